@@ -5,7 +5,7 @@ from __future__ import annotations
 from pddlego.cli.browsing import browse, is_terminal, sources
 from pddlego.cli.options import Runs
 from pddlego.display.browser.app import at_runs
-from pddlego.display.browser.columns import RUN_COLUMNS, plain_table, run_summary
+from pddlego.display.columns import RUN_COLUMNS, plain_table, run_summary
 from pddlego.display.console import Console
 from pddlego.runs.folders import runs_folder
 from pddlego.runs.listing import list_runs

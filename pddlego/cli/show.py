@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import RenderableType
 
-from pddlego.cli.browsing import browse, is_terminal, sources
+from pddlego.cli.browsing import browse, checked, is_terminal, sources
 from pddlego.cli.options import OfGame, OfMode, OfModel, OfSeed, RunArgument, Runs, place_named
 from pddlego.display import export
 from pddlego.display.browser.app import at_episodes, at_run
@@ -19,10 +21,10 @@ from pddlego.display.lines import event_lines
 from pddlego.display.screens import MIN_HEIGHT, MIN_WIDTH, Renderer, whole
 from pddlego.display.view import View, fold_common
 from pddlego.episode.events import Started
-from pddlego.errors import UsageError
+from pddlego.errors import PddlegoError, UsageError
 from pddlego.methods.registry import make_codec, renderer_of
 from pddlego.runs.folders import EpisodeFilter, find_journal, find_journals
-from pddlego.runs.tail import JournalTail
+from pddlego.runs.tail import JournalTail, status_of
 from pddlego.util.files import cannot_write, write_whole
 from pddlego.util.text import clean
 
@@ -38,36 +40,41 @@ def command(
     problem: Annotated[bool, typer.Option("--problem", help="Print the problem at that step as PDDL.")] = False,
     svg: Annotated[str | None, typer.Option(help="Write the screen at that step to an SVG file.")] = None,
     gif: Annotated[str | None, typer.Option(help="Write the episode to a GIF file (extra 'gif').")] = None,
+    html: Annotated[str | None, typer.Option(help="Write the episode to an HTML file, step by step.")] = None,
     size: Annotated[str, typer.Option(help="Columns and lines of the pictures.")] = "120x36",
     runs: Runs = None,
 ) -> None:
     """Step through an episode forwards and backwards: map, problem, goal ladder, plan, requests and answers.
 
-    If several episodes match, the list of them is shown.
+    If several episodes match, the list of them is shown; --html writes all of them.
     """
     which, console = EpisodeFilter(game, mode, model, seed), Console()
     place = place_named(run, runs)
     journals = find_journals(place, which)
-    if problem and (svg is not None or gif is not None):
-        raise UsageError("--problem makes no picture", "It prints PDDL.", "Use one of --problem, --svg and --gif.")
-    printed = problem or svg is not None or gif is not None
-    if is_terminal(console) and not printed:
-        if len(journals) > 1 and other is None:
-            browse(at_run(place, sources(console), words=_words(which)))
-            return
-        shown = [find_journal(place, which), *([find_journal(place_named(other, runs), which)] if other else [])]
+    exported = svg is not None or gif is not None
+    if problem + exported + (html is not None) > 1:
+        raise UsageError("Too many outputs", "--problem prints PDDL, and --html is a page.", "Use one of them.")
+    if is_terminal(console) and len(journals) > 1 and other is None and not (problem or exported):
+        browse(at_run(place, sources(console), words=_words(which)))
+        return
+    if html is not None:
+        more = find_journals(place_named(other, runs), which) if other else []
+        _write_page(console, Path(html), [*journals, *more])
+        return
+    shown = [find_journal(place, which), *([find_journal(place_named(other, runs), which)] if other else [])]
+    if is_terminal(console) and not (problem or exported):
         for journal in shown:
             _check_step(_film(journal)[1], step)
         browse(at_episodes(shown, sources(console), step))
         return
     if other is not None:
-        raise UsageError("Two episodes need a terminal", "They are shown side by side.", "Name one of them.")
-    journal = find_journal(place, which)
+        raise UsageError("Two episodes need a terminal", "They are shown side by side.", "Name one, or use --html.")
+    journal = shown[0]
     picture, film = _film(journal)
     number = _check_step(film, step)
     if problem:
         _print_problem(console, journal, film.frames[number].step)
-    elif printed:
+    elif exported:
         _export(console, picture, film, number, svg_file=svg, gif_file=gif, size=size)
     else:
         _print_lines(console, picture, film, None if step is None else number)
@@ -89,6 +96,25 @@ def _film(journal: Path) -> tuple[Renderer, Timeline]:
     if not film.frames:
         raise UsageError(f"{journal} is empty", "The episode has not begun.", "Look again later.")
     return picture, film
+
+
+def _write_page(console: Console, path: Path, journals: Sequence[Path]) -> None:
+    """The episodes step by step as one HTML file, with what is true of their facts where that can be found out."""
+    # Imported here: Jinja is needed for nothing else.
+    from pddlego.display.page import ListedEpisode, episode_page, render
+
+    listed = []
+    for number, journal in enumerate(journals):
+        picture, film = _film(journal)
+        with contextlib.suppress(PddlegoError):
+            timed = checked(journal)
+            film = picture.film()
+            film.add(timed)
+        status = status_of(journal, journal.stat().st_size)
+        title = f"{status.setting} {status.mode} {status.model} seed {status.seed}"
+        listed.append(ListedEpisode(status, episode_page(f"episode-{number}", title, film, picture)))
+    write_whole(path, render("page.html.j2", listed, title="pddlego"))
+    console.print(f"The page is in {clean(str(path))}", style="dim", highlight=False, soft_wrap=True)
 
 
 def _print_problem(console: Console, journal: Path, step: int) -> None:

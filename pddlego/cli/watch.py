@@ -10,7 +10,7 @@ import typer
 from pddlego.cli.browsing import browse, is_terminal, sources
 from pddlego.cli.options import Runs
 from pddlego.display.browser.app import at_run
-from pddlego.display.browser.columns import EPISODE_COLUMNS, episode_summary, plain_table
+from pddlego.display.columns import EPISODE_COLUMNS, episode_summary, plain_table
 from pddlego.display.console import Console
 from pddlego.errors import UsageError
 from pddlego.runs.folders import EPISODES, newest_run, place_of, runs_folder

@@ -164,11 +164,15 @@ V = TypeVar("V", bound=View)
 
 @dataclass(frozen=True)
 class Tab:
-    """A view of one step that lists something: its name, its lines, and for which episodes it is."""
+    """A view of one step that lists something: its name, its lines, and for which episodes it is.
+
+    The lines of one that is `drawn` form a picture: they must not be wrapped.
+    """
 
     name: str
     lines: Callable[[Frame, Glyphs], Sequence[Text]]
     fits: Callable[[Any], bool] = lambda view: True
+    drawn: bool = False
 
 
 class Screen(Protocol[V]):
@@ -190,9 +194,6 @@ class Screen(Protocol[V]):
 
     def latest(self, view: V, width: int, height: int, now: float, glyphs: Glyphs) -> RenderableType:
         """What happened last, where a question leaves no room for more."""
-
-    def final_text(self, view: V) -> str:
-        """The last screen as plain text for a page; empty without a screen."""
 
 
 @dataclass(frozen=True)
@@ -248,9 +249,6 @@ class LinesScreen:
 
     def latest(self, view: LinesView, width: int, height: int, now: float, glyphs: Glyphs) -> RenderableType:
         return self.body(view, width, height, now, glyphs)
-
-    def final_text(self, view: LinesView) -> str:
-        return ""
 
     def _panel(self, view: LinesView, width: int, height: int, last: list[Text]) -> Panel:
         lines = [Text(clean(line.text), line.style) for line in view.lines]

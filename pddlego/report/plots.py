@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from pddlego.report.build import Report
 from pddlego.report.figures import DrawnFigure
@@ -189,6 +190,8 @@ def _scatter(
 
     The points of each method are smaller than those of the one before, so that equal ones stay visible.
     """
+    from matplotlib.ticker import MaxNLocator
+
     axes = _axes(plot)
     for number, (key, style) in enumerate(styles.items()):
         mine = [(x, result) for x, result in points if _key(result.cell.mode, result.cell.model) == key]
@@ -202,7 +205,8 @@ def _scatter(
             edgecolors=style.colour,
             label=style.label if mine else None,
         )
-        drawn.set_urls([f"#{anchor(result)}" if anchor(result) in anchors else None for _, result in mine])
+        drawn.set_urls([f"#{quote(anchor(result))}" if anchor(result) in anchors else None for _, result in mine])
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel(names[0])
     axes.set_ylabel(names[1])
     _legend(plot)
@@ -234,6 +238,8 @@ def _lines(drawn: DrawnFigure, styles: Mapping[str, Style]) -> Plot:
     if drawn.figure.logarithmic and any(point.x > 0 for point in points) and any(point.y > 0 for point in points):
         axes.set_xscale("log")
         axes.set_yscale("log")
+    elif points and all(0 <= point.y <= 1 for point in points):
+        axes.set_ylim(-0.02, 1.04)  # a share
     axes.set_xlabel(drawn.figure.x)
     axes.set_ylabel(drawn.figure.y)
     _legend(plot)

@@ -135,11 +135,11 @@ class EpisodeList:
         for summary in summaries:
             journal = self.run / EPISODES / journal_name(summary.cell, summary.attempt)
             known = self._tail.peeks.get(journal.name) or EpisodeStatus(journal, changed=_changed(journal))
-            self._tail.peeks[journal.name] = _finished(known, summary, self._costs.get(summary.cell.label, 0.0))
+            self._tail.peeks[journal.name] = with_result(known, summary, self._costs.get(summary.cell.label, 0.0))
         return True
 
 
-def _finished(known: EpisodeStatus, summary: Summary, cost: float) -> EpisodeStatus:
+def with_result(known: EpisodeStatus, summary: Summary, cost: float) -> EpisodeStatus:
     """The status of an episode that has a result."""
     cell = summary.cell
     return replace(

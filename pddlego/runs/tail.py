@@ -120,14 +120,14 @@ class FolderTail:
             except OSError:
                 continue
             if known is None or status.st_size > known.read:
-                looked = _first_look(Path(entry.path), status.st_size) if known is None else _look_again(known)
+                looked = status_of(Path(entry.path), status.st_size) if known is None else _look_again(known)
                 self.peeks[entry.name] = replace(looked, changed=status.st_mtime)
                 new = new or looked != known
         return new
 
 
-def _first_look(path: Path, size: int) -> EpisodeStatus:
-    """The beginning and the end of a journal, without the middle."""
+def status_of(path: Path, size: int) -> EpisodeStatus:
+    """The status of an episode by the beginning and the end of its journal, which has `size` bytes."""
     try:
         with BufferedReader(open_run_file(path, "rb")) as file:
             first = file.readline()

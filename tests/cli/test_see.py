@@ -58,6 +58,15 @@ def test_pictures(recorded: Path) -> None:
     assert (recorded / "a.gif").read_bytes().startswith(b"GIF8")
 
 
+@pytest.mark.parametrize("other", [(), ("runs/one",)])
+def test_a_page(recorded: Path, other: tuple[str, ...]) -> None:
+    done = run("show", "runs/one", *other, "--html", "a.html", cwd=recorded)
+    assert done.returncode == 0, done.stderr
+    text = (recorded / "a.html").read_text()
+    assert text.count('id="data-') == 1 + len(other)
+    assert "coin edit reader seed 12" in text
+
+
 def test_replay_says_the_same_or_what_differs(recorded: Path) -> None:
     done = run("replay", "runs/one", cwd=recorded)
     assert done.returncode == 0, done.stderr

@@ -1,7 +1,9 @@
-"""The HTML report in a real browser: nothing is loaded or complained of, plots and links are there, phones read it."""
+"""The HTML report in a real browser: nothing is loaded, no error is logged, its table, steps and keys work."""
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +13,7 @@ import pytest
 
 import pddlego
 from pddlego.episode.events import Outcome
-from pddlego.evaluation.table import rows
+from pddlego.evaluation import table
 from pddlego.report import build_report
 from pddlego.report.build import Report
 from pddlego.report.html import html
@@ -44,16 +46,21 @@ def browser() -> Iterator[Any]:
 
 def test_the_file_needs_nothing_else(page_file: Path) -> None:
     text = page_file.read_text(encoding="utf-8")
-    assert "<script" not in text
     assert "http" not in text.replace("https://www.w3.org", "")
-    assert text.count('class="page"') == 8, "at most as many pages as asked for"
-    assert text.index("random none seed 1: step limit") >= 0
+    assert text.count('id="data-') == 8, "at most as many pages as asked for"
+    assert len(index_of(text)["rows"]) == 12, "every episode is in the table"
+
+
+def index_of(text: str) -> Any:
+    match = re.search(r'id="index">(.*?)</script>', text)
+    assert match
+    return json.loads(match[1])
 
 
 def test_a_name_of_a_model_steers_no_terminal() -> None:
     cell = Cell("coin", "act", "a\x1b[31mb", 1)
     summary = Summary(cell, 1, Outcome.WON)
-    report = Report(("runs",), (summary,), tuple(rows([summary])), (), (), (), (), ())
+    report = Report(("runs",), (summary,), tuple(table.rows([summary])), (), (), (), (), ())
     assert "\x1b" not in html(report, [], 0)
 
 
@@ -89,21 +96,103 @@ def test_it_opens_without_a_complaint_and_fits(browser: Any, page_file: Path, wi
     page.close()
 
 
-@pytest.mark.browser
-def test_links_lead_to_episodes_and_back(browser: Any, page_file: Path) -> None:
-    page = browser.new_page(viewport={"width": 390, "height": 800})
+@pytest.fixture
+def page(browser: Any, page_file: Path, request: pytest.FixtureRequest) -> Iterator[Any]:
+    """The report at the width of a phone, or at another that the test asks for."""
+    page = browser.new_page(viewport={"width": getattr(request, "param", 390), "height": 800})
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
     page.goto(page_file.as_uri())
-    links = page.locator("main .list a")
-    assert links.count() == 8
-    for number in range(links.count()):
-        target = links.nth(number).get_attribute("href")
-        assert page.locator(target.replace("#", "[id='") + "']").count() == 1
-    links.first.click()
-    shown = page.locator("section.page:visible")
-    assert shown.count() == 1
-    assert not page.locator("main").is_visible()
-    assert shown.locator(".observed").count() > 1
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    shown.get_by_text("the report").click()
-    assert page.locator("main").is_visible()
+    yield page
+    assert complaints == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
     page.close()
+
+
+def rows(page: Any) -> list[list[str]]:
+    """The table of episodes as text."""
+    return [row.split("\t") for row in page.locator("#rows tr").all_inner_texts()]
+
+
+@pytest.mark.browser
+def test_the_table_is_sorted_and_filtered(page: Any) -> None:
+    assert len(rows(page)) == 12
+    page.get_by_role("button", name="step").first.click()
+    steps = [int(row[5].split("/")[0]) for row in rows(page)]
+    assert steps == sorted(steps)
+    page.locator("#head button", has_text="step").click()
+    assert [int(row[5].split("/")[0]) for row in rows(page)] == sorted(steps, reverse=True)
+    page.locator("#filter").fill("game=coin seed:1")
+    assert {(row[1], row[4]) for row in rows(page)} == {("coin", "1")}
+    assert page.locator("#count").inner_text() == "2 of 12 episodes"
+    page.locator("#filter").fill("nothing like it")
+    assert page.locator("#rows tr").count() == 0
+
+
+@pytest.mark.browser
+def test_a_link_of_a_figure_leads_to_its_episode_and_back(page: Any) -> None:
+    links = page.locator("section.plot svg a")
+    targets = [links.nth(number).get_attribute("xlink:href") for number in range(links.count())]
+    assert len({*targets} - {None}) == 8
+    page.goto(page.url + next(target for target in targets if target))
+    page.wait_for_selector("#sides .lines")
+    assert not page.locator("#report").is_visible()
+    page.locator("#back").click()
+    assert page.locator("#report").is_visible()
+
+
+@pytest.mark.browser
+def test_an_episode_is_stepped_through_with_keys(page: Any) -> None:
+    page.keyboard.press("/")
+    page.keyboard.type("coin edit seed=0")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#sides .lines")
+    assert page.locator("#step").inner_text().startswith("step 0 of ")
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_function("document.querySelector('#step').textContent.startsWith('step 2 of')")
+    assert "at=2" in page.url
+    names = page.locator("#tabs button").all_inner_texts()
+    assert names[:4] == ["map", "reading", "problem", "ladder"]
+    page.keyboard.press(str(names.index("request") + 1))
+    page.keyboard.press("Home")
+    page.wait_for_function("document.querySelector('.pane h3').textContent == 'request'")
+    assert "system" in page.locator("#sides").inner_text()
+    page.keyboard.press("End")
+    page.keyboard.press("3")
+    page.wait_for_function("document.querySelector('.pane h3').textContent == 'problem'")
+    assert "(at " in page.locator("#sides").inner_text()
+    page.keyboard.press("?")
+    assert page.locator("#keys").is_visible()
+    page.keyboard.press("/")
+    page.keyboard.type("take coin")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".hit")
+    page.keyboard.press("x")
+    page.keyboard.press("r")
+    page.keyboard.press("Escape")
+    page.wait_for_function("!document.querySelector('#report').hidden")
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("page", [1400], indirect=True)
+def test_two_episodes_of_one_seed_are_side_by_side(page: Any) -> None:
+    page.locator("#filter").fill("coin random seed=0")
+    page.locator("#rows tr").first.click()
+    page.wait_for_selector("#sides .lines")
+    assert page.locator(".pane").count() == 2, "the first tab beside another"
+    options = page.locator("#with option").all_inner_texts()
+    assert len(options) == 2
+    page.locator("#with").select_option(label=options[1])
+    page.wait_for_function("document.querySelectorAll('.side').length == 2")
+    page.locator("#different").click()
+    assert (
+        page.locator("#different").inner_text().removeprefix("first difference: ") in page.locator("#step").inner_text()
+    )
+    page.locator("#range").fill(page.locator("#range").get_attribute("max"))
+    page.wait_for_function("document.querySelector('#step').textContent.includes(' of ')")
+    left, right = page.locator(".side h2").all_inner_texts()
+    assert left != right

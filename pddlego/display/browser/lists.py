@@ -12,15 +12,15 @@ from textual.binding import Binding, BindingType
 from textual.widgets import Footer
 from textual.worker import get_current_worker
 
-from pddlego.display.browser.columns import (
+from pddlego.display.browser.episode import EpisodeScreen, Sources
+from pddlego.display.browser.screen import BrowserScreen
+from pddlego.display.browser.table import FilteredTable, Rows
+from pddlego.display.columns import (
     EPISODE_COLUMNS,
     RUN_COLUMNS,
     episode_summary,
     run_summary,
 )
-from pddlego.display.browser.episode import EpisodeScreen, Sources
-from pddlego.display.browser.screen import BrowserScreen
-from pddlego.display.browser.table import FilteredTable, Rows
 from pddlego.runs.listing import EpisodeList, RunRow, list_runs
 from pddlego.runs.tail import EpisodeStatus
 

@@ -20,7 +20,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widgets import Input, Static
 
-from pddlego.display.browser.columns import Column, R
+from pddlego.display.columns import Column, R
 from pddlego.util.text import clean, natural
 
 _GAP = 2

@@ -113,10 +113,6 @@ class GraphScreen:
     def latest(self, view: GraphView, width: int, height: int, now: float, glyphs: Glyphs) -> RenderableType:
         return _talk_panel(view, width, height, now, glyphs)
 
-    def final_text(self, view: GraphView) -> str:
-        """The plan, a level on a line."""
-        return "\n".join(" ".join(level) for level in view.concluded.steps) if view.concluded is not None else ""
-
 
 def _graph_panel(view: GraphView, width: int, height: int, glyphs: Glyphs) -> Panel:
     """A row for each level: its facts, its actions, its mutex pairs, and a bar of what was kept and pruned."""

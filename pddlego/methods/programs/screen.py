@@ -154,9 +154,5 @@ class ProgramScreen(CodeScreen[ProgramView]):
             lines += [Text(clean(line), "red") for line in text.splitlines()]
         return "feedback", lines
 
-    def final_text(self, view: ProgramView) -> str:
-        """The last program."""
-        return view.judged.program if view.judged is not None and view.judged.program else view.text
-
 
 SCREEN = ProgramScreen

@@ -134,6 +134,14 @@ class FactsChecked(GameEvent):
     rejected: bool = False
 
 
+@dataclass(frozen=True)
+class GameRead(GameEvent):
+    """The problem that the built-in reader has made of the game so far, where the model writes none: for the map."""
+
+    type = "game_read"
+    problem: str
+
+
 def status_of(tried: TriedRung) -> str:
     """What came of a goal; one that is true because nothing is there yet is called that."""
     return "nothing there yet" if tried.message == NOTHING_THERE else tried.status.value
@@ -180,10 +188,15 @@ def _facts_checked(event: FactsChecked, glyphs: Glyphs) -> Description:
     return Description("facts", Line(summary), brief, lines)
 
 
+def _game_read(event: GameRead, glyphs: Glyphs) -> Description:
+    return Description("", Line("the built-in reader's problem"), (), tuple(map(Line, event.problem.splitlines())))
+
+
 DESCRIBED: Mapping[type[Event], Describe] = {
     Observed: _observed,
     Planned: _planned,
     Resumed: _resumed,
     FactsChecked: _facts_checked,
+    GameRead: _game_read,
 }
 """Every event that a text game adds, with what is said of it."""

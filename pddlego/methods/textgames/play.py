@@ -18,10 +18,10 @@ from pddlego.methods.textgames.formalize.problems import Formalizer, PddlEdit, P
 from pddlego.methods.textgames.games import BUILT_IN, Game, GameSpec, foreign_game
 from pddlego.methods.textgames.loading import setting_for
 from pddlego.methods.textgames.options import MODES, WRITES_DOMAIN, TextGameOptions
-from pddlego.methods.textgames.reference_model import check_reader
+from pddlego.methods.textgames.reference_model import can_read, check_reader
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Exchange, Observations, Situation, Terms
-from pddlego.methods.textgames.truth.reference import Checker, Reference
+from pddlego.methods.textgames.truth.reference import Checker, Onlooker, Reference
 from pddlego.methods.textgames.world import Episode, Restart
 from pddlego.models import Model
 from pddlego.models.base import Feedback
@@ -104,12 +104,22 @@ def episode_events(
     """Play and yield every event. `approver` is asked before things take effect, `person` types in mode human."""
     method = make_method(episode.mode, episode.setting, episode.seed, person)
     agents = Agents(method, model, planner, approver)
-    checker = None
-    if episode.truth and episode.plans:
-        check_reader(episode.setting, "edit")
-        checker = Checker(episode.setting, method, Reference(episode.setting))
-    agent = Agent(episode, game, agents, restart=restart, checker=checker)
+    agent = Agent(episode, game, agents, restart=restart, checker=_checker(episode, method))
     return Timed(agent.run(), lambda: agent.seconds)
+
+
+def _checker(episode: Episode, method: Formalizer) -> Checker | Onlooker | None:
+    """What reads the game besides the model: with `--truth`, and for the map of a person who plays.
+
+    Raises `UsageError` if `--truth` is set and the built-in reader cannot read the game.
+    """
+    if episode.truth:
+        check_reader(episode.setting, "edit")
+        reference = Reference(episode.setting)
+        return Checker(episode.setting, method, reference) if episode.plans else Onlooker(reference)
+    if episode.mode == "human" and can_read(episode.setting):
+        return Onlooker(Reference(episode.setting))
+    return None
 
 
 def play(

@@ -27,6 +27,11 @@ def builtin_model(name: str, cell: Cell, setting: GameSetting | None) -> ReaderM
     return model
 
 
+def can_read(setting: GameSetting) -> bool:
+    """Whether the built-in reader can read what the game says."""
+    return not can_answer(setting.reader.name, bool(setting.reader.rules), "edit")
+
+
 def check_reader(setting: GameSetting, mode: str) -> None:
     """Raises `UsageError` if the built-in reader cannot play the setting in this mode."""
     reason = can_answer(setting.reader.name, bool(setting.reader.rules), whole(mode))

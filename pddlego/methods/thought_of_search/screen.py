@@ -226,10 +226,5 @@ class SearchScreen(CodeScreen[SearchView]):
             return "last instance", [line, *([Text(clean(last.message), line.style)] if last.message else [])]
         return "counterexample", [Text("nothing is wrong so far", "dim")] if view.marks else []
 
-    def final_text(self, view: SearchView) -> str:
-        """Both functions as they were in the end."""
-        texts = [view.functions[which].text for which in _TITLES if which in view.functions]
-        return "\n\n\n".join(texts)
-
 
 SCREEN = SearchScreen

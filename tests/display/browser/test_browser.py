@@ -15,10 +15,11 @@ from textual.widgets import Input, OptionList, Static, TabbedContent
 
 from pddlego.cli.browsing import checked
 from pddlego.display.browser.app import Browser, at_episodes, at_run, at_runs
-from pddlego.display.browser.episode import EpisodeScreen, EpisodeView, Sources, first_difference
+from pddlego.display.browser.episode import EpisodeScreen, EpisodeView, Sources
 from pddlego.display.browser.lists import EpisodesScreen, RunsScreen
 from pddlego.display.browser.table import FilteredTable, Rows
 from pddlego.display.console import UNICODE
+from pddlego.display.steps import first_difference
 from pddlego.methods.registry import make_codec, renderer_of
 from tests.evaluation.test_replay import RECORDED, RUNS
 from tests.scale import PATIENCE, scaled
@@ -113,7 +114,7 @@ def test_sorting_and_filtering(tmp_path: Path) -> None:
         assert table.sort == "seed"
         await pilot.press("slash", *"state:won")
         await until(pilot, lambda: sorted(seeds(pilot)) == [0, 2, 4, 6, 8, 10])
-        await pilot.press("space", *"10")
+        await pilot.press("space", *"seed=10")
         await until(pilot, lambda: seeds(pilot) == [10])
         await pilot.press("enter")
         assert isinstance(pilot.app.focused, Rows)
@@ -150,8 +151,8 @@ def test_an_episode_that_has_not_begun_gets_its_tabs(tmp_path: Path) -> None:
     async def steps(pilot: Pilot[None]) -> None:
         await pilot.press("slash", "x", "enter", "t", "2", "tab")
         journal.write_bytes(b"".join(LINES))
-        await until(pilot, lambda: view(pilot).query_one(TabbedContent).tab_count == 6)
-        await pilot.press("2", "home", "right", "right")
+        await until(pilot, lambda: view(pilot).query_one(TabbedContent).tab_count == 8)
+        await pilot.press("4", "home", "right", "right")
         await until(pilot, lambda: "loc1 → laundry_room" in shown(pilot))
 
     drive(at_episodes([journal], SOURCES), steps)
@@ -175,7 +176,8 @@ def test_every_tab_of_every_step(runs: Path, size: tuple[int, int]) -> None:
     async def steps(pilot: Pilot[None]) -> None:
         episode = view(pilot)
         assert episode.number == 0, "an ended episode is shown from its beginning"
-        for key, name in enumerate(("overview", "problem", "ladder", "request", "answer", "events"), start=1):
+        names = ("overview", "map", "reading", "problem", "ladder", "request", "answer", "events")
+        for key, name in enumerate(names, start=1):
             await pilot.press(str(key))
             assert episode.tab == name
             await pilot.press("home")
@@ -198,11 +200,13 @@ def test_every_tab_of_every_step(runs: Path, size: tuple[int, int]) -> None:
 
 def test_what_tabs_show(runs: Path) -> None:
     async def steps(pilot: Pilot[None]) -> None:
-        await pilot.press("right", "right", "2")
+        await pilot.press("right", "right", "4")
         await until(pilot, lambda: "loc1 → laundry_room" in shown(pilot))
-        await pilot.press("3")
+        await pilot.press("5")
         await until(pilot, lambda: "have the coin  unsolvable" in shown(pilot))
-        await pilot.press("4")
+        await pilot.press("3")
+        await until(pilot, lambda: "+ (at laundry_room)" in shown(pilot))
+        await pilot.press("6")
         await until(pilot, lambda: "request 2: edit" in shown(pilot))
         await pilot.press("a")
         await until(pilot, lambda: '"init": {' in shown(pilot))
@@ -242,7 +246,7 @@ def test_jumps_and_search(runs: Path) -> None:
 
 def test_truth(runs: Path) -> None:
     async def steps(pilot: Pilot[None]) -> None:
-        await pilot.press("t", "2")
+        await pilot.press("t", "4")
         await until(pilot, lambda: "facts checked: " in shown(pilot))
 
     (journal,) = (runs / RUNS[0] / "episodes").iterdir()
@@ -261,7 +265,7 @@ def test_two_episodes_side_by_side(tmp_path: Path) -> None:
         assert views[0].different == first_difference(views[0].episode.frames, views[1].episode.frames) == 2
         await until(pilot, lambda: [one.number for one in views] == [2, 2])
         assert "first difference: step 2" in shown(pilot)
-        await pilot.press("right", "2")
+        await pilot.press("right", "4")
         assert [(one.number, one.tab) for one in views] == [(3, "problem"), (3, "problem")]
 
     journals = [folder / "coin-edit-reader-seed0.jsonl", folder / "other-seed1.jsonl"]

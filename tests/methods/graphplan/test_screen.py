@@ -95,4 +95,3 @@ def test_every_event_is_described(events: list[Event], glyphs: Glyphs) -> None:
     texts = [describe(event, glyphs).title.text for event in events]
     assert any("9 levels" in text for text in texts)
     assert any("searching from level 9, at 3" in text for text in texts)
-    assert SCREEN.final_text(views(events)[-1]).count("\n") == 8

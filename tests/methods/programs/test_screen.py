@@ -54,7 +54,6 @@ def test_what_came_last_is_marked_and_the_tasks_are_counted(events: list[Event])
     assert "+     here = next(" in text
     assert "training   3/3" in text and "evaluation 4/4" in text
     assert "answer 1 of 2: 0 of 3 training tasks" in text
-    assert SCREEN.final_text(view).count("def get_plan") == 2
 
 
 def test_each_event_of_the_method_is_told_in_lines(events: list[Event]) -> None:

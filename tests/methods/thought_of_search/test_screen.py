@@ -65,12 +65,6 @@ def test_a_search_that_goes_on_says_how_far_it_is_and_an_evaluation_when_it_ends
     assert "7: 12,345 expanded" in "\n".join(drawn(view, 120, 32))
 
 
-def test_both_functions_are_the_portrait(events: list[Event]) -> None:
-    final_text = SCREEN.final_text(views(events)[-1])
-    assert "def successors" in final_text
-    assert "def is_goal" in final_text
-
-
 @pytest.mark.parametrize("glyphs", [UNICODE, ASCII])
 def test_every_event_is_described(events: list[Event], glyphs: Glyphs) -> None:
     describe = Describer(DESCRIBED)

@@ -10,13 +10,14 @@ from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.text import Text
 
-from pddlego.display.console import UNICODE, Glyphs
+from pddlego.display.console import Glyphs
 from pddlego.display.description import MARKED
 from pddlego.display.frames import Frame
 from pddlego.display.screens import Tab, asking_lines, beside, fitted, word_lines
 from pddlego.episode.events import Accepted, Rejected
 from pddlego.methods.textgames.events import FactsChecked, Observed, Planned, status_of
 from pddlego.methods.textgames.screen.map import DrawnHouse, draw, fits, house_of, recipe_of, words_of
+from pddlego.methods.textgames.screen.reading import reading_lines
 from pddlego.methods.textgames.screen.view import GameView, expected_problem, fold, problem_of
 from pddlego.methods.textgames.settings import MapRule
 from pddlego.pddl import EntryKind, Problem, diff, from_name
@@ -35,16 +36,49 @@ def map_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
     if view.map_rule is None or not (view.problem or view.arriving):
         body: RenderableType = Text("nothing is known yet" if view.map_rule else "no map", style="dim")
         return Panel(body, title="map", height=height, width=width, border_style="dim")
-    house = house_of(expected_problem(view), view.map_rule, {arg for fact in view.errors for arg in words_of(fact)})
+    house = _house(view, view.map_rule)
     below = _below_map(expected_problem(view), house, view.map_rule, inner, glyphs)[: max(0, lines - _LEAST_MAP)]
     lines -= len(below)
     picture = Align(draw(house, inner, lines, glyphs), "center", vertical="middle", height=lines)
-    closed = from_name(view.map_rule.closed)
-    legend = f"{glyphs.here} here  {glyphs.unknown} unexplored  {glyphs.across_door} {closed}  {glyphs.thing} thing"
-    title = "map" if fits(house, inner, lines) else "map (a part)"
-    title += f": {count(len(view.errors), 'fact')} not right" if view.errors else ""
-    whole, subtitle = Group(picture, *below), Text(clean(legend))
+    title = _map_title(view) + ("" if fits(house, inner, lines) else " (a part)")
+    whole, subtitle = Group(picture, *below), _legend(view.map_rule, glyphs)
     return Panel(whole, title=title, subtitle=subtitle, height=height, width=width, border_style="dim")
+
+
+def _house(view: GameView, rule: MapRule) -> DrawnHouse:
+    return house_of(expected_problem(view), rule, {arg for fact in view.errors for arg in words_of(fact)})
+
+
+def _map_title(view: GameView) -> str:
+    title = "map as the built-in reader reads the game" if view.sketched else "map"
+    return f"{title}: {count(len(view.errors), 'fact')} not right" if view.errors else title
+
+
+def _legend(rule: MapRule, glyphs: Glyphs) -> Text:
+    closed = from_name(rule.closed)
+    text = f"{glyphs.here} here  {glyphs.unknown} unexplored  {glyphs.across_door} {closed}  {glyphs.thing} thing"
+    return Text(clean(text))
+
+
+_MAP_SIZE = (76, 25)
+"""Columns and lines of the map in a list of lines."""
+
+_TEXT_WIDTH = 50
+"""Columns of what the game said below it: the page of a phone is as wide as its longest line."""
+
+
+def _map_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:
+    """The map after a step, what was seen where, and what the game said."""
+    view, lines = frame.after, list[Text]()
+    if view.map_rule is not None and view.problem:
+        house = _house(view, view.map_rule)
+        lines += [Text(_map_title(view), "bold")] if view.sketched or view.errors else []
+        lines += [*draw(house, *_MAP_SIZE, glyphs).split("\n"), _legend(view.map_rule, glyphs)]
+        lines += [*_below_map(expected_problem(view), house, view.map_rule, _MAP_SIZE[0], glyphs), Text()]
+    for event in frame.events:
+        if isinstance(event, Observed):
+            lines += _answer(event, _TEXT_WIDTH, 1000, glyphs)
+    return lines
 
 
 _LEAST_MAP = 5
@@ -275,6 +309,8 @@ def _problem_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:
 
     Renamed parts are shown above, and count as unchanged.
     """
+    if not frame.after.problem:
+        return [Text("no problem is known", "dim")]
     renamed = _renamed(frame)
     before, after = rename(problem_of(frame.before), Renaming(dict(renamed))), problem_of(frame.after)
     lines = [Text(clean(f"{old} {glyphs.arrow} {new}"), "cyan") for old, new in renamed]
@@ -381,7 +417,8 @@ SHORT = 5
 def body(view: GameView, width: int, height: int, now: float, glyphs: Glyphs) -> RenderableType:
     """Everything about the episode, exactly `width` wide and at most `height` lines high."""
     if not view.goals:
-        return log_panel(view, width, height, now, glyphs)
+        draw_all = _scene if view.sketched else log_panel
+        return draw_all(view, width, height, now, glyphs)
     if width >= _VERY_WIDE:
         left, middle = width * 45 // 100, width * 27 // 100
         return beside(
@@ -429,29 +466,21 @@ def _files(view: GameView, width: int, height: int, glyphs: Glyphs) -> Renderabl
     return Group(_domain_panel(view, width, upper, glyphs), lower)
 
 
-_PORTRAIT = (76, 25)
-"""Characters and lines of the map on an episode's page."""
-
-
 class GameScreen:
     """A `Screen`."""
 
     start = GameView()
     tabs = (
+        Tab("map", _map_lines, lambda view: view.has_map, drawn=True),
+        Tab("reading", reading_lines),
         Tab("problem", _problem_lines),
         Tab("domain", _domain_lines, lambda view: view.writes_domain),
-        Tab("ladder", lambda frame, glyphs: list(_ladder_lines_in_full(frame, glyphs))),
+        Tab("ladder", lambda frame, glyphs: list(_ladder_lines_in_full(frame, glyphs)), lambda view: bool(view.goals)),
     )
 
     fold = staticmethod(fold)
     body = staticmethod(body)
     latest = staticmethod(log_panel)
-
-    def final_text(self, view: GameView) -> str:
-        """The map as known at the end."""
-        if view.map_rule is None or not view.problem:
-            return ""
-        return draw(house_of(problem_of(view), view.map_rule), *_PORTRAIT, UNICODE).plain
 
 
 SCREEN = GameScreen

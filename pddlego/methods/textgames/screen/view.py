@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from pydantic import ValidationError
 
 from pddlego.display.view import View, cleaned, fold_common
 from pddlego.episode.events import Accepted, Answered, Event, Started, Streamed
-from pddlego.methods.textgames.events import FactsChecked, Observed, Planned, PlannedStep, Resumed
+from pddlego.methods.textgames.events import FactsChecked, GameRead, Observed, Planned, PlannedStep, Resumed
 from pddlego.methods.textgames.settings import MapRule
 from pddlego.pddl import Atom, PddlSyntaxError, Problem, parse_problem
 from pddlego.pddl.partial import problem_so_far
@@ -31,7 +32,7 @@ class GameView(View):
     from the plan. `arriving` is the problem with the complete lines of an answer in progress. `waiting` is what the
     agent waits for besides a model (empty: nothing), since `waiting_since` in seconds. `domain` is the model's own
     domain if it `writes_domain`. `change` and `domain_change` are what the last answer changed in each file. `checked`
-    says which facts of the problem are true.
+    says which facts of the problem are true. `sketched`: the problem is the built-in reader's.
     """
 
     goals: tuple[str, ...] = ()
@@ -51,6 +52,7 @@ class GameView(View):
     domain: str = ""
     domain_change: Accepted = NO_CHANGE
     checked: FactsChecked | None = None
+    sketched: bool = False
 
     @property
     def errors(self) -> Mapping[str, str]:
@@ -68,8 +70,13 @@ class GameView(View):
 
 def problem_of(view: GameView) -> Problem:
     """The problem; an empty one where nothing is known yet, or a journal holds anything."""
+    return _parsed(view.problem)
+
+
+@lru_cache(maxsize=16)
+def _parsed(text: str) -> Problem:
     try:
-        return parse_problem(view.problem)
+        return parse_problem(text)
     except PddlSyntaxError:
         return Problem("unknown", "unknown")
 
@@ -137,6 +144,8 @@ def fold(view: GameView, event: Event, seconds: float) -> GameView:
         return replace(view, tried=event.tried, rung=event.rung, plan=event.plan, executed=0, mismatch="")
     if isinstance(event, FactsChecked) and not event.rejected:
         return replace(view, checked=event)
+    if isinstance(event, GameRead):
+        return replace(view, problem=event.problem, sketched=True)
     if isinstance(event, Resumed):
         problem = event.corrected or event.before
         return replace(view, problem=problem, change=Accepted("problem", problem, event.added, event.removed))

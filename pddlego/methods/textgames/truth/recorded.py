@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 
 from pddlego.episode.events import Event, Started
 from pddlego.methods.base import parse_variant
-from pddlego.methods.textgames.events import FactsChecked
+from pddlego.methods.textgames.events import FactsChecked, GameRead
 from pddlego.methods.textgames.loading import setting_for
 from pddlego.methods.textgames.options import MODES, PLANNING, TextGameOptions
 from pddlego.methods.textgames.play import make_method
 from pddlego.methods.textgames.reference_model import check_reader
 from pddlego.methods.textgames.settings import GameSetting
-from pddlego.methods.textgames.truth.reference import Checker, Reference, checked
+from pddlego.methods.textgames.truth.reference import Checker, Onlooker, Reference, checked
 from pddlego.models import Model
 from pddlego.runs.store import DOMAIN
 
@@ -22,17 +22,18 @@ def check_recorded(
 ) -> Iterator[Event]:
     """A recorded episode in `setting` with what is true of each problem, as `model` or else the built-in reader reads.
 
-    An episode without problems is returned as it is. Raises `UsageError` if the reader cannot read the game, and
-    `ModelError` if the model cannot answer.
+    Where the model writes no problem, those that the reader makes are added. Raises `UsageError` if the reader cannot
+    read the game, and `ModelError` if the model cannot answer.
     """
     started = next(event for event in events if isinstance(event, Started))
     variant = parse_variant(started.mode, MODES)
-    if variant.mode.name not in PLANNING:
-        yield from events
-        return
     if model is None:
         check_reader(setting, "edit")
     played = setting_for(setting, variant, str(started.details.get(DOMAIN, "")))
-    method = make_method(started.mode, played, started.seed or 0)
-    recorded = (event for event in events if not isinstance(event, FactsChecked))
-    yield from checked(recorded, Checker(played, method, Reference(played, model)))
+    reference = Reference(played, model)
+    recorded = (event for event in events if not isinstance(event, (FactsChecked, GameRead)))
+    if variant.mode.name in PLANNING:
+        method = make_method(started.mode, played, started.seed or 0)
+        yield from checked(recorded, Checker(played, method, reference))
+    else:
+        yield from checked(recorded, Onlooker(reference))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 
 from pddlego.episode.events import Accepted, Answered, Event, Rejected
 from pddlego.errors import ModelError
-from pddlego.methods.textgames.events import FactsChecked, Observed, Resumed
+from pddlego.methods.textgames.events import FactsChecked, GameRead, Observed, Resumed
 from pddlego.methods.textgames.formalize.problems import Formalizer, PddlEdit, ProblemProposal
 from pddlego.methods.textgames.memory import Placeholders
 from pddlego.methods.textgames.reader.model import ReaderModel
@@ -95,8 +96,22 @@ class Checker:
         return self._judge.judge(problem, self._reference.known, renamed, self._step, rejected=rejected)
 
 
-def checked(events: Iterable[Event], checker: Checker) -> Generator[Event, None, None]:
-    """The events of an episode, each problem of the model's followed by what is true of it."""
+class Onlooker:
+    """Reads along where the model writes no problem."""
+
+    def __init__(self, reference: Reference) -> None:
+        self._reference = reference
+
+    def after(self, event: Event) -> Iterator[GameRead]:
+        """What the reference has read, after what the game said; nothing if it cannot read that."""
+        if isinstance(event, Observed) and not event.repeated:
+            with suppress(ModelError):  # the episode does not need it
+                self._reference.read(event)
+                yield GameRead(str(self._reference.known.problem))
+
+
+def checked(events: Iterable[Event], checker: Checker | Onlooker) -> Generator[Event, None, None]:
+    """The events of an episode, each followed by what the checker says of it."""
     for event in events:
         yield event
         yield from checker.after(event)

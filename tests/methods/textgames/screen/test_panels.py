@@ -9,12 +9,12 @@ from dataclasses import fields, is_dataclass, replace
 import pytest
 from rich.console import RenderableType
 
-from pddlego.display.browser.episode import answer_lines
 from pddlego.display.console import UNICODE
 from pddlego.display.frames import Frame
 from pddlego.display.lines import event_lines
 from pddlego.display.person import question_panel
 from pddlego.display.screens import budget, header, wrapped
+from pddlego.display.steps import answer_lines
 from pddlego.episode import events as ev
 from pddlego.episode.approval import Question
 from pddlego.episode.events import Event, Outcome

@@ -294,7 +294,7 @@ def test_what_takes_a_while_is_said(story: list[Event]) -> None:
 
 
 def test_what_was_wrong_is_marked_in_the_answer(story: list[Event]) -> None:
-    from pddlego.display.browser.episode import answer_lines
+    from pddlego.display.steps import answer_lines
     from tests.display.rendering import film_of
 
     answer = '{"init": {"add": ["(at moon)", "(at kitchen)"], "delete": ["(have key)"]}}'

@@ -1,0 +1,123 @@
+"""Episodes as one HTML file that needs nothing else: a table of them, and each one step by step."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import jinja2
+import rich.console
+from markupsafe import Markup
+from rich.text import Text
+
+from pddlego.display.columns import EPISODE_COLUMNS
+from pddlego.display.console import UNICODE
+from pddlego.display.frames import Timeline
+from pddlego.display.screens import Renderer
+from pddlego.display.steps import command_of, is_rejected, is_surprise, tabs_of
+from pddlego.runs.tail import EpisodeStatus
+from pddlego.util.text import clean
+
+_COLUMNS = tuple(column for column in EPISODE_COLUMNS if column.name not in ("changed", "last command"))
+
+
+@dataclass(frozen=True)
+class EpisodePage:
+    """An episode on the page: its anchor, its title, and its steps as compressed data."""
+
+    key: str
+    title: str
+    data: str
+
+
+@dataclass(frozen=True)
+class ListedEpisode:
+    """An episode in the table. `page` is None for one without a page of its own."""
+
+    status: EpisodeStatus
+    page: EpisodePage | None = None
+
+
+def episode_page(key: str, title: str, film: Timeline, renderer: Renderer) -> EpisodePage:
+    """An episode that was cut into steps."""
+    tabs = tabs_of(renderer, film.view)
+    numbers: dict[str, int] = {}  # most lines of a step were there in the step before
+    steps = []
+    for frame in film.frames:
+        lines = [[numbers.setdefault(_html(line), len(numbers)) for line in tab.lines(frame, UNICODE)] for tab in tabs]
+        steps.append(
+            {
+                "step": frame.step,
+                "command": command_of(frame),
+                "rejected": is_rejected(frame),
+                "surprise": is_surprise(frame),
+                "lines": lines,
+            }
+        )
+    value = {
+        "tabs": [tab.name for tab in tabs],
+        "drawn": [tab.name for tab in tabs if tab.drawn],
+        "lines": list(numbers),
+        "steps": steps,
+    }
+    packed = zlib.compress(json.dumps(value, separators=(",", ":")).encode(), 6)
+    return EpisodePage(key, clean(title), base64.b64encode(packed).decode())
+
+
+_CONSOLE = rich.console.Console(file=io.StringIO(), color_system=None)
+
+
+def _html(line: Text) -> str:
+    """A line with its styles as classes."""
+    if not line.spans:
+        return _styled(line.plain, str(line.style))
+    return "".join(_styled(segment.text, str(segment.style or "")) for segment in line.render(_CONSOLE, end=""))
+
+
+def _styled(text: str, style: str) -> str:
+    shown = escape(clean(text), quote=False)
+    return f'<span class="{escape(style)}">{shown}</span>' if style and style != "none" else shown
+
+
+def render(
+    template: str, listed: Iterable[ListedEpisode], *loaders: jinja2.BaseLoader, start: int = 2, **values: Any
+) -> str:
+    """The whole file, made by `page.html.j2` or a template that extends it, which the loaders find.
+
+    Of at most `start` episodes the page begins with their steps.
+    """
+    environment = jinja2.Environment(
+        loader=jinja2.ChoiceLoader([*loaders, jinja2.PackageLoader("pddlego.display", ".")]),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=lambda value: clean(value) if type(value) is str else value,  # drawings are Markup, and clean
+    )
+    known = list(listed)
+    pages = [episode.page for episode in known if episode.page is not None]
+    index = {
+        "columns": [{"name": column.name, "right": column.right} for column in _COLUMNS],
+        "rows": [_row(episode) for episode in known],
+        "episodes": {
+            episode.page.key: {"title": episode.page.title, "group": f"{episode.status.setting} {episode.status.seed}"}
+            for episode in known
+            if episode.page is not None
+        },
+        "start": [page.key for page in pages] if len(known) <= start else [],
+    }
+    # Within a script element only this could end it.
+    text = json.dumps(index, separators=(",", ":")).replace("<", "\\u003c")
+    return environment.get_template(template).render(index=Markup(text), pages=pages, **values)
+
+
+def _row(episode: ListedEpisode) -> dict[str, object]:
+    return {
+        "key": episode.page.key if episode.page is not None else None,
+        "cells": [clean(column.text(episode.status)) for column in _COLUMNS],
+        "styles": [column.style(episode.status) for column in _COLUMNS],
+    }

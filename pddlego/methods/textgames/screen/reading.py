@@ -1,0 +1,85 @@
+"""Which sentence of the game a new fact came from."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from rich.text import Text
+
+from pddlego.display.console import Glyphs
+from pddlego.display.frames import Frame
+from pddlego.episode.events import Accepted
+from pddlego.methods.textgames.events import Observed
+from pddlego.methods.textgames.screen.view import problem_of
+from pddlego.pddl import from_name
+from pddlego.util.text import clean
+
+
+def reading_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:
+    """What the game said, sentence by sentence, each with the new facts that it is likely to have brought.
+
+    Facts about the same things came from the sentence that has most of their words.
+    """
+    shown = [event.step for event in frame.events if isinstance(event, Observed)]
+    sources: dict[tuple[int, int], list[str]] = {}
+    for source, facts in _sources(frame):
+        sources.setdefault(source, []).extend(facts)
+    lines: list[Text] = []
+    for event in frame.after.log:
+        if event.step in shown or any(step == event.step for step, _ in sources):
+            lines.append(Text(f"{event.step} {clean(event.command or 'the game begins')}", "bold"))
+            for number, sentence in enumerate(_sentences(event)):
+                facts = sources.get((event.step, number), [])
+                lines.append(Text(clean(sentence), "bold cyan" if facts else ""))
+                lines += [_added(fact, glyphs) for fact in facts]
+    unnamed = sources.get(_NOWHERE, [])
+    lines += [Text("facts about things that no response names", "bold")] if unnamed else []
+    return [*lines, *(_added(fact, glyphs) for fact in unnamed)]
+
+
+_NOWHERE = (-1, -1)
+
+
+def _sources(frame: Frame) -> Iterator[tuple[tuple[int, int], list[str]]]:
+    """The facts of a step that are about the same things, and where they came from: a step and a sentence of it."""
+    things = {obj.name for obj in problem_of(frame.after).objects}
+    groups: dict[frozenset[str], list[str]] = {}
+    for event in frame.events:
+        if isinstance(event, Accepted) and event.kind == "problem":
+            for fact in event.added:
+                groups.setdefault(frozenset(things.intersection(_words(fact))), []).append(fact)
+    words = {group: {from_name(word) for fact in facts for word in _words(fact)} for group, facts in groups.items()}
+    frequency = Counter(word for group in words.values() for word in group)
+    # The newest first: of equal sentences the last one counts.
+    said = [
+        ((event.step, number), sentence)
+        for event in frame.after.log[::-1]
+        for number, sentence in enumerate(_sentences(event))
+    ]
+    for group, facts in groups.items():
+        best, source = 0.0, _NOWHERE
+        for place, sentence in said:
+            score = sum(1 / frequency[word] for word in words[group] if _has(sentence, word))
+            best, source = max((best, source), (score, place), key=lambda pair: pair[0])
+        yield source, facts
+
+
+def _words(fact: str) -> list[str]:
+    """The names in a fact or an object, and the words of its predicate."""
+    predicate, *args = re.findall(r"[\w-]+", fact.partition(" - ")[0])
+    return [*predicate.split("_"), *args] if fact.startswith("(") else [predicate]
+
+
+def _sentences(event: Observed) -> list[str]:
+    parts = (part.strip() for part in re.split(r"(?<=[.!?:])\s+|\n+", event.read or event.text))
+    return [part for part in parts if part]
+
+
+def _has(sentence: str, word: str) -> bool:
+    return re.search(rf"\b{re.escape(word)}\b", sentence, re.IGNORECASE) is not None
+
+
+def _added(fact: str, glyphs: Glyphs) -> Text:
+    return Text(f"    {glyphs.added} {clean(fact)}", "green")

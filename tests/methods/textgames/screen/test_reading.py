@@ -1,0 +1,90 @@
+"""Which sentence of the game a fact came from, and the map of modes whose model writes no problem."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import pddlego
+from pddlego.cli.browsing import checked
+from pddlego.display.console import UNICODE
+from pddlego.display.frames import Frame
+from pddlego.display.steps import tabs_of
+from pddlego.episode.events import Accepted
+from pddlego.methods.registry import make_codec, renderer_of
+from pddlego.methods.textgames.events import GameRead, Observed
+from pddlego.methods.textgames.screen.reading import reading_lines
+from pddlego.methods.textgames.screen.view import GameView
+from pddlego.runs.folders import find_journal
+from pddlego.runs.journal import read_journal
+from tests.display.rendering import PICTURE, drawn, film_of
+
+TEXT = "You are in the hall. To the North you see the attic. To the South you see a closed plain door."
+ROOM = Observed(0, None, TEXT, TEXT)
+PROBLEM = """(define (problem p) (:domain d) (:objects hall attic loc1 - location)
+(:init (at hall) (connected hall attic north) (connected attic hall south) (closed_door hall loc1)
+(connected hall loc1 south)) (:goal (and)))"""
+ADDED = (
+    "attic - location",
+    "loc1 - location",
+    "(at hall)",
+    "(connected hall attic north)",
+    "(connected attic hall south)",
+    "(closed_door hall loc1)",
+    "(connected hall loc1 south)",
+)
+
+
+def lines_of(frame: Frame) -> list[str]:
+    return [line.plain for line in reading_lines(frame, UNICODE)]
+
+
+def test_each_fact_stands_below_its_sentence() -> None:
+    film = film_of([ROOM, Accepted("problem", PROBLEM, ADDED)])
+    assert lines_of(film.frames[-1]) == [
+        "0 the game begins",
+        "You are in the hall.",
+        "    + (at hall)",
+        "To the North you see the attic.",
+        "    + attic - location",
+        "    + (connected hall attic north)",
+        "    + (connected attic hall south)",
+        "To the South you see a closed plain door.",
+        "    + (closed_door hall loc1)",
+        "    + (connected hall loc1 south)",
+        "facts about things that no response names",
+        "    + loc1 - location",
+    ]
+
+
+def test_an_answer_may_read_several_responses() -> None:
+    after = Observed(1, "open door", "You open the door.", "You open the door.")
+    film = film_of([ROOM, after, Accepted("problem", PROBLEM, ADDED[:1])])
+    assert "    + attic - location" in lines_of(film.frames[-1])
+
+
+def test_a_step_without_an_answer_has_its_sentences_only() -> None:
+    assert lines_of(film_of([ROOM]).frames[-1])[1:] == [
+        "You are in the hall.",
+        "To the North you see the attic.",
+        "To the South you see a closed plain door.",
+    ]
+
+
+@pytest.mark.parametrize("truth", [True, False])
+def test_modes_without_a_problem_have_the_map_of_the_reader(tmp_path: Path, truth: bool) -> None:
+    pddlego.evaluate("coin", tmp_path / "run", modes="act", seeds="1", truth=truth)
+    journal = find_journal(tmp_path / "run")
+    read = read_journal(journal, make_codec())
+    assert any(isinstance(event, GameRead) for event in read.events) is truth
+    film = renderer_of("textgames").film()
+    film.add(checked(journal))  # as `t` in the browser
+    assert isinstance(film.view, GameView)
+    assert film.view.sketched
+    (tab,) = (tab for tab in tabs_of(PICTURE, film.view) if tab.name == "map")
+    text = "\n".join(line.plain for line in tab.lines(film.frames[-1], UNICODE))
+    assert text.startswith("map as the built-in reader reads the game")
+    assert "● " in text
+    picture = PICTURE.screen.body(film.view, 120, 40, 1.0, UNICODE)
+    assert "map as the built-in reader reads the game" in drawn(picture, 120, 40)
