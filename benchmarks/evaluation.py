@@ -66,7 +66,7 @@ def _table_1(place: Path) -> str:
 
 
 def _speed(place: Path) -> str:
-    seconds = _timed(lambda: pddlego.evaluate(["coin"], place / "run", seeds="100-399", workers=4))
+    seconds = _timed(lambda: pddlego.evaluate(["coin"], place / "run", seeds="100-399", workers=4).wait())
     return f"{300 / seconds:.1f}"
 
 
@@ -79,10 +79,10 @@ def _slow_endpoint(place: Path) -> str:
     with ModelServer() as server:
         server.replies = [_plays]
         options: dict[str, Any] = {"modes": "act", "models": "m", "base_url": server.url, "llm_jobs": 64}
-        together = _timed(lambda: pddlego.evaluate(["coin"], place / "all", seeds="10-41", workers=32, **options))
+        together = _timed(lambda: pddlego.evaluate(["coin"], place / "all", seeds="10-41", workers=32, **options).wait())
         results = _rows(place / "all")
         slowest = max(results, key=lambda row: int(row["steps"]))
-        alone = _timed(lambda: pddlego.evaluate(["coin"], place / "one", seeds=slowest["seed"], workers=1, **options))
+        alone = _timed(lambda: pddlego.evaluate(["coin"], place / "one", seeds=slowest["seed"], workers=1, **options).wait())
     return f"{together:.1f} s / {alone:.1f} s = {together / alone:.2f}"
 
 
@@ -117,7 +117,7 @@ def _rows(run: Path) -> list[dict[str, str]]:
 
 
 def _report(place: Path) -> str:
-    played = pddlego.evaluate(["coin"], place / "run", modes="edit,random", seeds="0-9")
+    played = pddlego.evaluate(["coin"], place / "run", modes="edit,random", seeds="0-9").results
     many = [
         replace(run, cell=replace(run.cell, repeat=number))
         for number in range(1, EPISODES // len(played) + 1)

@@ -8,22 +8,54 @@ best goal that can be reached now, the plan is executed, and what is seen next g
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from pddlego.api import build, evaluate, load_runs, play
+from pddlego.api.play import Stream, build, builder, evaluate, load, play, play_async, stream
+from pddlego.errors import PddlegoError
 
 if TYPE_CHECKING:
+    from pddlego.api.results import Episode, Evaluation, Step
+    from pddlego.models.base import Completion, Message, Model, Request
+    from pddlego.pddl import Domain, Problem, parse_domain, parse_problem
+    from pddlego.planning import Plan
     from pddlego.tools import check, compare, repair, repair_files, simulate, solve, validate
 
+_PLACES = {
+    "pddlego.models.base": ("Completion", "Message", "Model", "Request"),
+    "pddlego.pddl": ("Domain", "Problem", "parse_domain", "parse_problem"),
+    "pddlego.planning": ("Plan",),
+    "pddlego.api.results": ("Episode", "Evaluation", "Step"),
+    "pddlego.tools": ("check", "compare", "repair", "repair_files", "simulate", "solve", "validate"),
+}
+"""Where names are loaded from when they are first used."""
+
 __all__ = [
+    "Completion",
+    "Domain",
+    "Episode",
+    "Evaluation",
+    "Message",
+    "Model",
+    "PddlegoError",
+    "Plan",
+    "Problem",
+    "Request",
+    "Step",
+    "Stream",
     "build",
+    "builder",
     "check",
     "compare",
     "evaluate",
-    "load_runs",
+    "load",
+    "parse_domain",
+    "parse_problem",
     "play",
+    "play_async",
     "repair",
     "repair_files",
     "simulate",
     "solve",
+    "stream",
+    "training",
     "validate",
 ]
 
@@ -31,7 +63,13 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    """The functions for PDDL files, which are loaded when they are first used."""
-    if name in __all__:
-        return getattr(import_module("pddlego.tools"), name)
+    if name == "training":
+        return import_module("pddlego.api.training")
+    for module, names in _PLACES.items():
+        if name in names:
+            return getattr(import_module(module), name)
     raise AttributeError(f"module 'pddlego' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pddlego
+from tests.scale import PATIENCE
 
 DATA = Path(__file__).parent / "data" / "cells.tsv"
 RECORDED = Path(__file__).parent / "recorded"
@@ -107,7 +108,7 @@ def play(parts: Iterable[Part] = (*PARTS, *TRANSCRIPTS)) -> Iterator[tuple[str, 
         for number, part in enumerate(parts):
             run = Path(folder) / str(number)
             options = {"workers": os.cpu_count() or 1, "seeds": part.seeds, **part.options}
-            pddlego.evaluate(part.games, run, modes=part.modes, models=part.models, **options)
+            pddlego.evaluate(part.games, run, modes=part.modes, models=part.models, **options).wait(PATIENCE)
             yield from sorted((part.name, *row(journal)) for journal in (run / "episodes").iterdir())
 
 

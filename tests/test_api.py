@@ -2,11 +2,164 @@
 
 from __future__ import annotations
 
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, ClassVar
+
 import pytest
 
 import pddlego
+from tests import options
+from tests.scale import PATIENCE
 
 
 @pytest.mark.parametrize("game", ["ferry", "text-ferry"])
 def test_play_without_a_mode_takes_the_first_mode_of_the_game(game: str) -> None:
-    assert pddlego.play(game).outcome.value == "won"
+    assert pddlego.play(game).won
+
+
+def test_the_options_are_those_of_the_configuration() -> None:
+    formatted = subprocess.run(
+        [sys.executable, "-m", "ruff", "format", "-"],
+        input=options.module(),
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=PATIENCE,
+    )
+    assert options.FILE.read_text(encoding="utf-8") == formatted.stdout, "run: python -m tests.options"
+
+
+def test_all_public_names_are_there() -> None:
+    for name in pddlego.__all__:
+        assert getattr(pddlego, name) is not None
+    assert set(pddlego.__all__) <= set(dir(pddlego))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"retires": 3}, "Did you mean 'retries'?"),
+        ({"temperature": "hot"}, "temperature = hot is invalid"),
+        ({"mode": "edti"}, "Did you mean 'edit'?"),
+        ({"seed": 10**6}, "1000000"),
+        ({"max_cost": 1.0, "model": "gpt-x"}, "max_cost requires prices"),
+        ({"carry": True, "workers": 3}, "carry plays with one worker"),
+    ],
+)
+def test_errors_name_arguments(arguments: dict[str, Any], says: str) -> None:
+    with pytest.raises(pddlego.PddlegoError) as error:
+        pddlego.play("coin", **arguments)
+    assert says in str(error.value)
+    assert "--" not in str(error.value)
+
+
+def test_a_function_that_fails_ends_its_episode() -> None:
+    def broken(messages: list[pddlego.Message]) -> str:
+        raise ValueError("no answer today")
+
+    episode = pddlego.play("coin", model=broken)
+    assert episode.outcome.value == "model error"
+    assert "no answer today" in episode.message
+    wrong: Any = lambda messages: 3  # noqa: E731
+    assert "returned int" in pddlego.play("coin", model=wrong).message
+
+
+def test_an_object_may_be_a_model() -> None:
+    class Silent:
+        name = "silent"
+        description: ClassVar[dict[str, Any]] = {}
+
+        def complete(self, request: pddlego.Request) -> pddlego.Completion:
+            return pddlego.Completion("", tokens_in=7)
+
+    episode = pddlego.play("coin", model=Silent(), retries=1)
+    assert (episode.model, episode.usage.tokens_in) == ("python:silent", 14)
+
+
+def test_functions_in_an_evaluation(tmp_path: Path) -> None:
+    def looking(messages: list[pddlego.Message]) -> str:
+        return "look around"
+
+    options: dict[str, Any] = {"modes": "act", "seeds": range(2), "max_steps": 3}
+    evaluation = pddlego.evaluate("coin", tmp_path / "run", models=[looking, "reader"], **options)
+    assert {episode.model for episode in evaluation} == {"python:looking", "reader"}
+    again = pddlego.evaluate("coin", tmp_path / "run", models=[looking, "reader"], **options)
+    assert len(again) == 4, "finished episodes are not played again"
+    with pytest.raises(pddlego.PddlegoError, match="python:looking"):
+        pddlego.evaluate("coin", tmp_path / "run", models="python:looking", **{**options, "seeds": range(3)})
+
+
+def test_a_folder_of_another_configuration_is_refused_at_once(tmp_path: Path) -> None:
+    pddlego.evaluate("coin", tmp_path, seeds="1").wait(PATIENCE)
+    with pytest.raises(pddlego.PddlegoError, match="configuration"):
+        pddlego.evaluate("coin", tmp_path, seeds="1", retries=2)
+
+
+def test_stopping_an_evaluation(tmp_path: Path) -> None:
+    evaluation = pddlego.evaluate("coin", tmp_path, modes="random", seeds="0-200", workers=1)
+    first = next(iter(evaluation))
+    assert first.game == "coin"
+    evaluation.stop()
+    assert len(evaluation.results) < 201
+    assert "still running" not in repr(evaluation)
+
+
+def test_a_stream_that_is_left(tmp_path: Path) -> None:
+    stream = pddlego.stream("coin", seed=3)
+    with pytest.raises(ValueError, match="has not begun"):
+        _ = stream.episode
+    for event in stream:
+        if event.type == "observed":
+            break
+    assert not stream.episode.won
+    assert stream.episode.outcome.value == "interrupted"
+
+
+def test_asynchronous_evaluations(tmp_path: Path) -> None:
+    async def play() -> list[int]:
+        return [episode.seed async for episode in pddlego.evaluate("coin", tmp_path / "run", seeds="3-4")]
+
+    assert sorted(asyncio.run(play())) == [3, 4]
+
+
+def test_values_are_shown_in_notebooks(tmp_path: Path) -> None:
+    episode = pddlego.play("coin", seed=3)
+    assert episode._repr_html_().startswith("<iframe srcdoc=")
+    assert episode.problem is not None
+    assert "(at kitchen)" in episode.problem._repr_html_()
+    evaluation = pddlego.evaluate("coin", tmp_path / "run", seeds="3")
+    assert "<td>100%</td>" in evaluation._repr_html_()
+
+
+def test_rows_of_pandas(tmp_path: Path) -> None:
+    pytest.importorskip("pandas", reason="pandas is not installed")
+    frame = pddlego.evaluate("coin", tmp_path, seeds="3-5").to_pandas()
+    assert frame["won"].sum() == 3
+
+
+SCRIPT = """
+import pddlego
+
+episode = pddlego.play("coin", mode="edit", seed=1, temperature=0.5)
+facts: list[int] = [len(step.problem.facts) for step in episode.trajectory if step.problem is not None]
+evaluation = pddlego.evaluate(["coin"], "run", modes=["edit"], seeds=range(3), workers=2, set={"numLocations": 5})
+for one in evaluation:
+    print(one.won, one.usage.calls)
+"""
+
+
+def test_a_wrong_option_is_found_by_mypy(tmp_path: Path) -> None:
+    (tmp_path / "good.py").write_text(SCRIPT)
+    (tmp_path / "name.py").write_text(SCRIPT.replace("temperature", "temprature"))
+    (tmp_path / "type.py").write_text(SCRIPT.replace("workers=2", 'workers="two"'))
+
+    def errors(name: str) -> str:
+        command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", name]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE).stdout
+
+    assert errors("good.py") == ""
+    assert 'Unexpected keyword argument "temprature"' in errors("name.py")
+    assert 'incompatible type "str"; expected "int"' in errors("type.py")

@@ -28,7 +28,21 @@ def test_the_examples_in_formats_md() -> None:
 def test_the_examples_in_evaluating_md(tmp_path: Path) -> None:
     place = {"run": tmp_path / "run"}
     result = doctest.testfile(str(DOCS / "evaluating.md"), module_relative=False, encoding="utf-8", extraglobs=place)
-    assert result.attempted >= 7
+    assert result.attempted >= 4
+    assert result.failed == 0
+
+
+def test_the_snippets_in_python_md(tmp_path: Path) -> None:
+    places = {"run": tmp_path / "run", "saved": tmp_path / "saved"}
+    page = DOCS / "python.md"
+    result = doctest.testfile(str(page), module_relative=False, encoding="utf-8", extraglobs=places)
+    assert page.read_text(encoding="utf-8").count("```python") >= 15
+    assert result.failed == 0
+
+
+def test_the_examples_in_training_md() -> None:
+    result = doctest.testfile(str(DOCS / "training.md"), module_relative=False, encoding="utf-8")
+    assert result.attempted == 4
     assert result.failed == 0
 
 
@@ -88,7 +102,7 @@ def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     subprocess.run(command, cwd=DOCS.parent, check=True, timeout=PATIENCE, env=environment)
     commands = (tmp_path / "site" / "commands.html").read_text(encoding="utf-8")
     assert "--max-answer-tokens" in commands
-    assert "load_runs" in (tmp_path / "site" / "python.html").read_text(encoding="utf-8")
+    assert "to_pandas" in (tmp_path / "site" / "python.html").read_text(encoding="utf-8")
 
 
 def test_the_report_on_the_corpus_is_what_is_printed() -> None:

@@ -37,6 +37,7 @@ COMMANDS: Mapping[str, str] = {
     "replay": "Play recorded episodes again without model calls, and compare.",
     "truth": "Say what models got wrong first, and which of their facts are true.",
     "counterfactual": "Correct what lost an episode, and see whether it is won then.",
+    "export": "Write training data: conversations, preferences, trajectories.",
     "resume": "Go back to a step of an episode, correct the problem, and play on.",
     "corpus": "Check PDDL files written by language models.",
     "cache": "Manage cached answers of models.",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,7 +17,7 @@ from pddlego.evaluation.config import Resolved, groups, resolve
 from pddlego.evaluation.estimate import estimates
 from pddlego.evaluation.progress import LineProgress, LiveProgress, Standing
 from pddlego.evaluation.runner import Stop
-from pddlego.evaluation.setup import Setup, make_setup
+from pddlego.evaluation.setup import make_setup, run_path
 from pddlego.evaluation.table import played_of, results_table, rows, spent_elsewhere, upper_bound_table
 from pddlego.models.base import notes
 from pddlego.models.limiter import Gauge
@@ -52,7 +50,7 @@ def _evaluate(resolved: Resolved, dry_run: bool) -> int:
     if ignores_keys():
         text = f"Ctrl-C (SIGINT) is ignored here. 'kill {os.getpid()}' ends the evaluation at once."
         console.print(text, style="yellow", highlight=False, soft_wrap=True)
-    path = _run_path(setup)
+    path = run_path(setup)
     with evaluating(setup, path) as running:
         for warning in running.warnings:
             console.print(warning, style="yellow", soft_wrap=True)
@@ -79,16 +77,6 @@ def _show_results(console: Console, running: Running) -> None:
     ):
         if note:
             console.print(note, style="dim", highlight=False, soft_wrap=True)
-
-
-def _run_path(setup: Setup) -> Path:
-    """The folder of the evaluation: as named, or the same for the same cells."""
-    run = setup.config.run
-    if run.run:
-        return Path(run.runs) / run.run
-    cells = json.dumps([cell.label for cell in setup.cells()])
-    digest = hashlib.sha256(cells.encode()).hexdigest()[:8]
-    return Path(run.runs) / f"eval-{'+'.join(setup.config.what.games)[:60]}-{digest}"
 
 
 def _display(console: Console, standing: Standing, gauge: Gauge) -> LiveProgress | LineProgress:

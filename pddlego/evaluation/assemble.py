@@ -12,7 +12,7 @@ from pddlego.episode.events import Event
 from pddlego.errors import UsageError
 from pddlego.evaluation.models import is_free
 from pddlego.evaluation.playing import make_limiter, make_planners, make_tools, play
-from pddlego.evaluation.runner import Evaluation, Executor, Player
+from pddlego.evaluation.runner import Executor, Player, Runner
 from pddlego.evaluation.setup import Setup
 from pddlego.evaluation.table import result_table
 from pddlego.methods.base import Tools, whole
@@ -42,7 +42,7 @@ class Running:
     cells: tuple[Cell, ...]
     known: Mapping[Cell, Summary]
     store: Store
-    evaluation: Evaluation
+    evaluation: Runner
     limiter: SharedLimiter
     gauge: Gauge
     planner: Planner
@@ -91,9 +91,7 @@ def evaluating(
             waiting = [cell for cell in cells if cell not in known]
             player = _player(setup, planner, limiter, store, begin)
             with _executor(setup, player, limiter, ledger) as (executor, gauge):
-                evaluation = Evaluation(
-                    waiting, store, executor, workers=setup.workers, is_exhausted=gauge.is_exhausted
-                )
+                evaluation = Runner(waiting, store, executor, workers=setup.workers, is_exhausted=gauge.is_exhausted)
                 running = Running(
                     cells=cells,
                     known=known,

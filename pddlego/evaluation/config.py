@@ -49,6 +49,8 @@ class WhatOptions(Options):
     @field_validator("games", "modes", "ablate", "models", "set", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
+        if isinstance(value, Mapping):  # Python code may give `set` as names with values
+            return tuple(f"{name}={item}" for name, item in value.items())
         if isinstance(value, str):
             return _listed(value)
         return tuple(value) if isinstance(value, list) else value
@@ -244,7 +246,7 @@ def _assigned(
         if key not in wanted:
             what = f"Unknown option '{key}'"
             advice = suggestion(key, wanted, f"The options are: {', '.join(sorted(wanted))}.")
-            raise UsageError(what, f"It is set in: {source}.", advice)
+            raise UsageError(what, "" if source == ARGUMENT else f"It is set in: {source}.", advice)
         for group, kind in known.items():
             if any(option.name == key for option in options_of(kind)):
                 yield group, key, value

@@ -10,6 +10,7 @@ from pddlego.methods.base import BUILT_IN_MODEL, WITHOUT, Setting
 from pddlego.methods.registry import method_of
 from pddlego.models.base import Model, ScriptedModel
 from pddlego.models.endpoint import Access, Endpoint, make_endpoint
+from pddlego.models.function import PREFIX
 from pddlego.models.limiter import RequestLimiter
 from pddlego.models.transcript import (
     ConversationModel,
@@ -28,7 +29,7 @@ TRANSCRIPT = "transcript:"
 
 def is_free(cell: Cell) -> bool:
     """Whether the model of a cell sends nothing to an endpoint. A built-in model whose name is wrong is free, too."""
-    if cell.model == NO_MODEL or cell.model.startswith(TRANSCRIPT):
+    if cell.model == NO_MODEL or cell.model.startswith((TRANSCRIPT, PREFIX)):
         return True
     try:
         return method_of(cell.setting, cell.mode).builtin_model(cell.model, cell, None) is not None
@@ -55,6 +56,9 @@ def make_model(
         return ScriptedModel(("",), NO_MODEL)
     if cell.model.startswith(TRANSCRIPT):
         return _recorded_model(cell, setting)
+    if cell.model.startswith(PREFIX):
+        reason = "It was a function or an object of a Python program."
+        raise UsageError(f"There is no model {cell.model} here", reason, "Continue in Python, with the same function.")
     own = method_of(cell.setting, cell.mode).builtin_model(cell.model, cell, setting)
     if own is not None:
         return own
@@ -77,7 +81,13 @@ def _recorded_model(cell: Cell, setting: Setting) -> Model:
     parts = tuple(cell.mode.split(WITHOUT)[1:])
     conversation = choose(
         read_conversations(path),
-        replace(wanted, domains=domains, seed=cell.seed, parts=parts, variants=setting.recorded_variants(parts)),
+        replace(
+            wanted,
+            domains=domains,
+            seed=cell.seed,
+            parts=parts,
+            variants=(cell.mode, *setting.recorded_variants(parts)),
+        ),
     )
     return ConversationModel(conversation, wanted.place, cell.model)
 

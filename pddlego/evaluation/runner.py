@@ -73,7 +73,7 @@ class Executor:
     break_off: Callable[[], None]
 
 
-class Evaluation:
+class Runner:
     """One run over some cells. `run` yields progress until every cell is finished or there is a reason to stop.
 
     `drain` lets the episodes in flight end and begins no more, `abort` breaks them off as interrupted (so does the

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -49,7 +50,7 @@ class Setup:
     """Everything that an evaluation is made of: its configuration, and what follows from that.
 
     `played` says who plays each setting in each mode. `limits` are those of each episode, `budget` that of all.
-    `planners` processes plan.
+    `planners` processes plan. `own_models` are those that a Python program has brought, by their names.
     """
 
     config: Config
@@ -60,6 +61,7 @@ class Setup:
     prices: Mapping[str, Price] = field(default_factory=dict)
     access: Access = field(default_factory=Access)
     planners: int = 1
+    own_models: Mapping[str, Model] = field(default_factory=dict)
 
     def cells(self) -> tuple[Cell, ...]:
         """Every episode, in the order in which they are played."""
@@ -119,7 +121,12 @@ def _recorded(played: SettingUse) -> dict[str, Any]:
     return {"method": played.method_name, "options": options, "files": digests}
 
 
-def make_setup(resolved: Resolved, sends: bool = True, somebody_types: bool = False) -> Setup:
+def make_setup(
+    resolved: Resolved,
+    sends: bool = True,
+    somebody_types: bool = False,
+    own_models: Mapping[str, Model] | None = None,
+) -> Setup:
     """The evaluation that a configuration means. Raises `UsageError` for whatever does not exist or does not fit.
 
     One that `sends` nothing, because it is only planned, needs no key. Modes that need a person are refused unless
@@ -153,11 +160,22 @@ def make_setup(resolved: Resolved, sends: bool = True, somebody_types: bool = Fa
         prices=prices,
         access=Access(os.environ.get("OPENAI_API_KEY")),
         planners=config.run.workers if waits else max(1, min(config.run.workers, os.cpu_count() or 1)),
+        own_models=own_models or {},
     )
     for cell in samples:
         if sends or is_free(cell):
             make_cell_model(cell, setup)
     return setup
+
+
+def run_path(setup: Setup) -> Path:
+    """The folder of the evaluation: as named, or the same for the same cells."""
+    run = setup.config.run
+    if run.run:
+        return Path(run.runs) / run.run
+    cells = json.dumps([cell.label for cell in setup.cells()])
+    digest = hashlib.sha256(cells.encode()).hexdigest()[:8]
+    return Path(run.runs) / f"eval-{'+'.join(setup.config.what.games)[:60]}-{digest}"
 
 
 def one_cell(setup: Setup) -> Cell:
@@ -178,7 +196,8 @@ def one_cell(setup: Setup) -> Cell:
 
 def make_cell_model(cell: Cell, setup: Setup, limiter: RequestLimiter | None = None) -> Model:
     """The model of a cell. Raises `UsageError` for one that cannot be made, or cannot play the cell."""
-    return make_model(cell, setup.played_in(cell).setting, setup.config.endpoint, setup.access, limiter)
+    own = setup.own_models.get(cell.model)
+    return own or make_model(cell, setup.played_in(cell).setting, setup.config.endpoint, setup.access, limiter)
 
 
 def _first_modes(games: Iterable[str]) -> tuple[str, ...]:

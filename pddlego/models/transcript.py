@@ -87,7 +87,7 @@ def _lines(message: Message) -> list[str]:
 
 
 _GZIP = b"\x1f\x8b"
-FORM = "It takes JSON lines with model, domain, seed, variant and turns (docs/programs.md)."
+FORM = "It takes rows of 'pddlego export', or JSON lines with model, domain, seed, variant, turns (docs/programs.md)."
 DIFFERS = "recorded for another prompt"
 
 _UNASKED = frozenset({"debug"})
@@ -113,6 +113,18 @@ class Conversation(BaseModel):
     seed: int | None = None
     variant: str = ""
     id: str = ""
+
+
+class ChatRow(BaseModel):
+    """A row of `pddlego export --format chat`: an answer of an episode."""
+
+    messages: tuple[Message, ...]
+    game: str
+    mode: str
+    model: str
+    seed: int
+    call: int
+    purpose: str
 
 
 @dataclass(frozen=True)
@@ -151,7 +163,7 @@ def is_conversations(path: Path) -> bool:
             first = gzip.GzipFile(fileobj=file).readline(1_000_000) if packed else file.readline(1_000_000)
     except (OSError, EOFError, zlib.error):
         return False
-    return b'"turns"' in first and b'"type"' not in first[:100]
+    return (b'"turns"' in first or b'"prompt_id"' in first[:100]) and b'"type"' not in first[:100]
 
 
 def read_conversations(path: Path) -> tuple[Conversation, ...]:
@@ -160,6 +172,21 @@ def read_conversations(path: Path) -> tuple[Conversation, ...]:
         return _read(str(path.resolve()), path.stat().st_mtime_ns)
     except OSError as error:
         raise UsageError(f"{path} cannot be read", f"{error.strerror or error}.", "Check the name.") from error
+
+
+def _take(row: ChatRow, conversations: list[Conversation]) -> None:
+    """Add a row to the conversation of its episode, which is the last one or begins with it."""
+    *prompts, answer = row.messages
+    turn = Turn(answer=answer.content, prompt=prompts[-1].content if prompts else "", purpose=row.purpose)
+    about = (row.model, row.game, row.seed, row.mode)
+    last = conversations[-1] if conversations else None
+    if last is not None and row.call > 1 and (last.model, last.domain, last.seed, last.variant) == about:
+        conversations[-1] = last.model_copy(update={"turns": (*last.turns, turn)})
+        return
+    name = f"{row.game}/{row.mode}/{row.seed}"
+    conversations.append(
+        Conversation(model=row.model, domain=row.game, seed=row.seed, variant=row.mode, turns=(turn,), id=name)
+    )
 
 
 @lru_cache(maxsize=4)
@@ -174,7 +201,10 @@ def _read(place: str, changed: int) -> tuple[Conversation, ...]:
         if not line.strip():
             continue
         try:
-            conversations.append(Conversation.model_validate_json(line))
+            if line.startswith('{"prompt_id"'):
+                _take(ChatRow.model_validate_json(line), conversations)
+            else:
+                conversations.append(Conversation.model_validate_json(line))
         except ValidationError as error:
             first = error.errors()[0]
             reason = f"Line {number}: {'.'.join(map(str, first['loc']))} {first['msg']}."

@@ -22,6 +22,7 @@ from pddlego.pddl.conditions import (
 from pddlego.pddl.problem import is_define
 from pddlego.pddl.rules import Defect, DefectKind, PddlSyntaxError, Position, not_supported, syntax_defect
 from pddlego.pddl.sexpr import Sexpr, place_of, placed, read_sexprs, show
+from pddlego.util.text import Shown, count
 
 
 @dataclass(frozen=True)
@@ -77,8 +78,8 @@ class Rule:
         return f"(:derived {_signature(self.predicate)} {self.condition})"
 
 
-@dataclass(frozen=True)
-class Domain:
+@dataclass(frozen=True, repr=False)
+class Domain(Shown):
     """A PDDL domain. `text` is the file without comments; `str(domain)` prints the value with one section per line.
 
     `supertypes` are the declared types, each with its parent type.
@@ -128,6 +129,9 @@ class Domain:
         for action in self.actions:
             yield from (action.precondition, action.effect)
         yield from (rule.condition for rule in self.derived)
+
+    def __repr__(self) -> str:
+        return f"<Domain {self.name}: {count(len(self.actions), 'action')}, {count(len(self.predicates), 'predicate')}>"
 
     def __str__(self) -> str:
         """Canonical text, one section a line."""

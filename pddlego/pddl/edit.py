@@ -16,6 +16,7 @@ from pddlego.pddl.conditions import ANY_TYPE, Atom, Renaming, TypedName, read_at
 from pddlego.pddl.domain import Action, Domain
 from pddlego.pddl.problem import Problem, rename
 from pddlego.pddl.sexpr import Sexpr, read_sexprs, show
+from pddlego.util.text import Shown
 
 
 @dataclass(frozen=True)
@@ -28,11 +29,20 @@ class SectionEdit:
 
 
 @dataclass(frozen=True)
-class Edit:
+class Edit(Shown):
     """A whole edit (paper, Appendix B). The empty edit changes nothing and is valid."""
 
     objects: SectionEdit = SectionEdit()
     init: SectionEdit = SectionEdit()
+
+    def __str__(self) -> str:
+        """A line for each change: `+` added, `-` deleted, `->` replaced."""
+        lines: list[str] = []
+        for section in (self.objects, self.init):
+            lines += [f"+ {line}" for line in section.add]
+            lines += [f"- {line}" for line in section.delete]
+            lines += [f"- {old}" if new is None else f"{old} -> {new}" for old, new in section.replace]
+        return "\n".join(lines)
 
 
 class EntryKind(str, Enum):

@@ -33,7 +33,7 @@ from pddlego.pddl.conditions import (
 )
 from pddlego.pddl.rules import Defect, DefectKind, PddlSyntaxError, not_supported, syntax_defect
 from pddlego.pddl.sexpr import Sexpr, place_of, placed, read_sexprs
-from pddlego.util.text import natural
+from pddlego.util.text import Shown, count, natural
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,8 @@ class Metric(Located):
         return f"(:metric {self.direction} {self.term})"
 
 
-@dataclass(frozen=True)
-class Problem:
+@dataclass(frozen=True, repr=False)
+class Problem(Shown):
     """A PDDL problem: `objects` and `facts` are sets, and `goal` is a condition.
 
     `values` are the numbers that `:init` assigns, such as `(= (total-cost) 0)` and `(= (distance a b) 7)`.
@@ -61,6 +61,9 @@ class Problem:
     goal: Formula = TRUE
     values: frozenset[Compare] = frozenset()
     metric: Metric | None = None
+
+    def __repr__(self) -> str:
+        return f"<Problem {self.name}: {count(len(self.objects), 'object')}, {count(len(self.facts), 'fact')}>"
 
     def with_goal(self, goal: Formula) -> Problem:
         """The same problem with a different goal."""

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from pddlego.pddl import Domain, Problem
 from pddlego.pddl.conditions import Formula
+from pddlego.util.text import Shown, count
 
 
 class PlanStatus(str, Enum):
@@ -47,14 +48,17 @@ class PlanStep:
         return "(" + " ".join((self.action, *self.args)) + ")"
 
 
-@dataclass(frozen=True)
-class Plan:
+@dataclass(frozen=True, repr=False)
+class Plan(Shown):
     """The steps of a plan, in the order of execution."""
 
     steps: tuple[PlanStep, ...]
 
     def __len__(self) -> int:
         return len(self.steps)
+
+    def __repr__(self) -> str:
+        return f"<Plan of {count(len(self.steps), 'step')}: {', '.join(map(str, self.steps))}>"
 
     def __str__(self) -> str:
         return "\n".join(str(step) for step in self.steps)

@@ -169,7 +169,7 @@ def markdown(report: Report) -> str:
     """The whole report as Markdown."""
     parts = ["# Report", NOTE, *map(markdown_cell, report.notes)]
     for title, head, body in tables(report):
-        parts += [f"## {title}", _markdown(head, body)]
+        parts += [f"## {title}", markdown_table(head, body)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -203,7 +203,7 @@ def _row(row: Row) -> dict[str, object]:
     return values | {"success": row.success}
 
 
-def _markdown(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
+def markdown_table(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
     def line(cells: Sequence[str]) -> str:
         return "| " + " | ".join(map(markdown_cell, cells)) + " |"
 

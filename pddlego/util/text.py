@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
@@ -10,6 +11,13 @@ from functools import lru_cache
 def writable(text: str) -> str:
     """The text without lone surrogates: JSON and keyboards give them, and they can be neither written nor shown."""
     return text.encode(errors="replace").decode()
+
+
+class Shown:
+    """A value that notebooks show as its text."""
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(str(self))}</pre>"
 
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]")

@@ -14,7 +14,7 @@ import pddlego
 from pddlego.episode.events import Outcome
 from tests.coin_endpoint import next_command
 from tests.model_server import ModelServer, Reply
-from tests.scale import scaled
+from tests.scale import PATIENCE, scaled
 
 LONGEST = 5_000
 """Tokens of the longest answer: more than twice what is reserved before one knows the model."""
@@ -50,7 +50,8 @@ def test_a_budget_holds(
     (tmp_path / "prices.toml").write_text("[m]\ntokens_in = 1.0\ntokens_out = 2.0\n")
     talker = Talker()
     model_server.replies = [talker]
-    limit = {"max_calls": 40, "max_tokens": 300_000, "max_cost": 0.5}[budget]
+    limits: dict[str, Any] = {"max_calls": 40, "max_tokens": 300_000, "max_cost": 0.5}
+    limit = limits[budget]
     result = pddlego.evaluate(
         ["coin"],
         tmp_path / "run",
@@ -62,7 +63,7 @@ def test_a_budget_holds(
         llm_jobs=workers,
         prices=str(tmp_path / "prices.toml"),
         **{budget: limit},
-    )
+    ).results
     assert any(item.outcome is Outcome.BUDGET for item in result)
     if budget == "max_calls":
         assert len(model_server.requests) == limit
@@ -112,7 +113,7 @@ def test_a_budget_holds_where_the_endpoint_counts_wrongly(
         seeds=range(workers),
         workers=workers,
         max_tokens=limit,
-    )
+    ).results
     assert all(result.outcome is Outcome.BUDGET for result in results)
     ledger = [json.loads(line) for line in (tmp_path / "run" / "ledger.jsonl").read_text().splitlines()]
     tokens_out = sum(characters // 3 for characters in received)
@@ -140,7 +141,7 @@ def test_a_limit_on_answers_is_sent_and_reserved(
         base_url=model_server.url,
         seeds="3",
         max_answer_tokens=700,
-    )
+    ).wait(PATIENCE)
     assert {request["max_tokens"] for request in model_server.requests} == {700}
     first = json.loads((tmp_path / "run" / "ledger.jsonl").read_text().splitlines()[0])
     characters = sum(len(request["content"]) for request in model_server.requests[0]["messages"])

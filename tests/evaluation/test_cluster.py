@@ -126,7 +126,7 @@ def _killing(find: Callable[[], list[int]]) -> threading.Thread:
 
 def _same(run: Path, seeds: str) -> bool:
     """Whether the results are those of threads."""
-    alone = pddlego.evaluate(["coin"], run / "alone", seeds=seeds, workers=2)
+    alone = pddlego.evaluate(["coin"], run / "alone", seeds=seeds, workers=2).results
     return (run / "far" / "results.csv").read_text() == result_table(alone)
 
 
@@ -141,7 +141,7 @@ def test_a_ray_cluster_loses_nothing_when_a_worker_is_killed(tmp_path: Path) -> 
         return result
 
     killing = _killing(workers)
-    results = pddlego.evaluate(["coin"], tmp_path / "far", seeds="0-15", executor="ray", workers=2)
+    results = pddlego.evaluate(["coin"], tmp_path / "far", seeds="0-15", executor="ray", workers=2).results
     killing.join(PATIENCE)
     assert all(result.won for result in results), "Ray plays the episode of the killed worker again"
     assert _same(tmp_path, "0-15")
@@ -161,6 +161,6 @@ def test_a_budget_holds_on_a_cluster(tmp_path: Path, model_server: ModelServer) 
         max_steps=3,
         executor="ray",
         workers=4,
-    )
+    ).results
     assert len(model_server.requests) == 9
     assert Outcome.BUDGET in {result.outcome for result in results}

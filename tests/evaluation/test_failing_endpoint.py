@@ -70,7 +70,7 @@ def test_every_episode_and_every_call_is_accounted_for(
         seeds=f"0-{EPISODES - 1}",
         workers=WORKERS,
         llm_jobs=WORKERS,
-    )
+    ).results
     assert [item.cell.seed for item in result] == list(range(EPISODES))
     outcomes = Counter(item.outcome for item in result)
     assert set(outcomes) <= {Outcome.WON, Outcome.MODEL_ERROR, Outcome.STEP_LIMIT}
@@ -102,9 +102,15 @@ def test_a_question_whose_second_try_the_budget_stopped_was_asked(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-0123456789abcdef")
     model_server.replies = [fault(500, "oops", headers={"retry-after": "0.05"})]
-    arguments = {"modes": "act", "models": "m", "base_url": model_server.url, "seeds": "0", "max_calls": 1}
-    (result,) = pddlego.evaluate(["coin"], tmp_path / "run", **arguments)
+    arguments: dict[str, Any] = {
+        "modes": "act",
+        "models": "m",
+        "base_url": model_server.url,
+        "seeds": "0",
+        "max_calls": 1,
+    }
+    (result,) = pddlego.evaluate(["coin"], tmp_path / "run", **arguments).results
     assert (result.outcome, result.usage.calls, len(model_server.requests)) == (Outcome.BUDGET, 1, 1)
     arguments |= {"max_calls": 0, "seeds": "1"}
-    (result,) = pddlego.evaluate(["coin"], tmp_path / "other", **arguments)
+    (result,) = pddlego.evaluate(["coin"], tmp_path / "other", **arguments).results
     assert (result.outcome, result.usage.calls, len(model_server.requests)) == (Outcome.BUDGET, 0, 1)

@@ -11,7 +11,7 @@ import pytest
 from pddlego.episode.events import Ended, Event, Outcome, Usage
 from pddlego.errors import EngineError
 from pddlego.evaluation.progress import Standing, waiting_line
-from pddlego.evaluation.runner import Begun, Evaluation, Happened, Stop, Stopping, WorkerDone
+from pddlego.evaluation.runner import Begun, Happened, Runner, Stop, Stopping, WorkerDone
 from pddlego.methods.textgames.events import Observed
 from pddlego.runs.cells import Cell
 from pddlego.runs.store import Store, read_results
@@ -39,7 +39,7 @@ def episode(cell: Cell) -> Iterator[Event]:
 
 @pytest.mark.parametrize("workers", [1, 3, 32])
 def test_every_cell_is_played_once(store: Store, workers: int) -> None:
-    text = list(Evaluation(CELLS, store, executor(episode), workers=workers).run())
+    text = list(Runner(CELLS, store, executor(episode), workers=workers).run())
     assert sorted(item.summary.cell for item in text if isinstance(item, WorkerDone)) == list(CELLS)
     assert sum(isinstance(item, Begun) for item in text) == 20
     assert sum(isinstance(item, Happened) for item in text) == 80
@@ -61,7 +61,7 @@ def test_one_failure_does_not_stop_the_others(store: Store) -> None:
         yield Observed(0, None, "a", "a")
         raise RuntimeError("in the middle")
 
-    evaluation = Evaluation(CELLS, store, executor(player), workers=4)
+    evaluation = Runner(CELLS, store, executor(player), workers=4)
     list(evaluation.run())
     results = {result.cell.seed: result for result in store.results()}
     assert len(results) == 20
@@ -84,7 +84,7 @@ def _waiting(begun: threading.Semaphore, go: threading.Event) -> Callable[[Cell]
 @pytest.mark.parametrize(("abort", "outcomes"), [(False, {"won", "step limit"}), (True, {"interrupted"})])
 def test_draining_plays_to_the_end_and_aborting_breaks_off(store: Store, abort: bool, outcomes: set[str]) -> None:
     begun, go = threading.Semaphore(0), threading.Event()
-    evaluation = Evaluation(CELLS, store, executor(_waiting(begun, go)), workers=4)
+    evaluation = Runner(CELLS, store, executor(_waiting(begun, go)), workers=4)
     done: list[WorkerDone] = []
 
     def watch() -> None:
@@ -112,14 +112,14 @@ def test_nothing_begins_when_the_budget_is_spent(store: Store) -> None:
             exhausted.set()
         return episode(cell)
 
-    evaluation = Evaluation(CELLS, store, executor(player), workers=1, is_exhausted=exhausted.is_set)
+    evaluation = Runner(CELLS, store, executor(player), workers=1, is_exhausted=exhausted.is_set)
     assert len([item for item in evaluation.run() if isinstance(item, WorkerDone)]) == 3
     assert evaluation.stopped is Stop.BUDGET
 
 
 def test_a_disk_that_takes_nothing_stops_the_evaluation(store: Store) -> None:
     (store.path / "results.jsonl").mkdir()
-    evaluation = Evaluation(CELLS, store, executor(episode), workers=4)
+    evaluation = Runner(CELLS, store, executor(episode), workers=4)
     list(evaluation.run())
     assert evaluation.stopped is Stop.DISK
     assert evaluation.fault is not None
@@ -128,7 +128,7 @@ def test_a_disk_that_takes_nothing_stops_the_evaluation(store: Store) -> None:
 
 def test_an_interrupt_is_acknowledged_with_what_it_waits_for(store: Store) -> None:
     begun, go = threading.Semaphore(0), threading.Event()
-    evaluation = Evaluation(CELLS, store, executor(_waiting(begun, go)), workers=2)
+    evaluation = Runner(CELLS, store, executor(_waiting(begun, go)), workers=2)
     standing = Standing(CELLS)
     text: list[str] = []
     for told in evaluation.run():

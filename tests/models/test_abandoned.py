@@ -144,7 +144,7 @@ def test_planning_is_bounded_by_the_episode_too(tmp_path: Path, monkeypatch: pyt
     began = time.monotonic()
     (result,) = pddlego.evaluate(
         ["cooking-hard"], tmp_path / "run", modes="edit", seeds="0", max_seconds=0.0, planner_timeout=60.0
-    )
+    ).results
     assert (result.outcome, result.cause) == (Outcome.BUDGET, "seconds")
     assert result.counts, "the episode's own limit is a result"
     assert time.monotonic() - began < 60

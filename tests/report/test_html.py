@@ -20,13 +20,14 @@ from pddlego.report.html import html
 from pddlego.report.optima import find_optima
 from pddlego.runs.cells import Cell
 from pddlego.runs.summary import Summary
+from tests.scale import PATIENCE
 
 
 @pytest.fixture(scope="module")
 def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report of a small evaluation."""
     folder = tmp_path_factory.mktemp("report")
-    pddlego.evaluate(["coin", "cooking-easy"], folder / "run", modes="edit,random", seeds="0-2")
+    pddlego.evaluate(["coin", "cooking-easy"], folder / "run", modes="edit,random", seeds="0-2").wait(PATIENCE)
     report = build_report([folder / "run"])
     optima = find_optima(report, [folder / "run"])
     (folder / "report.html").write_text(html(report, [folder / "run"], 8, optima), encoding="utf-8")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pddlego.episode.events import Accepted, Answered, Asked, Ended, Event, Limits, Outcome, Rejected, Started, Usage
 from pddlego.errors import JournalError, UsageError
-from pddlego.evaluation.runner import Evaluation
+from pddlego.evaluation.runner import Runner
 from pddlego.evaluation.table import result_table
 from pddlego.methods.textgames.events import Observed, Planned
 from pddlego.methods.textgames.measure import measure
@@ -221,7 +221,7 @@ def test_a_torn_journal_costs_its_cell_and_is_told(tmp_path: Path, torn: bytes) 
 
 def test_a_finished_journal_whose_bytes_changed_is_noticed(tmp_path: Path) -> None:
     with open_store(tmp_path, {}) as store:
-        evaluation = Evaluation([CELL], store, executor(lambda cell: iter([*STORY, WON])), workers=1)
+        evaluation = Runner([CELL], store, executor(lambda cell: iter([*STORY, WON])), workers=1)
         assert all(evaluation.run())
     (summary,) = read_results(tmp_path)[0]
     assert len(summary.digest) == 64

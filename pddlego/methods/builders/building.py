@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -29,6 +29,9 @@ How = Literal["whole", "by-component", "by-action"]
 
 _PASSES = 2
 """Times that `by-action` goes through the actions: in the second the predicates of all are known (Guan et al. 2023)."""
+
+FIRST = Retry()
+"""Nothing was answered yet."""
 
 OF_PROBLEM = ("objects", "init", "goal", "problem")
 """Components of the problem file."""
@@ -124,9 +127,11 @@ def component(
     """Ask for one component until an answer fits what is there. `advice` is what a review found."""
 
     def propose(retry: Retry) -> Generator[Event, None, Attempt[Draft]]:
-        request = _request(order, asking.prompts, draft, step, retry, advice)
+        text = prompt_of(order, asking.prompts, draft, (step.kind,), action=step.action, retry=retry, advice=advice)
+        context = BuilderRequest(order, step, draft)
+        request = Request(step.kind, (Message("user", text),), context, schema_of(step.kind))
         answer = yield from ask(asking.model, request, asking.budget, retry.attempt)
-        attempt = _read(answer.text, answer.finish, draft, step, asking.checks)
+        attempt = read_answer(answer.text, answer.finish, draft, step, asking.checks)
         if attempt.feedback is not None:
             yield Rejected(retry.attempt, attempt.feedback, attempts=retry.attempts)
         return attempt
@@ -150,13 +155,22 @@ def changes(before: Draft, after: Draft) -> Iterator[Accepted]:
         yield Accepted("problem", after.problem, tuple(sorted(new - old)), tuple(sorted(old - new)))
 
 
-def _request(order: BuildOrder, prompts: Prompts, draft: Draft, step: Step, retry: Retry, advice: str) -> Request:
-    about = next((action.about for action in draft.planned if action.name == step.action), "")
-    text = prompts.render(
+def prompt_of(
+    order: BuildOrder,
+    prompts: Prompts,
+    draft: Draft,
+    kinds: Sequence[str],
+    *,
+    action: str = "",
+    retry: Retry = FIRST,
+    advice: str = "",
+) -> str:
+    """The text of a request for components, of an action where they belong to one."""
+    return prompts.render(
         "builders/component",
-        kind=step.kind,
-        action=step.action,
-        about=about,
+        kinds=kinds,
+        action=action,
+        about=next((planned.about for planned in draft.planned if planned.name == action), ""),
         description=order.description,
         domain=draft.domain if draft.sections else "",
         problem=draft.problem if draft.objects or draft.facts else "",
@@ -165,10 +179,10 @@ def _request(order: BuildOrder, prompts: Prompts, draft: Draft, step: Step, retr
         rejected=shortened(retry.rejected),
         repeated=retry.repeated,
     )
-    return Request(step.kind, (Message("user", text),), BuilderRequest(order, step, draft), schema_of(step.kind))
 
 
-def _read(answer: str, finish: str, draft: Draft, step: Step, checks: bool) -> Attempt[Draft]:
+def read_answer(answer: str, finish: str, draft: Draft, step: Step, checks: bool) -> Attempt[Draft]:
+    """The draft with the component that an answer brings, or what is wrong with it."""
     text = spoken(answer)
     try:
         component = read_component(step.kind, text)

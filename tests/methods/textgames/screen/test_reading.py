@@ -19,6 +19,7 @@ from pddlego.methods.textgames.screen.view import GameView
 from pddlego.runs.folders import find_journal
 from pddlego.runs.journal import read_journal
 from tests.display.rendering import PICTURE, drawn, film_of
+from tests.scale import PATIENCE
 
 TEXT = "You are in the hall. To the North you see the attic. To the South you see a closed plain door."
 ROOM = Observed(0, None, TEXT, TEXT)
@@ -74,7 +75,7 @@ def test_a_step_without_an_answer_has_its_sentences_only() -> None:
 
 @pytest.mark.parametrize("truth", [True, False])
 def test_modes_without_a_problem_have_the_map_of_the_reader(tmp_path: Path, truth: bool) -> None:
-    pddlego.evaluate("coin", tmp_path / "run", modes="act", seeds="1", truth=truth)
+    pddlego.evaluate("coin", tmp_path / "run", modes="act", seeds="1", truth=truth).wait(PATIENCE)
     journal = find_journal(tmp_path / "run")
     read = read_journal(journal, make_codec())
     assert any(isinstance(event, GameRead) for event in read.events) is truth

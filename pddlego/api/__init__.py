@@ -1,0 +1,1 @@
+"""The Python interface, whose names are those of the package `pddlego` itself."""

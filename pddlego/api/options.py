@@ -1,0 +1,178 @@
+"""The keyword options of the Python interface. Made from the configuration by `python -m tests.options`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypedDict
+
+
+class EpisodeOptions(TypedDict, total=False):
+    """Options of an episode."""
+
+    set: Mapping[str, object] | Sequence[str]
+    """An option of the method or parameter of the game. Repeatable."""
+    base_url: str | None
+    """URL of an OpenAI-compatible server."""
+    temperature: float
+    """Sampling temperature."""
+    reasoning_effort: str | None
+    """none, low, medium, high, …"""
+    extra_body: Mapping[str, Any]
+    """An additional field of the request. Repeatable."""
+    stream: bool
+    """Stream answers as they are generated."""
+    cache: Literal["off", "use", "refresh"]
+    """Cached answers: off, use or refresh."""
+    model_timeout: float
+    """Seconds per answer."""
+    max_answer_tokens: int | None
+    """Tokens per answer: sent to the model and reserved."""
+    planner: str | None
+    """auto, pyperplan, fast-downward (extra), mimir or graphplan."""
+    planner_timeout: float
+    """Seconds per planning call; 0: no limit."""
+    planner_memory: int
+    """Memory in MiB; 0: no limit."""
+    max_seconds: float | None
+    """Seconds per episode."""
+    retries: int
+    """Retries after an unusable answer (tos: --set answers=N)."""
+    max_calls: int | None
+    """Requests in total, including retries."""
+    max_tokens: int | None
+    """Input and output tokens in total."""
+    max_cost: float | None
+    """Cost in total, in US dollars; requires --prices."""
+    prices: str | None
+    """A TOML file with prices in US dollars per million tokens."""
+    fold: str | None
+    """train, dev or test."""
+    max_steps: int | None
+    """Commands per episode."""
+    search: str | None
+    """bfs, astar(lmcut), gbf(hff), …"""
+    replan: Literal["on-surprise", "every-step"]
+    """Ask the model on-surprise or every-step."""
+    history: Literal["news", "all"]
+    """What the model is sent: news, or all (the whole history)."""
+    rewind: bool
+    """After a refused command, restart and repeat what worked."""
+    truth: bool
+    """Check every fact of the model against the built-in reader."""
+    domain_from: str | None
+    """Mode full: start with the domain of this run or file."""
+    java: str | None
+    """Path of a Java runtime."""
+    searches: Mapping[str, str]
+    isolation: Literal["required", "best-effort", "off"]
+    """Sandbox: required, best-effort or off."""
+    eval_timeout: float | None
+    """Seconds of CPU time per evaluation task."""
+    parity: Literal["off", "paper"]
+    """paper: behave like the paper's code."""
+    tasks: str | None
+    """Your own tasks: a folder or tar archive (docs/programs.md)."""
+    tasks_no_names: str | None
+    debug_rounds: int
+    task_timeout: float
+    task_memory: int
+    curve: bool
+    hurry: bool
+    horizon: int
+    answers: int
+    call_timeout: float
+    search_timeout: float
+    states: int | None
+    memory: int
+    instances: int | None
+    sampled: int
+    kappa: Sequence[float]
+    """Probability that a level is pruned, one per pass: 0.8,0.64."""
+    levels: int | None
+    """Maximum levels of the planning graph."""
+    task: int
+    corrupt: float | None
+    judge: Literal["damaged", "intact"]
+    bound: Literal["levels", "actions", "none"]
+    coin: Literal["level", "pass"]
+    memo: bool
+    feedback: Literal["none", "model"]
+    rounds: int
+    """Maximum rounds of a model's review."""
+
+
+class EvaluationOptions(EpisodeOptions, total=False):
+    """Options of an evaluation."""
+
+    modes: str | Sequence[str]
+    """Modes, separated by commas (default: the first one of each game)."""
+    ablate: str | Sequence[str]
+    """Also play without these parts: feedback, tolerance, feedback+tolerance, …"""
+    seeds: str | int | Sequence[int | str] | range
+    """dev, test, or a list such as 0-9,20."""
+    repeats: int
+    """Episodes per seed."""
+    workers: int
+    """Parallel episodes."""
+    llm_jobs: int
+    """Parallel requests."""
+    executor: Literal["threads", "ray"]
+    """threads, or ray (extra 'cluster')."""
+    address: str | None
+    """Address of the Ray cluster."""
+    carry: bool
+    """Mode full: pass the last good domain to the next seed."""
+    runs: str
+    """Folder that contains the run folders."""
+
+
+class EndpointOptions(TypedDict, total=False):
+    """Options of a model's endpoint."""
+
+    base_url: str | None
+    """URL of an OpenAI-compatible server."""
+    temperature: float
+    """Sampling temperature."""
+    reasoning_effort: str | None
+    """none, low, medium, high, …"""
+    extra_body: Mapping[str, Any]
+    """An additional field of the request. Repeatable."""
+    stream: bool
+    """Stream answers as they are generated."""
+    cache: Literal["off", "use", "refresh"]
+    """Cached answers: off, use or refresh."""
+    model_timeout: float
+    """Seconds per answer."""
+    max_answer_tokens: int | None
+    """Tokens per answer: sent to the model and reserved."""
+
+
+class BuildKeywords(TypedDict, total=False):
+    """Options of `build`."""
+
+    base_url: str | None
+    """URL of an OpenAI-compatible server."""
+    temperature: float
+    """Sampling temperature."""
+    reasoning_effort: str | None
+    """none, low, medium, high, …"""
+    extra_body: Mapping[str, Any]
+    """An additional field of the request. Repeatable."""
+    stream: bool
+    """Stream answers as they are generated."""
+    cache: Literal["off", "use", "refresh"]
+    """Cached answers: off, use or refresh."""
+    model_timeout: float
+    """Seconds per answer."""
+    max_answer_tokens: int | None
+    """Tokens per answer: sent to the model and reserved."""
+    planner_timeout: float
+    """Seconds per planning call; 0: no limit."""
+    planner_memory: int
+    """Memory in MiB; 0: no limit."""
+    max_seconds: float | None
+    """Seconds per episode."""
+    retries: int
+    """Retries after an unusable answer (tos: --set answers=N)."""
+    max_calls: int | None
+    """Requests in total, including retries."""

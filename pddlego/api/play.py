@@ -1,0 +1,282 @@
+"""The Python interface: play one episode, evaluate many, load results, build PDDL from a text.
+
+    >>> import pddlego
+    >>> pddlego.play("coin", seed=3)
+    <Episode coin edit reader seed 3: won after 4 steps>
+
+Importing this module is fast; each function imports what it needs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Collection, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from pddlego.errors import PddlegoError
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from pddlego.api.options import BuildKeywords, EndpointOptions, EpisodeOptions, EvaluationOptions
+    from pddlego.api.results import Episode, Evaluation
+    from pddlego.episode.events import Event
+    from pddlego.evaluation.config import Resolved
+    from pddlego.evaluation.setup import Setup
+    from pddlego.methods.builders.builder import Builder
+    from pddlego.methods.builders.files import Built
+    from pddlego.models.base import Model
+    from pddlego.models.endpoint import Endpoint
+    from pddlego.models.function import Answer
+
+
+def play(
+    game: str,
+    mode: str | None = None,
+    seed: int = 0,
+    model: str | Answer | Model | None = None,
+    **options: Unpack[EpisodeOptions],
+) -> Episode:
+    """Play one episode to its end. Writes no files; see `Episode.save`.
+
+    If `mode` is None, the game's default mode is played, as with `pddlego play`. `model` is a name, a function from
+    messages to an answer, or an object with `complete` (see `Model`); if it is None, the built-in model plays.
+
+    Raises `PddlegoError` for errors that occur before the first event. An error of the model or of the game ends the
+    episode with an outcome that says so.
+    """
+    stream = Stream(game, mode, seed, model, options)
+    for _ in stream:
+        pass
+    return stream.episode
+
+
+def stream(
+    game: str,
+    mode: str | None = None,
+    seed: int = 0,
+    model: str | Answer | Model | None = None,
+    **options: Unpack[EpisodeOptions],
+) -> Stream:
+    """Play one episode, event by event, with the arguments of `play`.
+
+    Events happen while the result is iterated; its `episode` is what happened so far. `async for` works, too: the
+    event loop goes on while the game, the planner or the model works.
+    """
+    return Stream(game, mode, seed, model, options)
+
+
+async def play_async(
+    game: str,
+    mode: str | None = None,
+    seed: int = 0,
+    model: str | Answer | Model | None = None,
+    **options: Unpack[EpisodeOptions],
+) -> Episode:
+    """`play` without blocking the event loop. If it is cancelled, the episode ends at its next event."""
+    stream = Stream(game, mode, seed, model, options)
+    async for _ in stream:
+        pass
+    return stream.episode
+
+
+class Stream:
+    """The events of one episode, which is played while they are iterated."""
+
+    def __init__(
+        self, game: str, mode: str | None, seed: int, model: str | Answer | Model | None, options: Mapping[str, Any]
+    ) -> None:
+        what: dict[str, Any] = {"games": (game,), "seeds": str(seed), "repeats": 1, "workers": 1}
+        what |= {"modes": (mode,)} if mode is not None else {}
+        what |= {"models": model} if model is not None else {}
+        self._setup = _setup({**what, **options})
+        self._timed: list[tuple[Event, float]] = []
+        self._events = self._play()
+
+    def _play(self) -> Generator[Event, None, None]:
+        from pddlego.evaluation.playing import make_limiter, make_planners, play
+        from pddlego.evaluation.setup import one_cell
+        from pddlego.runs.journal import Timed
+
+        setup = self._setup
+        with arguments_named(), make_planners(setup) as planner:
+            events = play(one_cell(setup), setup, planner, make_limiter(setup, None, setup.prices))
+            timed = events if isinstance(events, Timed) else Timed(events)
+            try:
+                for event in timed:
+                    self._timed.append((event, timed.seconds))
+                    yield event
+            finally:
+                timed.close()
+
+    def __iter__(self) -> Iterator[Event]:
+        return self._events
+
+    async def __aiter__(self) -> AsyncIterator[Event]:
+        import asyncio
+
+        while (event := await asyncio.to_thread(next, self._events, None)) is not None:
+            yield event
+
+    @property
+    def episode(self) -> Episode:
+        """What was played so far. Raises `ValueError` before the first event."""
+        from pddlego.api.results import Episode
+        from pddlego.episode.events import Started
+        from pddlego.evaluation.replay import Recorded
+        from pddlego.evaluation.setup import one_cell
+        from pddlego.runs.journal import Journal
+
+        cell, setup = one_cell(self._setup), self._setup
+        started = self._timed[0][0] if self._timed else None
+        if not isinstance(started, Started):
+            raise ValueError("the episode has not begun: iterate the stream first")
+        journal = Journal(Path("(not saved)"), tuple((event, t) for event, t in self._timed if not event.passing))
+        recorded = Recorded(journal, started, setup.played_in(cell), setup.config, ())
+        return Episode(cell, recorded, setup.configuration())
+
+
+def evaluate(
+    games: Sequence[str] | str,
+    run: str | Path | None = None,
+    *,
+    models: str | Answer | Model | Sequence[str | Answer | Model] | None = None,
+    **options: Unpack[EvaluationOptions],
+) -> Evaluation:
+    """Play many episodes, or continue an interrupted evaluation, in the background.
+
+    `run` is the folder in which the evaluation is saved; if it is None, a folder in `runs` is named after the cells, as
+    with `pddlego eval`. Iterate the result to get each episode when it has ended; everything else of the result waits
+    for all of them. `models` are as in `play`, one or several.
+
+    Raises `PddlegoError`, for example if the folder was created with another configuration.
+    """
+    from pddlego.api.results import Evaluation
+    from pddlego.evaluation.setup import run_path
+
+    setup = _setup({"games": games, **({"models": models} if models is not None else {}), **options})
+    with arguments_named():
+        return Evaluation([Path(run) if run is not None else run_path(setup)], setup)
+
+
+def load(*runs: str | Path) -> Evaluation:
+    """The episodes of one or several run folders, or those of a journal's folder.
+
+    A run is a path, a name in the folder `runs`, a unique prefix of one, or `latest`. Of an episode that several
+    folders have, the last folder counts. Raises `UsageError` for a folder that holds no evaluation.
+    """
+    from pddlego.api.results import Evaluation
+    from pddlego.runs.folders import place_of, runs_folder
+
+    with arguments_named():
+        return Evaluation([place_of(str(run), runs_folder(None)) for run in runs])
+
+
+def build(
+    what: Literal["domain", "problem", "task"],
+    description: str,
+    model: str | Answer | Model,
+    *,
+    steps: Literal["whole", "by-component", "by-action"] = "by-component",
+    feedback: Literal["none", "model"] = "none",
+    rounds: int = 3,
+    domain: str = "",
+    **options: Unpack[BuildKeywords],
+) -> Built:
+    """Build PDDL from a description; a `problem` needs the text of its `domain`. Writes no files.
+
+    Raises `PddlegoError` for errors before the first request, and `PddlSyntaxError` for an invalid domain.
+    """
+    from pddlego.episode.events import Limits
+    from pddlego.evaluation.config import BUILDING
+    from pddlego.methods.builders.draft import draft_of
+    from pddlego.methods.builders.files import BuildOptions
+    from pddlego.methods.builders.files import build as build_files
+
+    with arguments_named():
+        config = _resolved(dict(options), BUILDING).config
+        limits = Limits(None, calls=config.limits.max_calls, seconds=config.limits.max_seconds)
+        asked = _asked(model, config.endpoint)
+        begin = draft_of(domain) if domain else None
+        with config.planner.make() as planner:
+            chosen = BuildOptions(steps, feedback, rounds, config.limits.retries, limits)
+            return build_files(what, description, asked, planner, chosen, begin)
+
+
+def builder(
+    model: str | Answer | Model,
+    description: str = "",
+    *,
+    domain: str = "",
+    retries: int = 5,
+    **options: Unpack[EndpointOptions],
+) -> Builder:
+    """A domain and a problem to be built piece by piece with a model; see `Builder`.
+
+    `domain` is the text of a domain to begin with. Raises `PddlegoError` for a model that cannot be used, and
+    `PddlSyntaxError` for an invalid domain.
+    """
+    from pddlego.methods.builders.builder import Builder
+    from pddlego.models.endpoint import Endpoint
+    from pddlego.util.options import names_of
+
+    with arguments_named():
+        endpoint = _resolved(dict(options), names_of(Endpoint)).config.endpoint
+        return Builder(_asked(model, endpoint), description, domain, retries)
+
+
+@contextmanager
+def arguments_named() -> Iterator[None]:
+    """Let errors name the arguments of Python in place of the options of the command line."""
+    try:
+        yield
+    except PddlegoError as error:
+        error.what, error.reason, error.next_step = map(_with_arguments, (error.what, error.reason, error.next_step))
+        error.args = (error.what,)
+        raise
+
+
+def _with_arguments(text: str) -> str:
+    text = text.replace(": see the command's --help", "")
+    return re.sub(r"--([a-z][a-z-]*)", lambda flag: flag[1].replace("-", "_"), text)
+
+
+def _setup(arguments: dict[str, Any]) -> Setup:
+    """What is played. Models that are functions or objects are replaced by their names."""
+    from pddlego.evaluation.setup import make_setup
+    from pddlego.models.function import OwnModel, own_model
+
+    given = arguments.get("models")
+    models = list(given) if isinstance(given, (list, tuple)) else [] if given is None else [given]
+    own: dict[str, OwnModel] = {}
+    names = []
+    for model in models:
+        if not isinstance(model, str):
+            made = own_model(model)
+            model, own[made.name] = made.name, made
+        names.append(model)
+    with arguments_named():
+        return make_setup(_resolved({**arguments, **({"models": ",".join(names)} if names else {})}), own_models=own)
+
+
+def _asked(model: str | Answer | Model, endpoint: Endpoint) -> Model:
+    import os
+
+    from pddlego.models.endpoint import Access, make_endpoint, prepare_cache
+    from pddlego.models.function import own_model
+
+    if not isinstance(model, str):
+        return own_model(model)
+    prepare_cache(endpoint.cache)
+    return make_endpoint(model, endpoint, Access(os.environ.get("OPENAI_API_KEY")))
+
+
+def _resolved(arguments: dict[str, Any], names: Collection[str] | None = None) -> Resolved:
+    """The configuration: arguments beat the environment, that beats the defaults."""
+    import os
+
+    from pddlego.evaluation.config import ARGUMENT, resolve
+
+    return resolve(arguments, os.environ, names=names, origin=ARGUMENT)

@@ -1,0 +1,449 @@
+"""What was played, as values for Python programs and notebooks: episodes with their steps, and evaluations."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pddlego.errors import UsageError
+from pddlego.runs.cells import Cell
+
+if TYPE_CHECKING:
+    import pandas  # type: ignore[import-untyped]
+
+    from pddlego.display.frames import Timeline
+    from pddlego.display.screens import Renderer
+    from pddlego.episode.events import Event, Outcome, Usage
+    from pddlego.evaluation.replay import Recorded, Replayed
+    from pddlego.evaluation.runner import Runner
+    from pddlego.evaluation.setup import Setup
+    from pddlego.evaluation.statistics import Comparison
+    from pddlego.pddl import Problem
+    from pddlego.planning import Plan
+    from pddlego.report import Report
+    from pddlego.runs.journal import TimedEvent
+    from pddlego.runs.summary import Summary
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of an episode.
+
+    `command` is None before the first one; `response` is what the game answered. `problem` and `plan` are those that
+    the agent has after the step: None in modes without them, and before there are any. `events` are all events from the
+    response to the next command.
+    """
+
+    number: int
+    command: str | None
+    response: str
+    problem: Problem | None
+    plan: Plan | None
+    events: tuple[Event, ...]
+
+    def __repr__(self) -> str:
+        return f"<Step {self.number}: {self.command or 'start'}>"
+
+
+@dataclass(frozen=True, repr=False)
+class Episode:
+    """An episode: what was played (`game`, `mode`, `model`, `seed`), how it ended, and everything that happened.
+
+    `timed` are its events, each with the seconds since the start.
+    """
+
+    cell: Cell
+    recorded: Recorded
+    configuration: Mapping[str, Any]
+
+    @property
+    def game(self) -> str:
+        return self.cell.setting
+
+    @property
+    def mode(self) -> str:
+        return self.cell.mode
+
+    @property
+    def model(self) -> str:
+        return self.cell.model
+
+    @property
+    def seed(self) -> int:
+        return self.cell.seed
+
+    @property
+    def timed(self) -> tuple[TimedEvent, ...]:
+        return self.recorded.journal.timed
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """Every event in order; the last one is `Ended`, unless the process was killed."""
+        return self.recorded.events
+
+    @cached_property
+    def summary(self) -> Summary:
+        """The result as tables have it, with what the method measured."""
+        from pddlego.runs.summary import summarize
+
+        return summarize(self.cell, 1, self.events, self.recorded.played.method.measuring.of)
+
+    @property
+    def outcome(self) -> Outcome:
+        return self.summary.outcome
+
+    @property
+    def won(self) -> bool:
+        return self.summary.won
+
+    @property
+    def score(self) -> float:
+        """The score of the game, from 0 to 1."""
+        return self.summary.score
+
+    @property
+    def message(self) -> str:
+        """Why the episode ended, where the outcome does not say it."""
+        return self.summary.message
+
+    @property
+    def usage(self) -> Usage:
+        """Steps, calls, tokens and seconds."""
+        return self.summary.usage
+
+    @property
+    def steps(self) -> int:
+        return self.usage.steps
+
+    @cached_property
+    def trajectory(self) -> tuple[Step, ...]:
+        """The steps, from the first response of the game on."""
+        return tuple(_steps(self._film))
+
+    @property
+    def problem(self) -> Problem | None:
+        """The last problem of the agent; None in modes without one."""
+        return self.trajectory[-1].problem if self.trajectory else None
+
+    @property
+    def plan(self) -> Plan | None:
+        """The last plan; None in modes without plans."""
+        return self.trajectory[-1].plan if self.trajectory else None
+
+    def first_difference(self, other: Episode) -> int | None:
+        """The first step at which two episodes of one seed differ in the command; None if they do not."""
+        from pddlego.display.steps import first_difference
+
+        number = first_difference(self._film.frames, other._film.frames)
+        return None if number is None else self._film.frames[min(number, len(self._film.frames) - 1)].step
+
+    def checked(self) -> Episode:
+        """The episode with what is true of the facts of its model: `FactsChecked` events, as of `--truth`.
+
+        Raises `UsageError` if the built-in reader cannot read the game.
+        """
+        from dataclasses import replace
+
+        times = {id(event): seconds for event, seconds in self.timed}
+        timed: list[TimedEvent] = []
+        for event in self.recorded.checked():
+            timed.append((event, times.get(id(event), timed[-1][1] if timed else 0.0)))
+        journal = replace(self.recorded.journal, timed=tuple(timed))
+        return replace(self, recorded=replace(self.recorded, journal=journal))
+
+    def replay(self) -> Replayed:
+        """Play it again with the recorded answers, and find the first difference.
+
+        Raises `EngineError` if the engine fails.
+        """
+        from pddlego.evaluation.replay import replay
+
+        with self.recorded.config.planner.make() as planner:
+            return replay(self.recorded, planner)
+
+    def save(self, folder: str | Path) -> Path:
+        """Write it as a run folder, for `pddlego show` and all other commands.
+
+        Raises `UsageError` if the folder holds another run, and `JournalError` if the disk does not take it.
+        """
+        from pddlego.methods.registry import make_codec, measuring_of
+        from pddlego.runs.cells import Matrix
+        from pddlego.runs.manifest import environment_manifest
+        from pddlego.runs.store import Recorder, Store
+
+        path, cell = Path(folder), self.cell
+        matrix = Matrix({cell.setting: (cell.seed,)}, (cell.mode,), (cell.model,))
+        opened = Store(
+            path,
+            self.configuration,
+            codec=make_codec(),
+            measure_of=lambda cell: measuring_of(cell.setting, cell.mode).of,
+            about=environment_manifest(),
+        )
+        with opened as store:
+            store.plan(matrix, {})
+            recorder = Recorder(cell, store)
+            for event, seconds in self.timed:
+                recorder.keep(event, seconds)
+            recorder.close()
+            recorder.record()
+        return path
+
+    @cached_property
+    def _renderer(self) -> Renderer:
+        from pddlego.methods.registry import renderer_of
+
+        return renderer_of(self.recorded.started.played_by)
+
+    @cached_property
+    def _film(self) -> Timeline:
+        film = self._renderer.film()
+        film.add(self.timed)
+        return film
+
+    def __repr__(self) -> str:
+        steps = f" after {self.steps} steps" if self.steps else ""
+        return f"<Episode {self.game} {self.mode} {self.model} seed {self.seed}: {self.outcome.value}{steps}>"
+
+    def html(self) -> str:
+        """The episode as a page that needs nothing else: map, problem, request and answer of each step."""
+        return _page([self])
+
+    def _repr_html_(self) -> str:
+        page = escape(self.html(), quote=True)
+        return f'<iframe srcdoc="{page}" style="width: 100%; height: 42rem; border: 1px solid #8884"></iframe>'
+
+
+def _page(episodes: Iterable[Episode]) -> str:
+    from pddlego.display.page import ListedEpisode, episode_page, render
+    from pddlego.runs.listing import with_result
+    from pddlego.runs.tail import EpisodeStatus
+
+    listed = []
+    for number, episode in enumerate(episodes):
+        title = f"{episode.game} {episode.mode} {episode.model} seed {episode.seed}"
+        page = episode_page(f"episode-{number}", title, episode._film, episode._renderer)
+        status = with_result(EpisodeStatus(episode.recorded.journal.path), episode.summary, 0.0)
+        listed.append(ListedEpisode(status, page))
+    return render("page.html.j2", listed, title="pddlego")
+
+
+def _steps(film: Timeline) -> Iterator[Step]:
+    """The frames as steps, each with the last problem and plan."""
+    from pddlego.episode.events import Accepted
+    from pddlego.methods.textgames.events import Planned
+    from pddlego.pddl import parse_problem
+    from pddlego.planning import Plan, PlanStep
+
+    problem: Problem | None = None
+    plan: Plan | None = None
+    for frame in film.frames:
+        for event in frame.events:
+            if isinstance(event, Accepted) and event.kind == "problem":
+                problem = parse_problem(event.text)
+            elif isinstance(event, Planned):
+                plan = Plan(tuple(PlanStep.read(step.action) for step in event.plan))
+        done = frame.done
+        response = str(getattr(done, "text", "")) if done is not None else ""
+        yield Step(frame.step, getattr(done, "command", None), response, problem, plan, frame.events)
+
+
+class Evaluation:
+    """The episodes of one or several run folders, which may still be played.
+
+    Iterating yields each episode when it has ended. Everything else waits until all have ended; an interrupt stops the
+    running episodes, which are recorded as interrupted.
+    """
+
+    def __init__(self, folders: Sequence[Path], setup: Setup | None = None) -> None:
+        """With a `setup` it is played into the only folder. Raises `PddlegoError` for what goes wrong before that."""
+        self.folders = tuple(folders)
+        self._results: list[Summary] = []
+        self._ended = setup is None
+        self._changed = threading.Condition()
+        self._fault: BaseException | None = None
+        self._runner: Runner | None = None
+        if setup is None:
+            from pddlego.report import load_results
+
+            self._results = load_results(self.folders)
+            return
+        begun = threading.Event()
+        self._thread = threading.Thread(target=self._play, args=(setup, begun), name="evaluation")
+        self._thread.start()
+        begun.wait()
+        if self._runner is None:
+            self.wait()
+
+    def _play(self, setup: Setup, begun: threading.Event) -> None:
+        from pddlego.evaluation.assemble import evaluating
+        from pddlego.evaluation.runner import WorkerDone
+
+        try:
+            with evaluating(setup, self.folders[0]) as running:
+                self._runner = running.evaluation
+                self._add(running.known.values())
+                begun.set()
+                for progress in running.evaluation.run():
+                    if isinstance(progress, WorkerDone):
+                        self._add([progress.summary])
+            self._fault = running.evaluation.fault
+        except BaseException as error:  # noqa: BLE001 -- raised again in the thread that waits
+            self._fault = error
+        finally:
+            with self._changed:
+                self._ended = True
+                self._changed.notify_all()
+            begun.set()
+
+    def _add(self, results: Iterable[Summary]) -> None:
+        with self._changed:
+            self._results += results
+            self._changed.notify_all()
+
+    def stop(self) -> None:
+        """Stop the running episodes, and begin no others. `evaluate` with the same folder continues."""
+        if self._runner is not None:
+            self._runner.abort()
+            self._thread.join()
+
+    def wait(self, seconds: float | None = None) -> Evaluation:
+        """Wait until all episodes have ended, at most so many seconds if they are given.
+
+        Raises `PddlegoError` if results cannot be written, and `TimeoutError`.
+        """
+        self._wait(len(self._results), seconds, to_the_end=True)
+        if not self._ended:
+            raise TimeoutError(f"episodes are still running after {seconds} s")
+        if self._fault is not None:
+            raise self._fault
+        return self
+
+    def _wait(self, number: int, seconds: float | None = None, to_the_end: bool = False) -> bool:
+        """Wait for the result of this number. Whether there is one."""
+        try:
+            with self._changed:
+                ended = lambda: self._ended or (len(self._results) > number and not to_the_end)  # noqa: E731
+                self._changed.wait_for(ended, seconds)
+        except KeyboardInterrupt:
+            self.stop()
+            raise
+        return len(self._results) > number
+
+    def __iter__(self) -> Iterator[Episode]:
+        number = 0
+        while self._wait(number):
+            yield self._episode(self._results[number])
+            number += 1
+        self.wait()
+
+    async def __aiter__(self) -> AsyncIterator[Episode]:
+        import asyncio
+
+        number = 0
+        while await asyncio.to_thread(self._wait, number):
+            yield self._episode(self._results[number])
+            number += 1
+        self.wait()
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    @property
+    def results(self) -> list[Summary]:
+        """The last attempt at each episode, sorted."""
+        from pddlego.report import load_results
+
+        self.wait()
+        return load_results(self.folders)
+
+    @property
+    def episodes(self) -> list[Episode]:
+        """All episodes, sorted by game, mode, model and seed."""
+        return [self._episode(summary) for summary in self.results]
+
+    def _episode(self, summary: Summary) -> Episode:
+        from pddlego.runs.folders import EPISODES
+        from pddlego.runs.store import journal_name
+
+        name = journal_name(summary.cell, summary.attempt)
+        folder = next((folder for folder in reversed(self.folders) if (folder / EPISODES / name).is_file()), None)
+        if folder is None:
+            reason = f"No folder has {EPISODES}/{name}."
+            raise UsageError("The journal of an episode is missing", reason, "Restore the file.")
+        return load_episode(folder / EPISODES / name, summary.cell)
+
+    @property
+    def report(self) -> Report:
+        """All tables, comparisons and figures as values."""
+        from pddlego.report import build_report
+
+        self.wait()
+        return build_report(self.folders)
+
+    @property
+    def table(self) -> str:
+        """Success and all numbers of each game, mode and model, as Markdown."""
+        from pddlego.report.formats import details, markdown_table
+
+        return markdown_table(*details(self.report))
+
+    def compare(self) -> tuple[Comparison, ...]:
+        """Every two methods on the seeds that both played: McNemar's test, and the difference of means."""
+        return self.report.comparisons
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each episode with the columns of `results.csv`, with numbers as numbers, and `won`, `counts` (not
+        lost to an error), `seconds`, `model_seconds`, `attempt`, `message` and `first_error`."""
+        from pddlego.evaluation.table import as_values, columns
+
+        results = self.results
+        names = columns(results)
+        return [
+            {name: as_values(summary).get(name) for name in names}
+            | {
+                "won": summary.won,
+                "counts": summary.counts,
+                "seconds": summary.usage.seconds,
+                "model_seconds": summary.usage.model_seconds,
+                "attempt": summary.attempt,
+                "message": summary.message,
+                "first_error": summary.measures.first_error,
+            }
+            for summary in results
+        ]
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The rows as a table of pandas. Raises `UsageError` if pandas is not installed."""
+        try:
+            import pandas
+        except ImportError:
+            raise UsageError("to_pandas() needs pandas", "It is not installed.", "Run: pip install pandas") from None
+        return pandas.DataFrame(self.rows())
+
+    def __repr__(self) -> str:
+        ended = "" if self._ended else ", still running"
+        won = sum(summary.won for summary in self._results)
+        return f"<Evaluation {', '.join(map(str, self.folders))}: {len(self._results)} episodes, {won} won{ended}>"
+
+    def _repr_html_(self) -> str:
+        from pddlego.report.formats import details
+
+        head, body = details(self.report)
+        rows = ["".join(f"<td>{escape(cell)}</td>" for cell in row) for row in body]
+        names = "".join(f"<th>{escape(name)}</th>" for name in head)
+        return f"<table><tr>{names}</tr>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
+
+
+def load_episode(journal: Path, cell: Cell | None = None) -> Episode:
+    """The episode of a journal. Raises `UsageError` and `JournalError`."""
+    from pddlego.evaluation.replay import load_recorded
+    from pddlego.runs.manifest import read_configuration
+
+    recorded = load_recorded(journal)
+    return Episode(cell or recorded.cell, recorded, read_configuration(journal.parent.parent))

@@ -1,0 +1,374 @@
+"""Training data from episodes: conversations, preferences, trajectories, expert answers, and rewards for answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any
+
+from pddlego.api import play as api
+from pddlego.api.results import Episode
+from pddlego.errors import UsageError
+from pddlego.runs.manifest import installed_version
+
+if TYPE_CHECKING:
+    from pddlego.methods.base import Setting
+    from pddlego.methods.textgames.formalize.problems import ProblemProposal
+    from pddlego.methods.textgames.situation import Situation
+    from pddlego.models.base import Completion, Message, Request
+    from pddlego.planning.process import ProcessPlanner
+
+REWARDED = ("edit", "gen")
+"""The modes whose answers have rewards: the model writes the problem."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A request of an episode with its answer. `number` counts from 1, `attempt` the tries at a question from 0.
+
+    `accepted` is false for an answer that was rejected; `feedback` says why.
+    """
+
+    number: int
+    step: int
+    purpose: str
+    attempt: int
+    messages: tuple[Message, ...]
+    completion: Completion
+    accepted: bool = True
+    feedback: str = ""
+
+
+def calls_of(episode: Episode) -> list[Call]:
+    """Every answered request of an episode, in order."""
+    from dataclasses import replace
+
+    from pddlego.episode.events import Answered, Asked, Rejected, step_of
+
+    calls: list[Call] = []
+    asked: Asked | None = None
+    step = 0
+    for event in episode.events:
+        step = step_of(event) or step
+        if isinstance(event, Asked):
+            asked = event
+        elif isinstance(event, Answered) and asked is not None:
+            calls.append(Call(event.call, step, asked.purpose, asked.attempt, asked.messages, event.completion))
+        elif isinstance(event, Rejected) and calls:
+            calls[-1] = replace(calls[-1], accepted=False, feedback=event.feedback.message)
+    return calls
+
+
+def chat_rows(
+    episode: Episode, *, accepted_only: bool = False, without_thinking: bool = False
+) -> Iterator[dict[str, Any]]:
+    """A row for each answer: `messages` as chat fine-tuning takes them, with the answer as the last one, and what came
+    of it. Reasoning that the endpoint returned separately is `reasoning_content` of the answer."""
+    about = _about(episode)
+    for call in calls_of(episode):
+        if call.accepted or not accepted_only:
+            messages = [*_messages(call.messages), _answer(call.completion, without_thinking)]
+            yield {
+                "prompt_id": prompt_id(episode, call.number),
+                "messages": messages,
+                **about,
+                "step": call.step,
+                "call": call.number,
+                "purpose": call.purpose,
+                "attempt": call.attempt,
+                "accepted": call.accepted,
+                "feedback": call.feedback,
+            }
+
+
+def preference_rows(episode: Episode, *, without_thinking: bool = False) -> Iterator[dict[str, Any]]:
+    """A row for each rejected answer to a question that an accepted one followed: `prompt`, `chosen` and `rejected`.
+
+    The prompt is that of the first try, without the feedback on it.
+    """
+    about, tries = _about(episode), list[Call]()
+    for call in calls_of(episode):
+        tries = [*tries, call] if call.attempt else [call]
+        if not call.accepted:
+            continue
+        for number, bad in enumerate(tries[:-1]):
+            yield {
+                "prompt_id": f"{prompt_id(episode, tries[0].number)}#{number}",
+                "prompt": _messages(tries[0].messages),
+                "chosen": [_answer(call.completion, without_thinking)],
+                "rejected": [_answer(bad.completion, without_thinking)],
+                **about,
+                "step": call.step,
+                "purpose": call.purpose,
+                "feedback": bad.feedback,
+            }
+
+
+def trajectory(episode: Episode) -> dict[str, Any]:
+    """The episode in the Agent Trajectory Interchange Format, version 1.7.
+
+    A step of the agent is an answer, with the commands that followed as tool calls and what the game said as their
+    observations. Commands that needed no answer are steps without a call of a model.
+    """
+    usage, about = episode.usage, _about(episode)
+    return {
+        "schema_version": "ATIF-v1.7",
+        "session_id": episode.cell.label,
+        "agent": {
+            "name": "pddlego",
+            "version": installed_version("pddlego"),
+            "model_name": episode.model,
+            "extra": {"mode": episode.mode},
+        },
+        "steps": [{"step_id": number, **step} for number, step in enumerate(_atif_steps(episode), start=1)],
+        "final_metrics": {
+            "total_prompt_tokens": usage.tokens_in,
+            "total_completion_tokens": usage.tokens_out,
+            "total_cached_tokens": usage.tokens_cached,
+            "total_steps": usage.steps,
+        },
+        "extra": about,
+    }
+
+
+def _atif_steps(episode: Episode) -> Iterator[dict[str, Any]]:
+    calls = iter(calls_of(episode))
+    open_step: dict[str, Any] | None = None
+    from pddlego.episode.events import Answered, Asked
+
+    for event in episode.events:
+        command = getattr(event, "command", None)
+        if isinstance(event, Asked):
+            if open_step is not None:
+                yield open_step
+            open_step = None
+            yield {"source": "user", "message": "\n\n".join(message.content for message in event.messages)}
+        elif isinstance(event, Answered):
+            open_step = _agent_step(next(calls))
+        elif command is not None:
+            open_step = open_step or {"source": "agent", "message": "", "llm_call_count": 0}
+            number = len(open_step.setdefault("tool_calls", []))
+            call_id = f"call_{getattr(event, 'step', 0)}_{number}"
+            open_step["tool_calls"].append(
+                {"tool_call_id": call_id, "function_name": "command", "arguments": {"command": command}}
+            )
+            results = open_step.setdefault("observation", {"results": []})["results"]
+            results.append({"source_call_id": call_id, "content": str(getattr(event, "text", ""))})
+        elif open_step is None and hasattr(event, "text") and hasattr(event, "command"):
+            yield {"source": "user", "message": str(event.text)}
+    if open_step is not None:
+        yield open_step
+
+
+def _agent_step(call: Call) -> dict[str, Any]:
+    answer = call.completion
+    step: dict[str, Any] = {
+        "source": "agent",
+        "message": answer.text,
+        "llm_call_count": 1,
+        "metrics": {
+            "prompt_tokens": answer.tokens_in,
+            "completion_tokens": answer.tokens_out,
+            "cached_tokens": answer.tokens_cached,
+        },
+        "extra": {"accepted": call.accepted, "feedback": call.feedback, "purpose": call.purpose},
+    }
+    return step | ({"reasoning_content": answer.reasoning} if answer.reasoning else {})
+
+
+def _about(episode: Episode) -> dict[str, Any]:
+    """What every row says of its episode."""
+    return {
+        "game": episode.game,
+        "mode": episode.mode,
+        "model": episode.model,
+        "seed": episode.seed,
+        "split": split_of(episode.recorded.played.setting, episode.seed),
+        "outcome": episode.outcome.value,
+        "score": episode.score,
+        "first_error": episode.summary.measures.first_error,
+    }
+
+
+def split_of(setting: Setting, seed: int) -> str:
+    """The name of the split that has the seed, such as `test`; `train` if none has."""
+    return next((name for name, seeds in setting.seeds.items() if seed in seeds), "train")
+
+
+def prompt_id(episode: Episode, call: int) -> str:
+    """The name of a request: game, mode, seed and number of the call."""
+    return f"{episode.game}/{episode.mode}/{episode.seed}/{call}"
+
+
+def _messages(messages: Iterable[Message]) -> list[dict[str, str]]:
+    return [{"role": message.role, "content": message.content} for message in messages]
+
+
+def _answer(completion: Completion, without_thinking: bool) -> dict[str, str]:
+    from pddlego.util.answers import spoken
+
+    content = spoken(completion.text).lstrip() if without_thinking else completion.text
+    answer = {"role": "assistant", "content": content}
+    if without_thinking or not completion.reasoning:
+        return answer
+    return {**answer, "reasoning_content": completion.reasoning}
+
+
+def expert(game: str, mode: str | None = None, seeds: Sequence[int] | range | None = None) -> Iterator[Episode]:
+    """Episodes by the built-in model, whose answers are right for every prompt that a model would get.
+
+    `seeds` are those of no split if they are None. Raises `UsageError` for a seed of the split `test`, so that test
+    seeds never get into training data, and for a game that the built-in model cannot play.
+    """
+    setting = setting_of(game, mode)
+    chosen = [seed for seed in setting.all_seeds if split_of(setting, seed) == "train"] if seeds is None else seeds
+    leaked = [seed for seed in chosen if split_of(setting, seed) == "test"]
+    if leaked:
+        test = setting.seeds["test"]
+        reason = f"Seed {leaked[0]} is one of {test.start}-{test.stop - 1}, with which models are compared."
+        raise UsageError(f"{game}: test seeds are not for training", reason, "Choose other seeds with --seeds.")
+    for seed in chosen:
+        yield api.play(game, mode, seed)
+
+
+def setting_of(game: str, mode: str | None) -> Setting:
+    """The setting as the mode plays it. Raises `UsageError` for an unknown one."""
+    from pddlego.methods.registry import first_mode, method_of
+
+    method = method_of(game, mode or first_mode(game))
+    return method.load(game, method.options())
+
+
+@dataclass(frozen=True)
+class Reward:
+    """What an answer is worth: each part from 0 to 1, and `value`, their mean. An answer that cannot be read has 0.
+
+    `parsed`: it can be read, and has no defects. `consistent`: it does not contradict itself. `right`: the harmonic
+    mean of precision and recall of its facts. `planned`: some goal of the ladder has a plan.
+    """
+
+    parsed: float = 0.0
+    consistent: float = 0.0
+    right: float = 0.0
+    planned: float = 0.0
+
+    @property
+    def value(self) -> float:
+        return (self.parsed + self.consistent + self.right + self.planned) / 4
+
+
+class Rewards(AbstractContextManager["Rewards"]):
+    """Rewards for answers to expert prompts, with a planner that is kept open."""
+
+    def __enter__(self) -> Rewards:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if "_planner" in self.__dict__:
+            self._planner.close()
+
+    @cached_property
+    def _planner(self) -> ProcessPlanner:
+        from pddlego.planning.process import PlannerOptions
+
+        return PlannerOptions().make()
+
+    def __call__(self, prompt_id: str, answer: str) -> Reward:
+        """The reward of an answer to the prompt of an exported row. Raises `UsageError` for an unknown prompt."""
+        from pddlego.pddl.exclusive import contradictions
+        from pddlego.planning.ladder import climb
+
+        question = question_of(prompt_id)
+        proposal = question.read(answer)
+        if proposal.feedback is not None:
+            return Reward()
+        known = proposal.knowledge
+        plan = climb(self._planner, known.domain, known.problem, known.ladder).plan
+        return Reward(
+            parsed=1.0,
+            consistent=float(not contradictions(known.problem, known.invariants)),
+            right=question.agreement(proposal),
+            planned=float(plan is not None),
+        )
+
+
+def reward(prompt_id: str, answer: str) -> Reward:
+    """The reward of one answer. Starts a planner: use `Rewards` for many."""
+    with Rewards() as rewards:
+        return rewards(prompt_id, answer)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A prompt of an expert's episode, with what it was rendered from and the expert's answer."""
+
+    setting: Any
+    mode: str
+    request: Request
+    answer: str
+
+    def read(self, answer: str) -> ProblemProposal:
+        """What an answer makes of the problem."""
+        from pddlego.methods.textgames.formalize.problems import ProblemProposal
+        from pddlego.methods.textgames.play import make_method
+
+        situation: Situation = self.request.context  # type: ignore[assignment]
+        proposal = make_method(self.mode, self.setting, 0).read(answer, situation)
+        assert isinstance(proposal, ProblemProposal), "only modes that write problems have rewards"
+        return proposal
+
+    def agreement(self, proposal: ProblemProposal) -> float:
+        """The harmonic mean of precision and recall of the facts, compared with the expert's."""
+        from pddlego.methods.textgames.truth.judge import Judge
+
+        true = self.read(self.answer).knowledge
+        judge = Judge(self.setting.claims, true.placeholder)
+        judge.reference_changed(true.problem, ())
+        checked = judge.judge(proposal.problem, true, (), 0)
+        right = sum(checked.right.values())
+        missing = sum(error.verdict == "missing" for error in checked.errors)
+        wrong = len(checked.errors) - missing
+        return 2 * right / (2 * right + missing + wrong) if right else float(not checked.errors)
+
+
+def question_of(prompt_id: str) -> Question:
+    """The question of a row of an expert's episode. Raises `UsageError` for an unknown one."""
+    try:
+        game, mode, seed, call = prompt_id.split("/")
+        number = int(seed), int(call)
+    except ValueError:
+        reason = "It has the form GAME/MODE/SEED/CALL, as exported rows have it."
+        raise UsageError(f"Unknown prompt '{prompt_id}'", reason, "Take it from pddlego.api.training.") from None
+    if mode not in REWARDED:
+        raise UsageError(f"Mode {mode} has no rewards", f"They are: {', '.join(REWARDED)}.", "Choose one of them.")
+    questions = _questions(game, mode, number[0])
+    if not 1 <= number[1] <= len(questions):
+        reason = f"The expert's episode has {len(questions)} calls."
+        raise UsageError(f"Unknown prompt '{prompt_id}'", reason, "Take it from rows of an expert.")
+    return questions[number[1] - 1]
+
+
+@lru_cache(maxsize=1024)
+def _questions(game: str, mode: str, seed: int) -> tuple[Question, ...]:
+    """The questions of the expert's episode, which is played again: it is deterministic."""
+    from pddlego.methods.registry import method_of
+    from pddlego.runs.cells import Cell
+
+    setting = setting_of(game, mode)
+    found = method_of(game, mode).builtin_model("reader", Cell(game, mode, "reader", seed), setting)
+    assert found is not None, "the name of the built-in model"
+    answering, questions = found, list[Question]()
+
+    class Listening:
+        name = "expert"
+        description: Mapping[str, Any] = {}
+
+        def complete(self, request: Request) -> Completion:
+            completion = answering.complete(request)
+            questions.append(Question(setting, mode, request, completion.text))
+            return completion
+
+    api.play(game, mode, seed, model=Listening())
+    return tuple(questions)

@@ -1,0 +1,216 @@
+"""Building PDDL piece by piece from Python: components are asked for, set, appended and removed one by one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from pddlego.episode.ask import ask
+from pddlego.episode.budget import Budget
+from pddlego.episode.events import Event, Limits
+from pddlego.episode.loop import Attempt, Retry, refine
+from pddlego.errors import ModelError, UsageError
+from pddlego.methods.builders.building import BuilderRequest, BuildOrder, Step, prompt_of, read_answer
+from pddlego.methods.builders.components import COMPONENTS, ComponentError, Typed, read_component, schema_of
+from pddlego.methods.builders.draft import Draft, draft_of
+from pddlego.models import Model
+from pddlego.models.base import Feedback, Message, Request
+from pddlego.models.prompts import Prompts
+from pddlego.pddl.domain import read_domain
+from pddlego.pddl.edit import EditSyntaxError, first_object, sections_of
+from pddlego.pddl.problem import read_problem
+from pddlego.util.text import suggestion
+
+_SECTIONS: Mapping[str, str] = {
+    "types": "(:types {})",
+    "constants": "(:constants {})",
+    "predicates": "(:predicates {})",
+    "functions": "(:functions {})",
+    "rules": "{}",
+    "actions": "{}",
+}
+"""The sections of a domain, and how each is written in it."""
+
+_OF_PROBLEM = ("objects", "init", "goal")
+
+
+class Builder:
+    """A domain and a problem under way.
+
+    `domain` and `problem` are their texts. Nothing is sent before `ask`; `prompt` is what it would send.
+    """
+
+    def __init__(self, model: Model, description: str = "", domain: str = "", retries: int = 5) -> None:
+        """Begins with the text of a `domain` if it is given. Raises `PddlSyntaxError` for an invalid one."""
+        self.description, self.retries = description, retries
+        self.calls = 0
+        self._model, self._prompts = model, Prompts("builders")
+        self._draft = draft_of(domain) if domain else Draft()
+
+    @property
+    def domain(self) -> str:
+        """The text of the domain so far."""
+        return self._draft.domain
+
+    @property
+    def problem(self) -> str:
+        """The text of the problem so far."""
+        return self._draft.problem
+
+    @property
+    def actions(self) -> tuple[str, ...]:
+        """The names of the actions that the model has listed (`ask("action-list")`), then of those only written."""
+        return tuple(dict.fromkeys((*(action.name for action in self._draft.planned), *self._draft.actions)))
+
+    def prompt(self, *components: str, action: str = "", advice: str = "") -> str:
+        """The text of a request for one component or several."""
+        return prompt_of(self._order, self._prompts, self._draft, _known(components), action=action, advice=advice)
+
+    def ask(self, *components: str, action: str = "", advice: str = "", prompt: str = "") -> Builder:
+        """Ask the model for components, several in one request, and put the answer into the files.
+
+        `components` are those of `pddlego build`: types, constants, predicates, functions, rules, action-list, action,
+        parameters, preconditions, effects, objects, init, goal, domain, problem. `action` names the action of the
+        parts of one. `prompt` is sent instead of our text; the answer has the same form. An answer that cannot be read,
+        or that would introduce defects, is asked for again up to `retries` times.
+
+        Raises `ModelError` if the model cannot answer or no answer can be used.
+        """
+        kinds = _known(components)
+        attempt = _finish(refine(self._proposing(kinds, action, advice, prompt), self.retries))
+        if attempt.value is None:
+            reason = attempt.failure or "No answer could be used."
+            raise ModelError(f"The model has no usable {', '.join(kinds)}", reason, "See the last answer, or set it.")
+        self._draft = attempt.value
+        return self
+
+    def _proposing(self, kinds: tuple[str, ...], action: str, advice: str, prompt: str) -> Any:
+        budget = Budget(Limits(None))
+
+        def propose(retry: Retry) -> Generator[Event, None, Attempt[Draft]]:
+            own = f"{prompt}\n\nYour last answer was rejected: {retry.feedback.message}" if retry.feedback else prompt
+            text = prompt_of(
+                *(self._order, self._prompts, self._draft, kinds), action=action, retry=retry, advice=advice
+            )
+            context = BuilderRequest(self._order, Step(kinds[0], action), self._draft)
+            schema = schema_of(kinds[0]) if len(kinds) == 1 else {}
+            request = Request(kinds[0], (Message("user", own if prompt else text),), context, schema)
+            self.calls += 1
+            answer = yield from ask(self._model, request, budget, retry.attempt)
+            return self._read(kinds, action, answer.text, answer.finish)
+
+        return propose
+
+    def _read(self, kinds: tuple[str, ...], action: str, answer: str, finish: str) -> Attempt[Draft]:
+        try:
+            parts = _parts(kinds, answer)
+        except EditSyntaxError as error:
+            return Attempt(answer, feedback=Feedback("invalid answer", f"{error}."))
+        draft = self._draft
+        for kind, text in parts.items():
+            attempt = read_answer(text, finish, draft, Step(kind, action), True)
+            if attempt.value is None:
+                return attempt
+            draft = attempt.value
+        return Attempt(answer, draft)
+
+    def set(self, component: str, value: str | Mapping[str, Any]) -> Builder:
+        """Put a component in place of what was there: PDDL, or the JSON value of a model's answer.
+
+        `component` is a section of the domain (types, constants, predicates, functions, rules, actions), or objects,
+        init, goal. Raises `UsageError` for what cannot be read.
+        """
+        return self._change(component, value, keeps=False)
+
+    def append(self, component: str, value: str | Mapping[str, Any]) -> Builder:
+        """Add to a component; what has the same name is replaced. As `set`."""
+        return self._change(component, value, keeps=True)
+
+    def remove(self, component: str, name: str) -> Builder:
+        """Take an entry out of a section, such as an action by its name. Raises `UsageError` for an unknown one."""
+        lines = dict(self._draft.sections.get(component, {}))
+        if name not in lines:
+            raise UsageError(f"There is no '{name}' in {component}", "", suggestion(name, lines, "See domain."))
+        del lines[name]
+        self._draft = replace(self._draft, sections={**self._draft.sections, component: lines})
+        return self
+
+    def _change(self, component: str, value: str | Mapping[str, Any], keeps: bool) -> Builder:
+        if not isinstance(value, str):
+            try:
+                made = Draft().with_component(read_component(component, json.dumps(value)))
+            except (ComponentError, KeyError) as error:
+                raise UsageError(f"The value of {component} cannot be read", f"{error}", "") from error
+        elif component in _OF_PROBLEM:
+            made = _problem_part(component, value)
+        else:
+            made = _domain_part(component, value)
+        before = self._draft
+        old = before if keeps else Draft()
+        sections = {name: {**old.sections.get(name, {}), **lines} for name, lines in made.sections.items() if lines}
+        self._draft = replace(before, sections={**before.sections, **sections})
+        if made.objects or component == "objects":
+            self._draft = replace(self._draft, objects=tuple(dict.fromkeys((*old.objects, *made.objects))))
+        if made.facts or component == "init":
+            self._draft = replace(self._draft, facts=tuple(dict.fromkeys((*old.facts, *made.facts))))
+        if component == "goal":
+            self._draft = replace(self._draft, goal=made.goal)
+        return self
+
+    @property
+    def _order(self) -> BuildOrder:
+        return BuildOrder("task", self.description)
+
+
+def _known(components: tuple[str, ...]) -> tuple[str, ...]:
+    for name in components or ("",):
+        if name not in COMPONENTS:
+            advice = suggestion(name, COMPONENTS, f"They are: {', '.join(COMPONENTS)}.")
+            raise UsageError(f"Unknown component '{name}'", "", advice)
+    return components
+
+
+def _parts(kinds: tuple[str, ...], answer: str) -> dict[str, str]:
+    """The text of each component in an answer; of several that are in one object. Raises `EditSyntaxError`."""
+    if len(kinds) == 1:
+        return {kinds[0]: answer}
+    fields = {kind: tuple(COMPONENTS[kind].model_fields) for kind in kinds}
+    value, _ = first_object(answer, tuple(dict.fromkeys(name for names in fields.values() for name in names)))
+    return {kind: json.dumps({name: value[name] for name in names if name in value}) for kind, names in fields.items()}
+
+
+def _domain_part(component: str, text: str) -> Draft:
+    if component not in _SECTIONS:
+        known = (*_SECTIONS, *_OF_PROBLEM)
+        advice = suggestion(component, known, f"They are: {', '.join(known)}.")
+        raise UsageError(f"Unknown component '{component}'", "", advice)
+    reading = read_domain(f"(define (domain part) {_SECTIONS[component].format(text)})")
+    lines = sections_of(reading.domain)[component]
+    faults = [defect.message for defect in reading.defects if defect.blocking]
+    if faults or not lines:
+        raise UsageError(f"The text of {component} cannot be read", f"{faults[0] if faults else 'It is empty'}.", "")
+    return Draft(sections={component: lines})
+
+
+def _problem_part(component: str, text: str) -> Draft:
+    goal = "" if component == "goal" else " (:goal (and))"
+    reading = read_problem(f"(define (problem part) (:domain part) (:{component} {text}){goal})")
+    faults = [defect.message for defect in reading.defects if defect.blocking]
+    if faults:
+        raise UsageError(f"The text of {component} cannot be read", f"{faults[0]}.", "")
+    problem = reading.problem
+    objects = tuple(Typed(name=obj.name, type=obj.type) for obj in problem.sorted_objects())
+    facts = (*map(str, problem.sorted_facts()), *sorted(map(str, problem.values)))
+    return Draft(objects=objects, facts=facts, goal=str(problem.goal))
+
+
+def _finish(events: Generator[Event, None, Attempt[Draft]] | Iterator[Event]) -> Attempt[Draft]:
+    """Let the work of a generator happen; what it returns."""
+    while True:
+        try:
+            next(events)
+        except StopIteration as done:
+            result: Attempt[Draft] = done.value
+            return result

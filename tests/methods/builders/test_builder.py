@@ -1,0 +1,105 @@
+"""Building PDDL piece by piece: asking, setting, appending, removing, own prompts."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, ClassVar
+
+import pytest
+
+import pddlego
+from pddlego.errors import ModelError, UsageError
+
+ANSWERS: dict[str, Any] = {
+    "types": {"types": [{"name": "lamp", "parent": "object", "about": ""}]},
+    "predicates": {"predicates": [{"name": "on", "parameters": [{"name": "?l", "type": "lamp"}], "about": ""}]},
+}
+
+
+class Scripted:
+    """Gives the answers in order, and keeps the questions."""
+
+    name = "scripted"
+    description: ClassVar[dict[str, str]] = {}
+
+    def __init__(self, *answers: str) -> None:
+        self.answers, self.asked = list(answers), list[pddlego.Request]()
+
+    def complete(self, request: pddlego.Request) -> pddlego.Completion:
+        self.asked.append(request)
+        return pddlego.Completion(self.answers.pop(0))
+
+
+def test_several_components_in_one_request() -> None:
+    model = Scripted(json.dumps({**ANSWERS["types"], **ANSWERS["predicates"]}))
+    builder = pddlego.builder(model, "Lamps.")
+    prompt = builder.prompt("types", "predicates")
+    builder.ask("types", "predicates")
+    assert model.asked[0].messages[-1].content == prompt
+    assert "lamp - object" in builder.domain
+    assert "(on ?l - lamp)" in builder.domain
+    assert builder.calls == 1
+
+
+def test_a_bad_answer_is_asked_for_again_with_feedback() -> None:
+    model = Scripted("no JSON", json.dumps(ANSWERS["types"]))
+    builder = pddlego.builder(model, "Lamps.").ask("types")
+    assert "Your last answer was rejected" in model.asked[1].messages[-1].content
+    assert builder.calls == 2
+    with pytest.raises(ModelError, match="no usable types"):
+        pddlego.builder(Scripted("a", "b"), retries=1).ask("types")
+
+
+def test_an_own_prompt() -> None:
+    model = Scripted(json.dumps(ANSWERS["types"]))
+    pddlego.builder(model).ask("types", prompt="Which types has a lamp world?")
+    assert model.asked[0].messages[-1].content == "Which types has a lamp world?"
+
+
+def test_setting_appending_and_removing() -> None:
+    builder = pddlego.builder(Scripted())
+    builder.set("types", "lamp room").set("predicates", ANSWERS["predicates"]).append("predicates", "(dark ?r - room)")
+    builder.append("actions", "(:action light :parameters (?l - lamp) :effect (on ?l))")
+    assert pddlego.check(builder.domain).ok
+    builder.remove("predicates", "dark")
+    assert "dark" not in builder.domain
+    builder.set("objects", "a b - lamp").append("objects", "c - lamp").set("init", "(on a)").set(
+        "goal", "(and (on b) (on c))"
+    )
+    assert pddlego.solve(builder.domain, builder.problem).plan == ("(light b)", "(light c)")
+    builder.set("objects", "b c - lamp").set("init", "")
+    assert pddlego.solve(builder.domain, builder.problem).plan == ("(light b)", "(light c)")
+
+
+def test_a_problem_for_a_given_domain() -> None:
+    domain = "(define (domain d) (:predicates (p ?x)) (:action a :parameters (?x) :effect (p ?x)))"
+    answers: tuple[dict[str, Any], ...] = (
+        {"objects": [{"name": "o", "type": "object"}]},
+        {"facts": []},
+        {"goal": "(p o)"},
+    )
+    builder = pddlego.builder(Scripted(*map(json.dumps, answers)), "One thing.", domain=domain)
+    for name in ("objects", "init", "goal"):
+        builder.ask(name)
+    assert pddlego.solve(builder.domain, builder.problem).plan == ("(a o)",)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda builder: builder.set("typs", "a"), "Unknown component 'typs'"),
+        (lambda builder: builder.set("predicates", "(p"), "cannot be read"),
+        (lambda builder: builder.set("goal", "(("), "cannot be read"),
+        (lambda builder: builder.set("types", {"types": 3}), "cannot be read"),
+        (lambda builder: builder.remove("actions", "move"), "There is no 'move'"),
+        (lambda builder: builder.ask("typs"), "Unknown component 'typs'"),
+        (lambda builder: builder.ask(), "Unknown component ''"),
+    ],
+)
+def test_what_cannot_be_read_changes_nothing(change: object, says: str) -> None:
+    builder = pddlego.builder(Scripted())
+    before = builder.domain, builder.problem
+    assert callable(change)
+    with pytest.raises(UsageError, match=says):
+        change(builder)
+    assert (builder.domain, builder.problem) == before

@@ -1,0 +1,124 @@
+"""Training data: conversations that play back, preferences, trajectories, experts without test seeds, rewards."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import pddlego
+from pddlego import training
+from pddlego.errors import UsageError
+from tests.cli.command import run
+from tests.scale import PATIENCE
+
+
+@pytest.fixture(scope="module")
+def noisy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run with rejected answers."""
+    folder = tmp_path_factory.mktemp("training") / "run"
+    pddlego.evaluate(["coin"], folder, models="reader+noise:0.4", seeds="6-11").wait(PATIENCE)
+    return folder
+
+
+def test_exported_conversations_play_back_to_the_same_results(noisy: Path, tmp_path: Path) -> None:
+    done = run("export", str(noisy), "--test-seeds", "-o", "chat.jsonl", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    rows = [json.loads(line) for line in (tmp_path / "chat.jsonl").read_text().splitlines()]
+    assert any(not row["accepted"] for row in rows)
+    assert {message["role"] for row in rows for message in row["messages"]} == {"system", "user", "assistant"}
+    again = pddlego.evaluate("coin", tmp_path / "again", models=f"transcript:{tmp_path}/chat.jsonl", seeds="6-11")
+    before = pddlego.load(noisy)
+    assert [(one.outcome, one.steps, one.usage.calls) for one in again.episodes] == [
+        (one.outcome, one.steps, one.usage.calls) for one in before.episodes
+    ]
+
+
+def test_test_seeds_are_left_out(noisy: Path, tmp_path: Path) -> None:
+    done = run("export", str(noisy), cwd=tmp_path)
+    assert "2 episodes of test seeds left out" in done.stderr
+    assert {json.loads(line)["seed"] for line in done.stdout.splitlines()} == {6, 7, 8, 9}
+    with pytest.raises(UsageError, match="not for training"):
+        next(training.expert("coin", seeds=[60, 12]))
+    (first,) = (episode for episode, _ in zip(training.expert("coin"), [0], strict=False))
+    assert first.seed == 60, "dev and test seeds come before"
+
+
+def test_accepted_answers_only(noisy: Path) -> None:
+    for episode in pddlego.load(noisy):
+        rows = list(training.chat_rows(episode))
+        accepted = list(training.chat_rows(episode, accepted_only=True))
+        assert len(accepted) == sum(row["accepted"] for row in rows)
+
+
+def test_preferences_have_a_better_and_a_worse_answer(noisy: Path) -> None:
+    rows = [row for episode in pddlego.load(noisy) for row in training.preference_rows(episode)]
+    assert rows
+    for row in rows:
+        assert row["chosen"] != row["rejected"]
+        assert row["prompt"][-1]["role"] == "user"
+        assert row["feedback"]
+
+
+def test_thinking_can_be_left_out() -> None:
+    def thinking(messages: list[pddlego.Message]) -> str:
+        return "<think>east or west</think>look around"
+
+    episode = pddlego.play("coin", mode="act", model=thinking, max_steps=1)
+    (row,) = training.chat_rows(episode, without_thinking=True)
+    assert row["messages"][-1]["content"] == "look around"
+    (row,) = training.chat_rows(episode)
+    assert "<think>" in row["messages"][-1]["content"]
+
+
+@pytest.mark.parametrize("game", ["coin", "ferry", "24game", "text-ferry"])
+def test_trajectories_keep_the_rules_of_the_format(game: str) -> None:
+    """The rules that its published models check: ids in order, and each result belongs to a call of its own step."""
+    value = training.trajectory(pddlego.play(game))
+    assert value["schema_version"] == "ATIF-v1.7"
+    assert [step["step_id"] for step in value["steps"]] == list(range(1, len(value["steps"]) + 1))
+    for step in value["steps"]:
+        assert step["source"] in ("user", "agent")
+        calls = {call["tool_call_id"] for call in step.get("tool_calls", [])}
+        results = [result["source_call_id"] for result in step.get("observation", {}).get("results", [])]
+        assert set(results) == calls
+        if step["source"] == "user":
+            assert not {"tool_calls", "metrics", "reasoning_content"} & set(step)
+        if step.get("llm_call_count") == 0:
+            assert not {"metrics", "reasoning_content"} & set(step)
+    json.dumps(value)
+
+
+def test_rewards() -> None:
+    (episode,) = training.expert("coin", "edit", [60])
+    rows = list(training.chat_rows(episode))
+    empty = '{"objects": {}, "init": {}}'
+    with training.Rewards() as rewards:
+        for row in rows:
+            assert rewards(row["prompt_id"], row["messages"][-1]["content"]).value == 1.0
+            assert rewards(row["prompt_id"], "I do not know.") == training.Reward()
+        values = [rewards(row["prompt_id"], empty).right for row in rows]
+        assert all(value < 1 for value in values)
+    with pytest.raises(UsageError, match="Unknown prompt"):
+        training.reward("coin/edit/60/99", empty)
+    with pytest.raises(UsageError, match="no rewards"):
+        training.reward("coin/act/60/1", empty)
+    with pytest.raises(UsageError, match="Unknown prompt"):
+        training.reward("something", empty)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ((), "Name runs or --expert GAME"),
+        (("--expert", "coin", "--seeds", "9-10"), "test seeds are not for training"),
+        (("--expert", "coni"), "Did you mean"),
+        (("nowhere",), "Unknown run nowhere"),
+    ],
+)
+def test_wrong_usage_ends_in_three_lines(arguments: tuple[str, ...], says: str, tmp_path: Path) -> None:
+    done = run("export", *arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
