@@ -60,7 +60,8 @@ def streamed_slowly(parts: Iterable[tuple[str, str] | threading.Event], pause: f
 
 
 def _event(chunk: Mapping[str, Any]) -> str:
-    return f"data: {json.dumps(chunk)}\n\n"
+    head = {"id": "x", "object": "chat.completion.chunk", "created": 0, "model": "test"}
+    return f"data: {json.dumps({**head, **chunk})}\n\n"
 
 
 def answer(text: str, finish: str = "stop", usage: bool = True, **reply: Any) -> Reply:

@@ -17,6 +17,9 @@ from pddlego.models.dialect import Dialects, Sampling
 from pddlego.models.limiter import RequestLimiter
 from pddlego.util.options import Flag, Options, option
 
+INSPECT = "inspect:"
+"""How the name of a model begins that one of Inspect's providers answers for: `inspect:PROVIDER/NAME`."""
+
 _TAKEN = {
     "model": "Use --model.",
     "messages": "Change the prompts.",
@@ -99,25 +102,32 @@ def make_endpoint(
 
     With a cache, another `repeat` gets other answers. Raises `UsageError` for an unusable key or address.
     """
-    from pddlego.models.openai import OpenAIModel
-
-    model = OpenAIModel(
-        name,
-        api_key=access.key,
-        base_url=options.base_url,
-        sampling=Sampling(
-            temperature=options.temperature,
-            seed=seed,
-            max_tokens=options.max_tokens,
-            reasoning_effort=options.reasoning_effort,
-            extra=options.extra_body,
-            streams=options.stream,
-        ),
-        timeout=options.timeout,
-        attempts=attempts,
-        limiter=limiter,
-        learned=access.dialects.of(options.base_url or "", name),
+    sampling = Sampling(
+        temperature=options.temperature,
+        seed=seed,
+        max_tokens=options.max_tokens,
+        reasoning_effort=options.reasoning_effort,
+        extra=options.extra_body,
+        streams=options.stream,
     )
+    model: Model
+    if name.startswith(INSPECT):
+        from pddlego.models.inspect import InspectModel
+
+        model = InspectModel(name, options.base_url, sampling, options.timeout, attempts, limiter)
+    else:
+        from pddlego.models.openai import OpenAIModel
+
+        model = OpenAIModel(
+            name,
+            api_key=access.key,
+            base_url=options.base_url,
+            sampling=sampling,
+            timeout=options.timeout,
+            attempts=attempts,
+            limiter=limiter,
+            learned=access.dialects.of(options.base_url or "", name),
+        )
     if options.cache == "off":
         return model
     from pddlego.models.cache import AnswerCache, CachedModel, default_path
