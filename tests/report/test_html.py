@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +18,7 @@ from pddlego.report.html import html
 from pddlego.report.optima import find_optima
 from pddlego.runs.cells import Cell
 from pddlego.runs.summary import Summary
+from tests.report.pages import index_in
 from tests.scale import PATIENCE
 
 
@@ -49,13 +48,7 @@ def test_the_file_needs_nothing_else(page_file: Path) -> None:
     text = page_file.read_text(encoding="utf-8")
     assert "http" not in text.replace("https://www.w3.org", "")
     assert text.count('id="data-') == 8, "at most as many pages as asked for"
-    assert len(index_of(text)["rows"]) == 12, "every episode is in the table"
-
-
-def index_of(text: str) -> Any:
-    match = re.search(r'id="index">(.*?)</script>', text)
-    assert match
-    return json.loads(match[1])
+    assert len(index_in(text)["rows"]) == 12, "every episode is in the table"
 
 
 def test_a_name_of_a_model_steers_no_terminal() -> None:
