@@ -114,7 +114,8 @@ function go({ keys, number, tab }, replace = false) {
   const [first, other] = keys.map(encodeURIComponent);
   const parts = [first, other && `with=${other}`, number && `at=${number}`, tab && `tab=${encodeURIComponent(tab)}`];
   const hash = `#${parts.filter(Boolean).join("&")}`;
-  if (replace) {
+  if (replace && location.protocol !== "about:") {
+    // A notebook's frame has no history of its own.
     history.replaceState(null, "", hash);
     route();
   } else {

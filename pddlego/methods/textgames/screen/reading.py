@@ -52,17 +52,19 @@ def _sources(frame: Frame) -> Iterator[tuple[tuple[int, int], list[str]]]:
                 groups.setdefault(frozenset(things.intersection(_words(fact))), []).append(fact)
     words = {group: {from_name(word) for fact in facts for word in _words(fact)} for group, facts in groups.items()}
     frequency = Counter(word for group in words.values() for word in group)
-    # The newest first: of equal sentences the last one counts.
     said = [
         ((event.step, number), sentence)
         for event in frame.after.log[::-1]
         for number, sentence in enumerate(_sentences(event))
     ]
+    taken: Counter[tuple[int, int]] = Counter()  # of equal sentences that with the fewest facts counts
     for group, facts in groups.items():
-        best, source = 0.0, _NOWHERE
+        best, source = (0.0, 0), _NOWHERE
         for place, sentence in said:
             score = sum(1 / frequency[word] for word in words[group] if _has(sentence, word))
-            best, source = max((best, source), (score, place), key=lambda pair: pair[0])
+            if score and (score, -taken[place]) > best:
+                best, source = (score, -taken[place]), place
+        taken[source] += 1
         yield source, facts
 
 
