@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 import pddlego
 from tests import options
+from tests.children import started
 from tests.scale import PATIENCE
 
 
@@ -105,6 +107,27 @@ def test_stopping_an_evaluation(tmp_path: Path) -> None:
     evaluation.stop()
     assert len(evaluation.results) < 201
     assert "still running" not in repr(evaluation)
+
+
+INTERRUPTED = """
+import signal, sys, time, pddlego
+signal.signal(signal.SIGINT, signal.default_int_handler)
+evaluation = pddlego.evaluate("coin", sys.argv[1], modes="random", seeds="0-400", workers=2)
+next(iter(evaluation))
+print("begun", flush=True)
+{rest}
+"""
+
+
+@pytest.mark.parametrize("rest", ["time.sleep(1000)", "for episode in evaluation: pass"])
+def test_an_interrupt_stops_what_runs_in_the_background(tmp_path: Path, rest: str) -> None:
+    command = [sys.executable, "-c", INTERRUPTED.replace("{rest}", rest), str(tmp_path / "run")]
+    with started(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+        assert child.stdout is not None
+        child.stdout.readline()
+        child.send_signal(signal.SIGINT)
+        assert child.wait(timeout=PATIENCE) != 0
+    assert 0 < len(pddlego.load(tmp_path / "run")) < 401
 
 
 def test_a_stream_that_is_left(tmp_path: Path) -> None:

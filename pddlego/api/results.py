@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -253,6 +254,11 @@ def _steps(film: Timeline) -> Iterator[Step]:
         yield Step(frame.step, getattr(done, "command", None), response, problem, plan, frame.events)
 
 
+def _is_interrupted() -> bool:
+    """Whether Ctrl-C has ended the program, which only waits for its threads."""
+    return not threading.main_thread().is_alive() and getattr(sys, "last_type", None) is KeyboardInterrupt
+
+
 class Evaluation:
     """The episodes of one or several run folders, which may still be played.
 
@@ -268,6 +274,7 @@ class Evaluation:
         self._changed = threading.Condition()
         self._fault: BaseException | None = None
         self._runner: Runner | None = None
+        self._stopping = False
         if setup is None:
             from pddlego.report import load_results
 
@@ -276,7 +283,11 @@ class Evaluation:
         begun = threading.Event()
         self._thread = threading.Thread(target=self._play, args=(setup, begun), name="evaluation")
         self._thread.start()
-        begun.wait()
+        try:
+            begun.wait()
+        except KeyboardInterrupt:
+            self.stop()
+            raise
         if self._runner is None:
             self.wait()
 
@@ -292,6 +303,8 @@ class Evaluation:
                 for progress in running.evaluation.run():
                     if isinstance(progress, WorkerDone):
                         self._add([progress.summary])
+                    if self._stopping or _is_interrupted():
+                        running.evaluation.abort()
             self._fault = running.evaluation.fault
         except BaseException as error:  # noqa: BLE001 -- raised again in the thread that waits
             self._fault = error
@@ -308,8 +321,10 @@ class Evaluation:
 
     def stop(self) -> None:
         """Stop the running episodes, and begin no others. `evaluate` with the same folder continues."""
+        self._stopping = True
         if self._runner is not None:
             self._runner.abort()
+        if not self._ended:
             self._thread.join()
 
     def wait(self, seconds: float | None = None) -> Evaluation:
