@@ -148,14 +148,7 @@ class Episode:
 
         Raises `UsageError` if the built-in reader cannot read the game.
         """
-        from dataclasses import replace
-
-        times = {id(event): seconds for event, seconds in self.timed}
-        timed: list[TimedEvent] = []
-        for event in self.recorded.checked():
-            timed.append((event, times.get(id(event), timed[-1][1] if timed else 0.0)))
-        journal = replace(self.recorded.journal, timed=tuple(timed))
-        return replace(self, recorded=replace(self.recorded, journal=journal))
+        return Episode(self.cell, self.recorded.with_checks(), self.configuration)
 
     def replay(self) -> Replayed:
         """Play it again with the recorded answers, and find the first difference.

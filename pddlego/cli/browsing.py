@@ -41,8 +41,4 @@ def checked(journal: Path) -> Sequence[Timed]:
     if recorded.played.method.measuring.checked is None:
         reason = f"The method {recorded.played.method_name} has none that are found out later."
         raise UsageError("There are no facts to check", reason, "See the events.")
-    times = {id(event): seconds for event, seconds in recorded.journal.timed}
-    timed: list[Timed] = []
-    for event in recorded.checked():
-        timed.append((event, times.get(id(event), timed[-1][1] if timed else 0.0)))
-    return timed
+    return recorded.with_checks().journal.timed

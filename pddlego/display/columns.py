@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 from rich.table import Table
 from rich.text import Text
 
+from pddlego.display.screens import OUTCOME_STYLE
 from pddlego.episode.events import Outcome
 from pddlego.runs.listing import RunRow
 from pddlego.runs.tail import EpisodeStatus
@@ -19,7 +20,7 @@ R = TypeVar("R")
 
 
 @dataclass(frozen=True)
-class Column(Generic[R]):
+class ListColumn(Generic[R]):
     """A column: its name, the text of a row in it, its style, and the most characters that it takes."""
 
     name: str
@@ -29,38 +30,38 @@ class Column(Generic[R]):
     right: bool = False
 
 
-_OUTCOME_STYLE = {Outcome.WON: "green", Outcome.INTERRUPTED: "yellow"}
-
-RUN_COLUMNS: tuple[Column[RunRow], ...] = (
-    Column("when", lambda run: run.when, width=16),
-    Column("run", lambda run: run.name, width=44),
-    Column("what", lambda run: run.what, width=60),
-    Column("won", lambda run: f"{run.won}/{run.played}", right=True),
-    Column("cells", lambda run: str(run.cells), right=True),
-    Column("cost", lambda run: money(run.cost) if run.cost else "", right=True),
-    Column("state", lambda run: run.state, lambda run: "cyan" if run.state == "running" else "", width=30),
+RUN_COLUMNS: tuple[ListColumn[RunRow], ...] = (
+    ListColumn("when", lambda run: run.when, width=16),
+    ListColumn("run", lambda run: run.name, width=44),
+    ListColumn("what", lambda run: run.what, width=60),
+    ListColumn("won", lambda run: f"{run.won}/{run.played}", right=True),
+    ListColumn("cells", lambda run: str(run.cells), right=True),
+    ListColumn("cost", lambda run: money(run.cost) if run.cost else "", right=True),
+    ListColumn("state", lambda run: run.state, lambda run: "cyan" if run.state == "running" else "", width=30),
 )
 
 
 def _state_style(episode: EpisodeStatus) -> str:
     if episode.outcome is not None:
-        return _OUTCOME_STYLE.get(episode.outcome, "red")
+        return OUTCOME_STYLE.get(episode.outcome, "red")
     return "cyan" if episode.state(time.time()) == "running" else "yellow"
 
 
-EPISODE_COLUMNS: tuple[Column[EpisodeStatus], ...] = (
-    Column("changed", lambda episode: time.strftime("%m-%d %H:%M:%S", time.localtime(episode.changed)), width=14),
-    Column("state", lambda episode: episode.state(time.time()), _state_style, width=14),
-    Column("game", lambda episode: episode.setting, width=20),
-    Column("mode", lambda episode: episode.mode, width=30),
-    Column("model", lambda episode: episode.model, width=30),
-    Column("seed", lambda episode: str(episode.seed), right=True),
-    Column("step", lambda episode: f"{episode.step}/{episode.most}" if episode.most else str(episode.step), right=True),
-    Column("first error", lambda episode: episode.first_error, lambda episode: "magenta", width=50),
-    Column("calls", lambda episode: str(episode.calls or ""), right=True),
-    Column("time", lambda episode: f"{episode.seconds:.1f}" if episode.seconds else "", right=True),
-    Column("cost", lambda episode: money(episode.cost) if episode.cost else "", right=True),
-    Column("last command", lambda episode: episode.command, lambda episode: "dim", width=30),
+EPISODE_COLUMNS: tuple[ListColumn[EpisodeStatus], ...] = (
+    ListColumn("changed", lambda episode: time.strftime("%m-%d %H:%M:%S", time.localtime(episode.changed)), width=14),
+    ListColumn("state", lambda episode: episode.state(time.time()), _state_style, width=14),
+    ListColumn("game", lambda episode: episode.setting, width=20),
+    ListColumn("mode", lambda episode: episode.mode, width=30),
+    ListColumn("model", lambda episode: episode.model, width=30),
+    ListColumn("seed", lambda episode: str(episode.seed), right=True),
+    ListColumn(
+        "step", lambda episode: f"{episode.step}/{episode.most}" if episode.most else str(episode.step), right=True
+    ),
+    ListColumn("first error", lambda episode: episode.first_error, lambda episode: "magenta", width=50),
+    ListColumn("calls", lambda episode: str(episode.calls or ""), right=True),
+    ListColumn("time", lambda episode: f"{episode.seconds:.1f}" if episode.seconds else "", right=True),
+    ListColumn("cost", lambda episode: money(episode.cost) if episode.cost else "", right=True),
+    ListColumn("last command", lambda episode: episode.command, lambda episode: "dim", width=30),
 )
 
 
@@ -79,7 +80,7 @@ def episode_summary(episodes: Iterable[EpisodeStatus]) -> str:
     return f"{count(len(known), 'episode')}, {len(ended)} ended, {won} won"
 
 
-def plain_table(columns: Iterable[Column[R]], rows: Iterable[R]) -> Table:
+def plain_table(columns: Iterable[ListColumn[R]], rows: Iterable[R]) -> Table:
     """The rows as a table to print; columns without values are left out."""
     known = list(rows)
     table = Table(box=None, pad_edge=False, header_style="bold")

@@ -26,7 +26,8 @@ from pddlego.util.text import clean, count, one_line
 _SHORTEST = 8
 """Characters of a model's name that are shown, whatever else has to go."""
 
-_OUTCOME_STYLE = {Outcome.WON: "bold green", Outcome.INTERRUPTED: "yellow"}
+OUTCOME_STYLE = {Outcome.WON: "green", Outcome.INTERRUPTED: "yellow"}
+"""How an outcome is shown; any other is red."""
 
 
 def header(view: View, now: float, glyphs: Glyphs, width: int) -> Text:
@@ -63,7 +64,7 @@ def result_line(view: View) -> Text:
     if view.ended is None:
         return Text("")
     ended = view.ended
-    style = _OUTCOME_STYLE.get(ended.outcome, "bold red")
+    style = f"bold {OUTCOME_STYLE.get(ended.outcome, 'red')}"
     steps = "" if view.limits.steps is None else f" after {count(ended.usage.steps, 'step')}"
     line = Text(f"{ended.outcome.value}{steps}", style=style)
     if ended.message:

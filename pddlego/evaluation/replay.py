@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from pddlego.planning import Planner
 from pddlego.planning.process import PlannerOptions
 from pddlego.runs.cells import Cell
 from pddlego.runs.folders import MANIFEST
-from pddlego.runs.journal import Journal, Timed, event_value, read_journal, recorded_calls
+from pddlego.runs.journal import Journal, Timed, TimedEvent, event_value, read_journal, recorded_calls
 from pddlego.runs.manifest import read_configuration, recorded_setting
 from pddlego.runs.store import DOMAIN_FROM
 from pddlego.util.text import one_line
@@ -61,6 +61,14 @@ class Recorded:
             if check is None
             else tuple(check(self.events, self.played.setting, self.played.options, reference))
         )
+
+    def with_checks(self) -> Recorded:
+        """The episode with these events in its journal, each at the time of the one before it."""
+        times = {id(event): seconds for event, seconds in self.journal.timed}
+        timed: list[TimedEvent] = []
+        for event in self.checked():
+            timed.append((event, times.get(id(event), timed[-1][1] if timed else 0.0)))
+        return replace(self, journal=replace(self.journal, timed=tuple(timed)))
 
 
 def load_recorded(path: Path, changes: Mapping[str, Any] | None = None) -> Recorded:

@@ -20,7 +20,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widgets import Input, Static
 
-from pddlego.display.columns import Column, R
+from pddlego.display.columns import ListColumn, R
 from pddlego.util.text import clean, natural
 
 _GAP = 2
@@ -152,7 +152,7 @@ class FilteredTable(Vertical, Generic[R]):
 
     def __init__(
         self,
-        columns: Iterable[Column[R]],
+        columns: Iterable[ListColumn[R]],
         sort: str,
         *,
         descending: bool = False,
@@ -220,7 +220,7 @@ class FilteredTable(Vertical, Generic[R]):
         row, texts = self._rows[key], self._texts[key]
         return [(text, column.style(row), column.right) for column, text in zip(self.columns, texts, strict=True)]
 
-    def _head(self, column: Column[R]) -> str:
+    def _head(self, column: ListColumn[R]) -> str:
         return column.name + ((" ▾" if self.descending else " ▴") if column.name == self.sort else "")
 
     def _sort_by(self, name: str) -> None:
