@@ -89,7 +89,7 @@ def test_functions_in_an_evaluation(tmp_path: Path) -> None:
     evaluation = pddlego.evaluate("coin", tmp_path / "run", models=[looking, "reader"], **options)
     assert {episode.model for episode in evaluation} == {"python:looking", "reader"}
     again = pddlego.evaluate("coin", tmp_path / "run", models=[looking, "reader"], **options)
-    assert len(again) == 4, "finished episodes are not played again"
+    assert len(again.results) == 4, "finished episodes are not played again"
     with pytest.raises(pddlego.PddlegoError, match="python:looking"):
         pddlego.evaluate("coin", tmp_path / "run", models="python:looking", **{**options, "seeds": range(3)})
 
@@ -127,7 +127,7 @@ def test_an_interrupt_stops_what_runs_in_the_background(tmp_path: Path, rest: st
         child.stdout.readline()
         child.send_signal(signal.SIGINT)
         assert child.wait(timeout=PATIENCE) != 0
-    assert 0 < len(pddlego.load(tmp_path / "run")) < 401
+    assert 0 < len(pddlego.load(tmp_path / "run").results) < 401
 
 
 def test_a_stream_that_is_left(tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_values_are_shown_in_notebooks(tmp_path: Path) -> None:
     assert episode._repr_html_().startswith("<iframe srcdoc=")
     assert episode.problem is not None
     assert "(at kitchen)" in episode.problem._repr_html_()
-    evaluation = pddlego.evaluate("coin", tmp_path / "run", seeds="3")
+    evaluation = pddlego.evaluate("coin", tmp_path / "run", seeds="3").wait(PATIENCE)
     assert "<td>100%</td>" in evaluation._repr_html_()
 
 

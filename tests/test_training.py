@@ -98,12 +98,19 @@ def test_rewards() -> None:
         for row in rows:
             assert rewards(row["prompt_id"], row["messages"][-1]["content"]).value == 1.0
             assert rewards(row["prompt_id"], "I do not know.") == training.Reward()
-        values = [rewards(row["prompt_id"], empty).right for row in rows]
-        assert all(value < 1 for value in values)
+            assert rewards(row["prompt_id"], empty).value == 0.0, "to change nothing is worth nothing"
+    with pytest.raises(ValueError, match="closed"):
+        rewards(rows[0]["prompt_id"], empty)
     with pytest.raises(UsageError, match="Unknown prompt"):
-        training.reward("coin/edit/60/99", empty)
+        training.reward("coin/edit/60/99/0", empty)
+    other = pddlego.play("coin", "edit", 60, set={"numLocations": 5})
+    with pytest.raises(UsageError, match="is not a prompt of the expert"):
+        training.reward(next(training.chat_rows(other))["prompt_id"], empty)
+    (tested,) = [row for row in training.chat_rows(pddlego.play("coin", "edit", 10)) if row["call"] == 1]
+    with pytest.raises(UsageError, match="not for training"):
+        training.reward(tested["prompt_id"], empty)
     with pytest.raises(UsageError, match="no rewards"):
-        training.reward("coin/act/60/1", empty)
+        training.reward("coin/act/60/1/0", empty)
     with pytest.raises(UsageError, match="Unknown prompt"):
         training.reward("something", empty)
 
@@ -122,3 +129,21 @@ def test_wrong_usage_ends_in_three_lines(arguments: tuple[str, ...], says: str, 
     assert done.returncode == 2
     assert says in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_seeds_of_another_fold_are_no_training_data(tmp_path: Path) -> None:
+    pddlego.evaluate("coin", tmp_path / "run", seeds="20000", fold="test").wait(PATIENCE)
+    done = run("export", "run", cwd=tmp_path)
+    assert done.stdout == ""
+    assert "1 episode of test seeds left out" in done.stderr
+
+
+def test_verdicts_on_answers(noisy: Path) -> None:
+    """As the events of a text game say; of a search it is not known which function was wrong."""
+    for episode in pddlego.load(noisy).episodes:
+        verdicts = [call.accepted for call in training.calls_of(episode)]
+        rejected = sum(event.type == "rejected" for event in episode.events)
+        assert verdicts.count(False) == rejected
+        assert verdicts.count(True) == len(verdicts) - rejected
+    assert {call.accepted for call in training.calls_of(pddlego.play("24game"))} == {None}
+    assert all(call.accepted for call in training.calls_of(pddlego.play("coin", "act", 3)))

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from pddlego.errors import PddlegoError
+from pddlego.errors import PddlegoError, UsageError
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -93,21 +93,24 @@ class Stream:
         what |= {"models": model} if model is not None else {}
         self._setup = _setup({**what, **options})
         self._timed: list[tuple[Event, float]] = []
-        self._events = self._play()
+        self._events = self._play(self._setup, self._timed)
 
-    def _play(self) -> Generator[Event, None, None]:
+    @staticmethod
+    def _play(setup: Setup, taken: list[tuple[Event, float]]) -> Generator[Event, None, None]:
+        from pddlego.episode.events import Ended, Outcome
         from pddlego.evaluation.playing import make_limiter, make_planners, play
         from pddlego.evaluation.setup import one_cell
         from pddlego.runs.journal import Timed
 
-        setup = self._setup
         with arguments_named(), make_planners(setup) as planner:
             events = play(one_cell(setup), setup, planner, make_limiter(setup, None, setup.prices))
             timed = events if isinstance(events, Timed) else Timed(events)
             try:
                 for event in timed:
-                    self._timed.append((event, timed.seconds))
+                    taken.append((event, timed.seconds))
                     yield event
+                    if isinstance(event, Ended) and event.outcome is Outcome.INTERRUPTED:
+                        raise KeyboardInterrupt
             finally:
                 timed.close()
 
@@ -119,6 +122,16 @@ class Stream:
 
         while (event := await asyncio.to_thread(next, self._events, None)) is not None:
             yield event
+
+    def close(self) -> None:
+        """End the episode, and close its game and planner. An episode that is played to its end needs no call."""
+        self._events.close()
+
+    def __enter__(self) -> Stream:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     @property
     def episode(self) -> Episode:
@@ -170,6 +183,8 @@ def load(*runs: str | Path) -> Evaluation:
     from pddlego.api.results import Evaluation
     from pddlego.runs.folders import place_of, runs_folder
 
+    if not runs:
+        raise UsageError("There is nothing to load", "No run was named.", "Name run folders, or latest.")
     with arguments_named():
         return Evaluation([place_of(str(run), runs_folder(None)) for run in runs])
 
@@ -240,7 +255,16 @@ def arguments_named() -> Iterator[None]:
 
 def _with_arguments(text: str) -> str:
     text = text.replace(": see the command's --help", "")
-    return re.sub(r"--([a-z][a-z-]*)", lambda flag: flag[1].replace("-", "_"), text)
+    from pddlego.evaluation.config import groups
+    from pddlego.util.options import names_of
+
+    known = names_of(*groups().values())
+
+    def argument(flag: re.Match[str]) -> str:
+        name = flag[1].replace("-", "_")
+        return name if name in known else flag[0]
+
+    return re.sub(r"(?<![\w-])--([a-z][a-z-]*)", argument, text)
 
 
 def _setup(arguments: dict[str, Any]) -> Setup:
@@ -255,10 +279,13 @@ def _setup(arguments: dict[str, Any]) -> Setup:
     for model in models:
         if not isinstance(model, str):
             made = own_model(model)
+            if made.name in own:
+                reason = "Their results could not be distinguished."
+                raise UsageError(f"Two models are called {made.name}", reason, "Give them different names.")
             model, own[made.name] = made.name, made
         names.append(model)
     with arguments_named():
-        return make_setup(_resolved({**arguments, **({"models": ",".join(names)} if names else {})}), own_models=own)
+        return make_setup(_resolved({**arguments, **({"models": tuple(names)} if names else {})}), own_models=own)
 
 
 def _asked(model: str | Answer | Model, endpoint: Endpoint) -> Model:

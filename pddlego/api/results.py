@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import warnings
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from pddlego.errors import UsageError
 from pddlego.runs.cells import Cell
+from pddlego.runs.summary import LOST_TO_ERRORS
+from pddlego.util.text import one_line
 
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped]
@@ -137,18 +140,24 @@ class Episode:
         return self.trajectory[-1].plan if self.trajectory else None
 
     def first_difference(self, other: Episode) -> int | None:
-        """The first step at which two episodes of one seed differ in the command; None if they do not."""
+        """The first step at which two episodes of one seed differ in the command; None if they do not.
+
+        If one of them only ends earlier, that is the step after its last. Raises `UsageError` for another game or seed.
+        """
         from pddlego.display.steps import first_difference
 
+        if (self.game, self.seed) != (other.game, other.seed):
+            raise UsageError("Episodes of different games or seeds cannot be compared", f"{self!r} and {other!r}.", "")
         number = first_difference(self._film.frames, other._film.frames)
-        return None if number is None else self._film.frames[min(number, len(self._film.frames) - 1)].step
+        longer = max(self._film.frames, other._film.frames, key=len)
+        return None if number is None else longer[number].step
 
-    def checked(self) -> Episode:
-        """The episode with what is true of the facts of its model: `FactsChecked` events, as of `--truth`.
+    def checked(self) -> tuple[Event, ...]:
+        """The events with what is true of the facts of the model: `FactsChecked` after each problem, as of `truth`.
 
         Raises `UsageError` if the built-in reader cannot read the game.
         """
-        return Episode(self.cell, self.recorded.with_checks(), self.configuration)
+        return self.recorded.checked()
 
     def replay(self) -> Replayed:
         """Play it again with the recorded answers, and find the first difference.
@@ -167,10 +176,13 @@ class Episode:
         """
         from pddlego.methods.registry import make_codec, measuring_of
         from pddlego.runs.cells import Matrix
+        from pddlego.runs.folders import EPISODES
         from pddlego.runs.manifest import environment_manifest
         from pddlego.runs.store import Recorder, Store
 
         path, cell = Path(folder), self.cell
+        if (path / EPISODES).exists():
+            raise UsageError(f"{path} holds episodes already", "An episode is saved alone.", "Name another folder.")
         matrix = Matrix({cell.setting: (cell.seed,)}, (cell.mode,), (cell.model,))
         opened = Store(
             path,
@@ -202,7 +214,8 @@ class Episode:
 
     def __repr__(self) -> str:
         steps = f" after {self.steps} steps" if self.steps else ""
-        return f"<Episode {self.game} {self.mode} {self.model} seed {self.seed}: {self.outcome.value}{steps}>"
+        why = f": {one_line(self.message, 80)}" if self.outcome in LOST_TO_ERRORS else ""
+        return f"<Episode {self.game} {self.mode} {self.model} seed {self.seed}: {self.outcome.value}{steps}{why}>"
 
     def html(self) -> str:
         """The episode as a page that needs nothing else: map, problem, request and answer of each step."""
@@ -215,12 +228,13 @@ class Episode:
 
 def _page(episodes: Iterable[Episode]) -> str:
     from pddlego.display.page import ListedEpisode, episode_page, render
+    from pddlego.display.screens import result_line
     from pddlego.runs.listing import with_result
     from pddlego.runs.tail import EpisodeStatus
 
     listed = []
     for number, episode in enumerate(episodes):
-        title = f"{episode.game} {episode.mode} {episode.model} seed {episode.seed}"
+        title = f"{episode.game} {episode.mode} {episode.model} seed {episode.seed}, {result_line(episode._film.view)}"
         page = episode_page(f"episode-{number}", title, episode._film, episode._renderer)
         status = with_result(EpisodeStatus(episode.recorded.journal.path), episode.summary, 0.0)
         listed.append(ListedEpisode(status, page))
@@ -247,9 +261,13 @@ def _steps(film: Timeline) -> Iterator[Step]:
         yield Step(frame.step, getattr(done, "command", None), response, problem, plan, frame.events)
 
 
-def _is_interrupted() -> bool:
-    """Whether Ctrl-C has ended the program, which only waits for its threads."""
-    return not threading.main_thread().is_alive() and getattr(sys, "last_type", None) is KeyboardInterrupt
+def _is_broken_off() -> bool:
+    """Whether Ctrl-C or another error has ended the program, which only waits for its threads."""
+    return not threading.main_thread().is_alive() and getattr(sys, "last_type", None) is not None
+
+
+_SLICE = 0.2
+"""Seconds that an asynchronous program waits at once: it may be cancelled."""
 
 
 class Evaluation:
@@ -268,10 +286,9 @@ class Evaluation:
         self._fault: BaseException | None = None
         self._runner: Runner | None = None
         self._stopping = False
+        self._cells = None if setup is None else set(setup.cells())
         if setup is None:
-            from pddlego.report import load_results
-
-            self._results = load_results(self.folders)
+            self._results = self._load()
             return
         begun = threading.Event()
         self._thread = threading.Thread(target=self._play, args=(setup, begun), name="evaluation")
@@ -296,7 +313,7 @@ class Evaluation:
                 for progress in running.evaluation.run():
                     if isinstance(progress, WorkerDone):
                         self._add([progress.summary])
-                    if self._stopping or _is_interrupted():
+                    if self._stopping or _is_broken_off():
                         running.evaluation.abort()
             self._fault = running.evaluation.fault
         except BaseException as error:  # noqa: BLE001 -- raised again in the thread that waits
@@ -306,6 +323,8 @@ class Evaluation:
                 self._ended = True
                 self._changed.notify_all()
             begun.set()
+        if self._fault is not None and not threading.main_thread().is_alive():
+            raise self._fault  # the program has ended without waiting: print it
 
     def _add(self, results: Iterable[Summary]) -> None:
         with self._changed:
@@ -313,11 +332,14 @@ class Evaluation:
             self._changed.notify_all()
 
     def stop(self) -> None:
-        """Stop the running episodes, and begin no others. `evaluate` with the same folder continues."""
+        """Stop the running episodes, and begin no others. `evaluate` with the same folder continues.
+
+        Called from another thread than the main one, it does not wait for their end.
+        """
         self._stopping = True
         if self._runner is not None:
             self._runner.abort()
-        if not self._ended:
+        if not self._ended and threading.current_thread() is threading.main_thread():
             self._thread.join()
 
     def wait(self, seconds: float | None = None) -> Evaluation:
@@ -354,21 +376,30 @@ class Evaluation:
         import asyncio
 
         number = 0
-        while await asyncio.to_thread(self._wait, number):
-            yield self._episode(self._results[number])
-            number += 1
+        while not self._ended or number < len(self._results):
+            if await asyncio.to_thread(self._wait, number, _SLICE):
+                yield self._episode(self._results[number])
+                number += 1
         self.wait()
-
-    def __len__(self) -> int:
-        return len(self.results)
 
     @property
     def results(self) -> list[Summary]:
         """The last attempt at each episode, sorted."""
-        from pddlego.report import load_results
-
         self.wait()
-        return load_results(self.folders)
+        return self._load()
+
+    def _load(self) -> list[Summary]:
+        """The results in the folders, of the cells that are played; a warning for what is damaged."""
+        from pddlego.report import load_results
+        from pddlego.runs.store import read_results
+
+        for folder in self.folders:
+            for warning in read_results(folder)[1]:
+                warnings.warn(warning, stacklevel=3)
+        results = load_results(self.folders)
+        if not results:
+            warnings.warn(f"{', '.join(map(str, self.folders))}: no episode has a result", stacklevel=3)
+        return [summary for summary in results if self._cells is None or summary.cell in self._cells]
 
     @property
     def episodes(self) -> list[Episode]:
@@ -442,6 +473,8 @@ class Evaluation:
     def _repr_html_(self) -> str:
         from pddlego.report.formats import details
 
+        if not self._ended:
+            return f"<pre>{escape(repr(self))}</pre>"
         head, body = details(self.report)
         rows = ["".join(f"<td>{escape(cell)}</td>" for cell in row) for row in body]
         names = "".join(f"<th>{escape(name)}</th>" for name in head)

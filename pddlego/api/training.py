@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from pddlego.api import play as api
@@ -28,7 +29,7 @@ REWARDED = ("edit", "gen")
 class Call:
     """A request of an episode with its answer. `number` counts from 1, `attempt` the tries at a question from 0.
 
-    `accepted` is false for an answer that was rejected; `feedback` says why.
+    `accepted` is None where the episode does not say what became of the answer; `feedback` says why it was rejected.
     """
 
     number: int
@@ -37,27 +38,42 @@ class Call:
     attempt: int
     messages: tuple[Message, ...]
     completion: Completion
-    accepted: bool = True
+    accepted: bool | None = None
     feedback: str = ""
 
 
 def calls_of(episode: Episode) -> list[Call]:
-    """Every answered request of an episode, in order."""
+    """Every answered request of an episode, in order.
+
+    Of text games and builders the verdict on each answer is known: the event that follows it.
+    """
     from dataclasses import replace
 
-    from pddlego.episode.events import Answered, Asked, Rejected, step_of
+    from pddlego.episode.events import Accepted, Answered, Asked, Judged, Rejected, step_of
 
     calls: list[Call] = []
     asked: Asked | None = None
-    step = 0
+    step, is_open = 0, False
+    judged = episode.recorded.started.played_by in ("textgames", "builders")
     for event in episode.events:
         step = step_of(event) or step
         if isinstance(event, Asked):
             asked = event
         elif isinstance(event, Answered) and asked is not None:
             calls.append(Call(event.call, step, asked.purpose, asked.attempt, asked.messages, event.completion))
-        elif isinstance(event, Rejected) and calls:
+            is_open = judged
+            continue
+        if not is_open:
+            continue
+        if isinstance(event, Rejected):
             calls[-1] = replace(calls[-1], accepted=False, feedback=event.feedback.message)
+        elif isinstance(event, Accepted) and event.source == "model":
+            calls[-1] = replace(calls[-1], accepted=True)
+        elif getattr(event, "command", None) is not None:  # the answer was a command
+            calls[-1] = replace(calls[-1], accepted=not getattr(event, "refused", False))
+        elif not (isinstance(event, Judged) and event.decision == "replaced"):
+            continue
+        is_open = False
     return calls
 
 
@@ -69,9 +85,9 @@ def chat_rows(
     about = _about(episode)
     for call in calls_of(episode):
         if call.accepted or not accepted_only:
-            messages = [*_messages(call.messages), _answer(call.completion, without_thinking)]
+            messages = [*_messages(call.messages, without_thinking), _answer(call.completion, without_thinking)]
             yield {
-                "prompt_id": prompt_id(episode, call.number),
+                "prompt_id": prompt_id(episode, call),
                 "messages": messages,
                 **about,
                 "step": call.step,
@@ -86,24 +102,31 @@ def chat_rows(
 def preference_rows(episode: Episode, *, without_thinking: bool = False) -> Iterator[dict[str, Any]]:
     """A row for each rejected answer to a question that an accepted one followed: `prompt`, `chosen` and `rejected`.
 
-    The prompt is that of the first try, without the feedback on it.
+    The prompt is that of the first try. Where the accepted one had read more (a retry may look around again, or show
+    the whole history), there is no pair: the prompt of a retry is the one before with the feedback after it.
     """
     about, tries = _about(episode), list[Call]()
     for call in calls_of(episode):
-        tries = [*tries, call] if call.attempt else [call]
-        if not call.accepted:
-            continue
-        for number, bad in enumerate(tries[:-1]):
-            yield {
-                "prompt_id": f"{prompt_id(episode, tries[0].number)}#{number}",
-                "prompt": _messages(tries[0].messages),
-                "chosen": [_answer(call.completion, without_thinking)],
-                "rejected": [_answer(bad.completion, without_thinking)],
-                **about,
-                "step": call.step,
-                "purpose": call.purpose,
-                "feedback": bad.feedback,
-            }
+        same = tries and call.attempt and call.purpose == tries[-1].purpose
+        tries = [*tries, call] if same else [call]
+        for bad in tries[:-1] if call.accepted else ():
+            if bad.accepted is False and _continues(tries[0].messages, call.messages):
+                yield {
+                    "prompt_id": prompt_id(episode, bad),
+                    "prompt": _messages(tries[0].messages, without_thinking),
+                    "chosen": [_answer(call.completion, without_thinking)],
+                    "rejected": [_answer(bad.completion, without_thinking)],
+                    **about,
+                    "step": call.step,
+                    "purpose": call.purpose,
+                    "feedback": bad.feedback,
+                }
+
+
+def _continues(first: Sequence[Message], later: Sequence[Message]) -> bool:
+    """Whether a request has the texts of another, each with something after it at most."""
+    pairs = list(zip(first, later, strict=False))
+    return len(first) <= len(later) and all(new.content.startswith(old.content) for old, new in pairs)
 
 
 def trajectory(episode: Episode) -> dict[str, Any]:
@@ -185,6 +208,7 @@ def _about(episode: Episode) -> dict[str, Any]:
         "mode": episode.mode,
         "model": episode.model,
         "seed": episode.seed,
+        "repeat": episode.cell.repeat,
         "split": split_of(episode.recorded.played.setting, episode.seed),
         "outcome": episode.outcome.value,
         "score": episode.score,
@@ -193,17 +217,39 @@ def _about(episode: Episode) -> dict[str, Any]:
 
 
 def split_of(setting: Setting, seed: int) -> str:
-    """The name of the split that has the seed, such as `test`; `train` if none has."""
-    return next((name for name, seeds in setting.seeds.items() if seed in seeds), "train")
+    """The name of the split that has the seed, such as `test`; `train` if none has.
+
+    In another fold of the game than `train`, all seeds are of the split of that name.
+    """
+    fold = getattr(getattr(setting, "game", None), "fold", "train")
+    if fold != "train":
+        return str(fold)
+    names = sorted((name for name, seeds in setting.seeds.items() if seed in seeds), key=lambda name: name != "test")
+    return names[0] if names else "train"
 
 
-def prompt_id(episode: Episode, call: int) -> str:
-    """The name of a request: game, mode, seed and number of the call."""
-    return f"{episode.game}/{episode.mode}/{episode.seed}/{call}"
+def prompt_id(episode: Episode, call: Call) -> str:
+    """The name of a request: game, mode, seed, number of the call, and a digest of its messages."""
+    return f"{episode.game}/{episode.mode}/{episode.seed}/{call.number}/{_digest(call.messages)}"
 
 
-def _messages(messages: Iterable[Message]) -> list[dict[str, str]]:
-    return [{"role": message.role, "content": message.content} for message in messages]
+def _digest(messages: Iterable[Message]) -> str:
+    text = "\0".join(f"{message.role}\0{message.content}" for message in messages)
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def _messages(messages: Iterable[Message], without_thinking: bool) -> list[dict[str, str]]:
+    from pddlego.util.answers import spoken
+
+    return [
+        {
+            "role": message.role,
+            "content": spoken(message.content).lstrip()
+            if without_thinking and message.role == "assistant"
+            else message.content,
+        }
+        for message in messages
+    ]
 
 
 def _answer(completion: Completion, without_thinking: bool) -> dict[str, str]:
@@ -224,13 +270,17 @@ def expert(game: str, mode: str | None = None, seeds: Sequence[int] | range | No
     """
     setting = setting_of(game, mode)
     chosen = [seed for seed in setting.all_seeds if split_of(setting, seed) == "train"] if seeds is None else seeds
-    leaked = [seed for seed in chosen if split_of(setting, seed) == "test"]
-    if leaked:
-        test = setting.seeds["test"]
-        reason = f"Seed {leaked[0]} is one of {test.start}-{test.stop - 1}, with which models are compared."
-        raise UsageError(f"{game}: test seeds are not for training", reason, "Choose other seeds with --seeds.")
+    _refuse_test_seeds(setting, chosen)
     for seed in chosen:
         yield api.play(game, mode, seed)
+
+
+def _refuse_test_seeds(setting: Setting, seeds: Iterable[int]) -> None:
+    leaked = next((seed for seed in seeds if split_of(setting, seed) == "test"), None)
+    if leaked is not None:
+        test = setting.seeds["test"]
+        reason = f"Seed {leaked} is one of {test.start}-{test.stop - 1}, with which models are compared."
+        raise UsageError(f"{setting.name}: test seeds are not for training", reason, "Choose other seeds.")
 
 
 def setting_of(game: str, mode: str | None) -> Setting:
@@ -243,10 +293,11 @@ def setting_of(game: str, mode: str | None) -> Setting:
 
 @dataclass(frozen=True)
 class Reward:
-    """What an answer is worth: each part from 0 to 1, and `value`, their mean. An answer that cannot be read has 0.
+    """What an answer is worth. Each part is from 0 to 1.
 
-    `parsed`: it can be read, and has no defects. `consistent`: it does not contradict itself. `right`: the harmonic
-    mean of precision and recall of its facts. `planned`: some goal of the ladder has a plan.
+    `parsed`: it can be read, and nothing in it stops planning. `consistent`: the problem does not contradict itself.
+    `right`: how much of what the last problem lacked is right now, by the harmonic mean of precision and recall.
+    `planned`: some goal of the ladder has a plan.
     """
 
     parsed: float = 0.0
@@ -256,31 +307,36 @@ class Reward:
 
     @property
     def value(self) -> float:
-        return (self.parsed + self.consistent + self.right + self.planned) / 4
+        """`right`, halved if the problem contradicts itself, and again if no goal has a plan."""
+        return self.parsed * self.right * (0.5 + self.consistent / 2) * (0.5 + self.planned / 2)
 
 
 class Rewards(AbstractContextManager["Rewards"]):
     """Rewards for answers to expert prompts, with a planner that is kept open."""
 
+    def __init__(self) -> None:
+        from pddlego.planning.process import PlannerOptions
+
+        self._planner: ProcessPlanner | None = PlannerOptions().make()
+
     def __enter__(self) -> Rewards:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if "_planner" in self.__dict__:
+        if self._planner is not None:
             self._planner.close()
-
-    @cached_property
-    def _planner(self) -> ProcessPlanner:
-        from pddlego.planning.process import PlannerOptions
-
-        return PlannerOptions().make()
+        self._planner = None
 
     def __call__(self, prompt_id: str, answer: str) -> Reward:
         """The reward of an answer to the prompt of an exported row. Raises `UsageError` for an unknown prompt."""
         from pddlego.pddl.exclusive import contradictions
         from pddlego.planning.ladder import climb
 
+        if self._planner is None:
+            raise ValueError("these rewards are closed")
         question = question_of(prompt_id)
+        if not isinstance(answer, str):
+            return Reward()
         proposal = question.read(answer)
         if proposal.feedback is not None:
             return Reward()
@@ -289,7 +345,7 @@ class Rewards(AbstractContextManager["Rewards"]):
         return Reward(
             parsed=1.0,
             consistent=float(not contradictions(known.problem, known.invariants)),
-            right=question.agreement(proposal),
+            right=question.gain(proposal),
             planned=float(plan is not None),
         )
 
@@ -319,7 +375,16 @@ class Question:
         assert isinstance(proposal, ProblemProposal), "only modes that write problems have rewards"
         return proposal
 
-    def agreement(self, proposal: ProblemProposal) -> float:
+    def gain(self, proposal: ProblemProposal) -> float:
+        """How much of what was not right yet is right now, from 0 (no better than before) to 1 (all)."""
+        from dataclasses import replace
+
+        situation: Situation = self.request.context  # type: ignore[assignment]
+        before = self._agreement(replace(proposal, knowledge=situation.knowledge))
+        after = self._agreement(proposal)
+        return after if before >= 1 else max(0.0, (after - before) / (1 - before))
+
+    def _agreement(self, proposal: ProblemProposal) -> float:
         """The harmonic mean of precision and recall of the facts, compared with the expert's."""
         from pddlego.methods.textgames.truth.judge import Judge
 
@@ -336,21 +401,28 @@ class Question:
 def question_of(prompt_id: str) -> Question:
     """The question of a row of an expert's episode. Raises `UsageError` for an unknown one."""
     try:
-        game, mode, seed, call = prompt_id.split("/")
+        game, mode, seed, call, digest = prompt_id.split("/")
         number = int(seed), int(call)
-    except ValueError:
-        reason = "It has the form GAME/MODE/SEED/CALL, as exported rows have it."
-        raise UsageError(f"Unknown prompt '{prompt_id}'", reason, "Take it from pddlego.api.training.") from None
+    except (ValueError, AttributeError):
+        reason = "It has the form GAME/MODE/SEED/CALL/DIGEST, as exported rows have it."
+        raise UsageError(f"Unknown prompt '{prompt_id}'", reason, "Take it from the rows of an expert.") from None
     if mode not in REWARDED:
         raise UsageError(f"Mode {mode} has no rewards", f"They are: {', '.join(REWARDED)}.", "Choose one of them.")
+    _refuse_test_seeds(setting_of(game, mode), [number[0]])
     questions = _questions(game, mode, number[0])
     if not 1 <= number[1] <= len(questions):
         reason = f"The expert's episode has {len(questions)} calls."
         raise UsageError(f"Unknown prompt '{prompt_id}'", reason, "Take it from rows of an expert.")
-    return questions[number[1] - 1]
+    question = questions[number[1] - 1]
+    if _digest(question.request.messages) != digest:
+        reason = "It is the prompt of another episode, or of another version of pddlego."
+        raise UsageError(
+            f"'{prompt_id}' is not a prompt of the expert's", reason, "Take it from the rows of an expert."
+        )
+    return question
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=128)
 def _questions(game: str, mode: str, seed: int) -> tuple[Question, ...]:
     """The questions of the expert's episode, which is played again: it is deterministic."""
     from pddlego.methods.registry import method_of

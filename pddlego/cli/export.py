@@ -16,7 +16,7 @@ from pddlego.cli.options import Runs
 from pddlego.display.console import Console
 from pddlego.errors import UsageError
 from pddlego.evaluation.setup import parse_seeds
-from pddlego.runs.folders import place_of, runs_folder
+from pddlego.runs.folders import check_output, place_of, runs_folder
 from pddlego.util.files import write_whole
 from pddlego.util.text import clean, count
 
@@ -43,6 +43,12 @@ def command(
     """
     if bool(runs) == bool(game):
         raise UsageError("Name runs or --expert GAME", "One of them has the episodes.", "Example: --expert coin.")
+    if accepted and form != "chat":
+        raise UsageError(
+            "--accepted filters conversations", "The others have rejected answers, too.", "Use --format chat."
+        )
+    if not game and (mode or seeds):
+        raise UsageError("--mode and --seeds need --expert", "They say what it plays.", "Add --expert GAME.")
     episodes: Iterable[Episode]
     if game:
         chosen = None if seeds is None else parse_seeds(seeds, setting_of(game, mode))
@@ -62,7 +68,7 @@ def command(
     if output is None:
         Console().out("".join(lines), end="", highlight=False)
     else:
-        write_whole(Path(output), "".join(lines))
+        write_whole(check_output(Path(output)), "".join(lines))
         Console().print(f"{count(len(lines), 'row')} in {clean(output)}", style="dim", highlight=False, soft_wrap=True)
 
 

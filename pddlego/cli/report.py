@@ -23,6 +23,7 @@ from pddlego.report.formats import as_csv, as_json, counts, extra_tables, latex,
 from pddlego.report.html import html
 from pddlego.report.optima import Optima, find_optima
 from pddlego.report.plots import draw
+from pddlego.runs.folders import check_output
 from pddlego.util.files import cannot_write, write_whole
 from pddlego.util.text import clean, count, one_line, suggestion
 
@@ -62,7 +63,7 @@ def command(
         "latex": latex,
     }
     if output is not None:
-        write_whole(Path(output), formats[chosen](report))
+        write_whole(check_output(Path(output)), formats[chosen](report))
         Console().print(f"The report is in {output}", style="dim", highlight=False, soft_wrap=True)
     elif chosen != "text":
         Console().out(formats[chosen](report), end="", highlight=False)

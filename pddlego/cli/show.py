@@ -18,12 +18,12 @@ from pddlego.display.browser.app import at_episodes, at_run
 from pddlego.display.console import UNICODE, Console, glyphs_for
 from pddlego.display.frames import Frame, Timeline
 from pddlego.display.lines import event_lines
-from pddlego.display.screens import MIN_HEIGHT, MIN_WIDTH, Renderer, whole
+from pddlego.display.screens import MIN_HEIGHT, MIN_WIDTH, Renderer, result_line, whole
 from pddlego.display.view import View, fold_common
 from pddlego.episode.events import Started
 from pddlego.errors import PddlegoError, UsageError
 from pddlego.methods.registry import make_codec, renderer_of
-from pddlego.runs.folders import EpisodeFilter, find_journal, find_journals
+from pddlego.runs.folders import EpisodeFilter, check_output, find_journal, find_journals
 from pddlego.runs.tail import JournalTail, status_of
 from pddlego.util.files import cannot_write, write_whole
 from pddlego.util.text import clean
@@ -59,7 +59,7 @@ def command(
         return
     if html is not None:
         more = find_journals(place_named(other, runs), which) if other else []
-        _write_page(console, Path(html), [*journals, *more])
+        _write_page(console, check_output(Path(html)), [*journals, *more])
         return
     shown = [find_journal(place, which), *([find_journal(place_named(other, runs), which)] if other else [])]
     if is_terminal(console) and not (problem or exported):
@@ -111,7 +111,7 @@ def _write_page(console: Console, path: Path, journals: Sequence[Path]) -> None:
             film = picture.film()
             film.add(timed)
         status = status_of(journal, journal.stat().st_size)
-        title = f"{status.setting} {status.mode} {status.model} seed {status.seed}"
+        title = f"{status.setting} {status.mode} {status.model} seed {status.seed}, {result_line(film.view)}"
         listed.append(ListedEpisode(status, episode_page(f"episode-{number}", title, film, picture)))
     write_whole(path, render("page.html.j2", listed, title="pddlego"))
     console.print(f"The page is in {clean(str(path))}", style="dim", highlight=False, soft_wrap=True)
@@ -166,7 +166,7 @@ def _export(
         view = frames[number].after
         seed = "" if view.seed is None else f", seed {view.seed}"
         title = f"pddlego: {view.title}{seed}, step {frames[number].step}"
-        write_whole(Path(svg_file), export.svg(drawn(frames[number]), width, height, title))
+        write_whole(check_output(Path(svg_file)), export.svg(drawn(frames[number]), width, height, title))
         console.print(f"The picture is in {clean(svg_file)}", style="dim", highlight=False, soft_wrap=True)
     if gif_file is not None:
         try:

@@ -103,10 +103,18 @@ async function load(key) {
 
 let view = null; // {keys, episodes, number, tab}: what is shown, or null for the table
 
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 function address() {
   const [first, ...rest] = location.hash.slice(1).split("&");
-  const values = Object.fromEntries(rest.map((part) => part.split("=").map(decodeURIComponent)));
-  const keys = [decodeURIComponent(first), values.with].filter((key) => key && key in index.episodes);
+  const values = Object.fromEntries(rest.map((part) => part.split("=").map(decoded)));
+  const keys = [decoded(first), values.with].filter((key) => Object.hasOwn(index.episodes, key));
   return { keys, number: Number(values.at) || 0, tab: values.tab };
 }
 
@@ -117,10 +125,9 @@ function go({ keys, number, tab }, replace = false) {
   if (replace && location.protocol !== "about:") {
     // A notebook's frame has no history of its own.
     history.replaceState(null, "", hash);
-    route();
-  } else {
-    location.hash = hash;
+    return route();
   }
+  location.hash = hash;
 }
 
 async function route() {
@@ -135,7 +142,9 @@ async function route() {
     if (row) row.focus();
     return;
   }
+  const asked = location.hash;
   const episodes = await Promise.all(place.keys.map(load));
+  if (location.hash !== asked) return; // another place was chosen while the data was unpacked
   const tabs = episodes[0].tabs;
   const number = Math.max(0, Math.min(place.number, Math.max(...episodes.map(last))));
   view = { keys: place.keys, episodes, number, tab: tabs.includes(place.tab) ? place.tab : tabs[0] };
@@ -165,6 +174,7 @@ function frame() {
 }
 
 const last = (episode) => episode.steps.length - 1;
+const longer = () => view.episodes.reduce((one, other) => (last(one) < last(other) ? other : one));
 const stepOf = (episode) => episode.steps[Math.min(view.number, last(episode))];
 
 function show() {
@@ -176,7 +186,7 @@ function show() {
   for (const button of $("#tabs").children) button.setAttribute("aria-selected", button.textContent === view.tab);
   const different = difference();
   $("#different").hidden = different === null;
-  if (different !== null) $("#different").textContent = `first difference: step ${first.steps[Math.min(different, last(first))].step}`;
+  if (different !== null) $("#different").textContent = `first difference: step ${longer().steps[different].step}`;
   $("#sides").className = `sides ${view.episodes.length > 1 ? "two" : "one"}`;
   $("#sides").replaceChildren(...view.episodes.map(side));
 }
@@ -224,7 +234,7 @@ function find(wanted) {
     const number = (view.number + by) % steps;
     if (view.episodes.some((episode) => number <= last(episode) && wanted(episode.steps[number]))) return at({ number });
   }
-  say("There is none.");
+  say("No such step.");
 }
 
 function difference() {
@@ -236,7 +246,7 @@ function difference() {
 
 const search = { words: "" };
 
-function seek(again) {
+async function seek(again) {
   if (!search.words) return show();
   const episode = view.episodes[0];
   const places = episode.steps.flatMap((_, number) => episode.tabs.map((tab) => [number, tab]));
@@ -244,7 +254,7 @@ function seek(again) {
   for (const [number, tab] of [...places.slice(here), ...places.slice(0, here)]) {
     const has = linesOf(episode, episode.steps[number], tab).some((line) => plain(line).toLowerCase().includes(search.words));
     if (has) {
-      at({ number, tab });
+      await at({ number, tab });
       const hit = [...document.querySelectorAll(".hit")].pop();
       if (hit) hit.scrollIntoView({ block: "center" });
       return;

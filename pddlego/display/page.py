@@ -86,11 +86,11 @@ def _styled(text: str, style: str) -> str:
 
 
 def render(
-    template: str, listed: Iterable[ListedEpisode], *loaders: jinja2.BaseLoader, start: int = 2, **values: Any
+    template: str, listed: Iterable[ListedEpisode], *loaders: jinja2.BaseLoader, start: bool = True, **values: Any
 ) -> str:
     """The whole file, made by `page.html.j2` or a template that extends it, which the loaders find.
 
-    Of at most `start` episodes the page begins with their steps.
+    With `start` one episode, or two of the same seed, are shown at once.
     """
     environment = jinja2.Environment(
         loader=jinja2.ChoiceLoader([*loaders, jinja2.PackageLoader("pddlego.display", ".")]),
@@ -104,15 +104,24 @@ def render(
         "columns": [{"name": column.name, "right": column.right} for column in _COLUMNS],
         "rows": [_row(episode) for episode in known],
         "episodes": {
-            episode.page.key: {"title": episode.page.title, "group": f"{episode.status.setting} {episode.status.seed}"}
+            episode.page.key: {"title": episode.page.title, "group": _group(episode)}
             for episode in known
             if episode.page is not None
         },
-        "start": [page.key for page in pages] if len(known) <= start else [],
+        "start": [page.key for page in pages] if start and _belong_together(known) else [],
     }
     # Within a script element only this could end it.
     text = json.dumps(index, separators=(",", ":")).replace("<", "\\u003c")
     return environment.get_template(template).render(index=Markup(text), pages=pages, **values)
+
+
+def _group(episode: ListedEpisode) -> str:
+    """Episodes of one group can be shown side by side."""
+    return f"{episode.status.setting} {episode.status.seed}"
+
+
+def _belong_together(listed: list[ListedEpisode]) -> bool:
+    return len(listed) == 1 or (len(listed) == 2 and len(set(map(_group, listed))) == 1)
 
 
 def _row(episode: ListedEpisode) -> dict[str, object]:

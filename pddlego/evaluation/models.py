@@ -29,7 +29,7 @@ TRANSCRIPT = "transcript:"
 
 def is_free(cell: Cell) -> bool:
     """Whether the model of a cell sends nothing to an endpoint. A built-in model whose name is wrong is free, too."""
-    if cell.model == NO_MODEL or cell.model.startswith((TRANSCRIPT, PREFIX)):
+    if cell.model == NO_MODEL or cell.model.startswith(TRANSCRIPT):
         return True
     try:
         return method_of(cell.setting, cell.mode).builtin_model(cell.model, cell, None) is not None

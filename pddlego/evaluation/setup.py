@@ -7,7 +7,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from pddlego.methods.registry import ablated, first_mode, method, method_of, pac
 from pddlego.methods.setting_files import parse_overrides
 from pddlego.models.base import Model
 from pddlego.models.endpoint import Access, prepare_cache
+from pddlego.models.function import OwnModel
 from pddlego.models.limiter import Price, RequestLimiter, Spending
 from pddlego.runs.cells import Cell, Matrix
 from pddlego.runs.manifest import installed_version
@@ -61,7 +62,7 @@ class Setup:
     prices: Mapping[str, Price] = field(default_factory=dict)
     access: Access = field(default_factory=Access)
     planners: int = 1
-    own_models: Mapping[str, Model] = field(default_factory=dict)
+    own_models: Mapping[str, OwnModel] = field(default_factory=dict)
 
     def cells(self) -> tuple[Cell, ...]:
         """Every episode, in the order in which they are played."""
@@ -89,6 +90,7 @@ class Setup:
 
         What an evaluation may be continued with (more seeds, modes, models or workers, other budgets) is left out.
         """
+        own = {name: model.digest for name, model in sorted(self.own_models.items())}
         brought = {package_of(played.method_name) for played in self.played.values()} - {None}
         return {
             "settings": self._settings(),
@@ -100,6 +102,7 @@ class Setup:
                 "tokens": self.limits.tokens,
             },
             "run": recorded(self.config.run),
+            **({"own_models": own} if own else {}),
             "versions": {name: installed_version(name) for name in (*_DETERMINING, *sorted(map(str, brought)))},
         }
 
@@ -125,7 +128,7 @@ def make_setup(
     resolved: Resolved,
     sends: bool = True,
     somebody_types: bool = False,
-    own_models: Mapping[str, Model] | None = None,
+    own_models: Mapping[str, OwnModel] | None = None,
 ) -> Setup:
     """The evaluation that a configuration means. Raises `UsageError` for whatever does not exist or does not fit.
 
@@ -197,7 +200,9 @@ def one_cell(setup: Setup) -> Cell:
 def make_cell_model(cell: Cell, setup: Setup, limiter: RequestLimiter | None = None) -> Model:
     """The model of a cell. Raises `UsageError` for one that cannot be made, or cannot play the cell."""
     own = setup.own_models.get(cell.model)
-    return own or make_model(cell, setup.played_in(cell).setting, setup.config.endpoint, setup.access, limiter)
+    if own is not None:
+        return replace(own, limiter=limiter)
+    return make_model(cell, setup.played_in(cell).setting, setup.config.endpoint, setup.access, limiter)
 
 
 def _first_modes(games: Iterable[str]) -> tuple[str, ...]:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
+import inspect
 import time
+import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import CodeType
 from typing import Any
 
-from pddlego.errors import ModelError
+from pddlego.errors import ModelError, UsageError
 from pddlego.models.base import Completion, Message, Model, Request
+from pddlego.models.limiter import RequestLimiter
 
 Answer = Callable[[list[Message]], str]
 """Answers the messages of a request. Several threads may call it at once."""
@@ -23,17 +29,35 @@ class OwnModel:
 
     asked: Answer | Model
     name: str
+    limiter: RequestLimiter | None = None
     description: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def digest(self) -> str:
+        """A digest of the function's code: another function of the same name is another model."""
+        own = self.asked if inspect.isfunction(self.asked) else _call_of(self.asked)
+        code = getattr(getattr(type(self.asked), "complete", None) or own, "__code__", None)
+        return hashlib.sha256("\n".join(_text_of(code)).encode()).hexdigest()[:16] if code else ""
 
     def complete(self, request: Request) -> Completion:
         """Raises `ModelError` if the function fails or returns something else than a text."""
+        if self.limiter is None:
+            return self._completed(request)
+        with self.limiter.admit_request(self.name, request) as permit:
+            answer = self._completed(request)
+            permit.used(answer.tokens_in, answer.tokens_out, answer.tokens_cached)
+        return answer
+
+    def _completed(self, request: Request) -> Completion:
         began = time.monotonic()
         try:
             answer = self._answer(request)
         except ModelError:
             raise
-        except Exception as error:
-            raise ModelError(f"{self.name} failed", f"{type(error).__name__}: {error}") from error
+        except (Exception, SystemExit) as error:
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            where = f"{Path(place.filename).name}, line {place.lineno}"
+            raise ModelError(f"{self.name} failed", f"{type(error).__name__}: {error} ({where})") from error
         if isinstance(answer, str):
             answer = Completion(answer)
         if not isinstance(answer, Completion):
@@ -41,12 +65,30 @@ class OwnModel:
         return replace(answer, seconds=answer.seconds or time.monotonic() - began)
 
     def _answer(self, request: Request) -> object:
-        if callable(self.asked):
-            return self.asked(list(request.messages))
-        return self.asked.complete(request)
+        complete = getattr(self.asked, "complete", None)
+        if complete is not None:
+            return complete(request)
+        assert callable(self.asked), "own_model has looked at it"
+        return self.asked(list(request.messages))
 
 
 def own_model(asked: Answer | Model) -> OwnModel:
-    """The model, under the name of the function or the object."""
+    """The model, under the name of the function or the object. Raises `UsageError` for what cannot answer."""
+    called = asked if inspect.isroutine(asked) else _call_of(asked)
+    waits = inspect.iscoroutinefunction(called) or inspect.isgeneratorfunction(called)
+    if isinstance(asked, type) or waits or not (callable(asked) or callable(getattr(asked, "complete", None))):
+        reason = "A model is a name, a function from messages to a str, or an object with a method complete."
+        raise UsageError(f"{asked!r:.60} is not a model", reason, "Wrap it in a function that returns the answer.")
     name = getattr(asked, "__name__", "") or getattr(asked, "name", "") or type(asked).__name__
     return OwnModel(asked, f"{PREFIX}{name}")
+
+
+def _text_of(code: CodeType) -> list[str]:
+    """What a function does, without where it stands."""
+    constants = [_text_of(value) if isinstance(value, CodeType) else [repr(value)] for value in code.co_consts]
+    return [code.co_code.hex(), *code.co_names, *(line for lines in constants for line in lines)]
+
+
+def _call_of(asked: object) -> Any:
+    """What is called where an object is called; None for one that cannot be."""
+    return inspect.getattr_static(type(asked), "__call__", None)

@@ -179,8 +179,17 @@ def _result(answer: Future[T], request: Request, seconds: float) -> T | None:
         answer.cancel()
 
 
-@lru_cache(maxsize=1)
+_LOCK = threading.Lock()
+"""Held while the loop is made: of two threads that need it first, one makes it."""
+
+
 def _loop() -> asyncio.AbstractEventLoop:
+    with _LOCK:
+        return _only_loop()
+
+
+@lru_cache(maxsize=1)
+def _only_loop() -> asyncio.AbstractEventLoop:
     """The event loop of all requests, in a thread of its own: Inspect's connections belong to one loop."""
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, name="inspect", daemon=True).start()

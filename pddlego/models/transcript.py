@@ -123,6 +123,7 @@ class ChatRow(BaseModel):
     mode: str
     model: str
     seed: int
+    repeat: int
     call: int
     purpose: str
 
@@ -178,12 +179,12 @@ def _take(row: ChatRow, conversations: list[Conversation]) -> None:
     """Add a row to the conversation of its episode, which is the last one or begins with it."""
     *prompts, answer = row.messages
     turn = Turn(answer=answer.content, prompt=prompts[-1].content if prompts else "", purpose=row.purpose)
-    about = (row.model, row.game, row.seed, row.mode)
+    name = f"{row.game}/{row.mode}/{row.seed}/{row.repeat}"
+    about = (row.model, name)
     last = conversations[-1] if conversations else None
-    if last is not None and row.call > 1 and (last.model, last.domain, last.seed, last.variant) == about:
+    if last is not None and row.call > 1 and (last.model, last.id) == about:
         conversations[-1] = last.model_copy(update={"turns": (*last.turns, turn)})
         return
-    name = f"{row.game}/{row.mode}/{row.seed}"
     conversations.append(
         Conversation(model=row.model, domain=row.game, seed=row.seed, variant=row.mode, turns=(turn,), id=name)
     )

@@ -40,7 +40,7 @@ def html(report: Report, folders: Sequence[Path], most_pages: int, optima: Optim
         "report.html.j2",
         listed,
         jinja2.PackageLoader("pddlego.report", "."),
-        start=0,
+        start=False,
         title="pddlego report",
         report=report,
         notes=[NOTE, *report.notes],

@@ -12,8 +12,8 @@ from pddlego.episode.budget import Budget
 from pddlego.episode.events import Event, Limits
 from pddlego.episode.loop import Attempt, Retry, refine
 from pddlego.errors import ModelError, UsageError
-from pddlego.methods.builders.building import BuilderRequest, BuildOrder, Step, prompt_of, read_answer
-from pddlego.methods.builders.components import COMPONENTS, ComponentError, Typed, read_component, schema_of
+from pddlego.methods.builders.building import BuilderRequest, BuildOrder, Step, feedback_of, prompt_of, read_answer
+from pddlego.methods.builders.components import COMPONENTS, Component, ComponentError, Typed, read_component, schema_of
 from pddlego.methods.builders.draft import Draft, draft_of
 from pddlego.models import Model
 from pddlego.models.base import Feedback, Message, Request
@@ -21,6 +21,7 @@ from pddlego.models.prompts import Prompts
 from pddlego.pddl.domain import read_domain
 from pddlego.pddl.edit import EditSyntaxError, first_object, sections_of
 from pddlego.pddl.problem import read_problem
+from pddlego.util.answers import spoken
 from pddlego.util.text import suggestion
 
 _SECTIONS: Mapping[str, str] = {
@@ -34,6 +35,10 @@ _SECTIONS: Mapping[str, str] = {
 """The sections of a domain, and how each is written in it."""
 
 _OF_PROBLEM = ("objects", "init", "goal")
+
+
+_OF_ACTIONS = ("action-list", "action", "parameters", "preconditions", "effects")
+"""Components that change an action, or the list of them, and leave the other actions as they are."""
 
 
 class Builder:
@@ -90,7 +95,7 @@ class Builder:
         budget = Budget(Limits(None))
 
         def propose(retry: Retry) -> Generator[Event, None, Attempt[Draft]]:
-            own = f"{prompt}\n\nYour last answer was rejected: {retry.feedback.message}" if retry.feedback else prompt
+            own = f"{prompt}\n{feedback_of(self._prompts, retry)}".strip()
             text = prompt_of(
                 *(self._order, self._prompts, self._draft, kinds), action=action, retry=retry, advice=advice
             )
@@ -138,24 +143,24 @@ class Builder:
         return self
 
     def _change(self, component: str, value: str | Mapping[str, Any], keeps: bool) -> Builder:
+        if component in _OF_ACTIONS and not isinstance(value, str):
+            self._draft = self._draft.with_component(_component(component, value))
+            return self
         if not isinstance(value, str):
-            try:
-                made = Draft().with_component(read_component(component, json.dumps(value)))
-            except (ComponentError, KeyError) as error:
-                raise UsageError(f"The value of {component} cannot be read", f"{error}", "") from error
+            made = Draft().with_component(_component(component, value))
         elif component in _OF_PROBLEM:
             made = _problem_part(component, value)
         else:
             made = _domain_part(component, value)
         before = self._draft
         old = before if keeps else Draft()
-        sections = {name: {**old.sections.get(name, {}), **lines} for name, lines in made.sections.items() if lines}
+        sections = {name: {**old.sections.get(name, {}), **lines} for name, lines in made.sections.items()}
         self._draft = replace(before, sections={**before.sections, **sections})
-        if made.objects or component == "objects":
+        if component == "objects":
             self._draft = replace(self._draft, objects=tuple(dict.fromkeys((*old.objects, *made.objects))))
-        if made.facts or component == "init":
+        elif component == "init":
             self._draft = replace(self._draft, facts=tuple(dict.fromkeys((*old.facts, *made.facts))))
-        if component == "goal":
+        elif component == "goal":
             self._draft = replace(self._draft, goal=made.goal)
         return self
 
@@ -172,12 +177,33 @@ def _known(components: tuple[str, ...]) -> tuple[str, ...]:
     return components
 
 
+def _component(component: str, value: object) -> Component:
+    """The component that a JSON value holds. Raises `UsageError`."""
+    try:
+        return read_component(component, json.dumps(value))
+    except (ComponentError, KeyError, TypeError) as error:
+        what = f"The value of {component} cannot be read"
+        raise UsageError(what, f"{error}.", "Use the form of a model's answer, or PDDL.") from error
+
+
+def _balanced(component: str, text: str) -> str:
+    """The text. Raises `UsageError` if its parentheses do not fit: it would end more than its own part."""
+    depth = 0
+    for letter in text:
+        depth += {"(": 1, ")": -1}.get(letter, 0)
+        if depth < 0:
+            break
+    if depth:
+        raise UsageError(f"The text of {component} cannot be read", "Its parentheses do not fit.", "Fix them.")
+    return text
+
+
 def _parts(kinds: tuple[str, ...], answer: str) -> dict[str, str]:
     """The text of each component in an answer; of several that are in one object. Raises `EditSyntaxError`."""
     if len(kinds) == 1:
         return {kinds[0]: answer}
     fields = {kind: tuple(COMPONENTS[kind].model_fields) for kind in kinds}
-    value, _ = first_object(answer, tuple(dict.fromkeys(name for names in fields.values() for name in names)))
+    value, _ = first_object(spoken(answer), tuple(dict.fromkeys(name for names in fields.values() for name in names)))
     return {kind: json.dumps({name: value[name] for name in names if name in value}) for kind, names in fields.items()}
 
 
@@ -186,7 +212,7 @@ def _domain_part(component: str, text: str) -> Draft:
         known = (*_SECTIONS, *_OF_PROBLEM)
         advice = suggestion(component, known, f"They are: {', '.join(known)}.")
         raise UsageError(f"Unknown component '{component}'", "", advice)
-    reading = read_domain(f"(define (domain part) {_SECTIONS[component].format(text)})")
+    reading = read_domain(f"(define (domain part) {_SECTIONS[component].format(_balanced(component, text))})")
     lines = sections_of(reading.domain)[component]
     faults = [defect.message for defect in reading.defects if defect.blocking]
     if faults or not lines:
@@ -196,7 +222,7 @@ def _domain_part(component: str, text: str) -> Draft:
 
 def _problem_part(component: str, text: str) -> Draft:
     goal = "" if component == "goal" else " (:goal (and))"
-    reading = read_problem(f"(define (problem part) (:domain part) (:{component} {text}){goal})")
+    reading = read_problem(f"(define (problem part) (:domain part) (:{component} {_balanced(component, text)}){goal})")
     faults = [defect.message for defect in reading.defects if defect.blocking]
     if faults:
         raise UsageError(f"The text of {component} cannot be read", f"{faults[0]}.", "")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 from pddlego.episode.ask import ask
 from pddlego.episode.budget import Budget, EpisodeOver
 from pddlego.episode.events import Accepted, Event, Outcome, Rejected
-from pddlego.episode.loop import Attempt, Retry, refine
+from pddlego.episode.loop import FIRST, Attempt, Retry, refine
 from pddlego.methods.builders.components import ComponentError, read_component, schema_of
 from pddlego.methods.builders.draft import Draft, typed
 from pddlego.models import Model
@@ -29,9 +29,6 @@ How = Literal["whole", "by-component", "by-action"]
 
 _PASSES = 2
 """Times that `by-action` goes through the actions: in the second the predicates of all are known (Guan et al. 2023)."""
-
-FIRST = Retry()
-"""Nothing was answered yet."""
 
 OF_PROBLEM = ("objects", "init", "goal", "problem")
 """Components of the problem file."""
@@ -175,10 +172,17 @@ def prompt_of(
         domain=draft.domain if draft.sections else "",
         problem=draft.problem if draft.objects or draft.facts else "",
         advice=advice,
-        feedback=retry.feedback,
-        rejected=shortened(retry.rejected),
-        repeated=retry.repeated,
+        **_feedback(retry),
     )
+
+
+def feedback_of(prompts: Prompts, retry: Retry) -> str:
+    """What a request says of the last answer; empty before there is one."""
+    return prompts.render("builders/feedback", **_feedback(retry))
+
+
+def _feedback(retry: Retry) -> dict[str, Any]:
+    return {"feedback": retry.feedback, "rejected": shortened(retry.rejected), "repeated": retry.repeated}
 
 
 def read_answer(answer: str, finish: str, draft: Draft, step: Step, checks: bool) -> Attempt[Draft]:

@@ -103,3 +103,19 @@ def test_what_cannot_be_read_changes_nothing(change: object, says: str) -> None:
     with pytest.raises(UsageError, match=says):
         change(builder)
     assert (builder.domain, builder.problem) == before
+
+
+def test_an_action_is_set_beside_the_others() -> None:
+    builder = pddlego.builder(Scripted()).set("predicates", "(p ?x) (q ?x)")
+    builder.append("actions", "(:action a :parameters (?x) :precondition (q ?x) :effect (p ?x))")
+    builder.set("action", {"name": "b", "parameters": [{"name": "?x", "type": "object"}], "effect": "(q ?x)"})
+    assert builder.actions == ("a", "b")
+    builder.set("effects", {"name": "a", "effect": "(not (q ?x))"})
+    assert ":precondition (q ?x)" in builder.domain
+    assert builder.actions == ("a", "b")
+    builder.set("action-list", {"actions": [{"name": "c", "about": ""}]})
+    assert "c" in builder.actions
+    builder.set("predicates", {"predicates": []})
+    assert "(:predicates" not in builder.domain
+    with pytest.raises(UsageError, match="parentheses"):
+        builder.set("objects", "a b) (:init (on a b)")
