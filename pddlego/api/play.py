@@ -285,7 +285,7 @@ def _setup(arguments: dict[str, Any]) -> Setup:
             model, own[made.name] = made.name, made
         names.append(model)
     with arguments_named():
-        return make_setup(_resolved({**arguments, **({"models": tuple(names)} if names else {})}), own_models=own)
+        return make_setup(_resolved({**arguments, **({"models": tuple(names)} if own else {})}), own_models=own)
 
 
 def _asked(model: str | Answer | Model, endpoint: Endpoint) -> Model:
