@@ -79,10 +79,14 @@ def _slow_endpoint(place: Path) -> str:
     with ModelServer() as server:
         server.replies = [_plays]
         options: dict[str, Any] = {"modes": "act", "models": "m", "base_url": server.url, "llm_jobs": 64}
-        together = _timed(lambda: pddlego.evaluate(["coin"], place / "all", seeds="10-41", workers=32, **options).wait())
+        together = _timed(
+            lambda: pddlego.evaluate(["coin"], place / "all", seeds="10-41", workers=32, **options).wait()
+        )
         results = _rows(place / "all")
         slowest = max(results, key=lambda row: int(row["steps"]))
-        alone = _timed(lambda: pddlego.evaluate(["coin"], place / "one", seeds=slowest["seed"], workers=1, **options).wait())
+        alone = _timed(
+            lambda: pddlego.evaluate(["coin"], place / "one", seeds=slowest["seed"], workers=1, **options).wait()
+        )
     return f"{together:.1f} s / {alone:.1f} s = {together / alone:.2f}"
 
 
