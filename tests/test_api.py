@@ -174,6 +174,7 @@ for one in evaluation:
 """
 
 
+@pytest.mark.slow
 def test_a_wrong_option_is_found_by_mypy(tmp_path: Path) -> None:
     (tmp_path / "good.py").write_text(SCRIPT)
     (tmp_path / "name.py").write_text(SCRIPT.replace("temperature", "temprature"))
