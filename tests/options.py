@@ -1,4 +1,4 @@
-"""Writes `pddlego/options.py` from the configuration: `python -m tests.options`."""
+"""Writes `pddlego/api/options.py` from the configuration: `python -m tests.options`."""
 
 from __future__ import annotations
 
@@ -35,27 +35,23 @@ _OWN = {"games", "models", "run"}
 
 def module() -> str:
     """The text of the module."""
-    run, what = names_of(Run), names_of(WhatOptions)
+    run, what, endpoint = names_of(Run), names_of(WhatOptions), names_of(Endpoint)
     episode = set(_all()) - run - what | {"set"}
+    evaluation = set(_all()) - episode - _OWN
     parts = [
         HEAD,
-        _typed_dict("EpisodeOptions", "Options of an episode.", episode, "TypedDict, total=False"),
-        _typed_dict(
-            "EvaluationOptions",
-            "Options of an evaluation.",
-            set(_all()) - episode - _OWN,
-            "EpisodeOptions, total=False",
-        ),
-        _typed_dict("EndpointOptions", "Options of a model's endpoint.", names_of(Endpoint), "TypedDict, total=False"),
-        _typed_dict("BuildKeywords", "Options of `build`.", BUILDING, "TypedDict, total=False"),
+        _typed_dict("EndpointOptions", "Options of a model's endpoint.", endpoint, "TypedDict"),
+        _typed_dict("BuildKeywords", "Options of `build`.", BUILDING - endpoint, "EndpointOptions"),
+        _typed_dict("EpisodeOptions", "Options of an episode.", episode - endpoint, "EndpointOptions"),
+        _typed_dict("EvaluationOptions", "Options of an evaluation.", evaluation, "EpisodeOptions"),
     ]
     return "\n\n".join(parts)
 
 
-def _typed_dict(name: str, about: str, names: Collection[str], bases: str) -> str:
+def _typed_dict(name: str, about: str, names: Collection[str], base: str) -> str:
     known = [(option, *described) for option, described in _all().items() if option in names]
     lines = [f"    {option}: {kind}" + (f'\n    """{text}"""' if text else "") for option, kind, text in known]
-    return f'class {name}({bases}):\n    """{about}"""\n\n' + "\n".join(lines) + "\n"
+    return f'class {name}({base}, total=False):\n    """{about}"""\n\n' + "\n".join(lines) + "\n"
 
 
 def _all() -> dict[str, tuple[str, str]]:

@@ -65,7 +65,10 @@ def test_a_function_that_fails_ends_its_episode() -> None:
     episode = pddlego.play("coin", model=broken)
     assert episode.outcome.value == "model error"
     assert "no answer today" in episode.message
-    wrong: Any = lambda messages: 3  # noqa: E731
+
+    def wrong(messages: object) -> Any:
+        return 3
+
     assert "returned int" in pddlego.play("coin", model=wrong).message
 
 
@@ -119,6 +122,7 @@ print("begun", flush=True)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rest", ["time.sleep(1000)", "for episode in evaluation: pass"])
 def test_an_interrupt_stops_what_runs_in_the_background(tmp_path: Path, rest: str) -> None:
     command = [sys.executable, "-c", INTERRUPTED.replace("{rest}", rest), str(tmp_path / "run")]

@@ -95,6 +95,7 @@ def test_each_command_of_the_documentation_is_accepted(page: str, line: str) -> 
     assert command.make_context(name, arguments).params is not None
 
 
+@pytest.mark.slow
 @pytest.mark.site
 def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")]
@@ -105,6 +106,7 @@ def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     assert "to_pandas" in (tmp_path / "site" / "python.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_report_on_the_corpus_is_what_is_printed() -> None:
     page = (DOCS / "formats.md").read_text(encoding="utf-8")
     (block,) = re.findall(r"^```\n\$ (pddlego corpus check .*?)^```", page, re.MULTILINE | re.DOTALL)

@@ -118,6 +118,7 @@ def test_limits_of_inspect_end_an_episode_as_ours_do(
     assert outcome(sample) == (0.0, "budget", cause)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["time", "working"])
 def test_a_time_limit_ends_a_request_under_way(tmp_path: Path, kind: str) -> None:
     async def slow(*_: Any) -> ModelOutput:
@@ -130,6 +131,7 @@ def test_a_time_limit_ends_a_request_under_way(tmp_path: Path, kind: str) -> Non
     assert outcome(sample) == (0.0, "budget", "seconds")
 
 
+@pytest.mark.slow
 def test_an_error_of_a_provider_is_an_error_of_the_sample(tmp_path: Path) -> None:
     def down(*_: Any) -> ModelOutput:
         raise ValueError("the provider is down")
@@ -138,6 +140,7 @@ def test_an_error_of_a_provider_is_an_error_of_the_sample(tmp_path: Path) -> Non
     assert log.status == "error" and "the provider is down" in str(only_sample(log).error)
 
 
+@pytest.mark.slow
 def test_cached_answers_cost_nothing(tmp_path: Path, script: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INSPECT_CACHE_DIR", str(tmp_path / "cache"))
     for expected in (0, len(script)):
@@ -146,6 +149,7 @@ def test_cached_answers_cost_nothing(tmp_path: Path, script: tuple[str, ...], mo
         assert sample.scores["outcome"].metadata["from_cache"] == expected
 
 
+@pytest.mark.slow
 def test_twenty_seeds_are_played_at_once(tmp_path: Path) -> None:
     log = evaluated(tmp_path, "pddlego/reader", "0-19", max_samples=20)
     assert log.samples is not None and len(log.samples) == 20

@@ -132,6 +132,7 @@ def test_bad_input_is_explained(tmp_path: Path) -> None:
     talk(tmp_path, conversation)
 
 
+@pytest.mark.slow
 def test_a_planner_without_time_ends_with_a_result_and_others_go_on(tmp_path: Path) -> None:
     async def conversation(client: ClientSession) -> None:
         hard = {"domain": HANOI, "problem": hanoi(14), "planner": "pyperplan", "search": "astar(blind)"}
@@ -168,6 +169,7 @@ asyncio.run(go())
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
 @pytest.mark.parametrize("how", ["'search': 'astar(blind)', 'planner': 'pyperplan'", "'planner': 'mimir'"])
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])

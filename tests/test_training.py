@@ -10,6 +10,7 @@ import pytest
 import pddlego
 from pddlego import training
 from pddlego.errors import UsageError
+from pddlego.pddl import EDIT_SCHEMA
 from tests.cli.command import run
 from tests.scale import PATIENCE
 
@@ -43,6 +44,17 @@ def test_test_seeds_are_left_out(noisy: Path, tmp_path: Path) -> None:
         next(training.expert("coin", seeds=[60, 12]))
     (first,) = (episode for episode, _ in zip(training.expert("coin"), [0], strict=False))
     assert first.seed == 60, "dev and test seeds come before"
+
+
+def test_expert_answers_have_the_form_that_the_prompt_asks_for() -> None:
+    (episode,) = training.expert("coin", "edit", [61])
+    replaced = []
+    for row in training.chat_rows(episode):
+        for section in json.loads(row["messages"][-1]["content"]).values():
+            assert list(section) == EDIT_SCHEMA["$defs"]["part"]["required"]
+            replaced += section["replace"]
+    assert replaced
+    assert all(list(pair) == ["old", "new"] for pair in replaced)
 
 
 def test_accepted_answers_only(noisy: Path) -> None:

@@ -191,11 +191,15 @@ class _Episode:
                 raise KeyboardInterrupt from None  # the episode ends as interrupted
 
         with self._planners.used() as planner:
-            limits = replace(setup.limits, seconds=_least(setup.limits.seconds, from_thread.run_sync(_seconds_left)))
+            left = from_thread.run_sync(_seconds_left)
+            # one second more than Inspect leaves: its own limit ends the episode first
+            seconds = _least(setup.limits.seconds, None if left is None else left + 1)
+            limits = replace(setup.limits, seconds=seconds)
             played, tools = setup.played_in(cell), Tools(self, planner, limits, setup.config.limits.retries)
             follow(played.method.run(cell, played.setting, played.options, tools), [keep])
         summary = summarize(cell, 1, events, measuring_of(cell.setting, cell.mode).of)
-        if summary.outcome is Outcome.INTERRUPTED and from_thread.run_sync(_is_late):
+        left = from_thread.run_sync(_seconds_left)
+        if summary.outcome is Outcome.INTERRUPTED and left is not None and left <= 0:
             summary = replace(summary, outcome=Outcome.BUDGET, message="Inspect's time limit is up", cause="seconds")
         self._state.store.set(RESULT, json.loads(dump_summary(summary)))
         return summary
@@ -286,22 +290,15 @@ def _log(event: Event, method: str) -> None:
     description = renderer_of(method).describe(cleaned(event), ASCII)
     title = f"{event.outcome.value} {event.message}" if isinstance(event, Ended) else description.title.text
     if title.strip():
-        heading = re.sub(
-            r"([^\w\s])", r"\\\1", title.strip()
-        )  # `0. north` is not a list, and nothing in a title is Markdown
+        # nothing in a title is Markdown: `0. north` is not a list
+        heading = re.sub(r"([^\w\s])", r"\\\1", title.strip())
         body = "\n".join(line.text for line in description.body)
         transcript().info(f"**{heading}**\n\n{_FENCE}diff\n{body}\n{_FENCE}" if body else heading, source=event.type)
 
 
 def _seconds_left() -> float | None:
-    """The time that Inspect leaves the sample, and one second more: its own limit ends the episode first."""
-    left = _least(*(limit.remaining for limit in (sample_limits().time, sample_limits().working)))
-    return None if left is None else left + 1
-
-
-def _is_late() -> bool:
-    left = _least(*(limit.remaining for limit in (sample_limits().time, sample_limits().working)))
-    return left is not None and left <= 0
+    """The time that Inspect leaves the sample."""
+    return _least(*(limit.remaining for limit in (sample_limits().time, sample_limits().working)))
 
 
 def _least(*seconds: float | None) -> float | None:

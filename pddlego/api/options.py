@@ -6,11 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypedDict
 
 
-class EpisodeOptions(TypedDict, total=False):
-    """Options of an episode."""
+class EndpointOptions(TypedDict, total=False):
+    """Options of a model's endpoint."""
 
-    set: Mapping[str, object] | Sequence[str]
-    """An option of the method or parameter of the game. Repeatable."""
     base_url: str | None
     """URL of an OpenAI-compatible server."""
     temperature: float
@@ -27,6 +25,28 @@ class EpisodeOptions(TypedDict, total=False):
     """Seconds per answer."""
     max_answer_tokens: int | None
     """Tokens per answer: sent to the model and reserved."""
+
+
+class BuildKeywords(EndpointOptions, total=False):
+    """Options of `build`."""
+
+    planner_timeout: float
+    """Seconds per planning call; 0: no limit."""
+    planner_memory: int
+    """Memory in MiB; 0: no limit."""
+    max_seconds: float | None
+    """Seconds per episode."""
+    retries: int
+    """Retries after an unusable answer (tos: --set answers=N)."""
+    max_calls: int | None
+    """Requests in total, including retries."""
+
+
+class EpisodeOptions(EndpointOptions, total=False):
+    """Options of an episode."""
+
+    set: Mapping[str, object] | Sequence[str]
+    """An option of the method or parameter of the game. Repeatable."""
     planner: str | None
     """auto, pyperplan, fast-downward (extra), mimir or graphplan."""
     planner_timeout: float
@@ -124,55 +144,3 @@ class EvaluationOptions(EpisodeOptions, total=False):
     """Mode full: pass the last good domain to the next seed."""
     runs: str
     """Folder that contains the run folders."""
-
-
-class EndpointOptions(TypedDict, total=False):
-    """Options of a model's endpoint."""
-
-    base_url: str | None
-    """URL of an OpenAI-compatible server."""
-    temperature: float
-    """Sampling temperature."""
-    reasoning_effort: str | None
-    """none, low, medium, high, …"""
-    extra_body: Mapping[str, Any]
-    """An additional field of the request. Repeatable."""
-    stream: bool
-    """Stream answers as they are generated."""
-    cache: Literal["off", "use", "refresh"]
-    """Cached answers: off, use or refresh."""
-    model_timeout: float
-    """Seconds per answer."""
-    max_answer_tokens: int | None
-    """Tokens per answer: sent to the model and reserved."""
-
-
-class BuildKeywords(TypedDict, total=False):
-    """Options of `build`."""
-
-    base_url: str | None
-    """URL of an OpenAI-compatible server."""
-    temperature: float
-    """Sampling temperature."""
-    reasoning_effort: str | None
-    """none, low, medium, high, …"""
-    extra_body: Mapping[str, Any]
-    """An additional field of the request. Repeatable."""
-    stream: bool
-    """Stream answers as they are generated."""
-    cache: Literal["off", "use", "refresh"]
-    """Cached answers: off, use or refresh."""
-    model_timeout: float
-    """Seconds per answer."""
-    max_answer_tokens: int | None
-    """Tokens per answer: sent to the model and reserved."""
-    planner_timeout: float
-    """Seconds per planning call; 0: no limit."""
-    planner_memory: int
-    """Memory in MiB; 0: no limit."""
-    max_seconds: float | None
-    """Seconds per episode."""
-    retries: int
-    """Retries after an unusable answer (tos: --set answers=N)."""
-    max_calls: int | None
-    """Requests in total, including retries."""

@@ -1,8 +1,8 @@
 """The Python interface: play one episode, evaluate many, load results, build PDDL from a text.
 
     >>> import pddlego
-    >>> pddlego.play("coin", seed=3)
-    <Episode coin edit reader seed 3: won after 4 steps>
+    >>> pddlego.play("coin", seed=12)
+    <Episode coin edit reader seed 12: won after 21 steps>
 
 Importing this module is fast; each function imports what it needs.
 """
@@ -47,10 +47,10 @@ def play(
     Raises `PddlegoError` for errors that occur before the first event. An error of the model or of the game ends the
     episode with an outcome that says so.
     """
-    stream = Stream(game, mode, seed, model, options)
-    for _ in stream:
+    playing = Stream(game, mode, seed, model, options)
+    for _ in playing:
         pass
-    return stream.episode
+    return playing.episode
 
 
 def stream(
@@ -76,10 +76,10 @@ async def play_async(
     **options: Unpack[EpisodeOptions],
 ) -> Episode:
     """`play` without blocking the event loop. If it is cancelled, the episode ends at its next event."""
-    stream = Stream(game, mode, seed, model, options)
-    async for _ in stream:
+    playing = Stream(game, mode, seed, model, options)
+    async for _ in playing:
         pass
-    return stream.episode
+    return playing.episode
 
 
 class Stream:
@@ -175,7 +175,7 @@ def evaluate(
 
 
 def load(*runs: str | Path) -> Evaluation:
-    """The episodes of one or several run folders, or those of a journal's folder.
+    """The episodes of one or several run folders.
 
     A run is a path, a name in the folder `runs`, a unique prefix of one, or `latest`. Of an episode that several
     folders have, the last folder counts. Raises `UsageError` for a folder that holds no evaluation.
@@ -254,10 +254,10 @@ def arguments_named() -> Iterator[None]:
 
 
 def _with_arguments(text: str) -> str:
-    text = text.replace(": see the command's --help", "")
     from pddlego.evaluation.config import groups
     from pddlego.util.options import names_of
 
+    text = text.replace(": see the command's --help", "")
     known = names_of(*groups().values())
 
     def argument(flag: re.Match[str]) -> str:
@@ -272,8 +272,8 @@ def _setup(arguments: dict[str, Any]) -> Setup:
     from pddlego.evaluation.setup import make_setup
     from pddlego.models.function import OwnModel, own_model
 
-    given = arguments.get("models")
-    models = list(given) if isinstance(given, (list, tuple)) else [] if given is None else [given]
+    asked = arguments.get("models")
+    models = list(asked) if isinstance(asked, (list, tuple)) else [] if asked is None else [asked]
     own: dict[str, OwnModel] = {}
     names = []
     for model in models:

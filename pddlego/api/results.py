@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from pddlego.errors import UsageError
 from pddlego.runs.cells import Cell
-from pddlego.runs.summary import LOST_TO_ERRORS
-from pddlego.util.text import one_line
+from pddlego.runs.summary import LOST_TO_ERRORS, summarize
+from pddlego.util.text import count, one_line
 
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped]
@@ -93,8 +93,6 @@ class Episode:
     @cached_property
     def summary(self) -> Summary:
         """The result as tables have it, with what the method measured."""
-        from pddlego.runs.summary import summarize
-
         return summarize(self.cell, 1, self.events, self.recorded.played.method.measuring.of)
 
     @property
@@ -213,32 +211,23 @@ class Episode:
         return film
 
     def __repr__(self) -> str:
-        steps = f" after {self.steps} steps" if self.steps else ""
+        steps = f" after {count(self.steps, 'step')}" if self.steps else ""
         why = f": {one_line(self.message, 80)}" if self.outcome in LOST_TO_ERRORS else ""
         return f"<Episode {self.game} {self.mode} {self.model} seed {self.seed}: {self.outcome.value}{steps}{why}>"
 
     def html(self) -> str:
         """The episode as a page that needs nothing else: map, problem, request and answer of each step."""
-        return _page([self])
+        from pddlego.display.page import ListedEpisode, episode_page, render
+        from pddlego.runs.listing import with_result
+        from pddlego.runs.tail import EpisodeStatus
+
+        page = episode_page("episode", self.timed, self._renderer)
+        status = with_result(EpisodeStatus(self.recorded.journal.path), self.summary, 0.0)
+        return render("page.html.j2", [ListedEpisode(status, page)], title="pddlego")
 
     def _repr_html_(self) -> str:
         page = escape(self.html(), quote=True)
         return f'<iframe srcdoc="{page}" style="width: 100%; height: 42rem; border: 1px solid #8884"></iframe>'
-
-
-def _page(episodes: Iterable[Episode]) -> str:
-    from pddlego.display.page import ListedEpisode, episode_page, render
-    from pddlego.display.screens import result_line
-    from pddlego.runs.listing import with_result
-    from pddlego.runs.tail import EpisodeStatus
-
-    listed = []
-    for number, episode in enumerate(episodes):
-        title = f"{episode.game} {episode.mode} {episode.model} seed {episode.seed}, {result_line(episode._film.view)}"
-        page = episode_page(f"episode-{number}", title, episode._film, episode._renderer)
-        status = with_result(EpisodeStatus(episode.recorded.journal.path), episode.summary, 0.0)
-        listed.append(ListedEpisode(status, page))
-    return render("page.html.j2", listed, title="pddlego")
 
 
 def _steps(film: Timeline) -> Iterator[Step]:
@@ -356,10 +345,13 @@ class Evaluation:
 
     def _wait(self, number: int, seconds: float | None = None, to_the_end: bool = False) -> bool:
         """Wait for the result of this number. Whether there is one."""
+
+        def is_over() -> bool:
+            return self._ended or (len(self._results) > number and not to_the_end)
+
         try:
             with self._changed:
-                ended = lambda: self._ended or (len(self._results) > number and not to_the_end)  # noqa: E731
-                self._changed.wait_for(ended, seconds)
+                self._changed.wait_for(is_over, seconds)
         except KeyboardInterrupt:
             self.stop()
             raise

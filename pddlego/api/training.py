@@ -5,21 +5,29 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from pddlego.api import play as api
-from pddlego.api.results import Episode
+from pddlego.api.play import play
+from pddlego.episode.events import Accepted, Answered, Asked, Judged, Rejected, step_of
 from pddlego.errors import UsageError
+from pddlego.methods.registry import first_mode, method_of
+from pddlego.methods.textgames.formalize.problems import ProblemProposal
+from pddlego.methods.textgames.play import make_method
+from pddlego.methods.textgames.situation import Situation
+from pddlego.methods.textgames.truth.judge import Judge
+from pddlego.pddl.exclusive import contradictions
+from pddlego.planning.ladder import climb
+from pddlego.planning.process import PlannerOptions, ProcessPlanner
+from pddlego.runs.cells import Cell
 from pddlego.runs.manifest import installed_version
+from pddlego.util.answers import spoken
 
 if TYPE_CHECKING:
+    from pddlego.api.results import Episode
     from pddlego.methods.base import Setting
-    from pddlego.methods.textgames.formalize.problems import ProblemProposal
-    from pddlego.methods.textgames.situation import Situation
-    from pddlego.models.base import Completion, Message, Request
-    from pddlego.planning.process import ProcessPlanner
+    from pddlego.models.base import Completion, Message, Model, Request
 
 REWARDED = ("edit", "gen")
 """The modes whose answers have rewards: the model writes the problem."""
@@ -47,9 +55,6 @@ def calls_of(episode: Episode) -> list[Call]:
 
     Of text games and builders the verdict on each answer is known: the event that follows it.
     """
-    from dataclasses import replace
-
-    from pddlego.episode.events import Accepted, Answered, Asked, Judged, Rejected, step_of
 
     calls: list[Call] = []
     asked: Asked | None = None
@@ -159,7 +164,6 @@ def trajectory(episode: Episode) -> dict[str, Any]:
 def _atif_steps(episode: Episode) -> Iterator[dict[str, Any]]:
     calls = iter(calls_of(episode))
     open_step: dict[str, Any] | None = None
-    from pddlego.episode.events import Answered, Asked
 
     for event in episode.events:
         command = getattr(event, "command", None)
@@ -239,7 +243,6 @@ def _digest(messages: Iterable[Message]) -> str:
 
 
 def _messages(messages: Iterable[Message], without_thinking: bool) -> list[dict[str, str]]:
-    from pddlego.util.answers import spoken
 
     return [
         {
@@ -253,7 +256,6 @@ def _messages(messages: Iterable[Message], without_thinking: bool) -> list[dict[
 
 
 def _answer(completion: Completion, without_thinking: bool) -> dict[str, str]:
-    from pddlego.util.answers import spoken
 
     content = spoken(completion.text).lstrip() if without_thinking else completion.text
     answer = {"role": "assistant", "content": content}
@@ -272,20 +274,18 @@ def expert(game: str, mode: str | None = None, seeds: Sequence[int] | range | No
     chosen = [seed for seed in setting.all_seeds if split_of(setting, seed) == "train"] if seeds is None else seeds
     _refuse_test_seeds(setting, chosen)
     for seed in chosen:
-        yield api.play(game, mode, seed)
+        yield play(game, mode, seed)
 
 
 def _refuse_test_seeds(setting: Setting, seeds: Iterable[int]) -> None:
     leaked = next((seed for seed in seeds if split_of(setting, seed) == "test"), None)
     if leaked is not None:
-        test = setting.seeds["test"]
-        reason = f"Seed {leaked} is one of {test.start}-{test.stop - 1}, with which models are compared."
+        reason = f"Seed {leaked} is in the split test, with which models are compared."
         raise UsageError(f"{setting.name}: test seeds are not for training", reason, "Choose other seeds.")
 
 
 def setting_of(game: str, mode: str | None) -> Setting:
     """The setting as the mode plays it. Raises `UsageError` for an unknown one."""
-    from pddlego.methods.registry import first_mode, method_of
 
     method = method_of(game, mode or first_mode(game))
     return method.load(game, method.options())
@@ -315,7 +315,6 @@ class Rewards(AbstractContextManager["Rewards"]):
     """Rewards for answers to expert prompts, with a planner that is kept open."""
 
     def __init__(self) -> None:
-        from pddlego.planning.process import PlannerOptions
 
         self._planner: ProcessPlanner | None = PlannerOptions().make()
 
@@ -329,15 +328,13 @@ class Rewards(AbstractContextManager["Rewards"]):
 
     def __call__(self, prompt_id: str, answer: str) -> Reward:
         """The reward of an answer to the prompt of an exported row. Raises `UsageError` for an unknown prompt."""
-        from pddlego.pddl.exclusive import contradictions
-        from pddlego.planning.ladder import climb
 
         if self._planner is None:
             raise ValueError("these rewards are closed")
-        question = question_of(prompt_id)
+        prompt = prompt_of(prompt_id)
         if not isinstance(answer, str):
             return Reward()
-        proposal = question.read(answer)
+        proposal = prompt.read(answer)
         if proposal.feedback is not None:
             return Reward()
         known = proposal.knowledge
@@ -345,7 +342,7 @@ class Rewards(AbstractContextManager["Rewards"]):
         return Reward(
             parsed=1.0,
             consistent=float(not contradictions(known.problem, known.invariants)),
-            right=question.gain(proposal),
+            right=prompt.gain(proposal),
             planned=float(plan is not None),
         )
 
@@ -357,36 +354,29 @@ def reward(prompt_id: str, answer: str) -> Reward:
 
 
 @dataclass(frozen=True)
-class Question:
-    """A prompt of an expert's episode, with what it was rendered from and the expert's answer."""
+class ExpertPrompt:
+    """A prompt of an expert's episode, with the situation that it was rendered from and the expert's answer."""
 
     setting: Any
     mode: str
-    request: Request
+    situation: Situation
+    messages: tuple[Message, ...]
     answer: str
 
     def read(self, answer: str) -> ProblemProposal:
         """What an answer makes of the problem."""
-        from pddlego.methods.textgames.formalize.problems import ProblemProposal
-        from pddlego.methods.textgames.play import make_method
-
-        situation: Situation = self.request.context  # type: ignore[assignment]
-        proposal = make_method(self.mode, self.setting, 0).read(answer, situation)
+        proposal = make_method(self.mode, self.setting, 0).read(answer, self.situation)
         assert isinstance(proposal, ProblemProposal), "only modes that write problems have rewards"
         return proposal
 
     def gain(self, proposal: ProblemProposal) -> float:
         """How much of what was not right yet is right now, from 0 (no better than before) to 1 (all)."""
-        from dataclasses import replace
-
-        situation: Situation = self.request.context  # type: ignore[assignment]
-        before = self._agreement(replace(proposal, knowledge=situation.knowledge))
+        before = self._agreement(replace(proposal, knowledge=self.situation.knowledge))
         after = self._agreement(proposal)
         return after if before >= 1 else max(0.0, (after - before) / (1 - before))
 
     def _agreement(self, proposal: ProblemProposal) -> float:
         """The harmonic mean of precision and recall of the facts, compared with the expert's."""
-        from pddlego.methods.textgames.truth.judge import Judge
 
         true = self.read(self.answer).knowledge
         judge = Judge(self.setting.claims, true.placeholder)
@@ -398,49 +388,53 @@ class Question:
         return 2 * right / (2 * right + missing + wrong) if right else float(not checked.errors)
 
 
-def question_of(prompt_id: str) -> Question:
-    """The question of a row of an expert's episode. Raises `UsageError` for an unknown one."""
+def prompt_of(prompt_id: str) -> ExpertPrompt:
+    """The prompt of a row of an expert's episode. Raises `UsageError` for an unknown one."""
     try:
         game, mode, seed, call, digest = prompt_id.split("/")
-        number = int(seed), int(call)
+        episode, number = int(seed), int(call)
     except (ValueError, AttributeError):
         reason = "It has the form GAME/MODE/SEED/CALL/DIGEST, as exported rows have it."
         raise UsageError(f"Unknown prompt '{prompt_id}'", reason, "Take it from the rows of an expert.") from None
     if mode not in REWARDED:
         raise UsageError(f"Mode {mode} has no rewards", f"They are: {', '.join(REWARDED)}.", "Choose one of them.")
-    _refuse_test_seeds(setting_of(game, mode), [number[0]])
-    questions = _questions(game, mode, number[0])
-    if not 1 <= number[1] <= len(questions):
-        reason = f"The expert's episode has {len(questions)} calls."
+    _refuse_test_seeds(setting_of(game, mode), [episode])
+    prompts = _prompts(game, mode, episode)
+    if not 1 <= number <= len(prompts):
+        reason = f"The expert's episode has {len(prompts)} calls."
         raise UsageError(f"Unknown prompt '{prompt_id}'", reason, "Take it from rows of an expert.")
-    question = questions[number[1] - 1]
-    if _digest(question.request.messages) != digest:
+    prompt = prompts[number - 1]
+    if _digest(prompt.messages) != digest:
         reason = "It is the prompt of another episode, or of another version of pddlego."
         raise UsageError(
             f"'{prompt_id}' is not a prompt of the expert's", reason, "Take it from the rows of an expert."
         )
-    return question
+    return prompt
 
 
 @lru_cache(maxsize=128)
-def _questions(game: str, mode: str, seed: int) -> tuple[Question, ...]:
-    """The questions of the expert's episode, which is played again: it is deterministic."""
-    from pddlego.methods.registry import method_of
-    from pddlego.runs.cells import Cell
-
+def _prompts(game: str, mode: str, seed: int) -> tuple[ExpertPrompt, ...]:
+    """The prompts of the expert's episode, which is played again: it is deterministic."""
     setting = setting_of(game, mode)
-    found = method_of(game, mode).builtin_model("reader", Cell(game, mode, "reader", seed), setting)
-    assert found is not None, "the name of the built-in model"
-    answering, questions = found, list[Question]()
+    model = method_of(game, mode).builtin_model("reader", Cell(game, mode, "reader", seed), setting)
+    assert model is not None, "the name of the built-in model"
+    recorder = _Recorder(setting, mode, model)
+    play(game, mode, seed, model=recorder)
+    return tuple(recorder.prompts)
 
-    class Listening:
-        name = "expert"
-        description: Mapping[str, Any] = {}
 
-        def complete(self, request: Request) -> Completion:
-            completion = answering.complete(request)
-            questions.append(Question(setting, mode, request, completion.text))
-            return completion
+class _Recorder:
+    """The built-in model, which keeps what it was asked."""
 
-    api.play(game, mode, seed, model=Listening())
-    return tuple(questions)
+    name = "expert"
+    description: Mapping[str, Any] = {}
+
+    def __init__(self, setting: Setting, mode: str, model: Model) -> None:
+        self._setting, self._mode, self._model = setting, mode, model
+        self.prompts: list[ExpertPrompt] = []
+
+    def complete(self, request: Request) -> Completion:
+        completion, situation = self._model.complete(request), request.context
+        assert isinstance(situation, Situation), "text games send it"
+        self.prompts.append(ExpertPrompt(self._setting, self._mode, situation, request.messages, completion.text))
+        return completion

@@ -16,7 +16,8 @@ from pddlego.cli.options import Runs
 from pddlego.display.console import Console
 from pddlego.errors import UsageError
 from pddlego.evaluation.setup import parse_seeds
-from pddlego.runs.folders import check_output, place_of, runs_folder
+from pddlego.runs.folders import place_of, runs_folder
+from pddlego.runs.store import check_output
 from pddlego.util.files import write_whole
 from pddlego.util.text import clean, count
 

@@ -23,7 +23,7 @@ from pddlego.report.formats import as_csv, as_json, counts, extra_tables, latex,
 from pddlego.report.html import html
 from pddlego.report.optima import Optima, find_optima
 from pddlego.report.plots import draw
-from pddlego.runs.folders import check_output
+from pddlego.runs.store import check_output
 from pddlego.util.files import cannot_write, write_whole
 from pddlego.util.text import clean, count, one_line, suggestion
 

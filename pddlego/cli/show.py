@@ -15,15 +15,17 @@ from pddlego.cli.browsing import browse, checked, is_terminal, sources
 from pddlego.cli.options import OfGame, OfMode, OfModel, OfSeed, RunArgument, Runs, place_named
 from pddlego.display import export
 from pddlego.display.browser.app import at_episodes, at_run
+from pddlego.display.browser.episode import Timed
 from pddlego.display.console import UNICODE, Console, glyphs_for
 from pddlego.display.frames import Frame, Timeline
 from pddlego.display.lines import event_lines
-from pddlego.display.screens import MIN_HEIGHT, MIN_WIDTH, Renderer, result_line, whole
+from pddlego.display.screens import MIN_HEIGHT, MIN_WIDTH, Renderer, whole
 from pddlego.display.view import View, fold_common
 from pddlego.episode.events import Started
 from pddlego.errors import PddlegoError, UsageError
 from pddlego.methods.registry import make_codec, renderer_of
-from pddlego.runs.folders import EpisodeFilter, check_output, find_journal, find_journals
+from pddlego.runs.folders import EpisodeFilter, find_journal, find_journals
+from pddlego.runs.store import check_output
 from pddlego.runs.tail import JournalTail, status_of
 from pddlego.util.files import cannot_write, write_whole
 from pddlego.util.text import clean
@@ -54,12 +56,12 @@ def command(
     exported = svg is not None or gif is not None
     if problem + exported + (html is not None) > 1:
         raise UsageError("Too many outputs", "--problem prints PDDL, and --html is a page.", "Use one of them.")
-    if is_terminal(console) and len(journals) > 1 and other is None and not (problem or exported):
-        browse(at_run(place, sources(console), words=_words(which)))
-        return
     if html is not None:
         more = find_journals(place_named(other, runs), which) if other else []
         _write_page(console, check_output(Path(html)), [*journals, *more])
+        return
+    if is_terminal(console) and len(journals) > 1 and other is None and not (problem or exported):
+        browse(at_run(place, sources(console), words=_words(which)))
         return
     shown = [find_journal(place, which), *([find_journal(place_named(other, runs), which)] if other else [])]
     if is_terminal(console) and not (problem or exported):
@@ -86,15 +88,20 @@ def _words(which: EpisodeFilter) -> str:
     return " ".join(f"{name}={value}" for name, value in values.items() if value is not None)
 
 
+def _read(journal: Path) -> tuple[Renderer, Sequence[Timed]]:
+    """The events of an episode, and how they are shown. Raises `UsageError` for one that has not begun."""
+    timed = list(JournalTail(journal, make_codec()).poll())
+    if not timed:
+        raise UsageError(f"{journal} is empty", "The episode has not begun.", "Look again later.")
+    started = timed[0][0]
+    return renderer_of(started.played_by if isinstance(started, Started) else ""), timed
+
+
 def _film(journal: Path) -> tuple[Renderer, Timeline]:
     """An episode cut into steps. Raises `UsageError` for one that has not begun."""
-    timed = list(JournalTail(journal, make_codec()).poll())
-    started = timed[0][0] if timed else None
-    picture = renderer_of(started.played_by if isinstance(started, Started) else "")
+    picture, timed = _read(journal)
     film = picture.film()
     film.add(timed)
-    if not film.frames:
-        raise UsageError(f"{journal} is empty", "The episode has not begun.", "Look again later.")
     return picture, film
 
 
@@ -105,14 +112,11 @@ def _write_page(console: Console, path: Path, journals: Sequence[Path]) -> None:
 
     listed = []
     for number, journal in enumerate(journals):
-        picture, film = _film(journal)
+        picture, timed = _read(journal)
         with contextlib.suppress(PddlegoError):
             timed = checked(journal)
-            film = picture.film()
-            film.add(timed)
         status = status_of(journal, journal.stat().st_size)
-        title = f"{status.setting} {status.mode} {status.model} seed {status.seed}, {result_line(film.view)}"
-        listed.append(ListedEpisode(status, episode_page(f"episode-{number}", title, film, picture)))
+        listed.append(ListedEpisode(status, episode_page(f"episode-{number}", timed, picture)))
     write_whole(path, render("page.html.j2", listed, title="pddlego"))
     console.print(f"The page is in {clean(str(path))}", style="dim", highlight=False, soft_wrap=True)
 
@@ -170,7 +174,7 @@ def _export(
         console.print(f"The picture is in {clean(svg_file)}", style="dim", highlight=False, soft_wrap=True)
     if gif_file is not None:
         try:
-            count = export.gif(map(drawn, frames), width, height, Path(gif_file))
+            count = export.gif(map(drawn, frames), width, height, check_output(Path(gif_file)))
         except OSError as error:
             raise cannot_write(Path(gif_file), error) from error
         message = f"The {count} pictures are in {clean(gif_file)}"

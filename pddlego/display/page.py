@@ -18,9 +18,9 @@ from rich.text import Text
 
 from pddlego.display.columns import EPISODE_COLUMNS
 from pddlego.display.console import UNICODE
-from pddlego.display.frames import Timeline
-from pddlego.display.screens import Renderer
+from pddlego.display.screens import Renderer, result_line
 from pddlego.display.steps import command_of, is_rejected, is_surprise, tabs_of
+from pddlego.runs.journal import TimedEvent
 from pddlego.runs.tail import EpisodeStatus
 from pddlego.util.text import clean
 
@@ -29,10 +29,10 @@ _COLUMNS = tuple(column for column in EPISODE_COLUMNS if column.name not in ("ch
 
 @dataclass(frozen=True)
 class EpisodePage:
-    """An episode on the page: its anchor, its title, and its steps as compressed data."""
+    """An episode on the page: its anchor, how it ended, and its steps as compressed data."""
 
     key: str
-    title: str
+    ending: str
     data: str
 
 
@@ -44,8 +44,10 @@ class ListedEpisode:
     page: EpisodePage | None = None
 
 
-def episode_page(key: str, title: str, film: Timeline, renderer: Renderer) -> EpisodePage:
-    """An episode that was cut into steps."""
+def episode_page(key: str, timed: Iterable[TimedEvent], renderer: Renderer) -> EpisodePage:
+    """The page of an episode with these events."""
+    film = renderer.film()
+    film.add(timed)
     tabs = tabs_of(renderer, film.view)
     numbers: dict[str, int] = {}  # most lines of a step were there in the step before
     steps = []
@@ -67,7 +69,7 @@ def episode_page(key: str, title: str, film: Timeline, renderer: Renderer) -> Ep
         "steps": steps,
     }
     packed = zlib.compress(json.dumps(value, separators=(",", ":")).encode(), 6)
-    return EpisodePage(key, clean(title), base64.b64encode(packed).decode())
+    return EpisodePage(key, result_line(film.view).plain, base64.b64encode(packed).decode())
 
 
 _CONSOLE = rich.console.Console(file=io.StringIO(), color_system=None)
@@ -104,7 +106,7 @@ def render(
         "columns": [{"name": column.name, "right": column.right} for column in _COLUMNS],
         "rows": [_row(episode) for episode in known],
         "episodes": {
-            episode.page.key: {"title": episode.page.title, "group": _group(episode)}
+            episode.page.key: {"title": _title(episode.status, episode.page), "group": _group(episode)}
             for episode in known
             if episode.page is not None
         },
@@ -113,6 +115,11 @@ def render(
     # Within a script element only this could end it.
     text = json.dumps(index, separators=(",", ":")).replace("<", "\\u003c")
     return environment.get_template(template).render(index=Markup(text), pages=pages, **values)
+
+
+def _title(status: EpisodeStatus, page: EpisodePage) -> str:
+    about = f"{status.setting} {status.mode} {status.model} seed {status.seed}"
+    return clean(f"{about}: {page.ending}" if page.ending else about)
 
 
 def _group(episode: ListedEpisode) -> str:

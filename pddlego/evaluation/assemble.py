@@ -22,7 +22,7 @@ from pddlego.planning import Planner
 from pddlego.runs.cells import Cell
 from pddlego.runs.ledger import LEDGER, Ledger, LedgerEntry, read_ledger
 from pddlego.runs.manifest import environment_manifest
-from pddlego.runs.store import Store, kept_domain, read_recorded_prices
+from pddlego.runs.store import TABLE, Store, kept_domain, read_recorded_prices
 from pddlego.runs.summary import Summary
 from pddlego.util.files import write_run_file
 
@@ -107,7 +107,7 @@ def evaluating(
         running.results += [summary for summary in results if summary.cell in mine]
         running.attempts += [summary for summary in store.attempts if summary.cell in mine]
         running.entries += read_ledger(path / LEDGER)[0].values()
-        write_run_file(path / "results.csv", result_table(results))
+        write_run_file(path / TABLE, result_table(results))
 
 
 def _check_ledger(path: Path, ledger: Ledger, store: Store) -> None:

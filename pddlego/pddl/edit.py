@@ -623,8 +623,8 @@ def domain_edit_between(before: Domain, after: Domain) -> DomainEdit:
     return changes
 
 
-def as_lines(edit: DomainEdit) -> Mapping[str, object]:
-    """An edit of a domain as JSON values."""
+def as_lines(edit: Mapping[str, SectionEdit]) -> Mapping[str, object]:
+    """The sections of an edit as JSON values."""
     return {
         name: {
             "add": list(section.add),

@@ -11,7 +11,6 @@ from markupsafe import Markup
 
 from pddlego.display.page import EpisodePage, ListedEpisode, episode_page, render
 from pddlego.errors import JournalError
-from pddlego.evaluation.progress import result_line
 from pddlego.methods.registry import make_codec, renderer_of
 from pddlego.report.build import Report
 from pddlego.report.formats import NOTE, tables
@@ -70,7 +69,4 @@ def _listed(results: Sequence[Summary], folders: Sequence[Path], paged: set[Cell
 def _page(summary: Summary, journal: Path) -> EpisodePage:
     """The page of an episode. Raises `JournalError`."""
     read = read_journal(journal, make_codec())
-    renderer = renderer_of(read.started.played_by if read.started else "")
-    film = renderer.film()
-    film.add(read.timed)
-    return episode_page(anchor(summary), result_line(summary), film, renderer)
+    return episode_page(anchor(summary), read.timed, renderer_of(read.started.played_by if read.started else ""))

@@ -68,14 +68,6 @@ def place_of(run: str, root: Path = Path(RUNS), wanted: Callable[[Path], bool] =
     raise UsageError(f"Unknown run {run}", reason, suggestion(run, names, "List the runs with 'ls runs'."))
 
 
-def check_output(path: Path) -> Path:
-    """The path of a file to write. Raises `UsageError` for a file of a run folder, which must not be overwritten."""
-    for folder in (path.parent, path.parent.parent):
-        if (folder / MANIFEST).exists() and path.exists() and path.suffix in (".jsonl", ".json", ".csv"):
-            raise UsageError(f"{path} belongs to a run", f"It is a file of {folder}.", "Choose another file.")
-    return path
-
-
 @dataclass(frozen=True)
 class EpisodeFilter:
     """Which episodes of a run are meant. A field that is None matches all."""

@@ -32,6 +32,7 @@ from pddlego.models.limiter import Price
 from pddlego.runs.cells import Cell, Matrix
 from pddlego.runs.folders import EPISODES, MANIFEST
 from pddlego.runs.journal import SCHEMA, Codec, Journal, JournalWriter, read_journal
+from pddlego.runs.ledger import LEDGER
 from pddlego.runs.manifest import read_configuration, read_manifest
 from pddlego.runs.summary import Measure, Summary, dump_summary, load_summary, summarize
 from pddlego.util.files import (
@@ -47,6 +48,8 @@ from pddlego.util.files import (
 )
 
 RESULTS = "results.jsonl"
+
+TABLE = "results.csv"
 
 ASKED = "asked"
 """Where a manifest keeps every matrix that was asked for."""
@@ -247,6 +250,15 @@ def results_from(place: Path, start: int) -> tuple[list[Summary], int]:
         with contextlib.suppress(ValueError):
             summaries.append(load_summary(line))
     return summaries, start + len(whole)
+
+
+def check_output(path: Path) -> Path:
+    """The path of a file to write. Raises `UsageError` for a file of an evaluation, which must not be overwritten."""
+    folder, is_journal = path.parent, path.parent.name == EPISODES and path.suffix == ".jsonl"
+    folder = folder.parent if is_journal else folder
+    if (folder / MANIFEST).exists() and (is_journal or path.name in (MANIFEST, RESULTS, TABLE, LEDGER)):
+        raise UsageError(f"{path} belongs to a run", f"It is a file of {folder}.", "Choose another file.")
+    return path
 
 
 def is_locked(path: Path) -> bool:

@@ -197,6 +197,7 @@ def test_there_is_no_plan(tmp_path: Path) -> None:
     assert "No plan: unsolvable" in done.stderr
 
 
+@pytest.mark.slow
 @needs_locks
 def test_a_program_plans_and_one_that_fails_is_replaced_by_search(tmp_path: Path, task: str) -> None:
     done = run("solve", str(FERRY), task, "--planner", f"program:{PROGRAM}", cwd=tmp_path)

@@ -50,6 +50,7 @@ def test_cooking_is_won_without_a_domain_file(tmp_path: Path) -> None:
     assert "3/3" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_carried_domain_saves_calls_and_is_replayed(tmp_path: Path) -> None:
     command = ("eval", "coin", "--modes", "full", "--models", ERRING, "--seeds", "0-5")
     run(*command, "--run", "alone", cwd=tmp_path)

@@ -157,6 +157,7 @@ def test_every_episode_plays_again_and_stands_in_every_report(tmp_path: Path, co
         assert line.returncode == 0
 
 
+@pytest.mark.slow
 def test_an_interrupt_leaves_what_was_played_and_nothing_running(
     tmp_path: Path, kind: Kind, command: tuple[str, ...], model_server: ModelServer
 ) -> None:

@@ -43,6 +43,7 @@ def test_a_request_that_took_too_long_is_closed(headers: bool) -> None:
         assert wait_until(lambda: server.open == 0), "the connection is closed"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("headers", [True, False], ids=["headers", "body"])
 def test_no_more_requests_are_open_than_jobs(headers: bool) -> None:
     with DrippingServer(headers) as server:

@@ -140,6 +140,7 @@ def test_what_is_completed_is_implied(edges: set[int], more: set[int]) -> None:
         assert completion.true <= frozenset.intersection(*reached)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("blocks", [100, 500])
 def test_hundreds_of_objects_are_compared_in_seconds(blocks: int) -> None:
     short, full = tower(blocks, ""), tower(blocks, f"(on-table b{blocks - 1}) (clear b0) (hand-empty)")

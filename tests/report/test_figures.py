@@ -49,6 +49,7 @@ def unsaved(*results: Summary) -> Report:
     return Report(("r",), results, tuple(rows(results)), (), (), (), (), (), draw_figures(results))
 
 
+@pytest.mark.slow
 def test_plots_are_sound_also_of_one_point_and_of_zero(tmp_path: Path) -> None:
     plots = list(draw(unsaved(summary(0, 0.0, ((5.0, 0.0),))), set(), {}))
     assert {"success", "debug-rounds", "run-time"} <= {plot.name for plot in plots}

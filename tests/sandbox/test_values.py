@@ -30,6 +30,7 @@ def test_what_is_sent_comes_back_as_it_was(value: Any) -> None:
     assert type(result) is type(value)
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.fixed_dictionaries({"a": values, "b": st.lists(st.tuples(st.text(), st.integers(0, 9)))}), min_size=2)
 )

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from pddlego.episode.ask import ask
 from pddlego.episode.budget import Budget
 from pddlego.episode.events import Event, Limits
-from pddlego.episode.loop import Attempt, Retry, refine
+from pddlego.episode.loop import Attempt
 from pddlego.errors import ModelError, UsageError
-from pddlego.methods.builders.building import BuilderRequest, BuildOrder, Step, feedback_of, prompt_of, read_answer
-from pddlego.methods.builders.components import COMPONENTS, Component, ComponentError, Typed, read_component, schema_of
+from pddlego.methods.builders.building import BuildOrder, StepAsking, attempted, prompt_of
+from pddlego.methods.builders.components import COMPONENTS, Component, ComponentError, Typed, read_component
 from pddlego.methods.builders.draft import Draft, draft_of
 from pddlego.models import Model
-from pddlego.models.base import Feedback, Message, Request
 from pddlego.models.prompts import Prompts
 from pddlego.pddl.domain import read_domain
-from pddlego.pddl.edit import EditSyntaxError, first_object, sections_of
+from pddlego.pddl.edit import sections_of
 from pddlego.pddl.problem import read_problem
-from pddlego.util.answers import spoken
 from pddlego.util.text import suggestion
 
 _SECTIONS: Mapping[str, str] = {
@@ -36,7 +33,6 @@ _SECTIONS: Mapping[str, str] = {
 
 _OF_PROBLEM = ("objects", "init", "goal")
 
-
 _OF_ACTIONS = ("action-list", "action", "parameters", "preconditions", "effects")
 """Components that change an action, or the list of them, and leave the other actions as they are."""
 
@@ -50,9 +46,13 @@ class Builder:
     def __init__(self, model: Model, description: str = "", domain: str = "", retries: int = 5) -> None:
         """Begins with the text of a `domain` if it is given. Raises `PddlSyntaxError` for an invalid one."""
         self.description, self.retries = description, retries
-        self.calls = 0
-        self._model, self._prompts = model, Prompts("builders")
+        self._model, self._prompts, self._budget = model, Prompts("builders"), Budget(Limits(None))
         self._draft = draft_of(domain) if domain else Draft()
+
+    @property
+    def calls(self) -> int:
+        """How many requests were sent."""
+        return self._budget.usage.calls
 
     @property
     def domain(self) -> str:
@@ -84,42 +84,14 @@ class Builder:
         Raises `ModelError` if the model cannot answer or no answer can be used.
         """
         kinds = _known(components)
-        attempt = _finish(refine(self._proposing(kinds, action, advice, prompt), self.retries))
+        asking = StepAsking(self._model, self._budget, self._prompts, self.retries)
+        events = attempted(*(self._order, asking, self._draft, kinds), action=action, advice=advice, prompt=prompt)
+        attempt = _finished(events)
         if attempt.value is None:
             reason = attempt.failure or "No answer could be used."
             raise ModelError(f"The model has no usable {', '.join(kinds)}", reason, "See the last answer, or set it.")
         self._draft = attempt.value
         return self
-
-    def _proposing(self, kinds: tuple[str, ...], action: str, advice: str, prompt: str) -> Any:
-        budget = Budget(Limits(None))
-
-        def propose(retry: Retry) -> Generator[Event, None, Attempt[Draft]]:
-            own = f"{prompt}\n{feedback_of(self._prompts, retry)}".strip()
-            text = prompt_of(
-                *(self._order, self._prompts, self._draft, kinds), action=action, retry=retry, advice=advice
-            )
-            context = BuilderRequest(self._order, Step(kinds[0], action), self._draft)
-            schema = schema_of(kinds[0]) if len(kinds) == 1 else {}
-            request = Request(kinds[0], (Message("user", own if prompt else text),), context, schema)
-            self.calls += 1
-            answer = yield from ask(self._model, request, budget, retry.attempt)
-            return self._read(kinds, action, answer.text, answer.finish)
-
-        return propose
-
-    def _read(self, kinds: tuple[str, ...], action: str, answer: str, finish: str) -> Attempt[Draft]:
-        try:
-            parts = _parts(kinds, answer)
-        except EditSyntaxError as error:
-            return Attempt(answer, feedback=Feedback("invalid answer", f"{error}."))
-        draft = self._draft
-        for kind, text in parts.items():
-            attempt = read_answer(text, finish, draft, Step(kind, action), True)
-            if attempt.value is None:
-                return attempt
-            draft = attempt.value
-        return Attempt(answer, draft)
 
     def set(self, component: str, value: str | Mapping[str, Any]) -> Builder:
         """Put a component in place of what was there: PDDL, or the JSON value of a model's answer.
@@ -198,15 +170,6 @@ def _balanced(component: str, text: str) -> str:
     return text
 
 
-def _parts(kinds: tuple[str, ...], answer: str) -> dict[str, str]:
-    """The text of each component in an answer; of several that are in one object. Raises `EditSyntaxError`."""
-    if len(kinds) == 1:
-        return {kinds[0]: answer}
-    fields = {kind: tuple(COMPONENTS[kind].model_fields) for kind in kinds}
-    value, _ = first_object(spoken(answer), tuple(dict.fromkeys(name for names in fields.values() for name in names)))
-    return {kind: json.dumps({name: value[name] for name in names if name in value}) for kind, names in fields.items()}
-
-
 def _domain_part(component: str, text: str) -> Draft:
     if component not in _SECTIONS:
         known = (*_SECTIONS, *_OF_PROBLEM)
@@ -232,11 +195,11 @@ def _problem_part(component: str, text: str) -> Draft:
     return Draft(objects=objects, facts=facts, goal=str(problem.goal))
 
 
-def _finish(events: Generator[Event, None, Attempt[Draft]] | Iterator[Event]) -> Attempt[Draft]:
-    """Let the work of a generator happen; what it returns."""
+def _finished(events: Generator[Event, None, Attempt[Draft]]) -> Attempt[Draft]:
+    """Run a generator to its end, and return its value."""
     while True:
         try:
             next(events)
         except StopIteration as done:
-            result: Attempt[Draft] = done.value
-            return result
+            attempt: Attempt[Draft] = done.value
+            return attempt

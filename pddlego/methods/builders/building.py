@@ -10,9 +10,9 @@ from pddlego.episode.ask import ask
 from pddlego.episode.budget import Budget, EpisodeOver
 from pddlego.episode.events import Accepted, Event, Outcome, Rejected
 from pddlego.episode.loop import FIRST, Attempt, Retry, refine
-from pddlego.methods.builders.components import ComponentError, read_component, schema_of
+from pddlego.methods.builders.components import Component, ComponentError, parts_of, read_component, schema_of
 from pddlego.methods.builders.draft import Draft, typed
-from pddlego.models import Model
+from pddlego.models import Completion, Model
 from pddlego.models.base import Feedback, Message, Request, cut_off, shortened
 from pddlego.models.prompts import Prompts
 from pddlego.pddl import Defect
@@ -118,22 +118,42 @@ def _action_steps(how: How, draft: Draft) -> Iterator[Step]:
         yield from (Step(kind, action.name) for kind in ("parameters", "preconditions", "effects"))
 
 
-def component(
-    order: BuildOrder, asking: StepAsking, draft: Draft, step: Step, advice: str = ""
-) -> Generator[Event, None, Draft]:
-    """Ask for one component until an answer fits what is there. `advice` is what a review found."""
+def attempted(
+    order: BuildOrder,
+    asking: StepAsking,
+    draft: Draft,
+    kinds: Sequence[str],
+    *,
+    action: str = "",
+    advice: str = "",
+    prompt: str = "",
+) -> Generator[Event, None, Attempt[Draft]]:
+    """Ask for components in one request until an answer fits what is there, at most `1 + retries` times.
+
+    `action` is the one that they belong to, `advice` what a review found; `prompt` is sent instead of our text.
+    """
 
     def propose(retry: Retry) -> Generator[Event, None, Attempt[Draft]]:
-        text = prompt_of(order, asking.prompts, draft, (step.kind,), action=step.action, retry=retry, advice=advice)
-        context = BuilderRequest(order, step, draft)
-        request = Request(step.kind, (Message("user", text),), context, schema_of(step.kind))
+        text = prompt_of(order, asking.prompts, draft, kinds, action=action, retry=retry, advice=advice)
+        if prompt:
+            text = f"{prompt}\n{asking.prompts.render('builders/feedback', **_feedback(retry))}".strip()
+        context = BuilderRequest(order, Step(kinds[0], action), draft)
+        schema = schema_of(kinds[0]) if len(kinds) == 1 else {}
+        request = Request(kinds[0], (Message("user", text),), context, schema)
         answer = yield from ask(asking.model, request, asking.budget, retry.attempt)
-        attempt = read_answer(answer.text, answer.finish, draft, step, asking.checks)
+        attempt = _read(answer, draft, [Step(kind, action) for kind in kinds], asking.checks)
         if attempt.feedback is not None:
             yield Rejected(retry.attempt, attempt.feedback, attempts=retry.attempts)
         return attempt
 
-    attempt = yield from refine(propose, asking.retries)
+    return (yield from refine(propose, asking.retries))
+
+
+def component(
+    order: BuildOrder, asking: StepAsking, draft: Draft, step: Step, advice: str = ""
+) -> Generator[Event, None, Draft]:
+    """Ask for one component. Raises `EpisodeOver` if no answer fits what is there."""
+    attempt = yield from attempted(order, asking, draft, (step.kind,), action=step.action, advice=advice)
     if attempt.value is None:
         raise EpisodeOver(Outcome.NO_PLAN, f"{step.kind}: {attempt.failure}")
     asking.keep(attempt.value)
@@ -176,23 +196,26 @@ def prompt_of(
     )
 
 
-def feedback_of(prompts: Prompts, retry: Retry) -> str:
-    """What a request says of the last answer; empty before there is one."""
-    return prompts.render("builders/feedback", **_feedback(retry))
-
-
 def _feedback(retry: Retry) -> dict[str, Any]:
     return {"feedback": retry.feedback, "rejected": shortened(retry.rejected), "repeated": retry.repeated}
 
 
-def read_answer(answer: str, finish: str, draft: Draft, step: Step, checks: bool) -> Attempt[Draft]:
-    """The draft with the component that an answer brings, or what is wrong with it."""
-    text = spoken(answer)
+def _read(answer: Completion, draft: Draft, steps: Sequence[Step], checks: bool) -> Attempt[Draft]:
+    """The draft with the components that an answer brings, or what is wrong with the first that does not fit."""
     try:
-        component = read_component(step.kind, text)
+        texts = parts_of(spoken(answer.text), [step.kind for step in steps])
+        components = [read_component(kind, text) for kind, text in texts.items()]
     except ComponentError as error:
         feedback = Feedback("invalid answer", f"{error}.")
-        return Attempt(answer, feedback=cut_off() if error.cut_off or finish == "length" else feedback)
+        return Attempt(answer.text, feedback=cut_off() if error.cut_off or answer.finish == "length" else feedback)
+    attempt = Attempt(answer.text, draft)
+    for step, part in zip(steps, components, strict=True):
+        if attempt.value is not None:
+            attempt = _with(part, answer.text, attempt.value, step, checks)
+    return attempt
+
+
+def _with(component: Component, answer: str, draft: Draft, step: Step, checks: bool) -> Attempt[Draft]:
     named = getattr(component, "name", "")
     if step.action and named != step.action:
         reason = f"the answer defines '{named}' instead of '{step.action}'"

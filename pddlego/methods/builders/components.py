@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
@@ -193,6 +194,25 @@ class ComponentError(ValueError):
         self.cut_off = cut_off
 
 
+def parts_of(text: str, kinds: Sequence[str]) -> dict[str, str]:
+    """The text of each component in an answer: all of it for one, its part of the object for several.
+
+    Raises `ComponentError`.
+    """
+    if len(kinds) == 1:
+        return {kinds[0]: text}
+    fields = {kind: tuple(COMPONENTS[kind].model_fields) for kind in kinds}
+    try:
+        value, _ = first_object(text, tuple({name: None for names in fields.values() for name in names}))
+    except EditSyntaxError as error:
+        raise _not_one(error) from error
+    return {kind: json.dumps({name: value[name] for name in names if name in value}) for kind, names in fields.items()}
+
+
+def _not_one(error: EditSyntaxError) -> ComponentError:
+    return ComponentError(str(error).replace('{"objects": {…}, "init": {…}}', "one"), error.cut_off)
+
+
 def read_component(kind: str, text: str) -> Component:
     """The component in an answer: its first JSON object; text around it is ignored. Raises `ComponentError`."""
     model = COMPONENTS[kind]
@@ -203,7 +223,7 @@ def read_component(kind: str, text: str) -> Component:
         value, _ = first_object(text, tuple(model.model_fields))
         return model.model_validate(value)
     except EditSyntaxError as error:
-        raise ComponentError(str(error).replace('{"objects": {…}, "init": {…}}', "one"), error.cut_off) from error
+        raise _not_one(error) from error
     except ValidationError as error:
         faults = (
             f"{'.'.join(map(str, fault['loc'])) or 'the object'}: {fault['msg']}" for fault in error.errors()[:10]

@@ -36,7 +36,7 @@ from pddlego.methods.textgames.memory import (
     remedied,
 )
 from pddlego.methods.textgames.situation import Observations, Situation
-from pddlego.methods.textgames.truth.reference import Checker, Onlooker, checked
+from pddlego.methods.textgames.truth.reference import Checker, GameReader, checked
 from pddlego.methods.textgames.world import Episode, GameSession, Intention, Restart, intended, normalize_command
 from pddlego.models import Completion, Model
 from pddlego.models.base import Feedback
@@ -373,7 +373,7 @@ class Agent:
         agents: Agents,
         clock: Callable[[], float] = time.monotonic,
         restart: Restart | None = None,
-        checker: Checker | Onlooker | None = None,
+        checker: Checker | GameReader | None = None,
     ) -> None:
         self.episode, self.setting = episode, episode.setting
         self.approver, self.restart = agents.approver, restart

@@ -21,7 +21,7 @@ from pddlego.methods.textgames.options import MODES, WRITES_DOMAIN, TextGameOpti
 from pddlego.methods.textgames.reference_model import can_read, check_reader
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Exchange, Observations, Situation, Terms
-from pddlego.methods.textgames.truth.reference import Checker, Onlooker, Reference
+from pddlego.methods.textgames.truth.reference import Checker, GameReader, Reference
 from pddlego.methods.textgames.world import Episode, Restart
 from pddlego.models import Model
 from pddlego.models.base import Feedback
@@ -108,7 +108,7 @@ def episode_events(
     return Timed(agent.run(), lambda: agent.seconds)
 
 
-def _checker(episode: Episode, method: Formalizer) -> Checker | Onlooker | None:
+def _checker(episode: Episode, method: Formalizer) -> Checker | GameReader | None:
     """What reads the game besides the model: with `--truth`, and for the map of a person who plays.
 
     Raises `UsageError` if `--truth` is set and the built-in reader cannot read the game.
@@ -116,9 +116,9 @@ def _checker(episode: Episode, method: Formalizer) -> Checker | Onlooker | None:
     if episode.truth:
         check_reader(episode.setting, "edit")
         reference = Reference(episode.setting)
-        return Checker(episode.setting, method, reference) if episode.plans else Onlooker(reference)
+        return Checker(episode.setting, method, reference) if episode.plans else GameReader(reference)
     if episode.mode == "human" and can_read(episode.setting):
-        return Onlooker(Reference(episode.setting))
+        return GameReader(Reference(episode.setting))
     return None
 
 

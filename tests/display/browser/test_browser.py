@@ -98,6 +98,7 @@ def many(folder: Path, number: int) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_sorting_and_filtering(tmp_path: Path) -> None:
     def seeds(pilot: Pilot[None]) -> list[int]:
         return [int(row[5]) for row in cells(pilot)]
@@ -143,6 +144,7 @@ def test_a_filter_to_begin_with(tmp_path: Path, words: str, seeds: list[str]) ->
     drive(at_run(many(tmp_path / "run", 12), SOURCES, words=words), steps)
 
 
+@pytest.mark.slow
 def test_an_episode_that_has_not_begun_gets_its_tabs(tmp_path: Path) -> None:
     journal = tmp_path / "run" / "episodes" / "a.jsonl"
     journal.parent.mkdir(parents=True)
@@ -171,6 +173,7 @@ def test_what_was_written_before_damage_is_shown(tmp_path: Path) -> None:
     drive(at_episodes([journal], SOURCES), steps, (200, 50))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
 def test_every_tab_of_every_step(runs: Path, size: tuple[int, int]) -> None:
     async def steps(pilot: Pilot[None]) -> None:
@@ -217,6 +220,7 @@ def test_what_tabs_show(runs: Path) -> None:
     drive(at_episodes([journal], SOURCES), steps)
 
 
+@pytest.mark.slow
 def test_jumps_and_search(runs: Path) -> None:
     async def steps(pilot: Pilot[None]) -> None:
         episode = view(pilot)
@@ -244,6 +248,7 @@ def test_jumps_and_search(runs: Path) -> None:
     drive(at_episodes([journal], SOURCES), steps)
 
 
+@pytest.mark.slow
 def test_truth(runs: Path) -> None:
     async def steps(pilot: Pilot[None]) -> None:
         await pilot.press("t", "4")
@@ -272,6 +277,7 @@ def test_two_episodes_side_by_side(tmp_path: Path) -> None:
     drive(at_episodes(journals, SOURCES), steps, (200, 50))
 
 
+@pytest.mark.slow
 def test_marking_two_of_a_list(tmp_path: Path) -> None:
     async def steps(pilot: Pilot[None]) -> None:
         await until(pilot, lambda: len(cells(pilot)) == 3)
@@ -318,6 +324,7 @@ def test_watching_goes_on_to_the_next_run(tmp_path: Path) -> None:
 DAMAGE = [b"", b"noise", b"noise\n", b'{"event":3}\n', b'{"event":{"type":"ended"}}\n', LINES[0] + b"noise\n"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("data", scaled(DAMAGE[-1:], in_ci=DAMAGE))
 def test_damage_stops_nothing(tmp_path: Path, data: bytes) -> None:
     run = many(tmp_path / "run", 1)
@@ -345,6 +352,7 @@ def test_an_empty_folder(tmp_path: Path) -> None:
 EVIL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
+@pytest.mark.slow
 def test_no_text_of_a_journal_can_steer_the_terminal(tmp_path: Path) -> None:
     run = many(tmp_path / "run", 1)
     (journal,) = (run / "episodes").iterdir()

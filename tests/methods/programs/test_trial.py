@@ -185,6 +185,7 @@ def test_a_plan_without_an_end_is_not_looked_at(ferry: PlanningSetting) -> None:
     assert (result.kind, result.shown) == (TrialKind.NO_PLAN, "")
 
 
+@pytest.mark.slow
 def test_loading_and_planning_share_one_limit(sandbox: Sandbox, ferry: PlanningSetting) -> None:
     busy = "import time\nend = time.process_time() + {}\nwhile time.process_time() < end: pass\n"
     source = (

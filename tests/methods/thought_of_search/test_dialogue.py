@@ -53,6 +53,7 @@ NO_CODE = "I am afraid that I cannot do that."
 NO_PYTHON = fenced("def successors(state)\n    return []")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("answers", "kind"),
     [
@@ -208,6 +209,7 @@ def test_the_truth_of_a_result_is_what_the_function_says(goal: str) -> None:
     assert kinds(events_of(small("24game"), (SUCC, fenced(goal)))) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "expected"),
     [

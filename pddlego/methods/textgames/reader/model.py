@@ -95,7 +95,7 @@ def _full_answer(situation: Situation, reference: Knowledge, edit: Edit) -> str:
 
 
 def _full_edit(situation: Situation, reference: Knowledge, edit: Mapping[str, object]) -> str:
-    """The same as an edit; `edit` is that of the problem, in the paper's JSON."""
+    """The same as an edit; `edit` is that of the problem."""
     domain = domain_edit_between(situation.knowledge.domain, reference.domain)
     value: dict[str, object] = {"domain": as_lines(domain), **edit} if domain else dict(edit)
     written = situation.knowledge.written
@@ -197,12 +197,9 @@ class ReaderModel:
         return json.dumps(as_json(edit), indent=1)
 
 
-def as_json(edit: Edit) -> dict[str, Any]:
-    """The edit in the paper's JSON."""
-    return {
-        name: {"add": list(section.add), "replace": dict(section.replace), "delete": list(section.delete)}
-        for name, section in (("objects", edit.objects), ("init", edit.init))
-    }
+def as_json(edit: Edit) -> Mapping[str, object]:
+    """The edit as prompts ask for it (`EDIT_SCHEMA`)."""
+    return as_lines({"objects": edit.objects, "init": edit.init})
 
 
 __all__ = ["ReaderModel", "can_answer"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -175,7 +175,8 @@ class Edited:
 
 def _forgotten_rename(parts: AnswerParts, rng: random.Random) -> None:
     """A room gets its name among the objects, and one fact keeps the old one."""
-    names = {old.split()[0]: new.split()[0] for old, new in parts["objects"]["replace"].items() if new}
+    renames = parts["objects"]["replace"]
+    names = {pair["old"].split()[0]: pair["new"].split()[0] for pair in renames if pair["new"]}
     added = parts["init"]["add"]
     places = [(n, old, new) for n, fact in enumerate(added) for old, new in names.items() if new in _words(fact)]
     if places:
@@ -205,9 +206,6 @@ def _duplicate(parts: AnswerParts, rng: random.Random) -> None:
 def _stale(parts: AnswerParts, rng: random.Random) -> None:
     """The agent's old position is not deleted."""
     parts["init"]["delete"] = [line for line in parts["init"]["delete"] if not line.startswith("(at ")]
-    moved = [old for old in parts["init"]["replace"] if old.startswith("(at ")]
-    for old in moved:
-        parts["init"]["add"].append(parts["init"]["replace"].pop(old))
 
 
 def _words(fact: str) -> list[str]:
@@ -353,14 +351,14 @@ class NoisyReader(ReaderModel):
         return str(apply_edit(situation.knowledge.problem, wrong, situation.knowledge.domain.constants).problem)
 
 
-def changed(problem: Problem, error: Edited, rng: random.Random, renames: Mapping[str, str | None]) -> str:
+def changed(problem: Problem, error: Edited, rng: random.Random, renames: Sequence[Mapping[str, str]]) -> str:
     """The problem file with an error somewhere in it; as it is where the error cannot be made of it.
 
     `renames` are the object lines that the edit behind it has replaced.
     """
     everything: AnswerParts = {
-        "objects": {"add": list(map(str, problem.sorted_objects())), "replace": dict(renames), "delete": []},
-        "init": {"add": list(map(str, problem.sorted_facts())), "replace": {}, "delete": []},
+        "objects": {"add": list(map(str, problem.sorted_objects())), "replace": list(renames), "delete": []},
+        "init": {"add": list(map(str, problem.sorted_facts())), "replace": [], "delete": []},
     }
     parts = json.loads(error(json.dumps(everything), rng))
     if parts == everything:
@@ -375,7 +373,7 @@ def in_problem(answer: str, error: Edited, rng: random.Random) -> str:
     """An answer of several files with an error in its problem file."""
     before = take_apart(answer).problem
     try:
-        wrong = changed(parse_problem(before), error, rng, {})
+        wrong = changed(parse_problem(before), error, rng, [])
     except PddlSyntaxError:
         return answer
     return answer.replace(before, wrong)

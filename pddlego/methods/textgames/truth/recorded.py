@@ -12,7 +12,7 @@ from pddlego.methods.textgames.options import MODES, PLANNING, TextGameOptions
 from pddlego.methods.textgames.play import make_method
 from pddlego.methods.textgames.reference_model import check_reader
 from pddlego.methods.textgames.settings import GameSetting
-from pddlego.methods.textgames.truth.reference import Checker, Onlooker, Reference, checked
+from pddlego.methods.textgames.truth.reference import Checker, GameReader, Reference, checked
 from pddlego.models import Model
 from pddlego.runs.store import DOMAIN
 
@@ -36,4 +36,4 @@ def check_recorded(
         method = make_method(started.mode, played, started.seed or 0)
         yield from checked(recorded, Checker(played, method, reference))
     else:
-        yield from checked(recorded, Onlooker(reference))
+        yield from checked(recorded, GameReader(reference))

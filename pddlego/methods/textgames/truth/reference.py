@@ -96,7 +96,7 @@ class Checker:
         return self._judge.judge(problem, self._reference.known, renamed, self._step, rejected=rejected)
 
 
-class Onlooker:
+class GameReader:
     """Reads along where the model writes no problem."""
 
     def __init__(self, reference: Reference) -> None:
@@ -110,7 +110,7 @@ class Onlooker:
                 yield GameRead(str(self._reference.known.problem))
 
 
-def checked(events: Iterable[Event], checker: Checker | Onlooker) -> Generator[Event, None, None]:
+def checked(events: Iterable[Event], checker: Checker | GameReader) -> Generator[Event, None, None]:
     """The events of an episode, each followed by what the checker says of it."""
     for event in events:
         yield event

@@ -22,13 +22,14 @@ from pddlego.runs.cells import Cell
 from tests.methods.textgames.grid_house import small_house
 from tests.methods.textgames.playing import ended, of, play
 
+RENAMED = {"old": "loc1 - location", "new": "attic - location"}
 EDIT = json.dumps(
     {
-        "objects": {"add": ["loc2 - location"], "replace": {"loc1 - location": "attic - location"}, "delete": []},
+        "objects": {"add": ["loc2 - location"], "replace": [RENAMED], "delete": []},
         "init": {
-            "add": ["(visited attic)", "(connected attic loc2 north)", "(connected loc2 attic south)"],
-            "replace": {"(at kitchen)": "(at attic)"},
-            "delete": [],
+            "add": ["(visited attic)", "(connected attic loc2 north)", "(connected loc2 attic south)", "(at attic)"],
+            "replace": [],
+            "delete": ["(at kitchen)"],
         },
     }
 )
@@ -47,8 +48,8 @@ def test_every_kind_errs_in_its_own_way() -> None:
     assert any("loc1" in item for item in added(erring("forgotten-rename")))
     assert len([item for item in added(erring("missing-reverse")) if "connected" in item]) == 1
     assert json.loads(erring("undeclared-object"))["objects"]["add"] == []
-    assert len(added(erring("duplicate"))) == 4
-    assert "(at kitchen)" not in json.loads(erring("stale-at"))["init"]["replace"]
+    assert len(added(erring("duplicate"))) == 5
+    assert "(at kitchen)" not in json.loads(erring("stale-at"))["init"]["delete"]
     assert erring("missing-parenthesis", "((a))").count(")") == 1
     assert "```" in erring("fence-and-prose")
     assert EDIT.startswith(erring("cut-off"))
@@ -130,7 +131,10 @@ def test_in_a_whole_file_an_error_may_hit_what_was_there_before(kind: str) -> No
         "(define (problem p) (:domain d) (:objects a b c - location) (:init (at a) (connected a b north)"
         " (connected b c north) (connected c b south)) (:goal (at c)))"
     )
-    files = {changed(problem, made, random.Random(seed), {"old - location": "b - location"}) for seed in range(30)}
+    files = {
+        changed(problem, made, random.Random(seed), [{"old": "old - location", "new": "b - location"}])
+        for seed in range(30)
+    }
     assert len(files) >= 3
     assert all(file.endswith("(:goal (at c))\n)") for file in files)
 

@@ -37,6 +37,7 @@ def noisy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return played(path, model, f"10-{scaled(11, in_ci=59)}", "edit,edit-no-feedback-no-tolerance")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("other_names", [False, True])
 def test_wrong_facts_are_found(noisy: Path, other_names: bool) -> None:
     """At least 95 % of what the reader wrote wrong on purpose, and nothing else; measured: all of it."""
