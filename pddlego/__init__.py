@@ -12,28 +12,36 @@ from pddlego.api.play import Stream, build, builder, evaluate, load, play, play_
 from pddlego.errors import PddlegoError
 
 if TYPE_CHECKING:
+    from pddlego.api import training
     from pddlego.api.results import Episode, Evaluation, Step
+    from pddlego.methods.builders.builder import Builder
+    from pddlego.methods.builders.files import Built
     from pddlego.models.base import Completion, Message, Model, Request
-    from pddlego.pddl import Domain, Problem, parse_domain, parse_problem
+    from pddlego.pddl import Domain, PddlSyntaxError, Problem, parse_domain, parse_problem
     from pddlego.planning import Plan
     from pddlego.tools import check, compare, repair, repair_files, simulate, solve, validate
 
 _PLACES = {
     "pddlego.models.base": ("Completion", "Message", "Model", "Request"),
-    "pddlego.pddl": ("Domain", "Problem", "parse_domain", "parse_problem"),
+    "pddlego.pddl": ("Domain", "PddlSyntaxError", "Problem", "parse_domain", "parse_problem"),
     "pddlego.planning": ("Plan",),
+    "pddlego.methods.builders.builder": ("Builder",),
+    "pddlego.methods.builders.files": ("Built",),
     "pddlego.api.results": ("Episode", "Evaluation", "Step"),
     "pddlego.tools": ("check", "compare", "repair", "repair_files", "simulate", "solve", "validate"),
 }
 """Where names are loaded from when they are first used."""
 
 __all__ = [
+    "Builder",
+    "Built",
     "Completion",
     "Domain",
     "Episode",
     "Evaluation",
     "Message",
     "Model",
+    "PddlSyntaxError",
     "PddlegoError",
     "Plan",
     "Problem",
@@ -62,13 +70,15 @@ __all__ = [
 __version__ = "0.1.0"
 
 
-def __getattr__(name: str) -> Any:
-    if name == "training":
-        return import_module("pddlego.api.training")
-    for module, names in _PLACES.items():
-        if name in names:
-            return getattr(import_module(module), name)
-    raise AttributeError(f"module 'pddlego' has no attribute {name!r}")
+if not TYPE_CHECKING:  # a type checker would take any name for one of ours
+
+    def __getattr__(name: str) -> Any:
+        if name == "training":
+            return import_module("pddlego.api.training")
+        for module, names in _PLACES.items():
+            if name in names:
+                return getattr(import_module(module), name)
+        raise AttributeError(f"module 'pddlego' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -39,6 +39,8 @@ def test_exported_conversations_play_back_to_the_same_results(noisy: Path, tmp_p
 def test_test_seeds_are_left_out(noisy: Path, tmp_path: Path) -> None:
     done = run("export", str(noisy), cwd=tmp_path)
     assert "2 episodes of test seeds left out" in done.stderr
+    done_as_atif = run("export", str(noisy), "--format", "atif", cwd=tmp_path)
+    assert "2 episodes of test seeds left out" in done_as_atif.stderr
     assert {json.loads(line)["seed"] for line in done.stdout.splitlines()} == {6, 7, 8, 9}
     with pytest.raises(UsageError, match="not for training"):
         next(training.expert("coin", seeds=[60, 12]))
@@ -64,6 +66,18 @@ def test_accepted_answers_only(noisy: Path) -> None:
         assert len(accepted) == sum(row["accepted"] for row in rows)
 
 
+def test_an_expert_is_the_reader_whatever_the_environment_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PDDLEGO_MODEL", "reader+noise:0.5")
+    (episode,) = training.expert("coin", "edit", [60])
+    assert episode.model == "reader"
+
+
+def test_a_pair_names_the_prompt_that_it_has(noisy: Path) -> None:
+    for episode in pddlego.load(noisy):
+        prompts = {row["prompt_id"]: row["messages"][:-1] for row in training.chat_rows(episode)}
+        assert all(prompts[row["prompt_id"]] == row["prompt"] for row in training.preference_rows(episode))
+
+
 def test_preferences_have_a_better_and_a_worse_answer(noisy: Path) -> None:
     rows = [row for episode in pddlego.load(noisy) for row in training.preference_rows(episode)]
     assert rows
@@ -82,20 +96,25 @@ def test_thinking_can_be_left_out() -> None:
     assert row["messages"][-1]["content"] == "look around"
     (row,) = training.chat_rows(episode)
     assert "<think>" in row["messages"][-1]["content"]
+    assert "<think>" not in json.dumps(training.trajectory(episode, without_thinking=True))
+    assert "<think>" in json.dumps(training.trajectory(episode))
 
 
 @pytest.mark.parametrize("game", ["coin", "ferry", "text-ferry", pytest.param("24game", marks=pytest.mark.slow)])
 def test_trajectories_keep_the_rules_of_the_format(game: str) -> None:
     """The rules that its published models check: ids in order, and each result belongs to a call of its own step."""
-    value = training.trajectory(pddlego.play(game))
+    episode = pddlego.play(game)
+    value = training.trajectory(episode)
+    assert value["final_metrics"]["total_steps"] == len(value["steps"])
+    assert value["extra"]["commands"] == episode.steps
     assert value["schema_version"] == "ATIF-v1.7"
     assert [step["step_id"] for step in value["steps"]] == list(range(1, len(value["steps"]) + 1))
     for step in value["steps"]:
-        assert step["source"] in ("user", "agent")
+        assert step["source"] in ("system", "user", "agent")
         calls = {call["tool_call_id"] for call in step.get("tool_calls", [])}
         results = [result["source_call_id"] for result in step.get("observation", {}).get("results", [])]
         assert set(results) == calls
-        if step["source"] == "user":
+        if step["source"] != "agent":
             assert not {"tool_calls", "metrics", "reasoning_content"} & set(step)
         if step.get("llm_call_count") == 0:
             assert not {"metrics", "reasoning_content"} & set(step)
@@ -130,7 +149,7 @@ def test_rewards() -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ((), "Name runs or --expert GAME"),
+        ((), "Name either runs or --expert GAME"),
         (("--expert", "coin", "--seeds", "9-10"), "test seeds are not for training"),
         (("--expert", "coni"), "Did you mean"),
         (("nowhere",), "Unknown run nowhere"),

@@ -239,7 +239,8 @@ class _Episode:
         config = config_of(request, temperature=first.temperature if first else None)
         if first and first.cache and self._asked[request.messages]:  # who asks again wants another answer
             policy = first.cache if isinstance(first.cache, CachePolicy) else CachePolicy()
-            config.cache = policy.model_copy(update={"scopes": {"asked": str(self._asked[request.messages])}})
+            scopes = {**policy.scopes, "asked": str(self._asked[request.messages])}
+            config.cache = policy.model_copy(update={"scopes": scopes})
         self._asked[request.messages] += 1
         messages, shown = messages_of(request), [message.text for message in self._state.messages]
         self._state.messages.extend(message for message in messages if message.text not in shown)

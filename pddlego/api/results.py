@@ -6,13 +6,13 @@ import sys
 import threading
 import warnings
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pddlego.errors import UsageError
+from pddlego.errors import JournalError, UsageError
 from pddlego.runs.cells import Cell
 from pddlego.runs.summary import LOST_TO_ERRORS, summarize
 from pddlego.util.text import count, one_line
@@ -58,12 +58,13 @@ class Step:
 class Episode:
     """An episode: what was played (`game`, `mode`, `model`, `seed`), how it ended, and everything that happened.
 
-    `timed` are its events, each with the seconds since the start.
+    `timed` are its events, each with the seconds since the start. `attempt` counts the tries at the episode from 1.
     """
 
     cell: Cell
     recorded: Recorded
     configuration: Mapping[str, Any]
+    attempt: int = 1
 
     @property
     def game(self) -> str:
@@ -93,7 +94,7 @@ class Episode:
     @cached_property
     def summary(self) -> Summary:
         """The result as tables have it, with what the method measured."""
-        return summarize(self.cell, 1, self.events, self.recorded.played.method.measuring.of)
+        return summarize(self.cell, self.attempt, self.events, self.recorded.played.method.measuring.of)
 
     @property
     def outcome(self) -> Outcome:
@@ -168,7 +169,7 @@ class Episode:
             return replay(self.recorded, planner)
 
     def save(self, folder: str | Path) -> Path:
-        """Write it as a run folder, for `pddlego show` and all other commands.
+        """Write it as a run folder, for `pddlego show` and all other commands; there it is the first repeat.
 
         Raises `UsageError` if the folder holds another run, and `JournalError` if the disk does not take it.
         """
@@ -178,7 +179,7 @@ class Episode:
         from pddlego.runs.manifest import environment_manifest
         from pddlego.runs.store import Recorder, Store
 
-        path, cell = Path(folder), self.cell
+        path, cell = Path(folder), replace(self.cell, repeat=1)
         if (path / EPISODES).exists():
             raise UsageError(f"{path} holds episodes already", "An episode is saved alone.", "Name another folder.")
         matrix = Matrix({cell.setting: (cell.seed,)}, (cell.mode,), (cell.model,))
@@ -262,8 +263,8 @@ _SLICE = 0.2
 class Evaluation:
     """The episodes of one or several run folders, which may still be played.
 
-    Iterating yields each episode when it has ended. Everything else waits until all have ended; an interrupt stops the
-    running episodes, which are recorded as interrupted.
+    Iterating yields each episode when it has ended. Everything else waits until all have ended; an interrupt, or the
+    cancellation of an `async for`, stops the running episodes, which are recorded as interrupted.
     """
 
     def __init__(self, folders: Sequence[Path], setup: Setup | None = None) -> None:
@@ -360,7 +361,7 @@ class Evaluation:
     def __iter__(self) -> Iterator[Episode]:
         number = 0
         while self._wait(number):
-            yield self._episode(self._results[number])
+            yield from self._read(self._results[number])
             number += 1
         self.wait()
 
@@ -369,8 +370,14 @@ class Evaluation:
 
         number = 0
         while not self._ended or number < len(self._results):
-            if await asyncio.to_thread(self._wait, number, _SLICE):
-                yield self._episode(self._results[number])
+            try:
+                has_next = await asyncio.to_thread(self._wait, number, _SLICE)
+            except asyncio.CancelledError:
+                self.stop()
+                raise
+            if has_next:
+                for episode in self._read(self._results[number]):
+                    yield episode
                 number += 1
         self.wait()
 
@@ -395,8 +402,15 @@ class Evaluation:
 
     @property
     def episodes(self) -> list[Episode]:
-        """All episodes, sorted by game, mode, model and seed."""
-        return [self._episode(summary) for summary in self.results]
+        """All episodes that have begun, sorted by game, mode, model and seed."""
+        return [episode for summary in self.results for episode in self._read(summary)]
+
+    def _read(self, summary: Summary) -> Iterator[Episode]:
+        """The episode of a result; none, with a warning, if it never began."""
+        try:
+            yield self._episode(summary)
+        except JournalError as error:
+            warnings.warn(f"{summary.cell.label}: {error.what}. {error.reason}", stacklevel=3)
 
     def _episode(self, summary: Summary) -> Episode:
         from pddlego.runs.folders import EPISODES
@@ -407,7 +421,7 @@ class Evaluation:
         if folder is None:
             reason = f"No folder has {EPISODES}/{name}."
             raise UsageError("The journal of an episode is missing", reason, "Restore the file.")
-        return load_episode(folder / EPISODES / name, summary.cell)
+        return replace(load_episode(folder / EPISODES / name, summary.cell), attempt=summary.attempt)
 
     @property
     def report(self) -> Report:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pddlego.api.play import play
 from pddlego.episode.events import Accepted, Answered, Asked, Judged, Rejected, step_of
 from pddlego.errors import UsageError
+from pddlego.methods.base import BUILT_IN_MODEL
 from pddlego.methods.registry import first_mode, method_of
 from pddlego.methods.textgames.formalize.problems import ProblemProposal
 from pddlego.methods.textgames.play import make_method
@@ -117,7 +118,7 @@ def preference_rows(episode: Episode, *, without_thinking: bool = False) -> Iter
         for bad in tries[:-1] if call.accepted else ():
             if bad.accepted is False and _continues(tries[0].messages, call.messages):
                 yield {
-                    "prompt_id": prompt_id(episode, bad),
+                    "prompt_id": prompt_id(episode, tries[0]),
                     "prompt": _messages(tries[0].messages, without_thinking),
                     "chosen": [_answer(call.completion, without_thinking)],
                     "rejected": [_answer(bad.completion, without_thinking)],
@@ -134,13 +135,15 @@ def _continues(first: Sequence[Message], later: Sequence[Message]) -> bool:
     return len(first) <= len(later) and all(new.content.startswith(old.content) for old, new in pairs)
 
 
-def trajectory(episode: Episode) -> dict[str, Any]:
+def trajectory(episode: Episode, *, without_thinking: bool = False) -> dict[str, Any]:
     """The episode in the Agent Trajectory Interchange Format, version 1.7.
 
     A step of the agent is an answer, with the commands that followed as tool calls and what the game said as their
-    observations. Commands that needed no answer are steps without a call of a model.
+    observations. Commands that needed no answer are steps without a call of a model. A message is a step where it is
+    first sent: what a request repeats of the last one is left out.
     """
-    usage, about = episode.usage, _about(episode)
+    usage = episode.usage
+    steps = [{"step_id": number, **step} for number, step in enumerate(_atif_steps(episode, without_thinking), 1)]
     return {
         "schema_version": "ATIF-v1.7",
         "session_id": episode.cell.label,
@@ -150,30 +153,33 @@ def trajectory(episode: Episode) -> dict[str, Any]:
             "model_name": episode.model,
             "extra": {"mode": episode.mode},
         },
-        "steps": [{"step_id": number, **step} for number, step in enumerate(_atif_steps(episode), start=1)],
+        "steps": steps,
         "final_metrics": {
             "total_prompt_tokens": usage.tokens_in,
             "total_completion_tokens": usage.tokens_out,
             "total_cached_tokens": usage.tokens_cached,
-            "total_steps": usage.steps,
+            "total_steps": len(steps),
         },
-        "extra": about,
+        "extra": {**_about(episode), "commands": usage.steps},
     }
 
 
-def _atif_steps(episode: Episode) -> Iterator[dict[str, Any]]:
+def _atif_steps(episode: Episode, without_thinking: bool) -> Iterator[dict[str, Any]]:
     calls = iter(calls_of(episode))
     open_step: dict[str, Any] | None = None
-
+    sent: tuple[Message, ...] = ()
     for event in episode.events:
         command = getattr(event, "command", None)
         if isinstance(event, Asked):
             if open_step is not None:
                 yield open_step
             open_step = None
-            yield {"source": "user", "message": "\n\n".join(message.content for message in event.messages)}
+            for message in event.messages:
+                if message not in sent and message.role != "assistant":
+                    yield {"source": message.role, "message": message.content}
+            sent = event.messages
         elif isinstance(event, Answered):
-            open_step = _agent_step(next(calls))
+            open_step = _agent_step(next(calls), without_thinking)
         elif command is not None:
             open_step = open_step or {"source": "agent", "message": "", "llm_call_count": 0}
             number = len(open_step.setdefault("tool_calls", []))
@@ -189,11 +195,12 @@ def _atif_steps(episode: Episode) -> Iterator[dict[str, Any]]:
         yield open_step
 
 
-def _agent_step(call: Call) -> dict[str, Any]:
+def _agent_step(call: Call, without_thinking: bool) -> dict[str, Any]:
     answer = call.completion
+    answered = _answer(answer, without_thinking)
     step: dict[str, Any] = {
         "source": "agent",
-        "message": answer.text,
+        "message": answered["content"],
         "llm_call_count": 1,
         "metrics": {
             "prompt_tokens": answer.tokens_in,
@@ -202,7 +209,7 @@ def _agent_step(call: Call) -> dict[str, Any]:
         },
         "extra": {"accepted": call.accepted, "feedback": call.feedback, "purpose": call.purpose},
     }
-    return step | ({"reasoning_content": answer.reasoning} if answer.reasoning else {})
+    return step | {name: text for name, text in answered.items() if name == "reasoning_content"}
 
 
 def _about(episode: Episode) -> dict[str, Any]:
@@ -243,7 +250,6 @@ def _digest(messages: Iterable[Message]) -> str:
 
 
 def _messages(messages: Iterable[Message], without_thinking: bool) -> list[dict[str, str]]:
-
     return [
         {
             "role": message.role,
@@ -256,7 +262,6 @@ def _messages(messages: Iterable[Message], without_thinking: bool) -> list[dict[
 
 
 def _answer(completion: Completion, without_thinking: bool) -> dict[str, str]:
-
     content = spoken(completion.text).lstrip() if without_thinking else completion.text
     answer = {"role": "assistant", "content": content}
     if without_thinking or not completion.reasoning:
@@ -274,7 +279,7 @@ def expert(game: str, mode: str | None = None, seeds: Sequence[int] | range | No
     chosen = [seed for seed in setting.all_seeds if split_of(setting, seed) == "train"] if seeds is None else seeds
     _refuse_test_seeds(setting, chosen)
     for seed in chosen:
-        yield play(game, mode, seed)
+        yield play(game, mode, seed, model=BUILT_IN_MODEL)
 
 
 def _refuse_test_seeds(setting: Setting, seeds: Iterable[int]) -> None:
@@ -286,7 +291,6 @@ def _refuse_test_seeds(setting: Setting, seeds: Iterable[int]) -> None:
 
 def setting_of(game: str, mode: str | None) -> Setting:
     """The setting as the mode plays it. Raises `UsageError` for an unknown one."""
-
     method = method_of(game, mode or first_mode(game))
     return method.load(game, method.options())
 
@@ -315,7 +319,6 @@ class Rewards(AbstractContextManager["Rewards"]):
     """Rewards for answers to expert prompts, with a planner that is kept open."""
 
     def __init__(self) -> None:
-
         self._planner: ProcessPlanner | None = PlannerOptions().make()
 
     def __enter__(self) -> Rewards:
@@ -328,7 +331,6 @@ class Rewards(AbstractContextManager["Rewards"]):
 
     def __call__(self, prompt_id: str, answer: str) -> Reward:
         """The reward of an answer to the prompt of an exported row. Raises `UsageError` for an unknown prompt."""
-
         if self._planner is None:
             raise ValueError("these rewards are closed")
         prompt = prompt_of(prompt_id)
@@ -416,7 +418,7 @@ def prompt_of(prompt_id: str) -> ExpertPrompt:
 def _prompts(game: str, mode: str, seed: int) -> tuple[ExpertPrompt, ...]:
     """The prompts of the expert's episode, which is played again: it is deterministic."""
     setting = setting_of(game, mode)
-    model = method_of(game, mode).builtin_model("reader", Cell(game, mode, "reader", seed), setting)
+    model = method_of(game, mode).builtin_model(BUILT_IN_MODEL, Cell(game, mode, BUILT_IN_MODEL, seed), setting)
     assert model is not None, "the name of the built-in model"
     recorder = _Recorder(setting, mode, model)
     play(game, mode, seed, model=recorder)

@@ -9,8 +9,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from pddlego.api.play import load
-from pddlego.api.results import Episode
+from pddlego.api.results import Episode, Evaluation
 from pddlego.api.training import chat_rows, expert, preference_rows, setting_of, split_of, trajectory
 from pddlego.cli.options import Runs
 from pddlego.display.console import Console
@@ -40,13 +39,14 @@ def command(
     """Write training data as JSON lines: conversations, preferences, or trajectories (ATIF, the Agent Trajectory
     Interchange Format, 1.7).
 
-    Episodes of test seeds are left out, unless --test-seeds is used; --format atif includes them.
+    Episodes of test seeds are left out, unless --test-seeds is used.
     """
     if bool(runs) == bool(game):
-        raise UsageError("Name runs or --expert GAME", "One of them has the episodes.", "Example: --expert coin.")
+        reason = "The episodes are those of runs, or those that the built-in model plays."
+        raise UsageError("Name either runs or --expert GAME", reason, "Example: pddlego export --expert coin.")
     if accepted and form != "chat":
         raise UsageError(
-            "--accepted filters conversations", "The others have rejected answers, too.", "Use --format chat."
+            "--accepted needs --format chat", "The other formats show rejected answers.", "Leave one of them out."
         )
     if not game and (mode or seeds):
         raise UsageError("--mode and --seeds need --expert", "They say what it plays.", "Add --expert GAME.")
@@ -55,10 +55,10 @@ def command(
         chosen = None if seeds is None else parse_seeds(seeds, setting_of(game, mode))
         episodes = expert(game, mode, chosen)
     else:
-        episodes = load(*(place_of(run, runs_folder(folder)) for run in runs or ()))
+        episodes = Evaluation([place_of(run, runs_folder(folder)) for run in runs or ()])
     lines, left_out = [], 0
     for episode in episodes:
-        if form != "atif" and not test_seeds and split_of(episode.recorded.played.setting, episode.seed) == "test":
+        if not test_seeds and split_of(episode.recorded.played.setting, episode.seed) == "test":
             left_out += 1
         elif episode.won or not won:
             rows = _rows(episode, form, accepted, not thinking)
@@ -79,4 +79,4 @@ def _rows(episode: Episode, form: Form, accepted: bool, without_thinking: bool) 
     elif form == "preference":
         yield from preference_rows(episode, without_thinking=without_thinking)
     else:
-        yield trajectory(episode)
+        yield trajectory(episode, without_thinking=without_thinking)

@@ -254,6 +254,7 @@ def results_from(place: Path, start: int) -> tuple[list[Summary], int]:
 
 def check_output(path: Path) -> Path:
     """The path of a file to write. Raises `UsageError` for a file of an evaluation, which must not be overwritten."""
+    path = path.resolve()
     folder, is_journal = path.parent, path.parent.name == EPISODES and path.suffix == ".jsonl"
     folder = folder.parent if is_journal else folder
     if (folder / MANIFEST).exists() and (is_journal or path.name in (MANIFEST, RESULTS, TABLE, LEDGER)):

@@ -106,12 +106,22 @@ class Builder:
         return self._change(component, value, keeps=True)
 
     def remove(self, component: str, name: str) -> Builder:
-        """Take an entry out of a section, such as an action by its name. Raises `UsageError` for an unknown one."""
-        lines = dict(self._draft.sections.get(component, {}))
-        if name not in lines:
-            raise UsageError(f"There is no '{name}' in {component}", "", suggestion(name, lines, "See domain."))
-        del lines[name]
-        self._draft = replace(self._draft, sections={**self._draft.sections, component: lines})
+        """Take out an entry of a section or of objects by its name, or a fact of init by its text.
+
+        Raises `UsageError` for an unknown one.
+        """
+        draft, lines = self._draft, dict(self._draft.sections.get(component, {}))
+        known = {"objects": [obj.name for obj in draft.objects], "init": draft.facts}.get(component, tuple(lines))
+        if name not in known:
+            raise UsageError(f"There is no '{name}' in {component}", "", suggestion(name, known, "See the files."))
+        lines.pop(name, None)
+        self._draft = replace(
+            draft,
+            sections={**draft.sections, component: lines} if component in _SECTIONS else draft.sections,
+            planned=tuple(action for action in draft.planned if component != "actions" or action.name != name),
+            objects=tuple(obj for obj in draft.objects if component != "objects" or obj.name != name),
+            facts=tuple(fact for fact in draft.facts if component != "init" or fact != name),
+        )
         return self
 
     def _change(self, component: str, value: str | Mapping[str, Any], keeps: bool) -> Builder:
@@ -129,7 +139,8 @@ class Builder:
         sections = {name: {**old.sections.get(name, {}), **lines} for name, lines in made.sections.items()}
         self._draft = replace(before, sections={**before.sections, **sections})
         if component == "objects":
-            self._draft = replace(self._draft, objects=tuple(dict.fromkeys((*old.objects, *made.objects))))
+            by_name = {obj.name: obj for obj in (*old.objects, *made.objects)}
+            self._draft = replace(self._draft, objects=tuple(by_name.values()))
         elif component == "init":
             self._draft = replace(self._draft, facts=tuple(dict.fromkeys((*old.facts, *made.facts))))
         elif component == "goal":

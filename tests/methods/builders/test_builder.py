@@ -105,6 +105,19 @@ def test_what_cannot_be_read_changes_nothing(change: object, says: str) -> None:
     assert (builder.domain, builder.problem) == before
 
 
+def test_a_part_is_taken_out_by_its_name() -> None:
+    builder = pddlego.builder(Scripted()).set("types", "a b").set("objects", "x y - a").set("init", "(p x) (p y)")
+    builder.append("objects", "x - b")
+    assert builder.problem.count("x - ") == 1, "what has the same name is replaced"
+    builder.remove("objects", "x").remove("init", "(p x)")
+    assert "x -" not in builder.problem
+    assert "(p x)" not in builder.problem
+    assert "(p y)" in builder.problem
+    builder.set("action-list", {"actions": [{"name": "c", "about": ""}]})
+    builder.append("actions", "(:action c :parameters () :precondition (and) :effect (and))").remove("actions", "c")
+    assert builder.actions == ()
+
+
 def test_an_action_is_set_beside_the_others() -> None:
     builder = pddlego.builder(Scripted()).set("predicates", "(p ?x) (q ?x)")
     builder.append("actions", "(:action a :parameters (?x) :precondition (q ?x) :effect (p ?x))")
