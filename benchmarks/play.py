@@ -7,7 +7,8 @@ from pathlib import Path
 
 from benchmarks.episodes import play
 from benchmarks.table import show
-from pddlego.methods.textgames.games.textworld import shared_machine
+from pddlego.methods.textgames.games.java import shared_machine
+from pddlego.methods.textgames.games.textworldexpress import program
 from pddlego.methods.textgames.loading import load
 from pddlego.planning import ProcessPlanner
 
@@ -36,7 +37,11 @@ def _play(title: str, seeds: range, planner: ProcessPlanner) -> None:
 
 
 def _memory(planner: ProcessPlanner) -> None:
-    processes = [("pddlego", "self"), ("Java", str(shared_machine().pid)), ("planner", str(planner._process.pid))]
+    processes = [
+        ("pddlego", "self"),
+        ("Java", str(shared_machine(program()).pid)),
+        ("planner", str(planner._process.pid)),
+    ]
     rows = [[name, *(_mebibytes(pid, field) for field in ("VmRSS", "VmHWM"))] for name, pid in processes]
     show("Memory after these games; MiB", ["process", "now", "peak"], rows)
 

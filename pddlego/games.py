@@ -1,5 +1,5 @@
 """Stable imports for packages that add a game engine."""
 
-from pddlego.methods.textgames.games import Game, GameSpec, Observation
+from pddlego.methods.textgames.games import Closes, Game, GameSpec, Lists, Observation, Solves
 
-__all__ = ["Game", "GameSpec", "Observation"]
+__all__ = ["Closes", "Game", "GameSpec", "Lists", "Observation", "Solves"]

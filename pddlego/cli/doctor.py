@@ -74,9 +74,10 @@ def _examine(name: str, call: Callable[[], str]) -> Diagnosis:
 
 
 def _java(java: str | None) -> str:
-    from pddlego.methods.textgames.games.textworld import shared_machine
+    from pddlego.methods.textgames.games.java import shared_machine
+    from pddlego.methods.textgames.games.textworldexpress import program
 
-    machine = shared_machine(java)
+    machine = shared_machine(program(), java)
     return f"Java {machine.version} ({machine.java})"
 
 

@@ -28,7 +28,10 @@ def command() -> None:
         )
         text = f"{seeds.start}-{seeds.stop - 1}" + (f" ({splits})" if splits else "")
         steps = "" if setting.max_steps is None else str(setting.max_steps)
-        table.add_row(Text(clean(name)), Text(clean(f"{setting.title}: {setting.about}")), steps, text)
+        what = Text(clean(f"{setting.title}: {setting.about}"))
+        if setting.missing:
+            what.append(f" To play it: {clean(setting.missing)}", "yellow")
+        table.add_row(Text(clean(name)), what, steps, text)
     Console().print(table, highlight=False)
 
 

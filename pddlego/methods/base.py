@@ -134,6 +134,11 @@ class Setting:
     sources: Mapping[str, str] = field(repr=False)
 
     @property
+    def missing(self) -> str:
+        """The command that installs what playing it needs; empty if all of it is there."""
+        return ""
+
+    @property
     def also_called(self) -> tuple[str, ...]:
         """Names under which others may have recorded conversations about it."""
         return ()

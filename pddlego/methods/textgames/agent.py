@@ -338,6 +338,9 @@ class PlanningPolicy:
             valid_commands=self.setting.asking.shown(self._world.seen.valid_commands),
             refused=self._memory.refusals.repeated,
             repeating=self._memory.repeating,
+            kinds=self._world.seen.kinds,
+            things=self._world.seen.things,
+            every_command=self._world.every_command,
         )
         situation = Situation(
             self.known,

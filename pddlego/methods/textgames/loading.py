@@ -256,9 +256,10 @@ def _claim_rule(domain: Domain, start: Problem, name: str, table: ClaimTable) ->
 
 
 def _parameter(key: str, read: Parameter) -> Parameter:
-    if not read.min <= read.value <= read.max:
-        raise ValueError(f"parameters.{key}: {read.value} is not from {read.min} to {read.max}")
-    return read
+    try:
+        return read.read(str(read.value))
+    except ValueError as error:
+        raise ValueError(f"parameters.{key}: {error}") from error
 
 
 def _rung(domain: Domain, start: Problem, rung: RungTable) -> Rung:
@@ -307,20 +308,16 @@ def _with_parameters(setting: GameSetting, overrides: Mapping[str, str]) -> Game
             raise UsageError(f"{setting.name} has no parameter '{key}'", _describe(parameters), "Use --set KEY=VALUE.")
         known = parameters[key]
         try:
-            value = int(text)
+            parameters[key] = known.read(text)
         except ValueError:
-            value = known.min - 1
-        if not known.min <= value <= known.max:
-            reason = f"It takes a whole number from {known.min} to {known.max} ({known.about})."
-            raise UsageError(f"{key}={text} is not possible", reason, _describe(parameters))
-        parameters[key] = known.model_copy(update={"value": value})
+            kind = known.range if known.choices else f"a whole number from {known.min} to {known.max}"
+            reason = f"It takes {kind} ({known.about})."
+            raise UsageError(f"{key}={text} is not possible", reason, _describe(parameters)) from None
     return replace(setting, parameters=parameters)
 
 
 def _describe(parameters: Mapping[str, Parameter]) -> str:
-    lines = [
-        f"{name} ({parameter.min}-{parameter.max}, now {parameter.value})" for name, parameter in parameters.items()
-    ]
+    lines = [f"{name} ({parameter.range}, now {parameter.value or 'empty'})" for name, parameter in parameters.items()]
     return f"The parameters are: {', '.join(lines)}." if lines else "It has none."
 
 

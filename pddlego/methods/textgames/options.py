@@ -82,6 +82,7 @@ MODES = (
     Mode("gen", "the model writes the problem anew (PDDL-gen)", TEXT_GAME, ABLATIONS, _CONFIRMS),
     Mode("act", "the model picks commands (Action-gen)", TEXT_GAME, CHOOSING, confirms=("commands",)),
     Mode("random", "any valid command", TEXT_GAME, confirms=("commands",), asks_model=False),
+    Mode("gold", "the engine's own solution", TEXT_GAME, asks_model=False),
     Mode("human", "you type", TEXT_GAME, asks_model=False, needs_person=True),
     Mode("full", "the model writes the domain, too (PDDLego+)", TEXT_GAME, _WRITING, ("plans", "commands")),
     Mode("full-edit", "the model edits domain and problem", TEXT_GAME, _WRITING, ("plans", "commands")),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from pddlego.episode.approval import Approver
@@ -10,12 +10,13 @@ from pddlego.episode.events import Event, Limits, Started
 from pddlego.episode.loop import Retry
 from pddlego.errors import UsageError
 from pddlego.methods.base import Tools, check_seed, parse_variant
+from pddlego.methods.textgames import games
 from pddlego.methods.textgames.agent import Agent, Agents
 from pddlego.methods.textgames.events import Observed, Resumed
 from pddlego.methods.textgames.formalize.act import ActionGen, HumanActions, Person, RandomActions, typed_before
 from pddlego.methods.textgames.formalize.full import FullEditor, FullFormalizer
 from pddlego.methods.textgames.formalize.problems import Formalizer, PddlEdit, PddlGen
-from pddlego.methods.textgames.games import BUILT_IN, Game, GameSpec, foreign_game
+from pddlego.methods.textgames.games import Closes, Game, GameSpec, Solves
 from pddlego.methods.textgames.loading import setting_for
 from pddlego.methods.textgames.options import MODES, WRITES_DOMAIN, TextGameOptions
 from pddlego.methods.textgames.reference_model import can_read, check_reader
@@ -63,7 +64,7 @@ def _method(name: str, setting: GameSetting, seed: int, person: Person | None) -
         return ActionGen(prompts, checked="check" not in without, one_message=one_message)
     if variant.mode.name == "random":
         return RandomActions(seed)
-    assert variant.mode.name == "human", f"no method for mode {name}"
+    assert variant.mode.name in ("human", "gold"), f"no method for mode {name}"
     if person is None:
         raise UsageError("Mode human needs a person", "Standard input is not a terminal.", "Use 'pddlego play'.")
     return HumanActions(person)
@@ -83,12 +84,7 @@ def make_game(setting: GameSetting, seed: int, java: str | None = None) -> Game:
     check_seed(setting, seed)
     played = setting.game
     values = {name: parameter.value for name, parameter in setting.parameters.items()}
-    spec = GameSpec(played.name, values, seed, played.fold)
-    if played.engine != BUILT_IN:
-        return foreign_game(played.engine, spec)
-    from pddlego.methods.textgames.games.textworld import TextWorldGame, shared_machine
-
-    return TextWorldGame(spec, lambda: shared_machine(java))
+    return games.make_game(played.engine, GameSpec(played.name, values, seed, played.fold, java))
 
 
 def episode_events(
@@ -102,10 +98,30 @@ def episode_events(
     person: Person | None = None,
 ) -> Timed:
     """Play and yield every event. `approver` is asked before things take effect, `person` types in mode human."""
+    if episode.variant.mode.name == "gold":
+        person = typed_before(_solution(episode.setting, game))
     method = make_method(episode.mode, episode.setting, episode.seed, person)
     agents = Agents(method, model, planner, approver)
     agent = Agent(episode, game, agents, restart=restart, checker=_checker(episode, method))
-    return Timed(agent.run(), lambda: agent.seconds)
+    return Timed(_closing(agent.run(), game), lambda: agent.seconds)
+
+
+def _solution(setting: GameSetting, game: Game) -> tuple[str, ...]:
+    """How the game is won. Raises `UsageError` if its engine does not say it."""
+    solution = game.solution if isinstance(game, Solves) else ()
+    if not solution:
+        reason = f"The engine {setting.game.engine} does not say how it is won."
+        raise UsageError(f"{setting.name} cannot be played in mode gold", reason, "Choose another --mode.")
+    return solution
+
+
+def _closing(events: Iterator[Event], game: Game) -> Iterator[Event]:
+    """The events; then the game is closed."""
+    try:
+        yield from events
+    finally:
+        if isinstance(game, Closes):
+            game.close()
 
 
 def _checker(episode: Episode, method: Formalizer) -> Checker | GameReader | None:

@@ -16,6 +16,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pddlego.errors import EngineError, SettingError
 from pddlego.methods import base
 from pddlego.methods.setting_files import SettingHead
+from pddlego.methods.textgames.games import missing_for
 from pddlego.methods.textgames.knowledge import Knowledge
 from pddlego.pddl import Formula
 from pddlego.planning import Planner, PlanStatus, Rung
@@ -50,12 +51,25 @@ class _Strict(BaseModel):
 
 
 class Parameter(_Strict):
-    """A parameter of the game: its value, the bounds it must keep, and what it means."""
+    """A parameter of the game: its value and what it means. A number has bounds; a text is one of its `choices`."""
 
-    value: int
-    min: int
-    max: int
+    value: int | str
+    min: int = 0
+    max: int = 0
+    choices: tuple[str, ...] = ()
     about: str = ""
+
+    @property
+    def range(self) -> str:
+        """The values that it can have."""
+        return " or ".join(choice or '""' for choice in self.choices) if self.choices else f"{self.min}-{self.max}"
+
+    def read(self, text: str) -> Parameter:
+        """The parameter with the value that is written so. Raises `ValueError` for one that it cannot have."""
+        value: int | str = text if self.choices else int(text)
+        if value not in (self.choices or range(self.min, self.max + 1)):
+            raise ValueError(f"{text} is not {self.range}")
+        return self.model_copy(update={"value": value})
 
 
 class FixedRule(_Strict):
@@ -324,6 +338,10 @@ class GameSetting(base.Setting):
     map: MapRule | None = None
     claims: Mapping[str, ClaimRule] = field(default_factory=dict)
     removable: Removable = Removable()
+
+    @property
+    def missing(self) -> str:
+        return missing_for(self.game.engine)
 
     def check(self, planner: Planner) -> None:
         """Raises `SettingError` if the planner cannot plan for a goal of the ladder: no model could fix that."""

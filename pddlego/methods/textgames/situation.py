@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from pddlego.episode.loop import FIRST, Retry
@@ -34,6 +35,9 @@ class Exchange:
 class Observations:
     """What the game said: `news` since the last accepted answer, `history` all of it, and the commands it takes now.
 
+    Where the game takes too many commands, `kinds` and `things` say what they consist of (see `Observation`), and
+    `every_command` lists them, which may take seconds.
+
     `refused` are commands that the game refused again and again while the problem stayed as it is, with how often; then
     `news` is everything since it last changed. `repeating` are the last commands where they repeat.
     """
@@ -43,6 +47,9 @@ class Observations:
     valid_commands: tuple[str, ...] = ()
     refused: tuple[tuple[str, int], ...] = ()
     repeating: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    things: tuple[str, ...] = ()
+    every_command: Callable[[], tuple[str, ...]] = field(default=tuple, compare=False)
 
 
 @dataclass(frozen=True)

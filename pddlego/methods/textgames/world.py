@@ -13,7 +13,7 @@ from pddlego.errors import DIFFERS, ReplayError
 from pddlego.methods.base import Variant, parse_variant
 from pddlego.methods.textgames.events import Observed, Planned, PlannedStep
 from pddlego.methods.textgames.fixed_rules import FixedRules
-from pddlego.methods.textgames.games import Game, Observation
+from pddlego.methods.textgames.games import Game, Lists, Observation
 from pddlego.methods.textgames.knowledge import Knowledge
 from pddlego.methods.textgames.memory import Memory
 from pddlego.methods.textgames.options import MODES, PLANNING, WRITES_DOMAIN
@@ -228,6 +228,10 @@ class GameSession:
     def start(self) -> Observed:
         """The first look."""
         return self._taken_in(None, self.game.start())
+
+    def every_command(self) -> tuple[str, ...]:
+        """All commands that the game takes now, where its answers do not list them."""
+        return self.game.all_commands() if isinstance(self.game, Lists) else ()
 
     def send(self, intention: Intention, known: Knowledge) -> Observed:
         """Send a command; `known` is what the agent knew when it planned it."""

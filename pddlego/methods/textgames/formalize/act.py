@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from pddlego.methods.textgames.formalize.problems import CommandProposal
-from pddlego.methods.textgames.situation import Situation
+from pddlego.methods.textgames.situation import Observations, Situation
 from pddlego.models import Message, Request
 from pddlego.models.base import Feedback, cut_off, shortened
 from pddlego.models.prompts import Prompts
@@ -37,8 +37,9 @@ class ActionGen:
         for number, exchange in enumerate(situation.seen.history):
             if exchange.command is not None:
                 messages.append(Message("assistant", exchange.command))
-            valid = situation.seen.valid_commands if number == len(situation.seen.history) - 1 else ()
-            turn = self._prompts.render("act-turn", exchange=exchange, valid_commands=valid)
+            seen = situation.seen if number == len(situation.seen.history) - 1 else Observations()
+            possible = {"valid_commands": seen.valid_commands, "kinds": seen.kinds, "things": seen.things}
+            turn = self._prompts.render("act-turn", exchange=exchange, **possible)
             messages.append(Message("user", turn))
         if situation.retry.feedback is not None:
             messages.append(Message("assistant", shortened(situation.retry.rejected)))
@@ -54,12 +55,17 @@ class ActionGen:
             command = valid.get(_bare(line))
             if command is not None:
                 return CommandProposal(command)
+        if situation.seen.kinds:
+            command = next((line.strip() for line in spoken(answer).splitlines() if _is_of(line, situation.seen)), "")
+            if command:
+                return CommandProposal(command)
         if not self._checked:
             return CommandProposal(_unchecked(spoken(answer), situation.seen.valid_commands))
         first = next((line.strip() for line in spoken(answer).splitlines() if line.strip()), "")
         if answer.strip() and not first:
             return CommandProposal("", cut_off())
-        message = f"'{first[:100]}' is not in the list." if first else "the answer was empty."
+        listed = "of a kind that the game takes" if situation.seen.kinds else "in the list"
+        message = f"'{first[:100]}' is not {listed}." if first else "the answer was empty."
         return CommandProposal("", Feedback("invalid command", message))
 
 
@@ -73,15 +79,23 @@ class RandomActions:
         return None
 
     def read(self, answer: str, situation: Situation) -> CommandProposal:
-        if not situation.seen.valid_commands:
+        commands = situation.seen.valid_commands or situation.seen.every_command()
+        if not commands:
             return CommandProposal("", Feedback("no valid command", "the game lists no valid commands."))
-        return CommandProposal(self._random.choice(situation.seen.valid_commands))
+        return CommandProposal(self._random.choice(commands))
 
 
 def _unchecked(answer: str, valid: Sequence[str]) -> str:
     """The first valid command anywhere in the answer, as in the paper's scripts; otherwise its first line."""
     named = next((command for command in valid if command in answer), "")
     return named or next((line.strip()[:_MAX_COMMAND] for line in answer.splitlines() if line.strip()), "")
+
+
+def _is_of(line: str, seen: Observations) -> bool:
+    """Whether a line is a command of a kind that the game takes, about things that are there."""
+    thing = "|".join(re.escape(_bare(thing)) for thing in sorted(seen.things, key=len, reverse=True))
+    kinds = (re.escape(_bare(kind)).replace("obj", f"({thing})") for kind in seen.kinds)
+    return any(re.fullmatch(kind, _bare(line)) for kind in kinds)
 
 
 def _bare(line: str) -> str:

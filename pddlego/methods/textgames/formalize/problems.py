@@ -170,6 +170,8 @@ def full_request(prompts: Prompts, purpose: str, situation: Situation) -> Reques
         commands=dict(written.commands) if written else {},
         own_goals=tuple(map(str, written.goals)) if written else (),
         valid_commands=situation.seen.valid_commands,
+        kinds=situation.seen.kinds,
+        things=situation.seen.things,
         repeating=situation.seen.repeating,
         **_changing(situation),
     )

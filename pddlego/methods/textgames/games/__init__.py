@@ -1,11 +1,18 @@
-"""Engines that play games: the built-in one, and those that other packages offer (entry point `pddlego.engines`)."""
+"""Engines that play games: our own, and those that other packages offer (entry point `pddlego.engines`).
+
+A `Game` needs `start`, `step` and `task`. What it may have besides is in protocols of their own: `Lists`, `Solves` and
+`Closes`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from importlib import import_module
 from importlib.metadata import entry_points
-from typing import Protocol, TypeVar
+from importlib.util import find_spec
+from typing import Protocol, TypeVar, runtime_checkable
 
 from pddlego.errors import EngineError, UsageError
 from pddlego.util.text import writable
@@ -15,7 +22,9 @@ from pddlego.util.text import writable
 class Observation:
     """One answer of a game. `score` runs from 0 to 1; `won` is the game's own word for success, nothing else.
 
-    `look` describes what is visible now, if the game reports it besides its answer, without a command.
+    `look` describes what is visible now, if the game reports it besides its answer, without a command. A game that
+    takes thousands of commands leaves `valid_commands` empty, and gives their `kinds`, such as `pour OBJ into OBJ`, and
+    the `things` that OBJ may stand for.
     """
 
     text: str
@@ -24,6 +33,8 @@ class Observation:
     lost: bool = False
     valid_commands: tuple[str, ...] = ()
     look: str = ""
+    kinds: tuple[str, ...] = ()
+    things: tuple[str, ...] = ()
 
 
 class Game(Protocol):
@@ -38,6 +49,31 @@ class Game(Protocol):
     @property
     def task(self) -> str:
         """The task as the game states it."""
+
+
+@runtime_checkable
+class Lists(Protocol):
+    """A game that can list every valid command, where its observations do not. It may take seconds."""
+
+    def all_commands(self) -> tuple[str, ...]:
+        """Every command that the game would accept now."""
+
+
+@runtime_checkable
+class Solves(Protocol):
+    """A game that knows how it is won."""
+
+    @property
+    def solution(self) -> tuple[str, ...]:
+        """Commands that win from the start."""
+
+
+@runtime_checkable
+class Closes(Protocol):
+    """A game that holds something that is to be given back, such as a process."""
+
+    def close(self) -> None:
+        """The episode is over. Nothing is called afterwards."""
 
 
 T = TypeVar("T")
@@ -70,14 +106,33 @@ class ForeignGame:
     def step(self, command: str) -> Observation:
         return self._checked(_guarded(self._engine, f"answer '{command}'", lambda: self._game.step(command)))
 
+    def all_commands(self) -> tuple[str, ...]:
+        game = self._game
+        return self._texts("list the commands", game.all_commands) if isinstance(game, Lists) else ()
+
+    @property
+    def solution(self) -> tuple[str, ...]:
+        game = self._game
+        return self._texts("say how it is won", lambda: game.solution) if isinstance(game, Solves) else ()
+
+    def close(self) -> None:
+        if isinstance(self._game, Closes):
+            with suppress(EngineError):  # the episode is over, and nothing can change it
+                _guarded(self._engine, "close", self._game.close)
+
+    def _texts(self, what: str, call: Callable[[], tuple[str, ...]]) -> tuple[str, ...]:
+        return _guarded(self._engine, what, lambda: tuple(writable(str(text)) for text in call()))
+
     def _checked(self, answer: object) -> Observation:
         if isinstance(answer, Observation):
-            is_list = isinstance(answer.valid_commands, tuple)
-            texts = (answer.text, answer.look, *answer.valid_commands) if is_list else (None,)
+            lists = (answer.valid_commands, answer.kinds, answer.things)
+            is_list = all(isinstance(texts, tuple) for texts in lists)
+            texts = (answer.text, answer.look, *(text for part in lists for text in part)) if is_list else (None,)
             if all(isinstance(text, str) for text in texts) and isinstance(answer.score, (int, float)):
-                valid = tuple(writable(command) for command in answer.valid_commands)
+                valid, kinds, things = (tuple(map(writable, part)) for part in lists)
                 text, look = writable(answer.text), writable(answer.look)
-                return replace(answer, text=text, look=look, score=float(answer.score), valid_commands=valid)
+                checked = replace(answer, text=text, look=look, score=float(answer.score))
+                return replace(checked, valid_commands=valid, kinds=kinds, things=things)
         raise EngineError(
             f"The engine '{self._engine}' gave no observation",
             f"It gave {str(answer)[:80]!r} in place of an Observation(text, score, won, lost, valid_commands, look).",
@@ -86,33 +141,76 @@ class ForeignGame:
 
 
 GROUP = "pddlego.engines"
-BUILT_IN = "textworldexpress"
 
 
 @dataclass(frozen=True)
 class GameSpec:
-    """Which game to make: the names and numbers of the setting, already checked, and the seed."""
+    """Which game to make: the names and parameters of the setting, already checked, and the seed.
+
+    `java` is the path of the Java runtime that the user chose, for engines that need one.
+    """
 
     name: str
-    parameters: Mapping[str, int]
+    parameters: Mapping[str, int | str]
     seed: int
     fold: str
+    java: str | None = None
 
 
 Factory = Callable[[GameSpec], Game]
 """What an entry point names. Raises `EngineError` where the game cannot be made."""
 
 
+@dataclass(frozen=True)
+class OwnEngine:
+    """An engine of ours: the module and the class of its games, the package that it needs, and our extra for that."""
+
+    place: str
+    package: str
+    extra: str = ""
+
+    @property
+    def missing(self) -> str:
+        """What is to be installed before it can play; empty if nothing is."""
+        return "" if find_spec(self.package) else f"pip install 'pddlego[{self.extra}]'"
+
+
+OWN: Mapping[str, OwnEngine] = {
+    "textworldexpress": OwnEngine("pddlego.methods.textgames.games.textworldexpress:ExpressGame", "textworld_express"),
+    "scienceworld": OwnEngine(
+        "pddlego.methods.textgames.games.scienceworld:ScienceWorldGame", "scienceworld", "scienceworld"
+    ),
+}
+
+
 def engine_names() -> list[str]:
-    """All engines that are installed."""
-    return sorted({BUILT_IN, *(entry_point.name for entry_point in entry_points(group=GROUP))})
+    """Our engines, and all others that are installed."""
+    return sorted({*OWN, *(entry_point.name for entry_point in entry_points(group=GROUP))})
 
 
-def foreign_game(engine: str, spec: GameSpec) -> Game:
-    """A game of another package's engine.
+def missing_for(engine: str) -> str:
+    """What is to be installed before the engine can play; empty if nothing is."""
+    return OWN[engine].missing if engine in OWN else ""
 
-    Raises `UsageError` if there is no such engine, and `EngineError` if it cannot be loaded or makes no game.
+
+def make_game(engine: str, spec: GameSpec) -> Game:
+    """A game of an engine. One of another package is checked.
+
+    Raises `UsageError` if there is no such engine or its package is not installed, and `EngineError` if it cannot be
+    loaded or makes no game.
     """
+    if engine not in OWN:
+        return _foreign_game(engine, spec)
+    own = OWN[engine]
+    if own.missing:
+        reason = f"The package {own.package} is not installed."
+        raise UsageError(f"The engine '{engine}' is missing", reason, f"Run: {own.missing}")
+    module, _, name = own.place.partition(":")
+    factory: Factory = getattr(import_module(module), name)
+    return factory(spec)
+
+
+def _foreign_game(engine: str, spec: GameSpec) -> Game:
     entry_point = next((entry_point for entry_point in entry_points(group=GROUP) if entry_point.name == engine), None)
     if entry_point is None:
         names = ", ".join(engine_names())
@@ -124,6 +222,3 @@ def foreign_game(engine: str, spec: GameSpec) -> Game:
     if not (hasattr(made, "start") and hasattr(made, "step")):
         raise EngineError(f"The engine '{engine}' made no game", f"It made {str(made)[:80]!r}.", "Ask its makers.")
     return ForeignGame(engine, made)
-
-
-__all__ = ["Game", "Observation"]

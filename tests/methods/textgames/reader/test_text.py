@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pddlego.methods.textgames.games import GameSpec
-from pddlego.methods.textgames.games.textworld import TextWorldGame
+from pddlego.methods.textgames.games.textworldexpress import ExpressGame
 from pddlego.methods.textgames.loading import load
 from pddlego.methods.textgames.reader.text import (
     ADJECTIVES,
@@ -90,7 +90,7 @@ def test_every_room_of_the_real_games_is_read_and_said_again(name: str) -> None:
     parameters = {key: parameter.value for key, parameter in setting.parameters.items()}
     rooms = 0
     for seed in range(6):
-        rng, game = random.Random(seed), TextWorldGame(GameSpec(setting.game.name, parameters, seed, setting.game.fold))
+        rng, game = random.Random(seed), ExpressGame(GameSpec(setting.game.name, parameters, seed, setting.game.fold))
         answer = game.start()
         for _ in range(25):
             room = read_room(answer.text)

