@@ -310,8 +310,8 @@ def _with_parameters(setting: GameSetting, overrides: Mapping[str, str]) -> Game
         try:
             parameters[key] = known.read(text)
         except ValueError:
-            kind = known.range if known.choices else f"a whole number from {known.min} to {known.max}"
-            reason = f"It takes {kind} ({known.about})."
+            kind = "" if known.choices else "a whole number "
+            reason = f"It takes {kind}{known.allowed} ({known.about})."
             raise UsageError(f"{key}={text} is not possible", reason, _describe(parameters)) from None
     return replace(setting, parameters=parameters)
 

@@ -64,11 +64,16 @@ class Parameter(_Strict):
         """The values that it can have."""
         return " or ".join(choice or '""' for choice in self.choices) if self.choices else f"{self.min}-{self.max}"
 
+    @property
+    def allowed(self) -> str:
+        """The values that it can have, as a sentence names them."""
+        return self.range if self.choices else f"from {self.min} to {self.max}"
+
     def read(self, text: str) -> Parameter:
         """The parameter with the value that is written so. Raises `ValueError` for one that it cannot have."""
         value: int | str = text if self.choices else int(text)
         if value not in (self.choices or range(self.min, self.max + 1)):
-            raise ValueError(f"{text} is not {self.range}")
+            raise ValueError(f"{text} is not {self.allowed}")
         return self.model_copy(update={"value": value})
 
 
