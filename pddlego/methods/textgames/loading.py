@@ -64,7 +64,7 @@ def _groups_of(pattern: str) -> set[str]:
 
 def _reading_rule(domain: Domain, number: int, read: ReadingRule) -> ReadingRule:
     """The rule, its templates tried out with a name in place of every group."""
-    groups = _groups_of(read.text) | _groups_of(read.command)
+    groups = _groups_of(read.text) | _groups_of(read.command) | _groups_of(read.task)
     for template in (*read.forget, *read.objects, *read.add):
         unknown = sorted(names_in(template) - groups)
         if unknown:

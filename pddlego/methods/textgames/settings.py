@@ -93,13 +93,15 @@ class FixedRule(_Strict):
 class ReadingRule(_Strict):
     """What one sentence of a game means, for the built-in reader: a rule that is data.
 
-    Wherever the regular expression `text` matches an answer (and `command`, if it is not empty, the command before it),
-    the facts `forget` go (a `*` stands for any one object), then `objects` and the facts `add` come. `{group}` is what
-    the group of that name matched, as a PDDL name; if that is not a name, the rule does not apply.
+    Wherever the regular expression `text` matches an answer (and `command` the command before it, and `task` the task,
+    if they are not empty), the facts `forget` go (a `*` stands for any one object), then `objects` and the facts `add`
+    come. `{group}` is what the group of that name matched, as a PDDL name; if that is not a name, the rule does not
+    apply.
     """
 
     text: Regex = Field(min_length=1)
     command: Regex = ""
+    task: Regex = ""
     forget: tuple[str, ...] = ()
     objects: tuple[str, ...] = ()
     add: tuple[str, ...] = ()

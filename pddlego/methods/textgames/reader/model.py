@@ -7,12 +7,14 @@ import re
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from importlib.metadata import entry_points
+from typing import Any, Protocol
 
-from pddlego.errors import ModelError
+from pddlego.errors import ModelError, UsageError
 from pddlego.methods.textgames.knowledge import Knowledge
 from pddlego.methods.textgames.options import PLANNING
-from pddlego.methods.textgames.reader.houses import CoinRules, CookingRules, HouseRules, MapReaderRules, TidyRules
+from pddlego.methods.textgames.reader.houses import CoinRules, CookingRules, MapReaderRules, TidyRules
+from pddlego.methods.textgames.reader.laboratory import LaboratoryRules
 from pddlego.methods.textgames.settings import ReadingRule
 from pddlego.methods.textgames.situation import Exchange, Situation
 from pddlego.models.base import Completion, Request
@@ -33,18 +35,18 @@ class PatternRules:
         constants = frozenset(constant.name for constant in situation.knowledge.domain.constants)
         for exchange in situation.seen.news:
             for rule in situation.reader.rules:
-                for match in _matches(rule, exchange):
+                for match in _matches(rule, exchange, situation.task):
                     after = _applied(rule, match, after, constants)
         return edit_between(before, after)
 
 
-def _matches(rule: ReadingRule, exchange: Exchange) -> Iterable[Mapping[str, str]]:
+def _matches(rule: ReadingRule, exchange: Exchange, task: str) -> Iterable[Mapping[str, str]]:
     """What the groups of the rule matched, as PDDL names, once for each place in the text."""
-    command_match = re.search(rule.command, exchange.command or "")
-    if command_match is None:
+    command_match, task_match = re.search(rule.command, exchange.command or ""), re.search(rule.task, task)
+    if command_match is None or task_match is None:
         return
     for match in re.finditer(rule.text, exchange.text, re.MULTILINE):
-        groups = {**command_match.groupdict(), **match.groupdict()}
+        groups = {**task_match.groupdict(), **command_match.groupdict(), **match.groupdict()}
         yield {name: to_name(value or "") for name, value in groups.items()}
 
 
@@ -128,12 +130,39 @@ def situation_of(request: Request) -> Situation:
 COMMANDS: Mapping[str, type[CoinRules | CookingRules]] = {"coin": CoinRules, "cooking": CookingRules}
 """Rules that can also choose commands without a planner."""
 
-RULES: Mapping[str, type[HouseRules]] = {
+
+class Rules(Protocol):
+    """Reads a game. A new one is made for each request: what it knows is in the situation."""
+
+    def edit(self, situation: Situation) -> Edit:
+        """What changes in the problem by the news."""
+
+
+RULES: Mapping[str, type[Rules]] = {
     **COMMANDS,
+    "laboratory": LaboratoryRules,
     "mapreader": MapReaderRules,
     "twc": TidyRules,
 }
 """By the name that a setting gives (`prompts.reader`), which is that of its prompts where it gives none."""
+
+GROUP = "pddlego.readers"
+"""The entry points with which other packages bring rules: a class for each name."""
+
+
+def rules_of(name: str) -> type[Rules] | None:
+    """The rules of that name, ours or another package's; None if there are none."""
+    if name in RULES:
+        return RULES[name]
+    offered = next((entry for entry in entry_points(group=GROUP) if entry.name == name), None)
+    if offered is None:
+        return None
+    try:
+        rules: type[Rules] = offered.load()
+    except (Exception, SystemExit) as error:
+        reason = f"{offered.value}: {type(error).__name__}: {error}."
+        raise UsageError(f"The reader's rules '{name}' cannot be loaded", reason, "Fix their package.") from error
+    return rules
 
 
 _ANSWERED = (*PLANNING, "act")
@@ -147,7 +176,7 @@ def can_answer(rules: str, reading: bool, purpose: str) -> tuple[str, str] | Non
     """
     if purpose not in _ANSWERED:
         return f"It knows {', '.join(_ANSWERED)}.", "Choose a language model with --model."
-    if not reading and rules not in RULES:
+    if not reading and rules_of(rules) is None:
         names = ", ".join(sorted(RULES))
         advice = "Choose a language model with --model, or write [[reading]] rules in the setting."
         return f"It has no rules for '{rules}', only for {names}.", advice
@@ -184,7 +213,8 @@ class ReaderModel:
             raise ModelError(f"The built-in reader cannot answer for '{request.purpose}'", *reason)
         if request.purpose == "act":
             return COMMANDS[situation.reader.name]().command(situation)
-        rules = PatternRules() if situation.reader.rules else RULES[situation.reader.name]()
+        found = rules_of(situation.reader.name)
+        rules = PatternRules() if situation.reader.rules or found is None else found()
         reference = situation.reader.reference
         if reference is not None:
             edit = rules.edit(_as_given(situation, reference))

@@ -1,0 +1,65 @@
+; ScienceWorld: go through rooms, focus on things, carry them, measure, mix. Every action is one command of the game.
+(define (domain scienceworld)
+  (:requirements :strips :typing :negative-preconditions :disjunctive-preconditions :universal-preconditions)
+  (:types room thing)
+  (:predicates
+    (at ?r - room) ; where the agent is: one room only
+    (visited ?r - room) ; the agent is or was there; it stays so
+    (door ?a ?b - room) ; state it both ways
+    (closed_door ?a ?b - room) ; state it both ways; delete both when the door is open
+    (is_in ?t - thing ?r - room) ; it is seen in the room, perhaps in or on something else there
+    (held ?t - thing) ; it is in the inventory, and in no room
+    (closed ?t - thing ?r - room) ; a container in this room that can be opened
+    (opened ?t - thing) ; only a plan makes it true
+    (undecided) ; what the task asks for is not yet known in full
+    (wanted ?t - thing) ; the task says to focus on it, and it is the right thing
+    (before ?a ?b - thing) ; the task says to focus on ?a before ?b
+    (focused ?t - thing) ; the agent has focused on it
+    (belongs ?t ?c - thing) ; the task says to put ?t into ?c
+    (inside ?t ?c - thing) ; the agent has put ?t into ?c
+    (instrument ?t - thing) ; with it things are measured
+    (unmeasured ?t - thing) ; its temperature is to be measured
+    (measured ?t - thing) ; only a plan makes it true
+    (ingredient ?t ?c - thing) ; what is in ?t is to be poured into ?c
+    (poured ?t ?c - thing) ; it was poured
+    (mixed ?c - thing)) ; only a plan makes it true
+  (:action open_door
+    :parameters (?a ?b - room)
+    :precondition (and (at ?a) (door ?a ?b) (closed_door ?a ?b))
+    :effect (and (not (closed_door ?a ?b)) (not (closed_door ?b ?a))))
+  (:action go
+    :parameters (?a ?b - room)
+    :precondition (and (at ?a) (door ?a ?b) (not (closed_door ?a ?b)))
+    :effect (and (not (at ?a)) (at ?b)))
+  (:action open
+    :parameters (?t - thing ?r - room)
+    :precondition (and (at ?r) (closed ?t ?r))
+    :effect (and (opened ?t) (not (closed ?t ?r))))
+  (:action take
+    :parameters (?t - thing ?r - room)
+    :precondition (and (at ?r) (is_in ?t ?r) (not (held ?t)))
+    :effect (and (held ?t) (not (is_in ?t ?r))))
+  (:action focus
+    :parameters (?t - thing ?r - room)
+    :precondition (and (at ?r) (wanted ?t) (or (held ?t) (is_in ?t ?r))
+      (forall (?o - thing) (or (not (before ?o ?t)) (focused ?o))))
+    :effect (focused ?t))
+  (:action put
+    :parameters (?t ?c - thing ?r - room)
+    :precondition (and (at ?r) (held ?t) (is_in ?c ?r) (belongs ?t ?c)
+      (forall (?o - thing) (or (not (wanted ?o)) (focused ?o))))
+    :effect (and (inside ?t ?c) (is_in ?t ?r) (not (held ?t))))
+  (:action measure
+    :parameters (?i ?t - thing ?r - room)
+    :precondition (and (at ?r) (instrument ?i) (held ?i) (unmeasured ?t) (or (held ?t) (is_in ?t ?r))
+      (forall (?o - thing) (or (not (wanted ?o)) (focused ?o))))
+    :effect (measured ?t))
+  (:action pour
+    :parameters (?t ?c - thing ?r - room)
+    :precondition (and (at ?r) (is_in ?t ?r) (is_in ?c ?r) (ingredient ?t ?c))
+    :effect (poured ?t ?c))
+  (:action mix
+    :parameters (?c - thing ?r - room)
+    :precondition (and (at ?r) (is_in ?c ?r) (exists (?t - thing) (ingredient ?t ?c))
+      (forall (?t - thing) (or (not (ingredient ?t ?c)) (poured ?t ?c))))
+    :effect (mixed ?c)))

@@ -1,0 +1,280 @@
+"""The reader's rules for ScienceWorld: what is seen in a room, and what its tasks mean."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from pddlego.methods.textgames.situation import Exchange, Situation
+from pddlego.pddl import Atom, Edit, Problem, TypedName, edit_between, to_name
+
+BY_LIFE_SPAN = (
+    *("giant tortoise", "parrot", "crocodile", "elephant", "brown bear", "beaver", "wolf", "chipmunk", "rabbit"),
+    *("frog", "hedgehog", "chameleon", "mouse", "dragonfly", "ant"),
+)
+"""Animals of the game, those that live longest first."""
+
+ANIMALS = (
+    *BY_LIFE_SPAN,
+    *("bee", "blue jay", "butterfly", "dove", "moth", "toad", "turtle", "snake", "spider", "worm", "bird", "fish"),
+)
+
+PLANTS = ("tree", "plant")
+"""The last words of their names."""
+
+MOVABLE = ("cup", "stopwatch", "lighter", "pot", "jug", "shovel", "axe", "thermometer")
+"""Things that can be carried and are not alive: the last words of their names."""
+
+MIXED = {"orange": ("red", "yellow"), "green": ("blue", "yellow"), "violet": ("blue", "red"), "brown": ("green", "red")}
+"""Of which colours another one is made."""
+
+_ROOM = re.compile(r"^This (?:room|outside location) is called the ([^.\n]+)\.", re.MULTILINE)
+_DOOR = re.compile(r"^A door to the (.+) \(that is (open|closed)\)$")
+_FIND = re.compile(r"find a\(n\) ([\w -]+)\. .* move it to the ([\w ]+ box) in the ([\w ]+)")
+_LIFE_SPAN = re.compile(r"the animal with the (longest|shortest) life span(?:, then the (shortest) life span)?")
+_MEASURE = re.compile(
+    r"measure the temperature of ([^,]+), .*?above (-?[\d.]+) degrees celsius, place it in the ([\w ]+ box)\."
+    r".*?below [^,]+, place it in the ([\w ]+ box)"
+)
+_PAINT = re.compile(r"to create (\w+) paint")
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A thing as the game names it, with what it is in or on; empty if it is in nothing. `contents` as they stand."""
+
+    name: str
+    holder: str = ""
+    closed: bool = False
+    contents: str = ""
+
+    @property
+    def species(self) -> str:
+        """What kind of living thing it is, whatever its age."""
+        return re.sub(r"^(?:baby|juvenile|adult|old) | (?:egg|seed)$", "", self.name)
+
+
+def things_in(line: str, holder: str = "") -> Iterator[Seen]:
+    """The thing that a line describes, and all that is in it or on it."""
+    text = re.sub(r"^(?:an?|the|some) |^a substance called ", "", line.strip().rstrip("."), flags=re.IGNORECASE)
+    text = text.removeprefix("substance called ")
+    inner = re.search(r"(?: \(containing (?P<inside>.*)\)|\. (?:On|In) the .+? is: (?P<on>.*))$", text)
+    contents = (inner["inside"] or inner["on"] or "") if inner else ""
+    itself = text[: inner.start()] if inner else text
+    name = re.split(r"\. |, | \(| in the \w+ stage", itself, maxsplit=1)[0].strip()
+    if not name or name.startswith(("nothing", "which ", "currently ")):
+        return
+    yield Seen(name, holder, "is closed" in itself, contents)
+    for part in _parts(contents):
+        yield from things_in(part, name)
+
+
+def _parts(text: str) -> list[str]:
+    """A list taken apart at the commas that are in no brackets."""
+    parts, depth = [""], 0
+    for letter in text:
+        depth += {"(": 1, ")": -1}.get(letter, 0)
+        if letter == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [part.strip() for part in parts if part.strip()]
+
+
+@dataclass(frozen=True)
+class Laboratory:
+    """What a text says of a room."""
+
+    room: str
+    things: tuple[Seen, ...]
+    doors: tuple[tuple[str, bool], ...]
+
+    @classmethod
+    def read(cls, text: str) -> Laboratory | None:
+        """The room that the text describes, if it does."""
+        match = _ROOM.search(text)
+        if match is None:
+            return None
+        things, doors = list[Seen](), list[tuple[str, bool]]()
+        for line in text[match.end() :].splitlines()[1:]:
+            door = _DOOR.match(line.strip())
+            if door:
+                doors.append((door[1], door[2] == "closed"))
+            elif line.strip() and not line.startswith("You also see"):
+                things += things_in(line)
+        return cls(match[1], _distinct(things), tuple(doors))
+
+
+def _distinct(things: list[Seen]) -> tuple[Seen, ...]:
+    """Things of different names: a cup of paint is named by what it contains."""
+    paint = re.compile(r"\w+ paint")
+    named = [
+        replace(thing, name=f"{thing.name} containing {thing.contents}") if paint.fullmatch(thing.contents) else thing
+        for thing in things
+    ]
+    return tuple({thing.name: thing for thing in named}.values())
+
+
+class LaboratoryRules:
+    """Reads ScienceWorld. Stateless: what it knows is in the problem."""
+
+    def edit(self, situation: Situation) -> Edit:
+        """The difference between the problem and what the news says."""
+        before = after = situation.knowledge.problem
+        for exchange in situation.seen.news:
+            after = _decided(situation.task, exchange, _seen(exchange, after))
+        return edit_between(before, after)
+
+
+def _atom(predicate: str, *names: str) -> Atom:
+    return Atom(predicate, tuple(map(to_name, names)))
+
+
+def _with(problem: Problem, *facts: Atom, without: frozenset[Atom] = frozenset()) -> Problem:
+    """The problem with these facts and their objects, and without others."""
+    rooms = {"at": 1, "visited": 1, "door": 2, "closed_door": 2}
+    known = {obj.name for obj in problem.objects}
+    objects = set(problem.objects)
+    for fact in facts:
+        for number, name in enumerate(fact.args):
+            is_room = number < rooms.get(fact.predicate, 0) or (fact.predicate in ("is_in", "closed") and number == 1)
+            if name not in known:
+                objects.add(TypedName(name, "room" if is_room else "thing"))
+                known.add(name)
+    return replace(problem, objects=frozenset(objects), facts=(problem.facts - without) | frozenset(facts))
+
+
+def _here(problem: Problem) -> str:
+    return next((fact.args[0] for fact in problem.facts if fact.predicate == "at"), "")
+
+
+def _facts(problem: Problem, predicate: str) -> list[Atom]:
+    return [fact for fact in problem.sorted_facts() if fact.predicate == predicate]
+
+
+def _seen(exchange: Exchange, problem: Problem) -> Problem:
+    """The problem with what the game says about places, and about what the command did."""
+    text = exchange.text
+    done = _command_of(exchange)
+    gone, new = set[Atom](), set[Atom]()
+    if done and done[0] == "take" and re.match(r"You move the .* to the inventory", text):
+        new.add(_atom("held", done[1]))
+        gone |= {fact for fact in _facts(problem, "is_in") if fact.args[0] == to_name(done[1])}
+    elif done and done[0] == "put" and text.startswith("You move the"):
+        new |= {_atom("inside", *done[1:]), _atom("is_in", done[1], _here(problem))}
+        gone.add(_atom("held", done[1]))
+    elif done and done[0] == "focus" and text.startswith("You focus on"):
+        new.add(_atom("focused", done[1]))
+    elif done and done[0] == "pour" and text.startswith("You pour"):
+        new.add(_atom("poured", *done[1:]))
+    problem = _with(problem, *sorted(new, key=str), without=frozenset(gone))
+    room = Laboratory.read(text)
+    return problem if room is None else _entered(room, problem)
+
+
+def _command_of(exchange: Exchange) -> tuple[str, ...]:
+    """The action of a command, and what it was done to."""
+    patterns = (
+        ("take", r"pick up (.+)"),
+        ("put", r"move (.+) to (.+)"),
+        ("focus", r"focus on (.+)"),
+        ("pour", r"pour (.+) in (.+)"),
+    )
+    for name, pattern in patterns:
+        match = re.fullmatch(pattern, exchange.command or "")
+        if match:
+            return (name, *match.groups())
+    return ()
+
+
+def _entered(room: Laboratory, problem: Problem) -> Problem:
+    here = to_name(room.room)
+    held = {fact.args[0] for fact in _facts(problem, "held")}
+    gone = {fact for fact in problem.facts if fact.predicate in ("is_in", "closed") and fact.args[1] == here}
+    gone |= set(_facts(problem, "at")) | {fact for fact in _facts(problem, "closed_door") if here in fact.args}
+    new = [_atom("at", room.room), _atom("visited", room.room)]
+    for name, closed in room.doors:
+        new += [_atom("door", room.room, name), _atom("door", name, room.room)]
+        new += [_atom("closed_door", room.room, name), _atom("closed_door", name, room.room)] if closed else []
+    for thing in room.things:
+        new += [_atom("is_in", thing.name, room.room)] if to_name(thing.name) not in held else []
+        new += [_atom("closed", thing.name, room.room)] if thing.closed else []
+    return _with(problem, *new, without=frozenset(gone))
+
+
+def _decided(task: str, exchange: Exchange, problem: Problem) -> Problem:
+    """The problem with what the task asks for, as far as that is known."""
+    undecided = Atom("undecided", ())
+    if undecided not in problem.facts:
+        return problem
+    room = Laboratory.read(exchange.text)
+    things = room.things if room else ()
+    found: tuple[Atom, ...] = ()
+    if find := _FIND.search(task):
+        found = _found(find[1], find[2], things)
+    elif spans := _LIFE_SPAN.search(task):
+        found = _of_life_span(spans, things) if room and room.room == "outside" else ()
+    elif measuring := _MEASURE.search(task):
+        return _measured(measuring, exchange, problem)
+    elif paint := _PAINT.search(task):
+        return _painted(paint[1], exchange, things, problem)
+    return _with(problem, *found, without=frozenset({undecided})) if found else problem
+
+
+def _found(kind: str, box: str, things: tuple[Seen, ...]) -> tuple[Atom, ...]:
+    """The first thing of a kind: to be focused on, and to be put into the box."""
+    for thing in things:
+        last = thing.species.split()[-1]
+        fits = {
+            "animal": thing.species in ANIMALS,
+            "plant": last in PLANTS and bool(thing.holder),
+            "living thing": thing.species in ANIMALS or (last in PLANTS and bool(thing.holder)),
+            "non-living thing": last in MOVABLE,
+        }
+        if fits.get(kind):
+            name = thing.species if last in PLANTS else thing.name
+            carried = thing.holder if last in PLANTS else thing.name
+            return _atom("wanted", name), _atom("belongs", carried, box)
+    return ()
+
+
+def _of_life_span(spans: re.Match[str], things: tuple[Seen, ...]) -> tuple[Atom, ...]:
+    animals = sorted(
+        (thing for thing in things if thing.species in BY_LIFE_SPAN), key=lambda one: BY_LIFE_SPAN.index(one.species)
+    )
+    if not animals:
+        return ()
+    longest, shortest = animals[0].name, animals[-1].name
+    if spans[2]:
+        return _atom("wanted", longest), _atom("wanted", shortest), _atom("before", longest, shortest)
+    return (_atom("wanted", longest if spans[1] == "longest" else shortest),)
+
+
+def _measured(asked: re.Match[str], exchange: Exchange, problem: Problem) -> Problem:
+    substance, limit, above, below = asked[1], float(asked[2]), asked[3], asked[4]
+    todo = _atom("unmeasured", substance)
+    told = re.search(r"measures a temperature of (-?\d+) degrees", exchange.text)
+    if told is None:
+        instrument = [_atom("instrument", "thermometer"), _atom("wanted", "thermometer"), _atom("wanted", substance)]
+        return _with(problem, *instrument, _atom("before", "thermometer", substance), todo)
+    box = above if float(told[1]) > limit else below
+    return _with(problem, _atom("belongs", substance, box), without=frozenset({todo, Atom("undecided", ())}))
+
+
+def _painted(colour: str, exchange: Exchange, things: tuple[Seen, ...], problem: Problem) -> Problem:
+    made = re.search(r"mix to produce (\w+) paint", exchange.text)
+    if made and made[1] == colour:
+        product = f"{colour} paint"
+        facts = _atom("wanted", product), _atom("is_in", product, _here(problem))
+        return _with(problem, *facts, without=frozenset({Atom("undecided", ()), *_facts(problem, "ingredient")}))
+    vessel = next((thing.name for thing in things if thing.contents == "nothing" and _is_vessel(thing)), "")
+    by_contents = {thing.contents: thing.name for thing in things}
+    cups = [by_contents.get(f"{part} paint", "") for part in MIXED.get(colour, ())]
+    if not (vessel and cups and all(cups)) or _facts(problem, "ingredient"):
+        return problem
+    return _with(problem, *(_atom("ingredient", cup, vessel) for cup in cups))
+
+
+def _is_vessel(thing: Seen) -> bool:
+    return thing.name.split()[-1] in ("cup", "jug", "bowl", "pot")
