@@ -42,17 +42,15 @@ _PAINT = re.compile(r"to create (\w+) paint")
 
 @dataclass(frozen=True)
 class Seen:
-    """A thing as the game names it, with what it is in or on; empty if it is in nothing. `contents` as they stand."""
+    """A thing as the game names it, with what it is in or on; empty if it is in nothing. `contents` as they stand.
+
+    An animal has the name of its species: it grows, and the game takes that name at every age.
+    """
 
     name: str
     holder: str = ""
     closed: bool = False
     contents: str = ""
-
-    @property
-    def species(self) -> str:
-        """What kind of living thing it is, whatever its age."""
-        return re.sub(r"^(?:baby|juvenile|adult|old) | (?:egg|seed)$", "", self.name)
 
 
 def things_in(line: str, holder: str = "") -> Iterator[Seen]:
@@ -65,6 +63,8 @@ def things_in(line: str, holder: str = "") -> Iterator[Seen]:
     name = re.split(r"\. |, | \(| in the \w+ stage", itself, maxsplit=1)[0].strip()
     if not name or name.startswith(("nothing", "which ", "currently ")):
         return
+    species = re.sub(r"^(?:baby|juvenile|adult|old) | egg$", "", name)
+    name = species if species in ANIMALS else name
     yield Seen(name, holder, "is closed" in itself, contents)
     for part in _parts(contents):
         yield from things_in(part, name)
@@ -225,27 +225,25 @@ def _decided(task: str, exchange: Exchange, problem: Problem) -> Problem:
 def _found(kind: str, box: str, things: tuple[Seen, ...]) -> tuple[Atom, ...]:
     """The first thing of a kind: to be focused on, and to be put into the box."""
     for thing in things:
-        last = thing.species.split()[-1]
+        last = thing.name.split()[-1]
         fits = {
-            "animal": thing.species in ANIMALS,
+            "animal": thing.name in ANIMALS,
             "plant": last in PLANTS and bool(thing.holder),
-            "living thing": thing.species in ANIMALS or (last in PLANTS and bool(thing.holder)),
+            "living thing": thing.name in ANIMALS or (last in PLANTS and bool(thing.holder)),
             "non-living thing": last in MOVABLE,
         }
         if fits.get(kind):
-            name = thing.species if last in PLANTS else thing.name
             carried = thing.holder if last in PLANTS else thing.name
-            return _atom("wanted", name), _atom("belongs", carried, box)
+            return _atom("wanted", thing.name), _atom("belongs", carried, box)
     return ()
 
 
 def _of_life_span(spans: re.Match[str], things: tuple[Seen, ...]) -> tuple[Atom, ...]:
-    animals = sorted(
-        (thing for thing in things if thing.species in BY_LIFE_SPAN), key=lambda one: BY_LIFE_SPAN.index(one.species)
-    )
+    names = {thing.name for thing in things}
+    animals = [animal for animal in BY_LIFE_SPAN if animal in names]
     if not animals:
         return ()
-    longest, shortest = animals[0].name, animals[-1].name
+    longest, shortest = animals[0], animals[-1]
     if spans[2]:
         return _atom("wanted", longest), _atom("wanted", shortest), _atom("before", longest, shortest)
     return (_atom("wanted", longest if spans[1] == "longest" else shortest),)
