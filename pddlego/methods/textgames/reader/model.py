@@ -82,10 +82,8 @@ def _as_given(situation: Situation, reference: Knowledge) -> Situation:
     return replace(situation, knowledge=reference.with_problem(known))
 
 
-def _full_answer(situation: Situation, reference: Knowledge, edit: Edit) -> str:
+def _full_answer(situation: Situation, reference: Knowledge, problem: Problem) -> str:
     """Domain, problem, goals and commands as whole files, in the form that is asked for."""
-    knowledge = _as_given(situation, reference).knowledge
-    problem = apply_edit(knowledge.problem, edit, reference.domain.constants).problem
     same = not domain_edit_between(situation.knowledge.domain, reference.domain)
     parts = [] if same else [_part("domain", reference.domain.text)]
     parts.append(_part("problem", str(problem.with_goal(reference.ladder[0].goal))))
@@ -217,10 +215,12 @@ class ReaderModel:
         rules = PatternRules() if situation.reader.rules or found is None else found()
         reference = situation.reader.reference
         if reference is not None:
-            edit = rules.edit(_as_given(situation, reference))
+            given = _as_given(situation, reference)
+            problem = given.knowledge.problem
+            problem = apply_edit(problem, rules.edit(given), reference.domain.constants).problem
             if request.purpose == "full-edit":
-                return _full_edit(situation, reference, as_json(edit))
-            return _full_answer(situation, reference, edit)
+                return _full_edit(situation, reference, as_json(edit_between(situation.knowledge.problem, problem)))
+            return _full_answer(situation, reference, problem)
         edit = rules.edit(situation)
         if request.purpose == "gen":
             return str(apply_edit(situation.knowledge.problem, edit, situation.knowledge.domain.constants).problem)

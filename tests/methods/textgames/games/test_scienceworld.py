@@ -1,0 +1,90 @@
+"""The real engine of ScienceWorld, and the built-in reader in its settings."""
+
+from __future__ import annotations
+
+import pytest
+
+import pddlego
+from pddlego.methods.setting_files import setting_names
+from pddlego.methods.textgames.games import GameSpec, Lists, Solves
+from pddlego.methods.textgames.games.scienceworld import ScienceWorldGame
+from pddlego.methods.textgames.loading import load
+from pddlego.methods.textgames.options import TextGameOptions
+
+pytestmark = pytest.mark.slow
+
+SETTINGS = [name for name in setting_names() if name.startswith("science-")]
+
+
+def game(**simplifications: int) -> ScienceWorldGame:
+    return ScienceWorldGame(GameSpec("find-animal", simplifications, 150, "train"))
+
+
+def test_the_gold_path_wins() -> None:
+    playing = game()
+    observation = playing.start()
+    assert observation.text.startswith("This room is called the kitchen.")
+    assert playing.task.startswith("Your task is to find a(n) animal.")
+    assert isinstance(playing, Solves)
+    for command in playing.solution:
+        observation = playing.step(command)
+    assert (observation.won, observation.lost, observation.score) == (True, False, 1.0)
+
+
+def test_what_is_visible_follows_an_answer_where_it_changed() -> None:
+    playing = game()
+    look = playing.start().look
+    opened = playing.step("open door to outside")
+    assert opened.text == f"The door is now open.\n\n{opened.look}"
+    assert opened.look != look
+    assert playing.step("open door to outside").text == "The door is already open."
+
+
+def test_to_focus_on_the_wrong_thing_loses() -> None:
+    playing = game()
+    playing.start()
+    observation = playing.step("focus on painting")
+    assert (observation.won, observation.lost, observation.score) == (False, True, 0.0)
+
+
+def test_commands_are_kinds_with_things_and_listed_on_demand() -> None:
+    playing = game()
+    observation = playing.start()
+    assert not observation.valid_commands
+    assert "move OBJ to OBJ" in observation.kinds
+    assert "red box" in observation.things
+    assert isinstance(playing, Lists)
+    commands = playing.all_commands()
+    assert len(commands) > 100
+    assert "reset task" not in (*commands, *observation.kinds)
+
+
+def test_parameters_are_simplifications() -> None:
+    assert "is closed" not in game(openDoors=1, openContainers=1).start().text
+    assert "that is closed" in game(openDoors=0).start().text
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_the_reader_wins_the_first_variation_of_the_development_split(name: str) -> None:
+    episode = pddlego.play(name, seed=load(name).seeds["dev"].start)
+    assert (episode.outcome.value, episode.score) == ("won", 1.0), episode.message
+
+
+@pytest.mark.parametrize("mode", ["gen", "full", "full-edit"])
+def test_the_reader_finds_a_plant_in_every_mode(mode: str) -> None:
+    assert pddlego.play("science-find-plant", mode, 150).won
+
+
+def test_gold_and_random_play() -> None:
+    assert pddlego.play("science-find-plant", "gold", 150).won
+    assert pddlego.play("science-find-plant", "random", 150, max_steps=5).steps == 5
+
+
+def test_the_splits_are_those_of_the_engine() -> None:
+    for name in SETTINGS:
+        setting = load(name, TextGameOptions())
+        playing = ScienceWorldGame(GameSpec(setting.game.name, {}, 0, "train"))
+        playing.start()
+        dev, test = list(playing._interface.getVariationsDev()), list(playing._interface.getVariationsTest())
+        assert {"dev": dev, "test": test} == {split: list(seeds) for split, seeds in setting.seeds.items()}
+        assert setting.all_seeds == range(test[-1] + 1)
