@@ -295,11 +295,11 @@ def row(about: str, played: pddlego.Evaluation, training_data: str = "") -> str:
 
 def played(path: Path, seeds: str, run: Path) -> pddlego.Evaluation:
     """What a model wins that llama.cpp serves."""
-    server = serve(path)
+    server = serve(path)  # it ends with this function
     address = f"{server.listening_address}/v1"
     return pddlego.evaluate(
         GAME, run, models=run.name, modes=MODE, seeds=seeds, base_url=address, max_answer_tokens=1000
-    )
+    ).wait()
 
 
 def main() -> None:

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from pddlego.cli.commands import COMMANDS, loaded
-from pddlego.methods.textgames.games import Game
 from tests.scale import PATIENCE
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -130,18 +129,6 @@ def _run(command: str, folder: Path) -> str:
         timeout=PATIENCE,
     )
     return done.stdout
-
-
-def test_the_engine_in_adding_a_game_is_a_game() -> None:
-    page = (DOCS / "adding-a-game.md").read_text(encoding="utf-8")
-    (block,) = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
-    names: dict[str, object] = {}
-    exec(block, names)
-    countdown = names["Countdown"]
-    assert isinstance(countdown, type)
-    game: Game = countdown()
-    assert not game.start().won
-    assert [game.step("down").won for _ in range(3)] == [False, False, True]
 
 
 def test_the_readme_holds_the_tables_that_it_speaks_of() -> None:

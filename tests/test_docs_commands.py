@@ -76,10 +76,13 @@ def _write_files(page: str, folder: Path) -> None:
         (folder / name).write_text(text, encoding="utf-8")
 
 
+NEED_A_PACKAGE = ("docs/adding-a-method.md", "docs/adding-an-engine.md")
+"""Pages whose own tests bring the package of the page."""
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in SESSIONS if SESSIONS[name] and name != "docs/adding-a-method.md"])
+@pytest.mark.parametrize("name", [name for name in SESSIONS if SESSIONS[name] and name not in NEED_A_PACKAGE])
 def test_the_commands_of_a_page_print_what_it_shows(name: str, tmp_path: Path) -> None:
-    """That of `adding-a-method.md` needs the package of the page: see `methods/test_adding_a_method.py`."""
     _write_files(PAGES[name], tmp_path)
     for session in "".join(SESSIONS[name]).split("$ ")[1:]:
         command, _, wanted = session.partition("\n")

@@ -252,11 +252,11 @@ def _of_life_span(spans: re.Match[str], things: tuple[Seen, ...]) -> tuple[Atom,
 def _measured(asked: re.Match[str], exchange: Exchange, problem: Problem) -> Problem:
     substance, limit, above, below = asked[1], float(asked[2]), asked[3], asked[4]
     todo = _atom("unmeasured", substance)
-    told = re.search(r"measures a temperature of (-?\d+) degrees", exchange.text)
-    if told is None:
+    reading = re.search(r"measures a temperature of (-?\d+) degrees", exchange.text)
+    if reading is None:
         instrument = [_atom("instrument", "thermometer"), _atom("wanted", "thermometer"), _atom("wanted", substance)]
         return _with(problem, *instrument, _atom("before", "thermometer", substance), todo)
-    box = above if float(told[1]) > limit else below
+    box = above if float(reading[1]) > limit else below
     return _with(problem, _atom("belongs", substance, box), without=frozenset({todo, Atom("undecided", ())}))
 
 

@@ -149,7 +149,7 @@ GROUP = "pddlego.readers"
 
 
 def rules_of(name: str) -> type[Rules] | None:
-    """The rules of that name, ours or another package's; None if there are none."""
+    """The rules of that name, ours or those of another package; None for an unknown name."""
     if name in RULES:
         return RULES[name]
     offered = next((entry for entry in entry_points(group=GROUP) if entry.name == name), None)

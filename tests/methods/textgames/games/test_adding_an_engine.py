@@ -1,0 +1,65 @@
+"""The page that adds an engine, followed literally; the package is found by its entry point."""
+
+from __future__ import annotations
+
+import doctest
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import run
+
+PAGE = (Path(__file__).parents[4] / "docs" / "adding-an-engine.md").read_text(encoding="utf-8")
+FILES = dict(re.findall(r"^`([\w./-]+)`:\n\n```\w+\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL))
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The files of the page, and what pip makes of its `pyproject.toml`."""
+    for name, text in FILES.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    about = tmp_path / "site" / "building-1.0.dist-info"
+    about.mkdir(parents=True)
+    (tmp_path / "building.py").rename(tmp_path / "site" / "building.py")
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: building\nVersion: 1.0\n")
+    entries = FILES["pyproject.toml"].partition('"pddlego.engines"]\n')[2].partition("\n\n")[0].replace('"', "")
+    (about / "entry_points.txt").write_text(f"[pddlego.engines]\n{entries}\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "site"))
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    monkeypatch.delitem(sys.modules, "building", raising=False)
+    monkeypatch.setenv("COLUMNS", "200")
+    return tmp_path
+
+
+def test_the_page_followed_literally(folder: Path) -> None:
+    (block,) = re.findall(r"^```console\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    session = block.split("$ ")[1:]
+    assert len(session) == 4
+    for text in session:
+        command, _, wanted = text.partition("\n")
+        done = run(*command.split()[1:], cwd=folder)
+        assert done.returncode == 0, done.stderr
+        printed = done.stdout + done.stderr
+        assert doctest.OutputChecker().check_output(wanted, printed, flags), f"{command}: {printed}"
+    results = [line.split(",") for line in (folder / "runs" / "floors" / "results.csv").read_text().splitlines()]
+    assert sum("won" in line for line in results if "random" not in line) == 20
+
+
+@pytest.mark.parametrize(("value", "says"), [("hat", "It takes umbrella or bag"), ("", "It takes umbrella or bag")])
+def test_a_text_that_is_no_choice_is_refused(folder: Path, value: str, says: str) -> None:
+    done = run("play", "umbrella", "--set", f"thing={value}", cwd=folder)
+    assert done.returncode == 2
+    assert says in done.stderr
+
+
+def test_without_the_package_the_setting_says_what_is_missing(folder: Path) -> None:
+    shutil.rmtree(folder / "site")
+    done = run("play", "umbrella", cwd=folder)
+    assert done.returncode == 2
+    assert "Unknown engine 'building'" in done.stderr
