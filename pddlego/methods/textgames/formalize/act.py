@@ -56,7 +56,7 @@ class ActionGen:
             if command is not None:
                 return CommandProposal(command)
         if situation.seen.kinds:
-            command = next((line.strip() for line in spoken(answer).splitlines() if _is_of(line, situation.seen)), "")
+            command = next(filter(None, (_of_kind(line, situation.seen) for line in spoken(answer).splitlines())), "")
             if command:
                 return CommandProposal(command)
         if not self._checked:
@@ -91,11 +91,17 @@ def _unchecked(answer: str, valid: Sequence[str]) -> str:
     return named or next((line.strip()[:_MAX_COMMAND] for line in answer.splitlines() if line.strip()), "")
 
 
-def _is_of(line: str, seen: Observations) -> bool:
-    """Whether a line is a command of a kind that the game takes, about things that are there."""
-    thing = "|".join(re.escape(_bare(thing)) for thing in sorted(seen.things, key=len, reverse=True))
-    kinds = (re.escape(_bare(kind)).replace("obj", f"({thing})") for kind in seen.kinds)
-    return any(re.fullmatch(kind, _bare(line)) for kind in kinds)
+def _of_kind(line: str, seen: Observations) -> str:
+    """The command of a kind that the game takes, about things that are there, in its spelling; empty if it is none."""
+    things = {_bare(thing): thing for thing in seen.things}
+    any_thing = "|".join(map(re.escape, sorted(things, key=len, reverse=True)))
+    for kind in seen.kinds:
+        parts = kind.split("OBJ")
+        match = re.fullmatch(f"({any_thing})".join(re.escape(part.lower()) for part in parts), _bare(line))
+        if match:
+            named = [*(things[name] for name in match.groups()), ""]
+            return "".join(part + thing for part, thing in zip(parts, named, strict=True))
+    return ""
 
 
 def _bare(line: str) -> str:

@@ -9,8 +9,8 @@ from typing import Any
 from pddlego.methods.textgames.games import GameSpec, Observation
 from pddlego.methods.textgames.games.java import JavaMachine, JavaProgram, shared_machine
 
-_HEAP = 512
-"""MiB that hold the games of eight workers."""
+_HEAP = 1024
+"""MiB that hold the games of eight workers: lists of all commands are large."""
 
 _RESTART = "reset task"
 """A command that begins the game anew, and is no move in it."""
@@ -39,8 +39,10 @@ class ScienceWorldGame:
         self.task = ""
 
     def start(self) -> Observation:
-        """Load the variation and look around. Raises `EngineError`."""
-        self._load(gold=False)
+        """Begin the variation anew and look around. Raises `EngineError`."""
+        if self._interface is None:
+            self._load(gold=False)
+        self._call("start the game", lambda: self._interface.reset())
         self.task = " ".join(str(self._call("read the task", lambda: self._interface.freeActionTaskDesc())).split())
         self.task = self.task.removeprefix("Task Description:").strip()
         self._look = ""
@@ -57,17 +59,21 @@ class ScienceWorldGame:
 
     @property
     def solution(self) -> tuple[str, ...]:
-        """The engine's gold path. Raises `EngineError`."""
-        solver = ScienceWorldGame(self._spec, self._machine)
-        solver._load(gold=True)
-        return solver._texts("solve the game", lambda: solver._interface.getGoldActionSequence())
+        """The engine's gold path. Its names of things are those of this very game. Raises `EngineError`."""
+        self._load(gold=True)
+        return self._texts("solve the game", lambda: self._interface.getGoldActionSequence())
+
+    def close(self) -> None:
+        """Let the machine free the game."""
+        if self._interface is not None:
+            self._call("close the game", lambda: self._machine.gateway.detach(self._interface))
+        self._interface = None
 
     def _load(self, gold: bool) -> None:
         spec, simplifications = self._spec, self._simplifications
         make = lambda: self._machine.gateway.jvm.scienceworld.runtime.pythonapi.PythonInterface()  # noqa: E731
         self._interface = self._call("load the engine", make)
         self._call("load the game", lambda: self._interface.load(spec.name, spec.seed, simplifications, gold))
-        self._call("start the game", lambda: self._interface.reset())
 
     def _observation(self, answer: str) -> Observation:
         game = self._interface

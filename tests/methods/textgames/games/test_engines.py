@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pddlego.episode.events import Limits, Outcome
 from pddlego.errors import EngineError, UsageError
+from pddlego.methods.textgames import games
 from pddlego.methods.textgames.games import ForeignGame, Observation, engine_names
 from pddlego.methods.textgames.loading import load
 from pddlego.methods.textgames.play import episode_events, make_game
 from pddlego.methods.textgames.reader.model import ReaderModel
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.world import Episode
+from pddlego.models.base import Completion, Request
 from pddlego.planning import ProcessPlanner
 from pddlego.runs.journal import follow
 from tests.methods.textgames.grid_house import GridHouse
@@ -137,3 +141,72 @@ def test_a_game_without_valid_commands_is_no_crash(coin: GameSetting, planner: P
     ended = follow(episode_events(episode, Mute({}), ReaderModel(), planner), [])
     assert ended.outcome is Outcome.NO_PLAN
     assert "lists no valid commands" in ended.message
+
+
+class Large(GridHouse):
+    """A house that gives kinds and things, lists commands on demand, and counts how often it is closed."""
+
+    closed = 0
+
+    def start(self) -> Observation:
+        return self.by_kind(super().start())
+
+    def step(self, command: str) -> Observation:
+        return self.by_kind(super().step(command))
+
+    def by_kind(self, observation: Observation) -> Observation:
+        self.listed = observation.valid_commands
+        return replace(observation, valid_commands=(), kinds=("move OBJ", "take OBJ"), things=("north", "coin"))
+
+    def all_commands(self) -> tuple[str, ...]:
+        return self.listed
+
+    def close(self) -> None:
+        self.closed += 1
+        raise OSError("closing may fail")
+
+
+class Scripted:
+    """Answers in turn, and keeps what was asked."""
+
+    name = "scripted"
+    description: Mapping[str, Any] = {}
+
+    def __init__(self, *answers: str) -> None:
+        self.answers, self.asked = list(answers), list[str]()
+
+    def complete(self, request: Request) -> Completion:
+        self.asked.append(request.messages[-1].content)
+        return Completion(self.answers.pop(0))
+
+
+def test_commands_of_a_kind_are_sent_and_others_are_not(coin: GameSetting, planner: ProcessPlanner) -> None:
+    house = Large({("kitchen", "north"): "hall"}, coin="hall")
+    model = Scripted("eat coin", "move coin tail", "Move North.", "take coin")
+    ended = follow(episode_events(Episode(coin, 1, "act", Limits(5)), ForeignGame("large", house), model, planner), [])
+    assert (ended.outcome, ended.usage.steps, ended.usage.calls) == (Outcome.WON, 2, 4)
+    assert "Kinds of valid actions: move OBJ, take OBJ\nWhat OBJ can be: north, coin" in model.asked[0]
+    assert "'eat coin' is not of a kind that the game takes" in model.asked[1]
+    assert house.closed == 1
+
+
+def test_random_play_asks_for_the_whole_list(coin: GameSetting, planner: ProcessPlanner) -> None:
+    house = Large({("kitchen", "north"): "hall"}, coin="hall")
+    game = ForeignGame("large", house)
+    ended = follow(episode_events(Episode(coin, 1, "random", Limits(3)), game, ReaderModel(), planner), [])
+    assert ended.outcome in (Outcome.WON, Outcome.STEP_LIMIT)
+    assert ended.usage.steps
+
+
+def test_gold_needs_a_solution(coin: GameSetting, planner: ProcessPlanner) -> None:
+    with pytest.raises(UsageError, match="cannot be played in mode gold"):
+        episode_events(Episode(coin, 1, "gold", Limits(3)), ForeignGame("x", GridHouse({})), ReaderModel(), planner)
+    won = follow(episode_events(Episode(coin, 3, "gold", Limits(9)), make_game(coin, 3), ReaderModel(), planner), [])
+    assert won.outcome is Outcome.WON
+
+
+def test_an_engine_whose_package_is_missing_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(games, "OWN", {"far": games.OwnEngine("nowhere:Game", "no_such_package", "far")})
+    assert games.missing_for("far") == "pip install 'pddlego[far]'"
+    with pytest.raises(UsageError, match="The engine 'far' is missing"):
+        games.make_game("far", games.GameSpec("x", {}, 0, "train"))
