@@ -46,7 +46,7 @@ def _examined(model: str | None, base_url: str | None, runs: str, java: str | No
     console = Console()
     checks: list[tuple[str, Callable[[], str]]] = [
         ("Java", lambda: _java(java)),
-        ("game engine", lambda: _engine(java)),
+        ("game engines", lambda: _engines(java)),
         ("planner", _planner),
         ("sandbox", _sandbox),
         ("model", lambda: _model(model, base_url)),
@@ -81,21 +81,27 @@ def _java(java: str | None) -> str:
     return f"Java {machine.version} ({machine.java})"
 
 
-def _engine(java: str | None) -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
+def _engines(java: str | None) -> str:
+    """Start a game of every engine that is installed and has a setting. Raises `EngineError` for the first failure."""
+    from pddlego.methods.setting_files import setting_names
+    from pddlego.methods.textgames.games import Closes, engine_names, missing_for
     from pddlego.methods.textgames.loading import load
+    from pddlego.methods.textgames.options import TEXT_GAME
     from pddlego.methods.textgames.play import make_game
 
-    began = time.perf_counter()
-    setting = load("coin")
-    observation = make_game(setting, setting.all_seeds.start, java).start()
-    try:
-        engine = version("textworld-express")
-    except PackageNotFoundError as error:
-        raise EngineError("No textworld-express", str(error), "Run 'pip install textworld-express'.") from error
-    seconds = time.perf_counter() - began
-    return f"textworld-express {engine}, a game in {seconds:.2f} s ({len(observation.valid_commands)} valid commands)"
+    settings = {(setting := load(name)).game.engine: setting for name in setting_names(TEXT_GAME)}
+    findings = []
+    for engine in engine_names():
+        if missing_for(engine):
+            findings.append(f"{engine} is not installed ({missing_for(engine)})")
+        elif engine in settings:
+            began = time.perf_counter()
+            game = make_game(settings[engine], settings[engine].all_seeds.start, java)
+            game.start()
+            if isinstance(game, Closes):
+                game.close()
+            findings.append(f"{engine}, a game in {time.perf_counter() - began:.2f} s")
+    return "; ".join(findings)
 
 
 _TOY_DOMAIN = """(define (domain toy) (:predicates (here ?x) (way ?x ?y))

@@ -29,8 +29,8 @@ from pddlego.runs.manifest import installed_version
 from pddlego.util.files import read_toml
 from pddlego.util.options import options_of, recorded
 
-_DETERMINING = ("pddlego", "textworld-express", "fast-downward.translate", "pyperplan")
-"""Packages whose version may change what an episode does: the agent, the game engine, the planner."""
+_DETERMINING = ("pddlego", "fast-downward.translate", "pyperplan")
+"""Packages whose version may change what an episode does: the agent and the planner. A setting may name others."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +92,7 @@ class Setup:
         """
         own = {name: model.digest for name, model in sorted(self.own_models.items())}
         brought = {package_of(played.method_name) for played in self.played.values()} - {None}
+        brought |= {package for setting in self.settings for package in setting.packages}
         return {
             "settings": self._settings(),
             "endpoint": recorded(self.config.endpoint),

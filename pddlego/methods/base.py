@@ -134,6 +134,11 @@ class Setting:
     sources: Mapping[str, str] = field(repr=False)
 
     @property
+    def packages(self) -> tuple[str, ...]:
+        """Packages of others whose version may change what an episode does, such as that of a game engine."""
+        return ()
+
+    @property
     def missing(self) -> str:
         """The command that installs what playing it needs; empty if all of it is there."""
         return ""

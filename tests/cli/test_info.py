@@ -16,8 +16,9 @@ def test_games(tmp_path: Path) -> None:
 def test_doctor_is_content(tmp_path: Path) -> None:
     done = run("doctor", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
-    for name in ("Java", "game engine", "planner", "model", "runs folder"):
+    for name in ("Java", "game engines", "planner", "model", "runs folder"):
         assert f"ok {name}" in done.stdout
+    assert "textworldexpress, a game in" in done.stdout
 
 
 def test_doctor_asks_the_model(tmp_path: Path, model_server: ModelServer) -> None:

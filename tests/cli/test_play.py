@@ -40,7 +40,7 @@ def test_one_line_wins_a_game(tmp_path: Path) -> None:
     assert coin["options"]["parameters"]["numLocations"] == "11"
     assert "prompts/coin/notes.j2" in coin["files"]
     assert manifest["asked"][0]["seeds"] == {"coin": [12]}
-    assert manifest["versions"]["textworld-express"]
+    assert manifest["configuration"]["versions"]["textworld-express"]
     assert read(folder / "episodes" / "coin-edit-reader-seed12.jsonl").complete
 
 

