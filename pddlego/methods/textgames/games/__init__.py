@@ -65,7 +65,7 @@ class Solves(Protocol):
 
     @property
     def solution(self) -> tuple[str, ...]:
-        """Commands that win from the start."""
+        """Commands that win from the start. Asked for before the game is started."""
 
 
 @runtime_checkable

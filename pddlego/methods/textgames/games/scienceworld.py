@@ -1,4 +1,4 @@
-"""ScienceWorld (Wang et al., 2022) as a `Game`: the real engine on a Java machine of its own."""
+"""ScienceWorld (Wang et al., 2022) as a `Game`: the real engine, on a Java machine for each game."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from pddlego.methods.textgames.games import GameSpec, Observation
-from pddlego.methods.textgames.games.java import JavaMachine, JavaProgram, shared_machine
+from pddlego.methods.textgames.games.java import JavaMachine, JavaProgram
 
-_HEAP = 1024
-"""MiB that hold the games of eight workers: lists of all commands are large."""
+_HEAP = 512
+"""MiB for one game: lists of all commands are large."""
 
 _RESTART = "reset task"
 """A command that begins the game anew, and is no move in it."""
@@ -28,12 +28,15 @@ class ScienceWorldGame:
 
     An answer is followed by what is visible, where that has changed. A game is won when its score is full; it is lost
     when the engine ends it before, as it does after a wrong decision.
+
+    Each game has a machine of its own from its start to `close`: the engine keeps its chance in static variables, so
+    that games in one machine change each other.
     """
 
-    def __init__(self, spec: GameSpec, machine: JavaMachine | None = None) -> None:
+    def __init__(self, spec: GameSpec) -> None:
         self._spec = spec
         self._simplifications = ",".join(name for name, on in spec.parameters.items() if on)
-        self._machine = machine or shared_machine(program(), spec.java)
+        self._machine = JavaMachine(program(), spec.java)
         self._interface: Any = None
         self._look = ""
         self.task = ""
@@ -64,10 +67,8 @@ class ScienceWorldGame:
         return self._texts("solve the game", lambda: self._interface.getGoldActionSequence())
 
     def close(self) -> None:
-        """Let the machine free the game."""
-        if self._interface is not None:
-            self._call("close the game", lambda: self._machine.gateway.detach(self._interface))
-        self._interface = None
+        """End the game's machine."""
+        self._machine.close()
 
     def _load(self, gold: bool) -> None:
         spec, simplifications = self._spec, self._simplifications

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 import pddlego
@@ -9,29 +12,42 @@ from pddlego.methods.setting_files import setting_names
 from pddlego.methods.textgames.games import GameSpec, Lists, Solves
 from pddlego.methods.textgames.games.scienceworld import ScienceWorldGame
 from pddlego.methods.textgames.loading import load
-from pddlego.methods.textgames.options import TextGameOptions
 
 pytestmark = pytest.mark.slow
 
 SETTINGS = [name for name in setting_names() if name.startswith("science-")]
 
 
-def game(**simplifications: int) -> ScienceWorldGame:
-    return ScienceWorldGame(GameSpec("find-animal", simplifications, 150, "train"))
+Make = Callable[..., ScienceWorldGame]
 
 
-def test_the_gold_path_wins() -> None:
+@pytest.fixture
+def game() -> Iterator[Make]:
+    """Makes games, and closes them after the test."""
+    made: list[ScienceWorldGame] = []
+
+    def make(name: str = "find-animal", **simplifications: int) -> ScienceWorldGame:
+        made.append(ScienceWorldGame(GameSpec(name, simplifications, 150, "train")))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
+
+
+def test_the_gold_path_wins(game: Make) -> None:
     playing = game()
+    assert isinstance(playing, Solves)
+    solution = playing.solution
     observation = playing.start()
     assert observation.text.startswith("This room is called the kitchen.")
     assert playing.task.startswith("Your task is to find a(n) animal.")
-    assert isinstance(playing, Solves)
-    for command in playing.solution:
+    for command in solution:
         observation = playing.step(command)
     assert (observation.won, observation.lost, observation.score) == (True, False, 1.0)
 
 
-def test_what_is_visible_follows_an_answer_where_it_changed() -> None:
+def test_what_is_visible_follows_an_answer_where_it_changed(game: Make) -> None:
     playing = game()
     look = playing.start().look
     opened = playing.step("open door to outside")
@@ -40,14 +56,14 @@ def test_what_is_visible_follows_an_answer_where_it_changed() -> None:
     assert playing.step("open door to outside").text == "The door is already open."
 
 
-def test_to_focus_on_the_wrong_thing_loses() -> None:
+def test_to_focus_on_the_wrong_thing_loses(game: Make) -> None:
     playing = game()
     playing.start()
     observation = playing.step("focus on painting")
     assert (observation.won, observation.lost, observation.score) == (False, True, 0.0)
 
 
-def test_commands_are_kinds_with_things_and_listed_on_demand() -> None:
+def test_commands_are_kinds_with_things_and_listed_on_demand(game: Make) -> None:
     playing = game()
     observation = playing.start()
     assert not observation.valid_commands
@@ -59,7 +75,7 @@ def test_commands_are_kinds_with_things_and_listed_on_demand() -> None:
     assert "reset task" not in (*commands, *observation.kinds)
 
 
-def test_parameters_are_simplifications() -> None:
+def test_parameters_are_simplifications(game: Make) -> None:
     assert "is closed" not in game(openDoors=1, openContainers=1).start().text
     assert "that is closed" in game(openDoors=0).start().text
 
@@ -80,11 +96,23 @@ def test_gold_and_random_play() -> None:
     assert pddlego.play("science-find-plant", "random", 150, max_steps=5).steps == 5
 
 
-def test_the_splits_are_those_of_the_engine() -> None:
+def test_the_splits_are_those_of_the_engine(game: Make) -> None:
     for name in SETTINGS:
-        setting = load(name, TextGameOptions())
-        playing = ScienceWorldGame(GameSpec(setting.game.name, {}, 0, "train"))
+        setting = load(name)
+        playing = game(setting.game.name)
         playing.start()
         dev, test = list(playing._interface.getVariationsDev()), list(playing._interface.getVariationsTest())
         assert {"dev": dev, "test": test} == {split: list(seeds) for split, seeds in setting.seeds.items()}
         assert setting.all_seeds == range(test[-1] + 1)
+        playing.close()
+
+
+def test_games_at_the_same_time_do_not_change_each_other(game: Make) -> None:
+    def played(one: ScienceWorldGame) -> list[str]:
+        solution = one.solution
+        return [one.start().text, *(one.step(command).text for command in solution)]
+
+    alone = played(game("find-plant"))
+    with ThreadPoolExecutor(3) as pool:
+        together = list(pool.map(played, [game("find-plant") for _ in range(3)]))
+    assert together == [alone] * 3
