@@ -92,7 +92,7 @@ def _unchecked(answer: str, valid: Sequence[str]) -> str:
 
 
 def _of_kind(line: str, seen: Observations) -> str:
-    """The command of a kind that the game takes, about things that are there, in its spelling; empty if it is none."""
+    """The command of a kind that the game takes, about things that are there, in its spelling; else empty."""
     things = {_bare(thing): thing for thing in seen.things}
     any_thing = "|".join(map(re.escape, sorted(things, key=len, reverse=True)))
     for kind in seen.kinds:
