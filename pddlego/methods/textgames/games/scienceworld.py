@@ -36,7 +36,7 @@ class ScienceWorldGame:
     def __init__(self, spec: GameSpec) -> None:
         self._spec = spec
         self._simplifications = ",".join(name for name, on in spec.parameters.items() if on)
-        self._machine = JavaMachine(program(), spec.java)
+        self._machine: JavaMachine | None = None
         self._interface: Any = None
         self._look = ""
         self.task = ""
@@ -68,11 +68,13 @@ class ScienceWorldGame:
 
     def close(self) -> None:
         """End the game's machine."""
-        self._machine.close()
+        if self._machine is not None:
+            self._machine.close()
 
     def _load(self, gold: bool) -> None:
         spec, simplifications = self._spec, self._simplifications
-        make = lambda: self._machine.gateway.jvm.scienceworld.runtime.pythonapi.PythonInterface()  # noqa: E731
+        machine = self._machine = self._machine or JavaMachine(program(), spec.java)
+        make = lambda: machine.gateway.jvm.scienceworld.runtime.pythonapi.PythonInterface()  # noqa: E731
         self._interface = self._call("load the engine", make)
         self._call("load the game", lambda: self._interface.load(spec.name, spec.seed, simplifications, gold))
 
@@ -98,4 +100,5 @@ class ScienceWorldGame:
         return tuple(text for text in texts if text != _RESTART)
 
     def _call(self, what: str, call: Callable[[], Any]) -> Any:
+        assert self._machine is not None, "the game is loaded first"
         return self._machine.call(what, call, f"Task {self._spec.name}, variation {self._spec.seed}")
