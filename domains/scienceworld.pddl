@@ -1,6 +1,7 @@
 ; ScienceWorld: go through rooms, focus on things, carry them, measure, mix. Every action is one command of the game.
 (define (domain scienceworld)
-  (:requirements :strips :typing :negative-preconditions :disjunctive-preconditions :universal-preconditions)
+  (:requirements :strips :typing :negative-preconditions :disjunctive-preconditions
+    :universal-preconditions :existential-preconditions)
   (:types room thing)
   (:predicates
     (at ?r - room) ; where the agent is: one room only

@@ -133,7 +133,7 @@ def test_a_link_of_a_figure_leads_to_its_episode_and_back(page: Any) -> None:
     page.wait_for_selector("#sides .lines")
     assert not page.locator("#report").is_visible()
     page.locator("#back").click()
-    assert page.locator("#report").is_visible()
+    page.wait_for_selector("#report", state="visible")
 
 
 @pytest.mark.browser
