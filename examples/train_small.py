@@ -205,8 +205,9 @@ def batches(examples: Sequence[Example], chance: random.Random) -> list[list[Exa
     return [batch for batch in made if batch]
 
 
-def train(pairs: Sequence[Pair], tokenizer: Tokenizer, seconds: float) -> tuple[SmallModel, int]:
-    """A model that was trained for so many seconds, and how many tokens it read."""
+def train(pairs: Sequence[Pair], tokenizer: Tokenizer, tokens: float) -> SmallModel:
+    """A model that has read so many tokens. It is the same at every call: one thread adds in one order."""
+    torch.set_num_threads(1)
     torch.manual_seed(0)
     chance, model = random.Random(0), SmallModel(tokenizer.get_vocab_size())
     matrices = [weight for weight in model.blk.parameters() if weight.ndim == 2]
@@ -214,12 +215,12 @@ def train(pairs: Sequence[Pair], tokenizer: Tokenizer, seconds: float) -> tuple[
     optimizers = [torch.optim.Muon(matrices, lr=0.01, weight_decay=0.0), torch.optim.AdamW(others, lr=2e-3)]
     rates = [group["lr"] for optimizer in optimizers for group in optimizer.param_groups]
     examples = encode(tokenizer, pairs)
-    began, steps, read = time.perf_counter(), 0, 0
+    steps, read = 0, 0
     while True:
         for batch in batches(examples, chance):
-            left = 1 - (time.perf_counter() - began) / seconds
+            left = 1 - read / tokens
             if left <= 0:
-                return model, read
+                return model
             for optimizer, rate in zip(optimizers, rates, strict=True):
                 optimizer.param_groups[0]["lr"] = rate * min(1.0, steps / 50, left / 0.7)
                 optimizer.zero_grad()
@@ -274,13 +275,12 @@ def serve(path: Path) -> xllamacpp.Server:
     return xllamacpp.Server(options)
 
 
-def trained(path: Path, pairs: Sequence[Pair], seconds: float) -> str:
+def trained(path: Path, pairs: Sequence[Pair], tokens: float) -> str:
     """Train a model on pairs and write it to a path. What it was trained on, for the table."""
     tokenizer = make_tokenizer([text for pair in pairs for text in pair])
     began = time.perf_counter()
-    model, read = train(pairs, tokenizer, seconds)
-    write_gguf(model, tokenizer, path)
-    return f"{len(pairs)} answers, {read / 1e6:.1f} million tokens, {time.perf_counter() - began:.0f} s"
+    write_gguf(train(pairs, tokenizer, tokens), tokenizer, path)
+    return f"{len(pairs)} answers, {time.perf_counter() - began:.0f} s"
 
 
 def row(about: str, played: pddlego.Evaluation, training_data: str = "") -> str:
@@ -305,7 +305,7 @@ def played(path: Path, seeds: str, run: Path) -> pddlego.Evaluation:
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--episodes", type=int, nargs="+", default=[100, 900], help="numbers of training episodes")
-    options.add_argument("--minutes", type=float, default=20.0, help="time of training for each number")
+    options.add_argument("--tokens", type=float, default=8.0, help="millions of tokens to train on, for each number")
     options.add_argument("--seeds", default="test", help="seeds to play, as for pddlego eval")
     options.add_argument("--folder", type=Path, default=Path("small"), help="a new folder, for everything")
     asked = options.parse_args()
@@ -319,7 +319,7 @@ def main() -> None:
     rows.append(row("random play", random_play))
     for number in sorted(asked.episodes):
         path = asked.folder / f"{number}.gguf"
-        training_data = trained(path, [pair for episode in episodes[:number] for pair in episode], 60 * asked.minutes)
+        training_data = trained(path, [pair for episode in episodes[:number] for pair in episode], 1e6 * asked.tokens)
         evaluation = played(path, asked.seeds, asked.folder / f"small-{number}")
         rows.append(row(f"trained on {number} episodes", evaluation, training_data))
         print(rows[-1], flush=True)

@@ -21,6 +21,7 @@ from pddlego.evaluation.replay import load_recorded
 from pddlego.evaluation.setup import make_budget
 from pddlego.evaluation.table import NAMES, as_values, by_configuration
 from pddlego.methods.base import BUILT_IN_MODEL
+from pddlego.methods.textgames.reader.model import ReaderModel
 from pddlego.models.base import Model
 from pddlego.models.endpoint import Access, Endpoint, make_endpoint, prepare_cache
 from pddlego.models.limiter import SharedLimiter
@@ -33,8 +34,12 @@ from pddlego.util.options import names_of
 from pddlego.util.text import clean, count
 
 ReferenceOption = Annotated[
-    str,
-    typer.Option("--reference", help="Text games: compare facts with this model."),
+    str | None,
+    typer.Option(
+        "--reference",
+        help="Text games: compare facts with what this model or the built-in reader reads. "
+        "[default: the game's own facts if it tells them, else reader]",
+    ),
 ]
 Format = Annotated[Literal["text", "json"], typer.Option("--format", help="text or json.")]
 
@@ -50,19 +55,19 @@ def command(
     mode: OfMode = None,
     model: OfModel = None,
     seed: OfSeed = None,
-    reference: ReferenceOption = BUILT_IN_MODEL,
+    reference: ReferenceOption = None,
     to: Format = "text",
 ) -> None:
     """Say what models got wrong first in recorded episodes.
 
-    Text games: every fact of every problem is compared with what the built-in reader, or another model, makes of the
-    same observations. Programs: the first task that fails, and its first wrong action. Search spaces: the first test
-    that fails. Graphplan: the first action of a shortest plan that was pruned. Builders: the first difference from the
-    reference files.
+    Text games: every fact of every problem is compared with the game's own facts, where its engine tells them, or with
+    what the built-in reader or another model makes of the same observations. Programs: the first task that fails, and
+    its first wrong action. Search spaces: the first test that fails. Graphplan: the first action of a shortest plan
+    that was pruned. Builders: the first difference from the reference files.
     """
     place = place_named(run, flags.pop("runs", None))
     journals = last_attempts(find_journals(place, EpisodeFilter(game, mode, model, seed)))
-    compared = None if reference == BUILT_IN_MODEL else _model(reference, flags)
+    compared = None if reference is None else ReaderModel() if reference == BUILT_IN_MODEL else _model(reference, flags)
     console = Console()
     results = []
     for journal in journals:

@@ -21,6 +21,8 @@ from pddlego.methods.textgames.settings import (
     ClaimRule,
     ClaimTable,
     EndpointAsking,
+    FactReading,
+    FactRule,
     Fixed,
     FixedRule,
     GameSetting,
@@ -46,7 +48,8 @@ from pddlego.pddl import (
     parse_domain,
     parse_problem,
 )
-from pddlego.pddl.conditions import Exists, parse_condition, read_atom
+from pddlego.pddl.conditions import Exists, Formula, parse_condition, read_atom
+from pddlego.pddl.domain import Predicate
 from pddlego.pddl.exclusive import parse_invariant
 from pddlego.pddl.sexpr import read_sexprs
 from pddlego.planning import Rung, Search
@@ -94,6 +97,22 @@ def _fixed_rule(rule: FixedRule) -> FixedRule:
     if unknown:
         raise ValueError(f"rule: '{rule.command}' names {sorted(unknown)}, which no group of '{rule.when}' matches")
     return rule
+
+
+def _fact_rule(domain: Domain, start: Problem, number: int, rule: FactRule) -> FactReading:
+    """The rule. Raises `ValueError` if it adds what is not a fact of the domain, or names an unknown variable."""
+    given = {word for pattern in rule.when for word in pattern.split()}
+    given |= {f"?{group}" for group in _groups_of(rule.text) | _groups_of(rule.task)}
+    for template in rule.add:
+        atom = domain.atom(template)
+        if atom is None:
+            raise ValueError(f"facts {number}: '{template}' is not a fact that the domain has")
+        unknown = sorted(arg for arg in atom.args if arg.startswith("?") and arg not in given)
+        if unknown:
+            raise ValueError(f"facts {number}: '{template}' names {unknown}, which nothing matches")
+        predicate = domain.predicates_by_name[atom.predicate]
+        known = _condition(f"facts {number}", rule.known, predicate, domain, start) if rule.known else None
+    return FactReading(rule, known)
 
 
 def _looked_up_in(domain: Domain, name: str, text: str) -> Atom | None:
@@ -195,6 +214,7 @@ def _build(name: str, is_baseline: bool = False) -> GameSetting:
             fixed=Fixed(tuple(_fixed_rule(rule) for rule in file.rule if not rule.ablated), file.planning.script),
             map=_map_rule(domain, file.map) if file.map else None,
             claims={name: _claim_rule(domain, start, name, table) for name, table in file.claims.items()},
+            facts=tuple(_fact_rule(domain, start, number, rule) for number, rule in enumerate(file.facts, 1)),
             removable=_removable(file, ladder, baseline),
         )
     except ValueError as error:
@@ -245,14 +265,18 @@ def _claim_rule(domain: Domain, start: Problem, name: str, table: ClaimTable) ->
     predicate = domain.predicates_by_name.get(name)
     if predicate is None:
         raise ValueError(f"claims.{name}: '{name}' is not a predicate of the domain")
-    if not table.known:
-        return ClaimRule(None, table.opinion, table.symmetric)
-    try:
-        known = parse_condition(table.known)
-    except PddlSyntaxError as error:
-        raise ValueError(f"claims.{name}.known: '{table.known}' is not one PDDL condition") from error
-    _check_problem(f"claims.{name}.known", domain, start.with_goal(Exists(predicate.parameters, known)))
+    known = _condition(f"claims.{name}", table.known, predicate, domain, start) if table.known else None
     return ClaimRule(known, table.opinion, table.symmetric)
+
+
+def _condition(where: str, text: str, predicate: Predicate, domain: Domain, start: Problem) -> Formula:
+    """A condition on the parameters of a predicate. Raises `ValueError` if it cannot be read."""
+    try:
+        known = parse_condition(text)
+    except PddlSyntaxError as error:
+        raise ValueError(f"{where}.known: '{text}' is not one PDDL condition") from error
+    _check_problem(f"{where}.known", domain, start.with_goal(Exists(predicate.parameters, known)))
+    return known
 
 
 def _parameter(key: str, read: Parameter) -> Parameter:
@@ -406,7 +430,9 @@ def without_parts(setting: GameSetting, without: Collection[str]) -> GameSetting
     baseline = removable.baseline
     if "domain" in without and baseline is not None:
         start = replace(baseline.start, placeholder=setting.start.placeholder)
-        setting = replace(setting, start=start, fixed=baseline.fixed, map=baseline.map, claims=baseline.claims)
+        setting = replace(
+            setting, start=start, fixed=baseline.fixed, map=baseline.map, claims=baseline.claims, facts=baseline.facts
+        )
     if "prompts" in without and baseline is not None:
         own, theirs = setting.asking, baseline.asking
         protocol = own.protocol.model_copy(update={"one_message": theirs.protocol.one_message})

@@ -22,6 +22,7 @@ from pddlego.methods.textgames.options import MODES, WRITES_DOMAIN, TextGameOpti
 from pddlego.methods.textgames.reference_model import can_read, check_reader
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Exchange, Observations, Situation, Terms
+from pddlego.methods.textgames.truth.game_facts import GameFacts
 from pddlego.methods.textgames.truth.reference import Checker, GameReader, Reference
 from pddlego.methods.textgames.world import Episode, Restart
 from pddlego.models import Model
@@ -127,15 +128,25 @@ def _closing(events: Iterator[Event], game: Game) -> Iterator[Event]:
 def _checker(episode: Episode, method: Formalizer) -> Checker | GameReader | None:
     """What reads the game besides the model: with `--truth`, and for the map of a person who plays.
 
-    Raises `UsageError` if `--truth` is set and the built-in reader cannot read the game.
+    Raises `UsageError` if `--truth` is set and nothing tells the facts of the game.
     """
     if episode.truth:
-        check_reader(episode.setting, "edit")
-        reference = Reference(episode.setting)
+        reference = make_reference(episode.setting, episode.seed)
         return Checker(episode.setting, method, reference) if episode.plans else GameReader(reference)
     if episode.mode == "human" and can_read(episode.setting):
         return GameReader(Reference(episode.setting))
     return None
+
+
+def make_reference(setting: GameSetting, seed: int, java: str | None = None) -> Reference | GameFacts:
+    """What the facts of a model are compared with: the game's own, where its engine tells them, else the reader's.
+
+    Raises `UsageError` if the built-in reader cannot read the game, and `EngineError` if the game cannot be made.
+    """
+    if setting.facts:
+        return GameFacts(setting, make_game(setting, seed, java))
+    check_reader(setting, "edit")
+    return Reference(setting)
 
 
 def play(

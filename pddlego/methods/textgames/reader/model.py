@@ -15,6 +15,7 @@ from pddlego.methods.textgames.knowledge import Knowledge
 from pddlego.methods.textgames.options import PLANNING
 from pddlego.methods.textgames.reader.houses import CoinRules, CookingRules, MapReaderRules, TidyRules
 from pddlego.methods.textgames.reader.laboratory import LaboratoryRules
+from pddlego.methods.textgames.reader.textworld import ChainRules, MazeRules, MealRules
 from pddlego.methods.textgames.settings import ReadingRule
 from pddlego.methods.textgames.situation import Exchange, Situation
 from pddlego.models.base import Completion, Request
@@ -140,6 +141,9 @@ RULES: Mapping[str, type[Rules]] = {
     **COMMANDS,
     "laboratory": LaboratoryRules,
     "mapreader": MapReaderRules,
+    "chain": ChainRules,
+    "maze": MazeRules,
+    "meal": MealRules,
     "twc": TidyRules,
 }
 """By the name that a setting gives (`prompts.reader`), which is that of its prompts where it gives none."""

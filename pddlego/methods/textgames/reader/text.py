@@ -22,7 +22,7 @@ CUTS = ("slice", "chop", "dice")
 HEATERS = {"fry": ("stove",), "roast": ("oven",), "grill": ("toaster", "barbeque")}
 """With what a food is heated: any one of these."""
 
-APPLIANCES = tuple(name for names in HEATERS.values() for name in names)
+APPLIANCES = (*(name for names in HEATERS.values() for name in names), "bbq")
 
 
 ADJECTIVES = ("raw", "fried", "roasted", "grilled", "chopped", "sliced", "diced")
@@ -53,15 +53,12 @@ class Holder:
 
 @dataclass(frozen=True)
 class Exit:
-    """A way out of a room. `door` is None without a door; behind a closed door no room is visible."""
+    """A way out of a room. `door` is None without a door; `room` is None if the game does not say where it leads."""
 
     direction: str
     room: str | None
     door: str | None = None
-
-    @property
-    def closed(self) -> bool:
-        return self.room is None
+    closed: bool = False
 
 
 @dataclass(frozen=True)
@@ -122,7 +119,7 @@ def read_room(text: str) -> Room | None:
     things = tuple(thing for thing in seen if isinstance(thing, Thing))
     holders = tuple(thing for thing in seen if isinstance(thing, Holder))
     exits = tuple(
-        Exit(match["direction"].lower(), match["room"], match["closed"] or match["open"])
+        Exit(match["direction"].lower(), match["room"], match["closed"] or match["open"], bool(match["closed"]))
         for match in _EXIT.finditer(text)
     )
     return Room(match.group(1), things, holders, exits)

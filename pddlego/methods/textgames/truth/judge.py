@@ -195,7 +195,7 @@ class _Comparison:
         concluded which room it is. All facts about such an object agree, and one of them could not be observed yet.
         """
         doubled = dict(mapping)
-        names = sorted(obj.name for obj in self.known.problem.objects)
+        names = sorted(obj.name for obj in (*self.known.problem.objects, *self.known.domain.constants))
         for name in (obj.name for obj in claimed.sorted_objects() if obj.name not in mapping):
             facts = [fact for fact in claimed.facts if name in fact.args]
             for place in names if facts else ():

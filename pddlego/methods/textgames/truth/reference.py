@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
+from typing import Protocol
 
 from pddlego.episode.events import Accepted, Answered, Event, Rejected
 from pddlego.errors import ModelError
 from pddlego.methods.textgames.events import FactsChecked, GameRead, Observed, Resumed
 from pddlego.methods.textgames.formalize.problems import Formalizer, PddlEdit, ProblemProposal
+from pddlego.methods.textgames.knowledge import Knowledge
 from pddlego.methods.textgames.memory import Placeholders
 from pddlego.methods.textgames.reader.model import ReaderModel
 from pddlego.methods.textgames.settings import GameSetting
@@ -21,6 +23,15 @@ from pddlego.pddl import PddlSyntaxError, Problem, parse_problem
 
 _TRIES = 3
 """Answers of a reference to the same question, at most."""
+
+
+class Follows(Protocol):
+    """Follows an episode, and knows the facts that it can be compared with."""
+
+    known: Knowledge
+
+    def read(self, observed: Observed) -> Renamed:
+        """Take in an answer of the game; the objects that have another name now."""
 
 
 class Reference:
@@ -67,7 +78,7 @@ class Reference:
 class Checker:
     """Compares every problem of an episode with a reference, event by event."""
 
-    def __init__(self, setting: GameSetting, method: Formalizer, reference: Reference) -> None:
+    def __init__(self, setting: GameSetting, method: Formalizer, reference: Follows) -> None:
         self._setting, self._method, self._reference = setting, method, reference
         self._judge = Judge(setting.claims, reference.known.placeholder)
         self._known, self._step = setting.start, 0
@@ -99,7 +110,7 @@ class Checker:
 class GameReader:
     """Reads along where the model writes no problem."""
 
-    def __init__(self, reference: Reference) -> None:
+    def __init__(self, reference: Follows) -> None:
         self._reference = reference
 
     def after(self, event: Event) -> Iterator[GameRead]:

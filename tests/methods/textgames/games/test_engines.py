@@ -206,7 +206,7 @@ def test_gold_needs_a_solution(coin: GameSetting, planner: ProcessPlanner) -> No
 
 
 def test_an_engine_whose_package_is_missing_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(games, "OWN", {"far": games.OwnEngine("nowhere:Game", "no_such_package", "far")})
+    monkeypatch.setattr(games, "OWN", {"far": games.OwnEngine("nowhere:Game", ("no_such_package",), "far")})
     assert games.missing_for("far") == "pip install 'pddlego[far]'"
     with pytest.raises(UsageError, match="The engine 'far' is missing"):
         games.make_game("far", games.GameSpec("x", {}, 0, "train"))

@@ -57,7 +57,7 @@ EXITS = st.sampled_from(["north", "south", "east", "west"]).flatmap(
     lambda direction: st.one_of(
         st.builds(Exit, st.just(direction), st.sampled_from(["living room", "pantry"])),
         st.builds(Exit, st.just(direction), st.just("side yard"), st.just("sliding patio door")),
-        st.builds(Exit, st.just(direction), st.none(), st.just("frosted-glass door")),
+        st.builds(Exit, st.just(direction), st.none(), st.just("frosted-glass door"), closed=st.just(True)),
     )
 )
 

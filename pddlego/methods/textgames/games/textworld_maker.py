@@ -1,0 +1,80 @@
+"""Makes one game file of TextWorld: `python -m …textworld_maker NAME FOLD SEED PATH KEY=VALUE …`.
+
+Its own module, because it is the program of a process of its own.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pddlego.methods.textgames.games.textworld import import_textworld
+
+
+def _coin(options: Any, parameters: Mapping[str, int], fold: str, seed: int) -> Any:
+    """A chain of `distance` rooms with a coin at its end, and other rooms until there are `rooms`."""
+    from textworld.challenges.tw_coin_collector import coin_collector
+    from textworld.generator.data import KnowledgeBase
+
+    options.kb = KnowledgeBase.load(coin_collector.KB_PATH)
+    options.grammar.allowed_variables_numbering = True
+    options.nb_rooms, options.quest_length = parameters["rooms"], min(parameters["distance"], parameters["rooms"])
+    game = coin_collector.make_game("random", options)
+    game.objective = "Find the coin, and take it."  # the generator's own objective says the way
+    return game
+
+
+def _treasure(options: Any, parameters: Mapping[str, int], fold: str, seed: int) -> Any:
+    from textworld.challenges.tw_treasure_hunter import treasure_hunter
+
+    game = treasure_hunter.make({"level": parameters["level"]}, options)
+    last = game.metadata["walkthrough"][-1]
+    thing = re.fullmatch(r"take (.+?)(?: from .+)?", last)
+    assert thing is not None, f"the last command is {last}"
+    game.objective = f"Find the {thing[1]}, and take it. Take no other thing, but keys."
+    return game
+
+
+def _cooking(options: Any, parameters: Mapping[str, int], fold: str, seed: int) -> Any:
+    from textworld.challenges.tw_cooking import cooking
+
+    numbers = {name: parameters[name] for name in ("recipe", "take", "go")}
+    switches = {name: bool(parameters[name]) for name in ("open", "cook", "cut", "drop")}
+    return cooking.make({**numbers, **switches, "recipe_seed": seed, "split": fold}, options)
+
+
+_MAKERS: Mapping[str, Callable[[Any, Mapping[str, int], str, int], Any]] = {
+    "coin_collector": _coin,
+    "cooking": _cooking,
+    "treasure_hunter": _treasure,
+}
+
+
+ATTEMPTS = 10
+"""Maps that are drawn for a seed, until one has room for a quest of the right length."""
+
+_FAR = 1_000_000
+"""Between the seeds of two attempts, so that no other game begins with the same one."""
+
+
+def main(name: str, fold: str, seed: str, path: str, *parameters: str) -> None:
+    """Make the game and write it to `path` (its data beside it, as `.json`)."""
+    values = {key: int(value) for key, _, value in (parameter.partition("=") for parameter in parameters)}
+    textworld = import_textworld()
+    for attempt in range(ATTEMPTS):
+        options = textworld.GameOptions()
+        options.seeds, options.path, options.force_recompile = int(seed) + attempt * _FAR, path, True
+        try:
+            game = _MAKERS[name](options, values, fold, int(seed))
+        except textworld.generator.QuestGenerationError:
+            if attempt == ATTEMPTS - 1:
+                raise
+        else:
+            textworld.generator.compile_game(game, options)
+            return
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
