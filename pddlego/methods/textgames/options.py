@@ -68,6 +68,13 @@ _WRITING: Mapping[str, str] = {
 }
 """What can be taken out of a mode in which the model writes the domain, too."""
 
+_CHOOSING_GOALS: Mapping[str, str] = {
+    **_WRITING,
+    "hint": "the request does not say which goals to choose",
+    "detailed-goal": "the request does not say which form goals have, and how they are used",
+}
+"""What can be taken out of one in which it writes the goals, too."""
+
 WRITES_DOMAIN = ("full", "full-edit", "full-own-goals")
 """Modes in which a model writes the domain."""
 
@@ -84,7 +91,7 @@ MODES = (
     Mode("random", "any valid command", TEXT_GAME, confirms=("commands",), asks_model=False),
     Mode("gold", "the engine's own solution", TEXT_GAME, asks_model=False),
     Mode("human", "you type", TEXT_GAME, asks_model=False, needs_person=True),
-    Mode("full", "the model writes the domain, too (PDDLego+)", TEXT_GAME, _WRITING, ("plans", "commands")),
-    Mode("full-edit", "the model edits domain and problem", TEXT_GAME, _WRITING, ("plans", "commands")),
+    Mode("full", "the model writes the domain, too (PDDLego+)", TEXT_GAME, _CHOOSING_GOALS, ("plans", "commands")),
+    Mode("full-edit", "the model edits domain and problem", TEXT_GAME, _CHOOSING_GOALS, ("plans", "commands")),
     Mode("full-own-goals", "the model writes the domain; our goals", TEXT_GAME, _WRITING, ("plans", "commands")),
 )

@@ -76,7 +76,8 @@ def _terms(setting: GameSetting, without: Collection[str]) -> Terms:
     rules = reference.actions if reference is not None and "schemas" not in without else {}
     heads = ((name, " ".join(map(str, rule.parameters or ()))) for name, rule in sorted(rules.items()))
     goals = tuple(str(rung.goal) for rung in setting.start.ladder) if reference is not None else ()
-    return Terms(tuple(f"{name} ({parameters})" for name, parameters in heads), goals)
+    schemas = tuple(f"{name} ({parameters})" for name, parameters in heads)
+    return Terms(schemas, goals, "hint" not in without, "detailed-goal" not in without)
 
 
 def make_game(setting: GameSetting, seed: int, java: str | None = None) -> Game:

@@ -55,10 +55,15 @@ class Observations:
 @dataclass(frozen=True)
 class Terms:
     """What a model that writes the domain is bound to: `schemas` are the actions that the game has commands for,
-    `goals` conditions that the domain must have words for. Empty where it is free."""
+    `goals` conditions that the domain must have words for. Empty where it is free.
+
+    If it writes the goals, the request says which ones to choose (`hint`), and which form they have (`detailed`).
+    """
 
     schemas: tuple[str, ...] = ()
     goals: tuple[str, ...] = ()
+    hint: bool = True
+    detailed: bool = True
 
 
 @dataclass(frozen=True)

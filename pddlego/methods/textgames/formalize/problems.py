@@ -162,6 +162,8 @@ def full_request(prompts: Prompts, purpose: str, situation: Situation) -> Reques
         task=situation.task,
         schemas=terms.schemas,
         goals=terms.goals,
+        hint=terms.hint,
+        detailed=terms.detailed,
         edits=purpose == "full-edit",
     )
     user = prompts.render(
