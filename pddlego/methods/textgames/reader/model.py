@@ -224,7 +224,7 @@ class ReaderModel:
             if request.purpose == "full-steps":
                 part = STEPS[len(situation.answers)]
                 asked = (part, "commands") if part == "domain" else (part,)
-                return _full_answer(situation, reference, problem, asked)
+                return _full_answer(situation, reference, problem, asked) or _part(part, "")
             return _full_answer(situation, reference, problem)
         edit = rules.edit(situation)
         if request.purpose == "gen":
