@@ -26,7 +26,7 @@ RECORDED = Path(__file__).parent / "recorded"
 GAMES = ("coin", "cooking-easy", "cooking-hard", "mapreader", "twc", "paper-coin", "paper-cooking-easy")
 ABLATIONS = ("feedback", "tolerance", "replanning", "remedies", "ladder", "prompts")
 NOISY = "reader+noise:0.2,seed=1"
-FULL = ("full", "full-edit", "full-own-goals", "full-no-schemas")
+FULL = ("full", "full-edit", "full-steps", "full-own-goals", "full-no-schemas")
 PROBLEMS = ("24game", "blocksworld", "deduction")
 GRAPHPLAN = ("graphplan", "graphplan-no-prune", "graphplan-no-sort")
 TASKS = ("delivery", "forest", "gripper", "miconic", "ferry", "spanner")
@@ -56,13 +56,7 @@ PARTS = (
     Part("commands", ("coin", "cooking-easy"), ("act", "random"), "0-3"),
     Part("ablations", ("coin",), tuple(f"edit-no-{part}" for part in ABLATIONS), "0-2", (NOISY,)),
     Part("domain", ("coin",), ("edit-no-domain", "gen-no-domain"), "0-2"),
-    Part(
-        "full",
-        ("coin", "cooking-easy"),
-        ("full", "full-edit", "full-own-goals", "full-no-schemas"),
-        "0-2",
-        ("reader", NOISY),
-    ),
+    Part("full", ("coin", "cooking-easy"), FULL, "0-2", ("reader", NOISY)),
     Part("programs", TASKS, ("program", "program-no-cot", "random"), "0-1", options={"set": ("horizon=50",)}),
     Part("planner", ("movie",), ("plan",), "0-1", options=PYPERPLAN),
     Part(

@@ -26,7 +26,14 @@ from pddlego.methods.graphplan.advisers import named_actions
 from pddlego.methods.programs.episode import code_of as program_of
 from pddlego.methods.programs.trial import read_action
 from pddlego.methods.textgames.formalize.act import ActionGen
-from pddlego.methods.textgames.formalize.full import FullEditor, FullFormalizer, in_braces, read_goals, take_apart
+from pddlego.methods.textgames.formalize.full import (
+    FullEditor,
+    FullFormalizer,
+    FullSteps,
+    in_braces,
+    read_goals,
+    take_apart,
+)
 from pddlego.methods.textgames.formalize.problems import PddlEdit, PddlGen
 from pddlego.methods.textgames.knowledge import EMPTY_DOMAIN, Knowledge
 from pddlego.methods.textgames.loading import load
@@ -189,6 +196,7 @@ SITUATION = situation_with(
 )
 BLANK = Knowledge(EMPTY_DOMAIN, Problem("game", "unwritten"))
 WITHOUT_DOMAIN = replace(SITUATION, knowledge=BLANK)
+IN_STEPS = replace(SITUATION, answers=("", f"{PROBLEM}(:init (at k)){GOAL}"))
 
 
 def unless(error: type[Exception], read: Callable[[str], object]) -> Callable[[str], object]:
@@ -310,6 +318,7 @@ READERS = (
         "mode full", lambda text: FullFormalizer(PROMPTS, BLANK, Terms()).read(text, WITHOUT_DOMAIN), (*PDDL, *TAGS)
     ),
     Reader("mode full-edit", lambda text: FullEditor(PROMPTS, BLANK, Terms()).read(text, SITUATION), (*JSON, *TAGS)),
+    Reader("mode full-steps", lambda text: FullSteps(PROMPTS, BLANK, Terms()).read(text, IN_STEPS), (*PDDL, *TAGS)),
     Reader("review", reviewed, JSON),
     Reader("unused predicates", unused, PDDL),
     *(Reader(f"component {kind}", component_reader(kind), (*components(kind), *JSON[:5])) for kind in COMPONENTS),

@@ -19,8 +19,9 @@ def calls(folder: Path) -> int:
     return sum(json.loads(line)["usage"]["calls"] for line in lines)
 
 
-def test_coin_is_won_without_a_domain_file(tmp_path: Path) -> None:
-    done = run("play", "coin", "--mode", "full", "--seed", "12", "--pace", "0", cwd=tmp_path)
+@pytest.mark.parametrize("mode", ["full", "full-steps"])
+def test_coin_is_won_without_a_domain_file(tmp_path: Path, mode: str) -> None:
+    done = run("play", "coin", "--mode", mode, "--seed", "12", "--pace", "0", cwd=tmp_path)
     assert done.returncode == 0
     assert "won after 21 steps" in done.stdout
     shown = run("show", "latest", "--step", "0", cwd=tmp_path)

@@ -15,6 +15,7 @@ from pddlego.episode.lifecycle import played
 from pddlego.episode.loop import Attempt, Retry, refine
 from pddlego.methods.textgames.events import GameEvent, Observed, Planned, PlannedStep, Resumed
 from pddlego.methods.textgames.formalize.problems import (
+    INCOMPLETE,
     CommandProposal,
     Formalizer,
     ProblemProposal,
@@ -35,6 +36,7 @@ from pddlego.methods.textgames.memory import (
     no_plan,
     remedied,
 )
+from pddlego.methods.textgames.options import requests_of
 from pddlego.methods.textgames.situation import Observations, Situation
 from pddlego.methods.textgames.truth.reference import Checker, GameReader, checked
 from pddlego.methods.textgames.world import Episode, GameSession, Intention, Restart, intended, normalize_command
@@ -246,9 +248,9 @@ class PlanningPolicy:
             return attempt
         if self._memory.look_is_due(retry.attempt, retry.failed_with(UNREACHABLE)):
             yield from self._look()
-        situation = self._situation(retry)
-        completion = yield from self._ask(situation)
-        answer, proposal = completion.text, self._read(completion, situation)
+        completion, situation = yield from self._ask(self._situation(retry))
+        answer = "\n".join((*situation.answers, completion.text))
+        proposal = self._read(completion, situation)
         if proposal.feedback is not None:
             return (yield from _unusable(retry, answer, proposal, proposal.feedback))
         if isinstance(proposal, CommandProposal):
@@ -355,15 +357,21 @@ class PlanningPolicy:
         )
         return ablated(situation, self.episode.without)
 
-    def _ask(self, situation: Situation) -> Generator[Event, None, Completion]:
-        request = self._method.request(situation)
-        if request is None:
-            return Completion("")
-        self._budget.check_call()
-        self._was_asked = True
-        completion = yield from ask(self._model, remedied(request, situation), self._budget, situation.retry.attempt)
-        self._takes_no_temperature = self._takes_no_temperature or "temperature" in completion.not_taken
-        return completion
+    def _ask(self, situation: Situation) -> Generator[Event, None, tuple[Completion, Situation]]:
+        """Send the requests of an attempt. Returns the last answer, and the situation with the answers before it."""
+        while True:
+            request = self._method.request(situation)
+            if request is None:
+                return Completion(""), situation
+            self._budget.check_call()
+            self._was_asked = True
+            attempt = situation.retry.attempt
+            completion = yield from ask(self._model, remedied(request, situation), self._budget, attempt)
+            self._takes_no_temperature = self._takes_no_temperature or "temperature" in completion.not_taken
+            answers = (*situation.answers, completion.text)
+            if completion.finish in INCOMPLETE or len(answers) == requests_of(self.episode.mode):
+                return completion, situation
+            situation = replace(situation, answers=answers)
 
 
 class Agent:

@@ -15,7 +15,7 @@ from pddlego.methods.base import UpperBound, Variant, whole
 from pddlego.methods.registry import make_codec
 from pddlego.methods.setting_files import SettingTable, read_setting
 from pddlego.methods.textgames.knowledge import ActionRule, Knowledge, beginning_with, blank_knowledge, reference_of
-from pddlego.methods.textgames.options import TEXT_GAME, WRITES_DOMAIN, TextGameOptions
+from pddlego.methods.textgames.options import TEXT_GAME, WRITES_DOMAIN, TextGameOptions, requests_of
 from pddlego.methods.textgames.settings import (
     ActionTable,
     ClaimRule,
@@ -386,7 +386,7 @@ def upper_bound(setting: GameSetting, mode: str, options: TextGameOptions, retri
     prompts = {name: len(text) for name, text in setting.sources.items() if name.startswith("prompts/")}
     own = sum(length for name, length in prompts.items() if base in name or "notes" in name)
     attempts = setting.asking.protocol.attempts or 1 + retries
-    calls = setting.max_steps * attempts
+    calls = setting.max_steps * attempts * requests_of(mode)
     return UpperBound(calls, own + len(setting.start.domain.text) + _GROWTH + MAX_REJECTED)
 
 

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import get_args
 
-from pddlego.episode.events import Event, Limits, Usage
-from pddlego.methods.base import Column, CountTable, Figure, Measuring, Share, ShareTable
+from pddlego.episode.events import Accepted, Ended, Event, Limits, Outcome, Rejected, Started, Usage
+from pddlego.methods.base import Column, CountTable, Figure, Measuring, Share, ShareTable, whole
 from pddlego.methods.textgames.events import FactsChecked, Observed, Planned, Verdict
 from pddlego.methods.textgames.games import Game
+from pddlego.methods.textgames.options import PLANNING
 from pddlego.methods.textgames.play import episode_events, make_game
 from pddlego.methods.textgames.reader.model import ReaderModel, can_answer
 from pddlego.methods.textgames.reader.text import read_room
@@ -37,6 +38,7 @@ def measure(events: Sequence[Event], used: Usage) -> Measures:
         "refused": used.refused,
         "surprises": surprises,
         **({"repeated": repeated} if repeated else {}),
+        **_first_answers(events),
     }
     return Measures(
         numbers,
@@ -44,6 +46,32 @@ def measure(events: Sequence[Event], used: Usage) -> Measures:
         _by_step(events),
         first_error=str(error or ""),
     )
+
+
+def _first_answers(events: Sequence[Event]) -> dict[str, float]:
+    """How often neither loop of PDDLego+ was needed, in modes that plan: `first_try` for the whole episode (1 or 0),
+    and the share of questions.
+
+    The first answer to a question succeeds if it is accepted (no error of the check or the planner: inner loop), and
+    the game refuses no command until the next question (outer loop).
+    """
+    started = next((event for event in events if isinstance(event, Started)), None)
+    succeeded: list[bool] = []
+    retried = False
+    for event in events:
+        if isinstance(event, Rejected) or (isinstance(event, Accepted) and _is_answer(event)):
+            succeeded += [] if retried else [isinstance(event, Accepted)]
+            retried = isinstance(event, Rejected)
+        elif isinstance(event, Observed) and event.refused and succeeded:
+            succeeded[-1] = False
+    if started is None or whole(started.mode) not in PLANNING or not succeeded:
+        return {}
+    won = any(isinstance(event, Ended) and event.outcome is Outcome.WON for event in events)
+    return {"first_try": int(won and all(succeeded)), "first_answers": sum(succeeded) / len(succeeded)}
+
+
+def _is_answer(accepted: Accepted) -> bool:
+    return accepted.kind == "problem" and accepted.source == "model"
 
 
 RIGHT, PRECISION, RECALL = "right facts", "precision", "recall"
@@ -69,8 +97,8 @@ def _by_step(events: Sequence[Event]) -> dict[str, tuple[tuple[float, float], ..
         elif isinstance(event, FactsChecked) and not event.rejected:
             right = sum(event.right.values())
             missing = sum(error.verdict == "missing" for error in event.errors)
-            for name, whole in ((PRECISION, right + len(event.errors) - missing), (RECALL, right + missing)):
-                points[name] += [(float(step), right / whole)] if whole else []
+            for name, total in ((PRECISION, right + len(event.errors) - missing), (RECALL, right + missing)):
+                points[name] += [(float(step), right / total)] if total else []
     return {name: tuple(line) for name, line in points.items() if line}
 
 
@@ -129,6 +157,8 @@ MEASURING = Measuring(
         Column("refused", blank_zero=True),
         Column("surprises", shown=False),
         Column("repeated", blank_zero=True),
+        Column("first_try", counted=True, shown=False),
+        Column("first_answers", shown=False),
     ),
     counts=(
         CountTable("rungs", "Goals that plans were made for", "goal"),

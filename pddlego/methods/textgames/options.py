@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
-from pddlego.methods.base import Mode
+from pddlego.methods.base import Mode, whole
 from pddlego.util.options import Flag, Options, option
 
 
@@ -68,8 +68,24 @@ _WRITING: Mapping[str, str] = {
 }
 """What can be taken out of a mode in which the model writes the domain, too."""
 
-WRITES_DOMAIN = ("full", "full-edit", "full-own-goals")
+_CHOOSING_GOALS: Mapping[str, str] = {
+    **_WRITING,
+    "hint": "the request does not say which goals to choose",
+    "detailed-goal": "the request does not say which form goals have, and how they are used",
+}
+"""What can be taken out of one in which it writes the goals, too."""
+
+WRITES_DOMAIN = ("full", "full-edit", "full-steps", "full-own-goals")
 """Modes in which a model writes the domain."""
+
+STEPS = ("domain", "problem", "goals")
+"""What mode `full-steps` asks for, a request for each."""
+
+
+def requests_of(mode: str) -> int:
+    """How many requests an answer takes in a mode or its variant."""
+    return len(STEPS) if whole(mode) == "full-steps" else 1
+
 
 PLANNING = ("edit", "gen", *WRITES_DOMAIN)
 """Modes in which a model writes problems and a planner plans."""
@@ -84,7 +100,8 @@ MODES = (
     Mode("random", "any valid command", TEXT_GAME, confirms=("commands",), asks_model=False),
     Mode("gold", "the engine's own solution", TEXT_GAME, asks_model=False),
     Mode("human", "you type", TEXT_GAME, asks_model=False, needs_person=True),
-    Mode("full", "the model writes the domain, too (PDDLego+)", TEXT_GAME, _WRITING, ("plans", "commands")),
-    Mode("full-edit", "the model edits domain and problem", TEXT_GAME, _WRITING, ("plans", "commands")),
+    Mode("full", "the model writes the domain, too (PDDLego+)", TEXT_GAME, _CHOOSING_GOALS, ("plans", "commands")),
+    Mode("full-edit", "the model edits domain and problem", TEXT_GAME, _CHOOSING_GOALS, ("plans", "commands")),
+    Mode("full-steps", "domain, problem and goals one by one", TEXT_GAME, _CHOOSING_GOALS, ("plans", "commands")),
     Mode("full-own-goals", "the model writes the domain; our goals", TEXT_GAME, _WRITING, ("plans", "commands")),
 )

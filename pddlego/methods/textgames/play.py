@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 
 from pddlego.episode.approval import Approver
 from pddlego.episode.events import Event, Limits, Started
@@ -14,11 +15,11 @@ from pddlego.methods.textgames import games
 from pddlego.methods.textgames.agent import Agent, Agents
 from pddlego.methods.textgames.events import Observed, Resumed
 from pddlego.methods.textgames.formalize.act import ActionGen, HumanActions, Person, RandomActions, typed_before
-from pddlego.methods.textgames.formalize.full import FullEditor, FullFormalizer
+from pddlego.methods.textgames.formalize.full import FullEditor, FullFormalizer, FullSteps
 from pddlego.methods.textgames.formalize.problems import Formalizer, PddlEdit, PddlGen
 from pddlego.methods.textgames.games import Closes, Game, GameSpec, Solves
 from pddlego.methods.textgames.loading import setting_for
-from pddlego.methods.textgames.options import MODES, WRITES_DOMAIN, TextGameOptions
+from pddlego.methods.textgames.options import MODES, WRITES_DOMAIN, TextGameOptions, requests_of
 from pddlego.methods.textgames.reference_model import can_read, check_reader
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Exchange, Observations, Situation, Terms
@@ -44,8 +45,9 @@ def make_method(mode: str, setting: GameSetting, seed: int, person: Person | Non
     again = Feedback("trial", "trial", ("trial",))
     looked = (Exchange(None, "trial"), Exchange("trial", "trial"))
     seen = Observations(looked, looked, ("trial",))
-    for retry in (Retry(), Retry(1, "trial", again)):
-        method.request(Situation(setting.start, "trial", seen, retry, notes=("trial",), reader=setting.reader))
+    for retry, earlier in product((Retry(), Retry(1, "trial", again)), range(requests_of(mode))):
+        answers = ("trial",) * earlier
+        method.request(Situation(setting.start, "trial", seen, retry, answers, ("trial",), reader=setting.reader))
     return method
 
 
@@ -59,7 +61,8 @@ def _method(name: str, setting: GameSetting, seed: int, person: Person | None) -
     if variant.mode.name == "gen":
         return PddlGen(prompts, tolerant, one_message=one_message)
     if variant.mode.name in WRITES_DOMAIN:
-        method = FullEditor if variant.mode.name == "full-edit" else FullFormalizer
+        writers: dict[str, type[FullFormalizer | FullEditor]] = {"full-edit": FullEditor, "full-steps": FullSteps}
+        method = writers.get(variant.mode.name, FullFormalizer)
         return method(prompts, setting.start, _terms(setting, without), tolerant)
     if variant.mode.name == "act":
         return ActionGen(prompts, checked="check" not in without, one_message=one_message)
@@ -77,7 +80,8 @@ def _terms(setting: GameSetting, without: Collection[str]) -> Terms:
     rules = reference.actions if reference is not None and "schemas" not in without else {}
     heads = ((name, " ".join(map(str, rule.parameters or ()))) for name, rule in sorted(rules.items()))
     goals = tuple(str(rung.goal) for rung in setting.start.ladder) if reference is not None else ()
-    return Terms(tuple(f"{name} ({parameters})" for name, parameters in heads), goals)
+    schemas = tuple(f"{name} ({parameters})" for name, parameters in heads)
+    return Terms(schemas, goals, "hint" not in without, "detailed-goal" not in without)
 
 
 def make_game(setting: GameSetting, seed: int, java: str | None = None) -> Game:

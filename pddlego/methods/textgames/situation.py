@@ -55,17 +55,23 @@ class Observations:
 @dataclass(frozen=True)
 class Terms:
     """What a model that writes the domain is bound to: `schemas` are the actions that the game has commands for,
-    `goals` conditions that the domain must have words for. Empty where it is free."""
+    `goals` conditions that the domain must have words for. Empty where it is free.
+
+    If it writes the goals, the request says which ones to choose (`hint`), and which form they have (`detailed`).
+    """
 
     schemas: tuple[str, ...] = ()
     goals: tuple[str, ...] = ()
+    hint: bool = True
+    detailed: bool = True
 
 
 @dataclass(frozen=True)
 class Situation:
     """What a request is rendered from, and what its answer is read with.
 
-    `retry` holds the last answer to the same request if it could not be used. `notes` are about the last accepted
+    `retry` holds the last answer to the same request if it could not be used, `answers` those to the requests for the
+    earlier parts of this one. `notes` are about the last accepted
     answer (edit lines that matched nothing); `contradictions` say how the problem contradicts itself. `placeholder`
     is the first unused name for a room not yet seen. `reworded` counts the retries that are phrased differently
     because the endpoint accepts no temperature. `reader` is for the built-in reader.
@@ -75,6 +81,7 @@ class Situation:
     task: str = ""
     seen: Observations = Observations()
     retry: Retry = FIRST
+    answers: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     contradictions: tuple[str, ...] = ()
     placeholder: str = ""

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pddlego.methods.textgames.formalize.problems import ProblemProposal, full_request, with_unmatched
 from pddlego.methods.textgames.knowledge import Knowledge, ModelDomain
+from pddlego.methods.textgames.options import STEPS
 from pddlego.methods.textgames.situation import MOST_GOALS, Situation, Terms
 from pddlego.models import Request
 from pddlego.models.base import Feedback, cut_off
@@ -189,6 +190,42 @@ class FullFormalizer:
         written = ModelDomain(reading.domain, () if terms.goals else goals, commands)
         feedback = _feedback((*in_domain, *blocking), in_problem)
         return ProblemProposal(self._blank.rewritten(written, problem), feedback, None, defects)
+
+
+class FullSteps(FullFormalizer):
+    """Asks for the domain, the problem without a goal, and the goals, a request for each.
+
+    An answer counts for the part that it was asked for, whatever else is in it.
+    """
+
+    def request(self, situation: Situation) -> Request:
+        parts, known = _parts_of(situation.answers), situation.knowledge
+        problem = str(known.problem) if known.written else ""
+        draft: dict[str, Any] = {"domain": parts.domain or known.domain.text, "problem": parts.problem or problem}
+        if parts.commands:
+            draft["commands"] = dict(parts.commands)
+        asked = replace(situation, terms=self._terms)
+        return full_request(self._prompts, "full-steps", asked, STEPS[len(situation.answers)], draft)
+
+    def read(self, answer: str, situation: Situation) -> ProblemProposal:
+        """The answers to all requests as one; without all of them, the last one was not whole."""
+        answers = (*situation.answers, answer)
+        if len(answers) < len(STEPS):
+            return ProblemProposal(situation.knowledge, cut_off())
+        parts = _parts_of(answers)
+        missing = [part for part, text in (("problem", parts.problem), ("goals", parts.goals)) if "(" not in text]
+        if missing:
+            tags = " and ".join(f"<{part}>" for part in missing)
+            return ProblemProposal(situation.knowledge, Feedback("invalid answer", f"there is no {tags} in it."))
+        return self.read_parts(parts, situation)
+
+
+def _parts_of(answers: Sequence[str]) -> FullAnswer:
+    """What the answers to the first requests say, each of its own part. Goals may come without their tag."""
+    texts = [spoken(answer) for answer in answers]
+    domain, problem, goals = (*map(take_apart, texts), *[FullAnswer()] * (len(STEPS) - len(texts)))
+    bare = _FENCE.sub("", texts[-1]) if len(texts) == len(STEPS) else ""
+    return FullAnswer(domain.domain, problem.problem, goals.goals or bare, domain.commands)
 
 
 _NO_DOMAIN = Feedback("invalid answer", "it contains no domain file: write (define (domain …) …)")

@@ -6,7 +6,7 @@ A method turns a situation into a request, and the answer into a proposal. Metho
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -154,27 +154,37 @@ def _problem_request(
     return Request(purpose, messages, situation, EDIT_SCHEMA if schema else None)
 
 
-def full_request(prompts: Prompts, purpose: str, situation: Situation) -> Request:
-    """Ask for a domain and a problem, as whole files or as edits (purpose `full-edit`)."""
+def full_request(
+    prompts: Prompts, purpose: str, situation: Situation, part: str = "", draft: Mapping[str, Any] | None = None
+) -> Request:
+    """Ask for a domain and a problem, as whole files or as edits (purpose `full-edit`), or for one `part` of them.
+
+    `draft` replaces what is shown of the files by the parts that were written before.
+    """
     written, terms = situation.knowledge.written, situation.terms
     system = prompts.render(
         "textgames/full",
         task=situation.task,
         schemas=terms.schemas,
         goals=terms.goals,
+        hint=terms.hint,
+        detailed=terms.detailed,
         edits=purpose == "full-edit",
+        steps=purpose == "full-steps",
     )
-    user = prompts.render(
-        "textgames/full-turn",
-        domain=situation.knowledge.domain.text,
-        commands=dict(written.commands) if written else {},
-        own_goals=tuple(map(str, written.goals)) if written else (),
-        valid_commands=situation.seen.valid_commands,
-        kinds=situation.seen.kinds,
-        things=situation.seen.things,
-        repeating=situation.seen.repeating,
+    shown = {
+        "domain": situation.knowledge.domain.text,
+        "commands": dict(written.commands) if written else {},
+        "own_goals": tuple(map(str, written.goals)) if written else (),
+        "valid_commands": situation.seen.valid_commands,
+        "kinds": situation.seen.kinds,
+        "things": situation.seen.things,
+        "repeating": situation.seen.repeating,
+        "part": part,
         **_changing(situation),
-    )
+        **(draft or {}),
+    }
+    user = prompts.render("textgames/full-turn", **shown)
     return Request(purpose, (Message("system", system), Message("user", user)), situation)
 
 
@@ -324,6 +334,10 @@ _FILTERED = Feedback(
 """What is said of an answer that a filter took away."""
 
 
+INCOMPLETE = ("length", "content_filter")
+"""Why an endpoint ends an answer before it is whole."""
+
+
 def unless_incomplete(proposal: Proposal, answer: Completion) -> Proposal:
     """The proposal, with a feedback of its own if the endpoint cut the answer off before it was whole, or filtered it.
 
@@ -332,6 +346,6 @@ def unless_incomplete(proposal: Proposal, answer: Completion) -> Proposal:
     repaired = isinstance(proposal, ProblemProposal) and any(
         defect.kind is DefectKind.REPAIRED and MISSING in defect.message for defect in proposal.defects
     )
-    if answer.finish not in ("length", "content_filter") or (proposal.feedback is None and not repaired):
+    if answer.finish not in INCOMPLETE or (proposal.feedback is None and not repaired):
         return proposal
     return replace(proposal, feedback=cut_off() if answer.finish == "length" else _FILTERED)

@@ -5,21 +5,22 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import entry_points
 from typing import Any, Protocol
 
 from pddlego.errors import ModelError, UsageError
+from pddlego.methods.textgames.formalize.full import PARTS
 from pddlego.methods.textgames.knowledge import Knowledge
-from pddlego.methods.textgames.options import PLANNING
+from pddlego.methods.textgames.options import PLANNING, STEPS
 from pddlego.methods.textgames.reader.houses import CoinRules, CookingRules, MapReaderRules, TidyRules
 from pddlego.methods.textgames.reader.laboratory import LaboratoryRules
 from pddlego.methods.textgames.reader.textworld import ChainRules, MazeRules, MealRules
 from pddlego.methods.textgames.settings import ReadingRule
 from pddlego.methods.textgames.situation import Exchange, Situation
 from pddlego.models.base import Completion, Request
-from pddlego.pddl import Atom, Edit, Problem, apply_edit, edit_between, to_name
+from pddlego.pddl import TRUE, Atom, Edit, Problem, apply_edit, edit_between, to_name
 from pddlego.pddl.conditions import read_atom, read_typed_list
 from pddlego.pddl.edit import as_lines, domain_edit_between
 from pddlego.pddl.names import is_name
@@ -83,16 +84,16 @@ def _as_given(situation: Situation, reference: Knowledge) -> Situation:
     return replace(situation, knowledge=reference.with_problem(known))
 
 
-def _full_answer(situation: Situation, reference: Knowledge, problem: Problem) -> str:
-    """Domain, problem, goals and commands as whole files, in the form that is asked for."""
+def _full_answer(situation: Situation, reference: Knowledge, problem: Problem, asked: Sequence[str] = PARTS) -> str:
+    """The parts of an answer as whole files, those that are `asked` for."""
     same = not domain_edit_between(situation.knowledge.domain, reference.domain)
-    parts = [] if same else [_part("domain", reference.domain.text)]
-    parts.append(_part("problem", str(problem.with_goal(reference.ladder[0].goal))))
+    parts = {} if same else {"domain": reference.domain.text}
+    parts["problem"] = str(problem.with_goal(reference.ladder[0].goal if "goals" in asked else TRUE))
     if not situation.terms.goals:
-        parts.append(_part("goals", "\n".join(_goals(reference))))
+        parts["goals"] = "\n".join(_goals(reference))
     if not situation.terms.schemas:
-        parts.append(_part("commands", "\n".join(f"{name}: {text}" for name, text in _commands(reference).items())))
-    return "\n".join(parts)
+        parts["commands"] = "\n".join(f"{name}: {text}" for name, text in _commands(reference).items())
+    return "\n".join(_part(name, text) for name, text in parts.items() if name in asked)
 
 
 def _full_edit(situation: Situation, reference: Knowledge, edit: Mapping[str, object]) -> str:
@@ -224,6 +225,10 @@ class ReaderModel:
             problem = apply_edit(problem, rules.edit(given), reference.domain.constants).problem
             if request.purpose == "full-edit":
                 return _full_edit(situation, reference, as_json(edit_between(situation.knowledge.problem, problem)))
+            if request.purpose == "full-steps":
+                part = STEPS[len(situation.answers)]
+                asked = (part, "commands") if part == "domain" else (part,)
+                return _full_answer(situation, reference, problem, asked) or _part(part, "")
             return _full_answer(situation, reference, problem)
         edit = rules.edit(situation)
         if request.purpose == "gen":

@@ -339,9 +339,12 @@ class NoisyReader(ReaderModel):
 
     def _with(self, make: Make, request: Request, text: str) -> str:
         """The text with an error."""
-        if not isinstance(make, Edited) or request.purpose not in ("gen", "full"):
+        if isinstance(make, InGoals):
+            earlier = "\n".join((*situation_of(request).answers, ""))
+            return make(earlier + text, self._random).removeprefix(earlier)
+        if not isinstance(make, Edited) or request.purpose not in ("gen", "full", "full-steps"):
             return make(text, self._random)
-        if request.purpose == "full":
+        if request.purpose != "gen":
             return in_problem(text, make, self._random)
         edit = self._answer(replace(request, purpose="edit"))
         if make.anywhere:

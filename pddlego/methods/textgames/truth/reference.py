@@ -82,7 +82,7 @@ class Checker:
         self._setting, self._method, self._reference = setting, method, reference
         self._judge = Judge(setting.claims, reference.known.placeholder)
         self._known, self._step = setting.start, 0
-        self._answer: str | None = None
+        self._answers: list[str] = []
 
     def after(self, event: Event) -> Iterator[FactsChecked]:
         """What is true of the problem that an event brings. Raises `ModelError` if the reference cannot answer."""
@@ -91,16 +91,17 @@ class Checker:
             renamed = self._reference.read(event)
             self._judge.reference_changed(self._reference.known.problem, renamed)
         elif isinstance(event, Answered):
-            self._answer = event.completion.text
-        elif isinstance(event, Rejected) and self._answer is not None:
-            situation = Situation(self._known, reader=self._setting.reader)
-            proposal = self._method.read(self._answer, situation)
+            self._answers.append(event.completion.text)
+        elif isinstance(event, Rejected) and self._answers:
+            *earlier, answer = self._answers
+            situation = Situation(self._known, answers=tuple(earlier), reader=self._setting.reader)
+            proposal, self._answers = self._method.read(answer, situation), []
             if isinstance(proposal, ProblemProposal):
                 renamed = proposal.report.renamed if proposal.report else ()
                 yield self._checked(proposal.problem, renamed, rejected=True)
         problem = _claimed(event)
         if problem is not None:
-            self._answer, self._known = None, self._known.with_problem(problem)
+            self._answers, self._known = [], self._known.with_problem(problem)
             yield self._checked(problem, event.renamed if isinstance(event, Accepted) else ())
 
     def _checked(self, problem: Problem, renamed: Renamed, *, rejected: bool = False) -> FactsChecked:

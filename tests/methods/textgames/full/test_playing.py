@@ -7,13 +7,16 @@ import pytest
 import pddlego.episode.events as ev
 from pddlego.episode.events import Accepted, Event, Limits, Outcome, Started
 from pddlego.methods.base import parse_variant
-from pddlego.methods.textgames.events import Observed, Planned
+from pddlego.methods.textgames.events import FactsChecked, Observed, Planned
 from pddlego.methods.textgames.loading import setting_for
 from pddlego.methods.textgames.memory import Memory
-from pddlego.methods.textgames.options import MODES
+from pddlego.methods.textgames.options import MODES, STEPS
+from pddlego.methods.textgames.play import make_method
 from pddlego.methods.textgames.reader.model import ReaderModel
+from pddlego.methods.textgames.reader.noise import NoisyReader
 from pddlego.methods.textgames.settings import GameSetting
-from pddlego.methods.textgames.situation import Exchange
+from pddlego.methods.textgames.situation import Exchange, Situation
+from pddlego.methods.textgames.truth.reference import Checker, Reference
 from pddlego.models import Model
 from pddlego.pddl.diff import domain_parts
 from pddlego.planning import ProcessPlanner
@@ -45,10 +48,11 @@ def full(
     model: Model,
     mode: str = "full",
     game: GridHouse | None = None,
+    limits: Limits | None = None,
     **how: object,
 ) -> list[Event]:
     played = setting_for(setting, parse_variant(mode, MODES))
-    return play(played, planner, game or behind_a_door(), model, mode, Limits(30), **how)
+    return play(played, planner, game or behind_a_door(), model, mode, limits or Limits(30), **how)
 
 
 MODES_THAT_WRITE = (
@@ -58,6 +62,10 @@ MODES_THAT_WRITE = (
     "full-no-schemas",
     "full-edit-no-schemas",
     "full-no-tolerance",
+    "full-steps",
+    "full-steps-no-schemas",
+    "full-steps-no-tolerance",
+    "full-no-hint-no-detailed-goal",
 )
 
 
@@ -159,6 +167,80 @@ def test_our_goals_must_be_sayable_in_the_models_domain(coin: GameSetting, plann
     (rejected,) = of(events, ev.Rejected)
     assert "predicate visited is not declared" in rejected.feedback.evidence[0]
     assert ended(events).outcome is Outcome.WON
+
+
+HINT = "such as reaching an unvisited place"
+FORM = "The planner tries them in this order"
+
+
+@pytest.mark.parametrize(
+    ("mode", "texts"),
+    [
+        ("full", {HINT, FORM}),
+        ("full-steps", {HINT, FORM}),
+        ("full-no-hint", {FORM}),
+        ("full-edit-no-detailed-goal", {HINT}),
+        ("full-steps-no-detailed-goal-no-hint", set()),
+    ],
+)
+def test_what_is_said_of_goals_can_be_left_out(coin: GameSetting, mode: str, texts: set[str]) -> None:
+    played = setting_for(coin, parse_variant(mode, MODES))
+    request = make_method(mode, played, 1).request(Situation(played.start, reader=played.reader))
+    assert request is not None
+    system = request.messages[0].content
+    assert "Also write the goals in <goals>" in system
+    assert {text for text in (HINT, FORM) if text in system} == texts
+
+
+def in_steps(domain: str, problem: str, goals: str) -> list[str]:
+    return [f"<domain>{domain}</domain>", problem, f"<goals>{goals}</goals>"]
+
+
+def test_the_parts_are_asked_for_one_after_another(coin: GameSetting, planner: ProcessPlanner) -> None:
+    """Each request shows the parts before it. All are asked for again if what they are together is rejected."""
+    true = in_steps(coin.start.domain.text, PROBLEM, "(at kitchen)")
+    model = ForgetfulModel([*true, "<domain></domain>"])  # the rejected domain is not kept
+    events = full(coin, planner, model, "full-steps")
+    assert ended(events).outcome is Outcome.WON
+    text = [request.messages[-1].content for request in model.requests]
+    assert [item.splitlines()[-1] for item in text[:6]] == [f"Now write <{part}>." for part in STEPS] * 2
+    assert ["(:action move" in item for item in text[:3]] == [False, True, True]
+    assert ["There is no problem file yet." in item for item in text[:3]] == [False, True, False]
+    assert "(connected kitchen loc1 north)" in text[2]
+    already_true, no_domain = of(events, ev.Rejected)
+    assert already_true.feedback.category == "goal already true"
+    assert no_domain.feedback.message.startswith("it contains no domain file")
+    assert all("the goal is true before any action" in item for item in text[3:6])
+    assert ended(events).usage.calls == len(model.requests)
+    assert [event.attempt for event in of(events, ev.Asked)][:9] == [0, 0, 0, 1, 1, 1, 2, 2, 2]
+
+
+def test_an_answer_that_is_cut_off_ends_the_steps(coin: GameSetting, planner: ProcessPlanner) -> None:
+    model = ForgetfulModel(in_steps(coin.start.domain.text, PROBLEM[:100], "")[:1], finish="length")
+    events = full(coin, planner, model, "full-steps")
+    assert ended(events).outcome is Outcome.WON
+    assert [event.feedback.category for event in of(events, ev.Rejected)] == ["cut off"]
+    assert model.requests[1].messages[-1].content.endswith("Now write <domain>.")
+
+
+def test_facts_of_rejected_steps_are_checked(coin: GameSetting, planner: ProcessPlanner) -> None:
+    model = ForgetfulModel(in_steps(coin.start.domain.text, PROBLEM, "(at kitchen)"))
+    played = setting_for(coin, parse_variant("full-steps", MODES))
+    checker = Checker(played, make_method("full-steps", played, 1), Reference(played))
+    events = play(played, planner, behind_a_door(), model, "full-steps", Limits(30), checker=checker)
+    first = of(events, FactsChecked)[0]
+    assert first.rejected
+    assert first.right["at"] == 1
+
+
+@pytest.mark.parametrize("kind", ["goal-true", "lost-effect", "duplicate"])
+def test_simulated_errors_are_made_in_their_step(coin: GameSetting, planner: ProcessPlanner, kind: str) -> None:
+    events = full(coin, planner, NoisyReader(1.0, kinds=(kind,)), "full-steps", limits=Limits(30, calls=3))
+    wrong = ["domain", "problem", "goals"].index(
+        {"goal-true": "goals", "lost-effect": "domain", "duplicate": "problem"}[kind]
+    )
+    mistakes = [event.completion.mistake is not None for event in of(events, ev.Answered)]
+    assert mistakes == [step == wrong for step in range(3)]
 
 
 @pytest.mark.parametrize(

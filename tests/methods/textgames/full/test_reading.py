@@ -14,6 +14,7 @@ from pddlego.methods.textgames.formalize.full import (
     FullAnswer,
     FullEditor,
     FullFormalizer,
+    FullSteps,
     in_braces,
     take_apart,
 )
@@ -119,6 +120,34 @@ def test_goals_are_tried_in_the_order_of_the_answer() -> None:
     proposal = whole().read(answer, situation())
     assert proposal.knowledge.written is not None
     assert proposal.knowledge.written.goals == (parse_condition("(at attic)"), parse_condition("(at hall)"))
+
+
+@pytest.mark.parametrize(
+    ("answers", "says"),
+    [
+        ((DOMAIN, f"```pddl\n{PROBLEM}\n```", "(at attic)"), ""),
+        ((f"<domain>{DOMAIN}</domain>{PROBLEM}", f"<problem>{PROBLEM}</problem>", "<goals>(at attic)</goals>"), ""),
+        ((f"hm</think>{DOMAIN}", f"hm</think>{PROBLEM}", "hm (at hall)</think>(:goal (at attic))"), ""),
+        ((DOMAIN, PROBLEM.replace("(:goal (at attic))", ""), '{"goals": ["(at attic)"]}'), ""),
+        ((DOMAIN, "I cannot do that.", "I neither."), "no <problem> and <goals> in it"),
+        (("", PROBLEM, "(at attic)"), "no domain file"),
+        ((DOMAIN, PROBLEM, "(in attic)"), "predicate in is not declared"),
+        ((DOMAIN, PROBLEM), "cut off"),
+        ((DOMAIN[:200], PROBLEM, "(at attic)"), "cut off"),
+    ],
+)
+def test_answers_in_steps_are_read_as_one(answers: tuple[str, ...], says: str) -> None:
+    *earlier, last = answers
+    steps = FullSteps(Prompts("coin"), BLANK, Terms(SCHEMAS))
+    proposal = steps.read(last, Situation(BLANK, answers=tuple(earlier)))
+    if says:
+        assert proposal.feedback is not None
+        assert says in " ".join((proposal.feedback.message, *proposal.feedback.evidence))
+        return
+    assert proposal.feedback is None, proposal.feedback
+    assert proposal.problem == parse_problem(PROBLEM)
+    assert proposal.knowledge.written is not None
+    assert proposal.knowledge.written.goals == (parse_condition("(at attic)"),)
 
 
 def test_without_schemas_every_action_needs_a_command_of_its_parameters() -> None:

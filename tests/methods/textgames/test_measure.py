@@ -1,0 +1,43 @@
+"""Success at the first attempt: of an episode, and of its questions."""
+
+from __future__ import annotations
+
+import pytest
+
+from pddlego.episode.events import Accepted, Ended, Event, Limits, Outcome, Rejected, Started, Usage
+from pddlego.methods.textgames.events import Observed
+from pddlego.methods.textgames.measure import measure
+from pddlego.models.base import Feedback
+
+ACCEPTED, EXPECTED = Accepted("problem", "p"), Accepted("problem", "p", source="plan")
+DOMAIN = Accepted("domain", "d")
+REJECTED = Rejected(0, Feedback("defects", "no"))
+DONE, REFUSED = Observed(1, "move", "b", "b"), Observed(2, "move", "b", "b", refused=True)
+WON, LOST = Ended(Outcome.WON, "", 1.0), Ended(Outcome.NO_PLAN, "", 0.0)
+
+
+def started(mode: str) -> Started:
+    return Started("coin", "Coin", mode, "m", 1, "", Limits(50), "textgames")
+
+
+@pytest.mark.parametrize(
+    ("events", "first_try", "share"),
+    [
+        ([DOMAIN, ACCEPTED, DONE, EXPECTED, DONE, ACCEPTED, DONE, WON], 1, 1.0),
+        ([ACCEPTED, DONE, LOST], 0, 1.0),
+        ([ACCEPTED, DONE, REJECTED, REJECTED, ACCEPTED, DONE, WON], 0, 0.5),
+        ([ACCEPTED, REFUSED, ACCEPTED, DONE, WON], 0, 0.5),
+        ([REJECTED, ACCEPTED, REFUSED, ACCEPTED, DONE, ACCEPTED, WON], 0, 2 / 3),
+        ([REJECTED, REJECTED, LOST], 0, 0.0),
+    ],
+)
+def test_first_answers_are_accepted_and_no_command_is_refused(
+    events: list[Event], first_try: int, share: float
+) -> None:
+    numbers = measure([started("full-no-hint"), *events], Usage()).numbers
+    assert (numbers["first_try"], numbers["first_answers"]) == (first_try, share)
+
+
+@pytest.mark.parametrize(("mode", "events"), [("act", [REJECTED, DONE, WON]), ("edit", [WON])])
+def test_without_plans_or_answers_nothing_is_said_of_them(mode: str, events: list[Event]) -> None:
+    assert not {"first_try", "first_answers"} & set(measure([started(mode), *events], Usage()).numbers)
