@@ -16,6 +16,7 @@ from benchmarks import (
     play,
     programs,
     sandbox,
+    scale,
     search,
     start,
     tokens,
@@ -36,6 +37,7 @@ PARTS = {
     "search": search.main,
     "graphplan": graphplan.main,
     "programs": programs.main,
+    "scale": scale.main,
 }
 
 

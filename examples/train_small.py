@@ -270,7 +270,7 @@ def serve(path: Path) -> xllamacpp.Server:
     options.model.path = str(path)
     options.hostnames = ["127.0.0.1"]
     options.port, options.n_ctx, options.n_parallel, options.n_predict = 0, 2 * CONTEXT, 2, CONTEXT // 2
-    options.warmup = False
+    options.warmup, options.verbosity = False, 0
     options.cpuparams.n_threads = options.cpuparams_batch.n_threads = 1
     return xllamacpp.Server(options)
 

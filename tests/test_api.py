@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import pytest
 
 import pddlego
+from pddlego.errors import UsageError
 from tests import options
 from tests.children import started
 from tests.scale import PATIENCE
@@ -48,7 +49,7 @@ def test_all_public_names_are_there() -> None:
         ({"mode": "edti"}, "Did you mean 'edit'?"),
         ({"seed": 10**6}, "1000000"),
         ({"max_cost": 1.0, "model": "gpt-x"}, "max_cost requires prices"),
-        ({"carry": True, "workers": 3}, "carry plays with one worker"),
+        ({"carry": True}, "Unknown option 'carry'"),
     ],
 )
 def test_errors_name_arguments(arguments: dict[str, Any], says: str) -> None:
@@ -169,6 +170,7 @@ def test_rows_of_pandas(tmp_path: Path) -> None:
 
 SCRIPT = """
 import pddlego
+from pddlego.errors import UsageError
 
 episode = pddlego.play("coin", mode="edit", seed=1, temperature=0.5)
 facts: list[int] = [len(step.problem.facts) for step in episode.trajectory if step.problem is not None]
@@ -191,3 +193,43 @@ def test_a_wrong_option_is_found_by_mypy(tmp_path: Path) -> None:
     assert errors("good.py") == ""
     assert 'Unexpected keyword argument "temprature"' in errors("name.py")
     assert 'incompatible type "str"; expected "int"' in errors("type.py")
+
+
+@pytest.mark.parametrize("name", ["games", "modes", "models", "seeds", "run", "retires"])
+def test_one_episode_has_no_options_of_evaluations(name: str) -> None:
+    with pytest.raises(UsageError, match=f"Unknown option '{name}'"):
+        pddlego.play("coin", **{name: ["random"]})
+
+
+@pytest.mark.parametrize("seed", [3.7, None, True, "3", [1], range(3)])
+def test_a_seed_is_a_whole_number(seed: Any) -> None:
+    with pytest.raises(UsageError, match="is invalid"):
+        pddlego.play("coin", seed=seed)
+
+
+def test_seeds_are_anything_that_lists_whole_numbers(tmp_path: Path) -> None:
+    class Number:
+        def __index__(self) -> int:
+            return 4
+
+        def __str__(self) -> str:
+            return "4"
+
+    evaluation = pddlego.evaluate("coin", tmp_path / "run", seeds=(n for n in [3, Number()]), max_steps=1)
+    assert [row["seed"] for row in evaluation.rows()] == [3, 4]
+
+
+def test_an_episode_is_saved_into_an_empty_folder_only(tmp_path: Path) -> None:
+    episode = pddlego.play("coin", seed=3, max_steps=1)
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(UsageError, match="is not empty"):
+        episode.save(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+
+
+def test_a_repair_is_listed_only_if_the_text_has_it() -> None:
+    domain = "(define (domain d) (:predicates (on ?l)) (:action a :parameters (?l) :effect (on ?l)))"
+    problem = "(define (problem p) (:domain d) (:objects a) (:init (lit a)) (:goal (on a))"
+    repaired = pddlego.repair(problem, domain)
+    assert not repaired.ok
+    assert not [repair for repair in repaired.repairs if "lit" in repair]

@@ -32,7 +32,7 @@ def test_the_examples_in_evaluating_md(tmp_path: Path) -> None:
 
 
 def test_the_snippets_in_python_md(tmp_path: Path) -> None:
-    places = {"run": tmp_path / "run", "saved": tmp_path / "saved"}
+    places = {name: tmp_path / name for name in ("run", "saved", "own_run")}
     page = DOCS / "python.md"
     result = doctest.testfile(str(page), module_relative=False, encoding="utf-8", extraglobs=places)
     assert page.read_text(encoding="utf-8").count("```python") >= 15

@@ -88,6 +88,7 @@ class Stream:
     def __init__(
         self, game: str, mode: str | None, seed: int, model: str | Answer | Model | None, options: Mapping[str, Any]
     ) -> None:
+        _check_one(seed, options)
         what: dict[str, Any] = {"games": (game,), "seeds": str(seed), "repeats": 1, "workers": 1}
         what |= {"modes": (mode,)} if mode is not None else {}
         what |= {"models": model} if model is not None else {}
@@ -149,6 +150,20 @@ class Stream:
         journal = Journal(Path("(not saved)"), tuple((event, t) for event, t in self._timed if not event.passing))
         recorded = Recorded(journal, started, setup.played_in(cell), setup.config, ())
         return Episode(cell, recorded, setup.configuration())
+
+
+def _check_one(seed: object, options: Mapping[str, Any]) -> None:
+    """Raises `UsageError` for what is not the seed or an option of one episode."""
+    from pddlego.api.options import EpisodeOptions
+    from pddlego.util.text import suggestion
+
+    if isinstance(seed, bool) or not hasattr(seed, "__index__"):
+        raise UsageError(f"seed = {seed!r} is invalid", "A seed is a whole number.", "Play many seeds with evaluate.")
+    known = EpisodeOptions.__annotations__
+    for name in options:
+        if name not in known:
+            advice = suggestion(name, known, "Options of an evaluation belong to evaluate.")
+            raise UsageError(f"Unknown option '{name}'", "", advice)
 
 
 def evaluate(
@@ -258,7 +273,7 @@ def _with_arguments(text: str) -> str:
     from pddlego.util.options import names_of
 
     text = text.replace(": see the command's --help", "")
-    known = names_of(*groups().values())
+    known = names_of(*groups().values()) | {"model", "mode", "seed"}
 
     def argument(flag: re.Match[str]) -> str:
         name = flag[1].replace("-", "_")

@@ -171,17 +171,16 @@ class Episode:
     def save(self, folder: str | Path) -> Path:
         """Write it as a run folder, for `pddlego show` and all other commands; there it is the first repeat.
 
-        Raises `UsageError` if the folder holds another run, and `JournalError` if the disk does not take it.
+        Raises `UsageError` if the folder is not empty, and `JournalError` if the disk does not take it.
         """
         from pddlego.methods.registry import make_codec, measuring_of
         from pddlego.runs.cells import Matrix
-        from pddlego.runs.folders import EPISODES
         from pddlego.runs.manifest import environment_manifest
         from pddlego.runs.store import Recorder, Store
 
         path, cell = Path(folder), replace(self.cell, repeat=1)
-        if (path / EPISODES).exists():
-            raise UsageError(f"{path} holds episodes already", "An episode is saved alone.", "Name another folder.")
+        if path.is_dir() and any(path.iterdir()):
+            raise UsageError(f"{path} is not empty", "An episode is saved alone.", "Name another folder.")
         matrix = Matrix({cell.setting: (cell.seed,)}, (cell.mode,), (cell.model,))
         opened = Store(
             path,

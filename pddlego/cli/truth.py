@@ -38,7 +38,7 @@ ReferenceOption = Annotated[
     typer.Option(
         "--reference",
         help="Text games: compare facts with what this model or the built-in reader reads. "
-        "[default: the game's own facts if it tells them, else reader]",
+        "[default: the game's own facts if it reports them, else reader]",
     ),
 ]
 Format = Annotated[Literal["text", "json"], typer.Option("--format", help="text or json.")]
@@ -60,9 +60,9 @@ def command(
 ) -> None:
     """Say what models got wrong first in recorded episodes.
 
-    Text games: every fact of every problem is compared with the game's own facts, where its engine tells them, or with
-    what the built-in reader or another model makes of the same observations. Programs: the first task that fails, and
-    its first wrong action. Search spaces: the first test that fails. Graphplan: the first action of a shortest plan
+    Text games: every fact of every problem is compared with the game's own facts, where its engine reports them, or
+    with what the built-in reader or another model makes of the same observations. Programs: the first task that fails,
+    and its first wrong action. Search spaces: the first test that fails. Graphplan: the first action of a shortest plan
     that was pruned. Builders: the first difference from the reference files.
     """
     place = place_named(run, flags.pop("runs", None))

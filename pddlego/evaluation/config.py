@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -58,11 +58,11 @@ class WhatOptions(Options):
     @field_validator("seeds", mode="before")
     @classmethod
     def _text(cls, value: object) -> object:
-        """A file may hold a number or a list of numbers, and Python code a range or a tuple, too."""
+        """A file may hold a number or a list of numbers, and Python code other numbers that can be listed."""
         if isinstance(value, range) and abs(value.stop - value.start) > _MOST_SEEDS:  # no fold has them
             return f"{value[0]}-{value[-1]}"
-        items = list(value) if isinstance(value, (list, tuple, range)) else [value]
-        if any(isinstance(seed, bool) or not isinstance(seed, (int, str)) for seed in items):
+        items = list(value) if isinstance(value, Iterable) and not isinstance(value, str) else [value]
+        if any(isinstance(seed, bool) or not (isinstance(seed, str) or hasattr(seed, "__index__")) for seed in items):
             return value
         return ",".join(map(str, items))
 

@@ -132,7 +132,7 @@ def _closing(events: Iterator[Event], game: Game) -> Iterator[Event]:
 def _checker(episode: Episode, method: Formalizer) -> Checker | GameReader | None:
     """What reads the game besides the model: with `--truth`, and for the map of a person who plays.
 
-    Raises `UsageError` if `--truth` is set and nothing tells the facts of the game.
+    Raises `UsageError` if `--truth` is set and nothing reports the facts of the game.
     """
     if episode.truth:
         reference = make_reference(episode.setting, episode.seed)
@@ -143,7 +143,7 @@ def _checker(episode: Episode, method: Formalizer) -> Checker | GameReader | Non
 
 
 def make_reference(setting: GameSetting, seed: int, java: str | None = None) -> Reference | GameFacts:
-    """What the facts of a model are compared with: the game's own, where its engine tells them, else the reader's.
+    """What the facts of a model are compared with: the game's own, where its engine reports them, else the reader's.
 
     Raises `UsageError` if the built-in reader cannot read the game, and `EngineError` if the game cannot be made.
     """

@@ -108,7 +108,7 @@ class ReadingRule(_Strict):
 
 
 class FactRule(_Strict):
-    """What facts of a game are in the setting's domain, for `--truth` where the engine tells its facts.
+    """What facts of a game are in the setting's domain, for `--truth` where the engine reports its facts.
 
     `when` are facts of the game with variables, such as `link ?a ?d ?b`: a predicate and the names of things. If all of
     them are true (and the regular expression `text` matches the answer, and `task` the task; groups are variables,

@@ -1,7 +1,7 @@
 """Engines that play games: our own, and those that other packages offer (entry point `pddlego.engines`).
 
 A `Game` needs `start`, `step` and `task`. What it may have besides is in protocols of their own: `Lists`, `Solves`,
-`Tells` and `Closes`.
+`ReportsFacts` and `Closes`.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ class Solves(Protocol):
 
 
 @runtime_checkable
-class Tells(Protocol):
-    """A game that tells what is true in it, for `--truth`."""
+class ReportsFacts(Protocol):
+    """A game that reports what is true in it, for `--truth`."""
 
     def facts(self) -> tuple[tuple[str, ...], ...]:
         """A predicate and the names of things for each fact that is true now."""

@@ -1,4 +1,4 @@
-"""TextWorld (Côté et al., 2018) as a `Game`: generated houses of any size, which tell the true facts of their world.
+"""TextWorld (Côté et al., 2018) as a `Game`: generated houses of any size, which report the true facts of their world.
 
 A game is generated once and kept in the user's cache folder: the same setting, fold and seed give the same game.
 """
@@ -10,14 +10,14 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
-from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 from pddlego.errors import EngineError
-from pddlego.methods.textgames.games import GameSpec, Observation
+from pddlego.methods.textgames.games import GameSpec, Observation, textworld_maker
+from pddlego.methods.textgames.games.textworld_maker import import_textworld
 from pddlego.models.cache import default_path
 from pddlego.util.children import for_children
 
@@ -80,8 +80,8 @@ class TextWorldGame:
         """What is true in the game now. `r`, `d`, `f`, … are the types of rooms, doors, foods and so on."""
         facts = self._state.facts
         kinds = {argument.name: argument.type for fact in facts for argument in fact.arguments}
-        told = ((fact.name, *(argument.name for argument in fact.arguments)) for fact in facts)
-        return (*told, *((kind, name) for name, kind in kinds.items()))
+        named = ((fact.name, *(argument.name for argument in fact.arguments)) for fact in facts)
+        return (*named, *((kind, name) for name, kind in kinds.items()))
 
     def close(self) -> None:
         """Unload the game."""
@@ -108,18 +108,6 @@ def _lines(text: str) -> str:
     """An answer without what the interpreter prints around it, and with single empty lines."""
     answer = _ENDING.sub("", _PROMPT.sub("", _BANNER.sub("", text)))
     return re.sub(r"\n(?: *\n)+", "\n\n", answer).strip()
-
-
-def import_textworld() -> Any:
-    """The package `textworld`.
-
-    Its environment for PDDL subclasses `fast_downward.Atom` of a package of its own. Ours of that name, the translator,
-    has no such class, and that environment is not used here.
-    """
-    import fast_downward
-
-    vars(fast_downward).setdefault("Atom", object)
-    return import_module("textworld")
 
 
 def cache_folder() -> Path:
@@ -151,8 +139,16 @@ def game_file(spec: GameSpec) -> Path:
 def _make(spec: GameSpec, path: Path) -> None:
     """Make a game in a process of its own: the generator uses one processor for seconds, and global random numbers."""
     parameters = (f"{name}={value}" for name, value in spec.parameters.items())
-    module = "pddlego.methods.textgames.games.textworld_maker"
-    command = [sys.executable, "-m", module, spec.name, spec.fold, str(spec.seed), str(path), *parameters]
+    command = [
+        sys.executable,
+        "-m",
+        textworld_maker.__name__,
+        spec.name,
+        spec.fold,
+        str(spec.seed),
+        str(path),
+        *parameters,
+    ]
     # The order of sets must not decide which game a seed gives.
     environment = for_children(PYTHONHASHSEED="0", PYTHONPATH=os.pathsep.join(sys.path))
     try:

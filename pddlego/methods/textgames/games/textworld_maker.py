@@ -8,9 +8,20 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from typing import Any
 
-from pddlego.methods.textgames.games.textworld import import_textworld
+
+def import_textworld() -> Any:
+    """The package `textworld`.
+
+    Its environment for PDDL subclasses `fast_downward.Atom` of a package of its own. Ours of that name, the translator,
+    has no such class, and that environment is not used here.
+    """
+    import fast_downward
+
+    vars(fast_downward).setdefault("Atom", object)
+    return import_module("textworld")
 
 
 def _coin(options: Any, parameters: Mapping[str, int], fold: str, seed: int) -> Any:

@@ -127,7 +127,11 @@ def situation_of(request: Request) -> Situation:
     return request.context
 
 
-COMMANDS: Mapping[str, type[CoinRules | CookingRules]] = {"coin": CoinRules, "cooking": CookingRules}
+COMMANDS: Mapping[str, type[CoinRules | CookingRules | ChainRules]] = {
+    "chain": ChainRules,
+    "coin": CoinRules,
+    "cooking": CookingRules,
+}
 """Rules that can also choose commands without a planner."""
 
 
@@ -142,7 +146,6 @@ RULES: Mapping[str, type[Rules]] = {
     **COMMANDS,
     "laboratory": LaboratoryRules,
     "mapreader": MapReaderRules,
-    "chain": ChainRules,
     "maze": MazeRules,
     "meal": MealRules,
     "twc": TidyRules,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pddlego.methods.textgames.reader.houses import CookingRules, House, HouseRules, note_recipe, see_room
+from pddlego.methods.textgames.reader.houses import CookingRules, House, HouseRules, note_recipe, see_room, towards
 from pddlego.methods.textgames.reader.text import (
     APPLIANCES,
     HEATERS,
@@ -192,9 +192,19 @@ class MazeRules(HouseRules):
 
 
 class ChainRules(MazeRules):
-    """Coin Collector of TextWorld by rule."""
+    """Coin Collector of TextWorld by rule. Stateless."""
 
     house = Chain
+
+    def command(self, situation: Situation) -> str:
+        """Take the coin if it is here, else go towards the nearest room that was not visited."""
+        house = Chain()
+        for exchange in situation.seen.history:
+            self.read(house, exchange)
+        if house.has("item_at", "coin", house.here):
+            return "take coin"
+        way = towards(house, lambda room: room not in house.visited)
+        return way.replace("move", "go") if way else "look"
 
 
 def _look(house: House, room: Room) -> None:

@@ -1,4 +1,4 @@
-"""A problem that is built from the true facts of a game, where its engine tells them."""
+"""A problem that is built from the true facts of a game, where its engine reports them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from pddlego.methods.textgames.events import Observed
-from pddlego.methods.textgames.games import Game, Tells
+from pddlego.methods.textgames.games import Game, ReportsFacts
 from pddlego.methods.textgames.settings import ClaimRule, FactRule, GameSetting
 from pddlego.methods.textgames.truth.judge import Renamed
 from pddlego.pddl import Atom, Domain, Formula, Problem, TypedName, to_name
@@ -36,7 +36,7 @@ class GameFacts:
             self._game.start()
         elif not observed.free:
             self._game.step(observed.command)
-        assert isinstance(self._game, Tells), "the setting has rules for facts"
+        assert isinstance(self._game, ReportsFacts), "the setting has rules for facts"
         facts: dict[str, list[Words]] = defaultdict(list)
         now: dict[Atom, Formula | None] = {}
         for fact in self._game.facts():

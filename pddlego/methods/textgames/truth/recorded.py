@@ -21,7 +21,7 @@ def check_recorded(
 ) -> Iterator[Event]:
     """A recorded episode in `setting` with what is true of each problem.
 
-    It is compared with what `model` reads, else with the game's own facts where its engine tells them, else with what
+    It is compared with what `model` reads, else with the game's own facts where its engine reports them, else with what
     the built-in reader reads. Where the model writes no problem, those of the reference are added. Raises `UsageError`
     if the reader cannot read the game, `ModelError` if the model cannot answer, and `EngineError` if the game cannot.
     """
