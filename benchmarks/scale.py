@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 import pddlego
@@ -58,7 +57,7 @@ def draw(sizes: Sequence[Size], path: Path) -> None:
         axes.set(xscale="log", yscale="log", xlabel="rooms", title=label, xticks=ROOMS, xticklabels=ROOMS)
         axes.minorticks_off()
     figure.axes[0].legend()
-    FigureCanvasSVG(figure).print_svg(str(path), metadata={"Date": None})
+    figure.savefig(path, metadata={"Date": None})
 
 
 def main() -> None:

@@ -197,8 +197,9 @@ def test_a_wrong_option_is_found_by_mypy(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["games", "modes", "models", "seeds", "run", "retires"])
 def test_one_episode_has_no_options_of_evaluations(name: str) -> None:
+    options: dict[str, Any] = {name: ["random"]}
     with pytest.raises(UsageError, match=f"Unknown option '{name}'"):
-        pddlego.play("coin", **{name: ["random"]})
+        pddlego.play("coin", **options)
 
 
 @pytest.mark.parametrize("seed", [3.7, None, True, "3", [1], range(3)])
@@ -215,7 +216,8 @@ def test_seeds_are_anything_that_lists_whole_numbers(tmp_path: Path) -> None:
         def __str__(self) -> str:
             return "4"
 
-    evaluation = pddlego.evaluate("coin", tmp_path / "run", seeds=(n for n in [3, Number()]), max_steps=1)
+    seeds: Any = (seed for seed in [3, Number()])
+    evaluation = pddlego.evaluate("coin", tmp_path / "run", seeds=seeds, max_steps=1)
     assert [row["seed"] for row in evaluation.rows()] == [3, 4]
 
 
