@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from pddlego.errors import ModelError, UsageError
 from pddlego.methods.textgames.knowledge import Knowledge
 from pddlego.methods.textgames.options import PLANNING
+from pddlego.methods.textgames.reader.experiments import ExperimentRules
 from pddlego.methods.textgames.reader.houses import CoinRules, CookingRules, MapReaderRules, TidyRules
 from pddlego.methods.textgames.reader.laboratory import LaboratoryRules
 from pddlego.methods.textgames.settings import ReadingRule
@@ -138,6 +139,7 @@ class Rules(Protocol):
 
 RULES: Mapping[str, type[Rules]] = {
     **COMMANDS,
+    "experiments": ExperimentRules,
     "laboratory": LaboratoryRules,
     "mapreader": MapReaderRules,
     "twc": TidyRules,
