@@ -123,52 +123,55 @@ class LaboratoryRules:
         """The difference between the problem and what the news says."""
         before = after = situation.knowledge.problem
         for exchange in situation.seen.news:
-            after = _decided(situation.task, exchange, _seen(exchange, after))
+            after = _decided(situation.task, exchange, with_seen(exchange, after))
         return edit_between(before, after)
 
 
-def _atom(predicate: str, *names: str) -> Atom:
+def atom_of(predicate: str, *names: str) -> Atom:
     return Atom(predicate, tuple(map(to_name, names)))
 
 
-def _with(problem: Problem, *facts: Atom, without: frozenset[Atom] = frozenset()) -> Problem:
+def with_facts(problem: Problem, *facts: Atom, without: frozenset[Atom] = frozenset()) -> Problem:
     """The problem with these facts and their objects, and without others."""
     rooms = {"at": 1, "visited": 1, "door": 2, "closed_door": 2}
+    last_is_room = ("is_in", "closed", "device", "to_join")
     known = {obj.name for obj in problem.objects}
     objects = set(problem.objects)
     for fact in facts:
         for number, name in enumerate(fact.args):
-            is_room = number < rooms.get(fact.predicate, 0) or (fact.predicate in ("is_in", "closed") and number == 1)
+            is_room = number < rooms.get(fact.predicate, 0) or (
+                fact.predicate in last_is_room and number == len(fact.args) - 1
+            )
             if name not in known:
                 objects.add(TypedName(name, "room" if is_room else "thing"))
                 known.add(name)
     return replace(problem, objects=frozenset(objects), facts=(problem.facts - without) | frozenset(facts))
 
 
-def _here(problem: Problem) -> str:
+def place_of(problem: Problem) -> str:
     return next((fact.args[0] for fact in problem.facts if fact.predicate == "at"), "")
 
 
-def _facts(problem: Problem, predicate: str) -> list[Atom]:
+def facts_of(problem: Problem, predicate: str) -> list[Atom]:
     return [fact for fact in problem.sorted_facts() if fact.predicate == predicate]
 
 
-def _seen(exchange: Exchange, problem: Problem) -> Problem:
+def with_seen(exchange: Exchange, problem: Problem) -> Problem:
     """The problem with what the game says about places, and about what the command did."""
     text = exchange.text
     done = _command_of(exchange)
     gone, new = set[Atom](), set[Atom]()
     if done and done[0] == "take" and re.match(r"You move the .* to the inventory", text):
-        new.add(_atom("held", done[1]))
-        gone |= {fact for fact in _facts(problem, "is_in") if fact.args[0] == to_name(done[1])}
+        new.add(atom_of("held", done[1]))
+        gone |= {fact for fact in facts_of(problem, "is_in") if fact.args[0] == to_name(done[1])}
     elif done and done[0] == "put" and text.startswith("You move the"):
-        new |= {_atom("inside", *done[1:]), _atom("is_in", done[1], _here(problem))}
-        gone.add(_atom("held", done[1]))
+        new |= {atom_of("inside", *done[1:]), atom_of("is_in", done[1], place_of(problem))}
+        gone.add(atom_of("held", done[1]))
     elif done and done[0] == "focus" and text.startswith("You focus on"):
-        new.add(_atom("focused", done[1]))
+        new.add(atom_of("focused", done[1]))
     elif done and done[0] == "pour" and text.startswith("You pour"):
-        new.add(_atom("poured", *done[1:]))
-    problem = _with(problem, *sorted(new, key=str), without=frozenset(gone))
+        new.add(atom_of("poured", *done[1:]))
+    problem = with_facts(problem, *sorted(new, key=str), without=frozenset(gone))
     room = Laboratory.read(text)
     return problem if room is None else _entered(room, problem)
 
@@ -190,17 +193,17 @@ def _command_of(exchange: Exchange) -> tuple[str, ...]:
 
 def _entered(room: Laboratory, problem: Problem) -> Problem:
     here = to_name(room.room)
-    held = {fact.args[0] for fact in _facts(problem, "held")}
+    held = {fact.args[0] for fact in facts_of(problem, "held")}
     gone = {fact for fact in problem.facts if fact.predicate in ("is_in", "closed") and fact.args[1] == here}
-    gone |= set(_facts(problem, "at")) | {fact for fact in _facts(problem, "closed_door") if here in fact.args}
-    new = [_atom("at", room.room), _atom("visited", room.room)]
+    gone |= set(facts_of(problem, "at")) | {fact for fact in facts_of(problem, "closed_door") if here in fact.args}
+    new = [atom_of("at", room.room), atom_of("visited", room.room)]
     for name, closed in room.doors:
-        new += [_atom("door", room.room, name), _atom("door", name, room.room)]
-        new += [_atom("closed_door", room.room, name), _atom("closed_door", name, room.room)] if closed else []
+        new += [atom_of("door", room.room, name), atom_of("door", name, room.room)]
+        new += [atom_of("closed_door", room.room, name), atom_of("closed_door", name, room.room)] if closed else []
     for thing in room.things:
-        new += [_atom("is_in", thing.name, room.room)] if to_name(thing.name) not in held else []
-        new += [_atom("closed", thing.name, room.room)] if thing.closed else []
-    return _with(problem, *new, without=frozenset(gone))
+        new += [atom_of("is_in", thing.name, room.room)] if to_name(thing.name) not in held else []
+        new += [atom_of("closed", thing.name, room.room)] if thing.closed else []
+    return with_facts(problem, *new, without=frozenset(gone))
 
 
 def _decided(task: str, exchange: Exchange, problem: Problem) -> Problem:
@@ -219,7 +222,7 @@ def _decided(task: str, exchange: Exchange, problem: Problem) -> Problem:
         return _measured(measuring, exchange, problem)
     elif paint := _PAINT.search(task):
         return _painted(paint[1], exchange, things, problem)
-    return _with(problem, *found, without=frozenset({undecided})) if found else problem
+    return with_facts(problem, *found, without=frozenset({undecided})) if found else problem
 
 
 def _found(kind: str, box: str, things: tuple[Seen, ...]) -> tuple[Atom, ...]:
@@ -234,7 +237,7 @@ def _found(kind: str, box: str, things: tuple[Seen, ...]) -> tuple[Atom, ...]:
         }
         if fits.get(kind):
             carried = thing.holder if last in PLANTS else thing.name
-            return _atom("wanted", thing.name), _atom("belongs", carried, box)
+            return atom_of("wanted", thing.name), atom_of("belongs", carried, box)
     return ()
 
 
@@ -245,33 +248,34 @@ def _of_life_span(spans: re.Match[str], things: tuple[Seen, ...]) -> tuple[Atom,
         return ()
     longest, shortest = animals[0], animals[-1]
     if spans[2]:
-        return _atom("wanted", longest), _atom("wanted", shortest), _atom("before", longest, shortest)
-    return (_atom("wanted", longest if spans[1] == "longest" else shortest),)
+        return atom_of("wanted", longest), atom_of("wanted", shortest), atom_of("before", longest, shortest)
+    return (atom_of("wanted", longest if spans[1] == "longest" else shortest),)
 
 
 def _measured(asked: re.Match[str], exchange: Exchange, problem: Problem) -> Problem:
     substance, limit, above, below = asked[1], float(asked[2]), asked[3], asked[4]
-    todo = _atom("unmeasured", substance)
+    todo = atom_of("unmeasured", substance)
     reading = re.search(r"measures a temperature of (-?\d+) degrees", exchange.text)
     if reading is None:
-        instrument = [_atom("instrument", "thermometer"), _atom("wanted", "thermometer"), _atom("wanted", substance)]
-        return _with(problem, *instrument, _atom("before", "thermometer", substance), todo)
+        wanted = [atom_of("wanted", "thermometer"), atom_of("wanted", substance)]
+        before = atom_of("before", "thermometer", substance)
+        return with_facts(problem, atom_of("instrument", "thermometer"), *wanted, before, todo)
     box = above if float(reading[1]) > limit else below
-    return _with(problem, _atom("belongs", substance, box), without=frozenset({todo, Atom("undecided", ())}))
+    return with_facts(problem, atom_of("belongs", substance, box), without=frozenset({todo, Atom("undecided", ())}))
 
 
 def _painted(colour: str, exchange: Exchange, things: tuple[Seen, ...], problem: Problem) -> Problem:
     made = re.search(r"mix to produce (\w+) paint", exchange.text)
     if made and made[1] == colour:
         product = f"{colour} paint"
-        facts = _atom("wanted", product), _atom("is_in", product, _here(problem))
-        return _with(problem, *facts, without=frozenset({Atom("undecided", ()), *_facts(problem, "ingredient")}))
+        facts = atom_of("wanted", product), atom_of("is_in", product, place_of(problem))
+        return with_facts(problem, *facts, without=frozenset({Atom("undecided", ()), *facts_of(problem, "ingredient")}))
     vessel = next((thing.name for thing in things if thing.contents == "nothing" and _is_vessel(thing)), "")
     by_contents = {thing.contents: thing.name for thing in things}
     cups = [by_contents.get(f"{part} paint", "") for part in MIXED.get(colour, ())]
-    if not (vessel and cups and all(cups)) or _facts(problem, "ingredient"):
+    if not (vessel and cups and all(cups)) or facts_of(problem, "ingredient"):
         return problem
-    return _with(problem, *(_atom("ingredient", cup, vessel) for cup in cups))
+    return with_facts(problem, *(atom_of("ingredient", cup, vessel) for cup in cups))
 
 
 def _is_vessel(thing: Seen) -> bool:

@@ -14,6 +14,7 @@ from pddlego.errors import ModelError, UsageError
 from pddlego.methods.textgames.formalize.full import PARTS
 from pddlego.methods.textgames.knowledge import Knowledge
 from pddlego.methods.textgames.options import PLANNING, STEPS
+from pddlego.methods.textgames.reader.experiments import ExperimentRules
 from pddlego.methods.textgames.reader.houses import CoinRules, CookingRules, MapReaderRules, TidyRules
 from pddlego.methods.textgames.reader.laboratory import LaboratoryRules
 from pddlego.methods.textgames.reader.textworld import ChainRules, MazeRules, MealRules
@@ -144,6 +145,7 @@ class Rules(Protocol):
 
 RULES: Mapping[str, type[Rules]] = {
     **COMMANDS,
+    "experiments": ExperimentRules,
     "laboratory": LaboratoryRules,
     "mapreader": MapReaderRules,
     "maze": MazeRules,
