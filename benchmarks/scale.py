@@ -36,7 +36,7 @@ class Size:
 
 def measured(rooms: int, mode: str, folder: Path) -> Size:
     """Play the seeds in one mode. Half of the rooms lie on the way to the coin."""
-    options: dict[str, Any] = {"max_steps": 5 * rooms, "set": {"rooms": rooms, "distance": min(100, rooms // 2)}}
+    options: dict[str, Any] = {"max_steps": 5 * rooms, "set": {"rooms": rooms, "distance": rooms // 2}}
     for seed in SEEDS:  # makes the games, so that they are not made while an episode is timed
         pddlego.play("textworld-coin", "random", seed, **{**options, "max_steps": 1})
     evaluation = pddlego.evaluate(

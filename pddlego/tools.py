@@ -159,7 +159,7 @@ def repair(text: str | Path, domain: DomainFile | None = None) -> RepairResult:
         value = read_domain_file(domain)
         repaired = repair_problem(value.text or value.canonical, content)
         findings = tuple(_problem_findings(value, repaired.problem))
-        in_domain = " is a predicate"  # would be declared there, and the domain stays as it is
+        in_domain = (" is a predicate", " is a type")  # would be declared there, and the domain stays as it is
         repairs = tuple(repair for repair in repaired.repairs if not repair.what.endswith(in_domain))
         return _repair_result(repaired.problem, repairs, findings)
     if is_problem(content) and is_domain(content):

@@ -231,7 +231,7 @@ def test_an_episode_is_saved_into_an_empty_folder_only(tmp_path: Path) -> None:
 
 def test_a_repair_is_listed_only_if_the_text_has_it() -> None:
     domain = "(define (domain d) (:predicates (on ?l)) (:action a :parameters (?l) :effect (on ?l)))"
-    problem = "(define (problem p) (:domain d) (:objects a) (:init (lit a)) (:goal (on a))"
+    problem = "(define (problem p) (:domain d) (:objects a - lamp) (:init (lit a)) (:goal (on a))"
     repaired = pddlego.repair(problem, domain)
     assert not repaired.ok
-    assert not [repair for repair in repaired.repairs if "lit" in repair]
+    assert not [repair for repair in repaired.repairs if "lit" in repair or "lamp" in repair]

@@ -179,6 +179,15 @@ def test_verdicts_on_answers(noisy: Path) -> None:
     assert all(call.accepted for call in training.calls_of(pddlego.play("coin", "act", 3)))
 
 
+def test_the_answers_of_one_attempt_have_one_verdict() -> None:
+    episode = pddlego.play("coin", "full-steps", 0, "reader+noise:0.3")
+    verdicts = [call.accepted for call in training.calls_of(episode)]
+    questions = sum(event.type == "accepted" and getattr(event, "kind", "") == "problem" for event in episode.events)
+    assert any(event.type == "rejected" for event in episode.events)
+    assert verdicts.count(True) == 3 * questions
+    assert None not in verdicts
+
+
 @pytest.mark.slow
 def test_of_a_search_it_is_not_known_which_answer_was_wrong() -> None:
     assert {call.accepted for call in training.calls_of(pddlego.play("24game"))} == {None}

@@ -155,9 +155,9 @@ class Stream:
 def _check_one(seed: object, options: Mapping[str, Any]) -> None:
     """Raises `UsageError` for what is not the seed or an option of one episode."""
     from pddlego.api.options import EpisodeOptions
-    from pddlego.util.text import suggestion
+    from pddlego.util.text import is_whole, suggestion
 
-    if isinstance(seed, bool) or not hasattr(seed, "__index__"):
+    if isinstance(seed, bool) or not is_whole(seed):
         raise UsageError(f"seed = {seed!r} is invalid", "A seed is a whole number.", "Play many seeds with evaluate.")
     known = EpisodeOptions.__annotations__
     for name in options:

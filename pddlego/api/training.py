@@ -54,29 +54,33 @@ class Call:
 def calls_of(episode: Episode) -> list[Call]:
     """Every answered request of an episode, in order.
 
-    Of text games and builders the verdict on each answer is known: the event that follows it.
+    Of text games and builders the verdict on each answer is known: the event that follows it. Answers that were asked
+    for one after another in the same attempt, as in mode `full-steps`, have one verdict.
     """
 
     calls: list[Call] = []
     asked: Asked | None = None
-    step, is_open = 0, False
+    step, first, is_open = 0, 0, False
     judged = episode.recorded.started.played_by in ("textgames", "builders")
     for event in episode.events:
         step = step_of(event) or step
         if isinstance(event, Asked):
             asked = event
         elif isinstance(event, Answered) and asked is not None:
+            is_next = is_open and (asked.purpose, asked.attempt) == (calls[-1].purpose, calls[-1].attempt)
+            first = first if is_next else len(calls)
             calls.append(Call(event.call, step, asked.purpose, asked.attempt, asked.messages, event.completion))
             is_open = judged
             continue
         if not is_open:
             continue
         if isinstance(event, Rejected):
-            calls[-1] = replace(calls[-1], accepted=False, feedback=event.feedback.message)
+            calls[first:] = (replace(call, accepted=False, feedback=event.feedback.message) for call in calls[first:])
         elif isinstance(event, Accepted) and event.source == "model":
-            calls[-1] = replace(calls[-1], accepted=True)
+            calls[first:] = (replace(call, accepted=True) for call in calls[first:])
         elif getattr(event, "command", None) is not None:  # the answer was a command
-            calls[-1] = replace(calls[-1], accepted=not getattr(event, "refused", False))
+            accepted = not getattr(event, "refused", False)
+            calls[first:] = (replace(call, accepted=accepted) for call in calls[first:])
         elif not (isinstance(event, Judged) and event.decision == "replaced"):
             continue
         is_open = False

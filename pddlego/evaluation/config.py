@@ -19,7 +19,7 @@ from pddlego.planning.process import PlannerOptions
 from pddlego.runs.folders import RUNS, RUNS_VARIABLE
 from pddlego.util.files import read_toml
 from pddlego.util.options import Flag, Options, names_of, option, options_of
-from pddlego.util.text import suggestion
+from pddlego.util.text import is_whole, suggestion
 
 _MOST_SEEDS = 1_000_000
 """A longer range is not looked at one by one."""
@@ -61,8 +61,10 @@ class WhatOptions(Options):
         """A file may hold a number or a list of numbers, and Python code other numbers that can be listed."""
         if isinstance(value, range) and abs(value.stop - value.start) > _MOST_SEEDS:  # no fold has them
             return f"{value[0]}-{value[-1]}"
-        items = list(value) if isinstance(value, Iterable) and not isinstance(value, str) else [value]
-        if any(isinstance(seed, bool) or not (isinstance(seed, str) or hasattr(seed, "__index__")) for seed in items):
+        if is_whole(value) or isinstance(value, str) or not isinstance(value, Iterable):
+            value = [value]
+        items = list(value)
+        if any(isinstance(seed, bool) or not (isinstance(seed, str) or is_whole(seed)) for seed in items):
             return value
         return ",".join(map(str, items))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import operator
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
@@ -91,6 +92,15 @@ def nearest(word: str, known: Iterable[str], cutoff: float = 0.75) -> str | None
         return None
     close = difflib.get_close_matches(word, sorted(candidates), n=1, cutoff=cutoff)
     return close[0] if close else None
+
+
+def is_whole(value: object) -> bool:
+    """Whether a value is a whole number of any kind, such as one of numpy."""
+    try:
+        operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        return False
+    return True
 
 
 def suggestion(word: str, known: Iterable[str], otherwise: str) -> str:

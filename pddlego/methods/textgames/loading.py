@@ -99,19 +99,19 @@ def _fixed_rule(rule: FixedRule) -> FixedRule:
     return rule
 
 
-def _fact_rule(domain: Domain, start: Problem, number: int, rule: FactRule) -> FactReading:
+def _fact_rule(domain: Domain, start: Problem, name: str, rule: FactRule) -> FactReading:
     """The rule. Raises `ValueError` if it adds what is not a fact of the domain, or names an unknown variable."""
     given = {word for pattern in rule.when for word in pattern.split()}
     given |= {f"?{group}" for group in _groups_of(rule.text) | _groups_of(rule.task)}
     for template in rule.add:
         atom = domain.atom(template)
         if atom is None:
-            raise ValueError(f"facts {number}: '{template}' is not a fact that the domain has")
+            raise ValueError(f"facts.{name}: '{template}' is not a fact that the domain has")
         unknown = sorted(arg for arg in atom.args if arg.startswith("?") and arg not in given)
         if unknown:
-            raise ValueError(f"facts {number}: '{template}' names {unknown}, which nothing matches")
+            raise ValueError(f"facts.{name}: '{template}' names {unknown}, which nothing matches")
         predicate = domain.predicates_by_name[atom.predicate]
-        known = _condition(f"facts {number}", rule.known, predicate, domain, start) if rule.known else None
+        known = _condition(f"facts.{name}", rule.known, predicate, domain, start) if rule.known else None
     return FactReading(rule, known)
 
 
@@ -214,7 +214,7 @@ def _build(name: str, is_baseline: bool = False) -> GameSetting:
             fixed=Fixed(tuple(_fixed_rule(rule) for rule in file.rule if not rule.ablated), file.planning.script),
             map=_map_rule(domain, file.map) if file.map else None,
             claims={name: _claim_rule(domain, start, name, table) for name, table in file.claims.items()},
-            facts=tuple(_fact_rule(domain, start, number, rule) for number, rule in enumerate(file.facts, 1)),
+            facts=tuple(_fact_rule(domain, start, name, rule) for name, rule in file.facts.items()),
             removable=_removable(file, ladder, baseline),
         )
     except ValueError as error:
@@ -341,7 +341,8 @@ def _with_parameters(setting: GameSetting, overrides: Mapping[str, str]) -> Game
 
 
 def _describe(parameters: Mapping[str, Parameter]) -> str:
-    lines = [f"{name} ({parameter.range}, now {parameter.value or 'empty'})" for name, parameter in parameters.items()]
+    values = {name: "empty" if parameter.value == "" else parameter.value for name, parameter in parameters.items()}
+    lines = [f"{name} ({parameter.range}, now {values[name]})" for name, parameter in parameters.items()]
     return f"The parameters are: {', '.join(lines)}." if lines else "It has none."
 
 

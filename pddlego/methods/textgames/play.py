@@ -17,7 +17,7 @@ from pddlego.methods.textgames.events import Observed, Resumed
 from pddlego.methods.textgames.formalize.act import ActionGen, HumanActions, Person, RandomActions, typed_before
 from pddlego.methods.textgames.formalize.full import FullEditor, FullFormalizer, FullSteps
 from pddlego.methods.textgames.formalize.problems import Formalizer, PddlEdit, PddlGen
-from pddlego.methods.textgames.games import Closes, Game, GameSpec, Solves
+from pddlego.methods.textgames.games import Closes, Game, GameSpec, ReportsFacts, Solves
 from pddlego.methods.textgames.loading import setting_for
 from pddlego.methods.textgames.options import MODES, WRITES_DOMAIN, TextGameOptions, requests_of
 from pddlego.methods.textgames.reference_model import can_read, check_reader
@@ -107,8 +107,9 @@ def episode_events(
         person = typed_before(_solution(episode.setting, game))
     method = make_method(episode.mode, episode.setting, episode.seed, person)
     agents = Agents(method, model, planner, approver)
-    agent = Agent(episode, game, agents, restart=restart, checker=_checker(episode, method))
-    return Timed(_closing(agent.run(), game), lambda: agent.seconds)
+    checker = _checker(episode, method)
+    agent = Agent(episode, game, agents, restart=restart, checker=checker)
+    return Timed(_closing(agent.run(), game, checker), lambda: agent.seconds)
 
 
 def _solution(setting: GameSetting, game: Game) -> tuple[str, ...]:
@@ -120,13 +121,14 @@ def _solution(setting: GameSetting, game: Game) -> tuple[str, ...]:
     return solution
 
 
-def _closing(events: Iterator[Event], game: Game) -> Iterator[Event]:
-    """The events; then the game is closed."""
+def _closing(events: Iterator[Event], *used: object) -> Iterator[Event]:
+    """The events; then what was used is closed, where it can be."""
     try:
         yield from events
     finally:
-        if isinstance(game, Closes):
-            game.close()
+        for one in used:
+            if isinstance(one, Closes):
+                one.close()
 
 
 def _checker(episode: Episode, method: Formalizer) -> Checker | GameReader | None:
@@ -142,13 +144,18 @@ def _checker(episode: Episode, method: Formalizer) -> Checker | GameReader | Non
     return None
 
 
-def make_reference(setting: GameSetting, seed: int, java: str | None = None) -> Reference | GameFacts:
+def make_reference(setting: GameSetting, seed: int) -> Reference | GameFacts:
     """What the facts of a model are compared with: the game's own, where its engine reports them, else the reader's.
 
-    Raises `UsageError` if the built-in reader cannot read the game, and `EngineError` if the game cannot be made.
+    Raises `UsageError` if the game does not report facts or the built-in reader cannot read it, and `EngineError` if it
+    cannot be made.
     """
     if setting.facts:
-        return GameFacts(setting, make_game(setting, seed, java))
+        game = make_game(setting, seed)
+        if not isinstance(game, ReportsFacts):
+            reason = f"The engine {setting.game.engine} does not report the facts of its games."
+            raise UsageError(f"{setting.name} has a table [facts]", reason, "Remove it, or use another engine.")
+        return GameFacts(setting, game)
     check_reader(setting, "edit")
     return Reference(setting)
 

@@ -110,13 +110,13 @@ class ReadingRule(_Strict):
 class FactRule(_Strict):
     """What facts of a game are in the setting's domain, for `--truth` where the engine reports its facts.
 
-    `when` are facts of the game with variables, such as `link ?a ?d ?b`: a predicate and the names of things. If all of
-    them are true (and the regular expression `text` matches the answer, and `task` the task; groups are variables,
-    too), the facts `add` are. With `stays` they remain true when the game's facts change. `known` says when the player
-    can know them, as in `ClaimTable`; without it, the condition of the claim counts.
+    `when` are facts of the game with variables, such as `link ?a ?d ?b`: a predicate and names without blanks. If all
+    are true, and the regular expressions `text` and `task` match the answer and the task (their groups are variables,
+    too), the facts `add` are true. With `stays` they remain so. `known` says when the player can know them, as in
+    `ClaimTable`; without it, the condition of the claim counts.
     """
 
-    when: tuple[str, ...] = ()
+    when: tuple[Annotated[str, Field(pattern=r"^[^\s(){},]+( [^\s(){},]+)*$")], ...] = ()
     text: Regex = ""
     task: Regex = ""
     add: tuple[str, ...] = Field(min_length=1)
@@ -289,7 +289,7 @@ class SettingFile(SettingHead):
     invariant: list[InvariantTable] = Field(default_factory=list)
     map: MapRule | None = None
     claims: dict[str, ClaimTable] = Field(default_factory=dict)
-    facts: list[FactRule] = Field(default_factory=list)
+    facts: dict[str, FactRule] = Field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -71,10 +71,10 @@ class Situation:
     """What a request is rendered from, and what its answer is read with.
 
     `retry` holds the last answer to the same request if it could not be used, `answers` those to the requests for the
-    earlier parts of this one. `notes` are about the last accepted
-    answer (edit lines that matched nothing); `contradictions` say how the problem contradicts itself. `placeholder`
-    is the first unused name for a room not yet seen. `reworded` counts the retries that are phrased differently
-    because the endpoint accepts no temperature. `reader` is for the built-in reader.
+    earlier parts of this one. `notes` are about the last accepted answer (edit lines that matched nothing);
+    `contradictions` say how the problem contradicts itself. `placeholder` is the first unused name for a room not yet
+    seen. `reworded` counts the retries that are phrased differently because the endpoint accepts no temperature.
+    `reader` is for the built-in reader.
     """
 
     knowledge: Knowledge

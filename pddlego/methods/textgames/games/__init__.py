@@ -69,7 +69,7 @@ class Solves(Protocol):
 
 
 @runtime_checkable
-class ReportsFacts(Protocol):
+class ReportsFacts(Game, Protocol):
     """A game that reports what is true in it, for `--truth`."""
 
     def facts(self) -> tuple[tuple[str, ...], ...]:

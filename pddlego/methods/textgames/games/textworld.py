@@ -7,18 +7,21 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
+import tempfile
+import threading
+from collections import defaultdict
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 from pddlego.errors import EngineError
 from pddlego.methods.textgames.games import GameSpec, Observation, textworld_maker
 from pddlego.methods.textgames.games.textworld_maker import import_textworld
-from pddlego.models.cache import default_path
+from pddlego.models.cache import FOLDER, default_path
 from pddlego.util.children import for_children
 
 _TIMEOUT = 900.0
@@ -33,14 +36,23 @@ _BANNER = re.compile(r"\A.*\${4}\s*\n", re.DOTALL)
 _ENDING = re.compile(r"\s*\*\*\* .+ \*\*\*.*\Z", re.DOTALL)
 """What follows the last answer: the score, and what can be typed then."""
 
+_OUTSIDE = frozenset({"load", "quit", "q", "restart", "restore", "save", "script", "transcript", "verify"})
+"""Commands to the interpreter: they write files, or begin the game anew."""
+
+_loading = threading.Lock()
+"""Held while a game is loaded: TextWorld reads its files with one parser."""
+
+_making: defaultdict[Path, threading.Lock] = defaultdict(threading.Lock)
+"""Held while the game of a path is made, so that two episodes do not make it twice."""
+
 T = TypeVar("T")
 
 
 class TextWorldGame:
-    """One game of TextWorld.
+    """One game of TextWorld. Commands to the interpreter are answered like unknown verbs.
 
-    The description of the room follows an answer where it has changed and the answer does not contain it. The score is
-    the share of the points that can be had.
+    It begins with the task, and with what the player carries. The description of the room follows an answer where it
+    has changed and the answer does not contain it. The score is the share of the points that can be had.
     """
 
     def __init__(self, spec: GameSpec) -> None:
@@ -54,16 +66,20 @@ class TextWorldGame:
         """Make the game if it is not in the cache, load it, and look around. Raises `EngineError`."""
         textworld, path = import_textworld(), str(game_file(self._spec))
         if self._game is None:
-            about = ("description", "admissible_commands", "facts", "objective", "max_score")
+            about = ("description", "inventory", "admissible_commands", "facts", "objective", "max_score")
             wanted = textworld.EnvInfos(**dict.fromkeys(about, True), extras=["walkthrough"])
-            self._game = self._call("load the game", lambda: textworld.start(path, wanted))
+            with _loading:
+                self._game = self._call("load the game", lambda: textworld.start(path, wanted))
         self._state = self._call("start the game", self._game.reset)
         self.task = " ".join(self._state.objective.split())
         self._look = _lines(self._state.description)
-        return self._observation(self._look)
+        carried = _lines(self._state.inventory)
+        return self._observation("\n\n".join((self.task, *([carried] if ":" in carried else ()), self._look)))
 
     def step(self, command: str) -> Observation:
         """Send one command. Raises `EngineError`."""
+        if command.split()[:1] and command.split()[0].lower() in _OUTSIDE:
+            command = f"not-{command}"
         self._state = self._call(f"answer '{command}'", lambda: self._game.step(command))[0]
         answer, look = _lines(self._state.feedback), _lines(self._state.description)
         is_new = look != self._look and look not in answer and not self._state.won
@@ -98,10 +114,9 @@ class TextWorldGame:
         try:
             return call()
         except (OSError, RuntimeError, ValueError, KeyError, IndexError, AssertionError) as error:
-            reason = f"{type(error).__name__}: {error}. Game: {self._spec.name}, seed {self._spec.seed}"
-            raise EngineError(
-                f"TextWorld failed to {what}", reason, f"Remove {cache_folder()} and play again."
-            ) from error
+            reason = f"{type(error).__name__}: {error}"
+            advice = f"Remove {game_path(self._spec)} and play again."
+            raise EngineError(f"TextWorld failed to {what}", reason, advice) from error
 
 
 def _lines(text: str) -> str:
@@ -117,47 +132,53 @@ def cache_folder() -> Path:
 
 def game_file(spec: GameSpec) -> Path:
     """The file of a game, made if it is not there. Raises `EngineError` if it cannot be made."""
+    path = game_path(spec)
+    with _making[path]:
+        return path if path.exists() and path.with_suffix(".json").exists() else _made(spec, path)
+
+
+def game_path(spec: GameSpec) -> Path:
+    """Where the game is kept."""
     parameters = [f"{name}={value}" for name, value in sorted(spec.parameters.items())]
-    path = cache_folder() / "-".join((spec.name, spec.fold, *parameters, f"{spec.seed}.z8"))
-    if path.exists():
-        return path
+    return cache_folder() / "-".join((spec.name, spec.fold, *parameters, f"{spec.seed}.z8"))
+
+
+def _made(spec: GameSpec, path: Path) -> Path:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(dir=path.parent) as folder:
+        with tempfile.TemporaryDirectory(dir=path.parent) as folder:
             _make(spec, Path(folder) / path.name)
             for suffix in (".json", ".z8"):  # the game is there when its last file is
                 made = (Path(folder) / path.name).with_suffix(suffix)
                 made.replace(path.with_suffix(suffix))
     except OSError as error:
-        reason = f"{path.parent}: {error.strerror or error}"
-        raise EngineError(
-            "A game of TextWorld cannot be kept", reason, "Free space there, or set XDG_CACHE_HOME."
-        ) from error
+        reason = f"{path.parent}: {error.strerror or error}."
+        advice = f"Free space there, or name another folder in {FOLDER}."
+        raise EngineError("A game of TextWorld cannot be kept", reason, advice) from error
     return path
 
 
 def _make(spec: GameSpec, path: Path) -> None:
     """Make a game in a process of its own: the generator uses one processor for seconds, and global random numbers."""
     parameters = (f"{name}={value}" for name, value in spec.parameters.items())
-    command = [
-        sys.executable,
-        "-m",
-        textworld_maker.__name__,
-        spec.name,
-        spec.fold,
-        str(spec.seed),
-        str(path),
-        *parameters,
-    ]
+    program = [sys.executable, "-m", textworld_maker.__name__, str(os.getpid())]
+    command = [*program, spec.name, spec.fold, str(spec.seed), str(path), *parameters]
     # The order of sets must not decide which game a seed gives.
     environment = for_children(PYTHONHASHSEED="0", PYTHONPATH=os.pathsep.join(sys.path))
-    try:
-        made = subprocess.run(command, env=environment, capture_output=True, timeout=_TIMEOUT, check=False)
-        reason = made.stderr.decode(errors="replace").strip().splitlines()[-1:] if made.returncode else []
-    except subprocess.TimeoutExpired:
-        reason = [f"It took more than {_TIMEOUT:.0f} seconds"]
-    if reason or not path.exists():
-        advice = "Choose another seed or other parameters: not every one of them gives a game."
-        raise EngineError(
-            f"TextWorld could not make the game {spec.name}", f"{(reason or ['It says nothing'])[0]}", advice
-        )
+    reason = f"It took more than {_TIMEOUT:.0f} seconds."
+    with tempfile.TemporaryFile() as errors:  # not a pipe: its compilers would keep that open
+        # A session of its own: Ctrl-C is ours to handle.
+        maker = subprocess.Popen(command, env=environment, stdout=errors, stderr=errors, start_new_session=True)
+        try:
+            maker.wait(_TIMEOUT)
+            errors.seek(0)
+            reason = errors.read().decode(errors="replace").strip().rpartition("\n")[2]
+        except subprocess.TimeoutExpired:
+            pass  # it is named below
+        finally:
+            if maker.poll() is None:
+                os.killpg(maker.pid, signal.SIGKILL)
+                maker.wait()
+    if maker.returncode or not path.exists():
+        advice = "Choose another seed or other parameters, or free space for temporary files."
+        raise EngineError(f"TextWorld could not make the game {spec.name}", reason or "It does not say why.", advice)

@@ -1,22 +1,26 @@
-"""Makes one game file of TextWorld: `python -m …textworld_maker NAME FOLD SEED PATH KEY=VALUE …`.
+"""Makes one game file of TextWorld: `python -m …textworld_maker PARENT NAME FOLD SEED PATH KEY=VALUE …`.
 
-Its own module, because it is the program of a process of its own.
+It ends with its parent, which is named by its number, and removes the folder of the path then.
 """
 
 from __future__ import annotations
 
 import re
 import sys
+import threading
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from pathlib import Path
 from typing import Any
+
+from pddlego.util.children import die_with
 
 
 def import_textworld() -> Any:
-    """The package `textworld`.
+    """Import the package `textworld`.
 
-    Its environment for PDDL subclasses `fast_downward.Atom` of a package of its own. Ours of that name, the translator,
-    has no such class, and that environment is not used here.
+    Its environment for PDDL, which is not used here, subclasses `fast_downward.Atom` of another package. The package of
+    that name which holds our translator has no such class, and is given one.
     """
     import fast_downward
 
@@ -31,13 +35,17 @@ def _coin(options: Any, parameters: Mapping[str, int], fold: str, seed: int) -> 
 
     options.kb = KnowledgeBase.load(coin_collector.KB_PATH)
     options.grammar.allowed_variables_numbering = True
-    options.nb_rooms, options.quest_length = parameters["rooms"], min(parameters["distance"], parameters["rooms"])
+    rooms, distance = parameters["rooms"], parameters["distance"]
+    if distance > rooms:
+        raise ValueError(f"distance={distance} is more than rooms={rooms}")
+    options.nb_rooms, options.quest_length = rooms, distance
     game = coin_collector.make_game("random", options)
     game.objective = "Find the coin, and take it."  # the generator's own objective says the way
     return game
 
 
 def _treasure(options: Any, parameters: Mapping[str, int], fold: str, seed: int) -> Any:
+    """A maze of a level with two things, one of which loses the game."""
     from textworld.challenges.tw_treasure_hunter import treasure_hunter
 
     game = treasure_hunter.make({"level": parameters["level"]}, options)
@@ -49,10 +57,13 @@ def _treasure(options: Any, parameters: Mapping[str, int], fold: str, seed: int)
 
 
 def _cooking(options: Any, parameters: Mapping[str, int], fold: str, seed: int) -> Any:
+    """A house with a recipe and its ingredients, with the foods of a fold."""
     from textworld.challenges.tw_cooking import cooking
 
     numbers = {name: parameters[name] for name in ("recipe", "take", "go")}
-    switches = {name: bool(parameters[name]) for name in ("open", "cook", "cut", "drop")}
+    if numbers["take"] > numbers["recipe"]:
+        raise ValueError(f"take={numbers['take']} is more than recipe={numbers['recipe']}")
+    switches = {name: bool(parameters[name]) for name in ("open", "cook", "cut")}
     return cooking.make({**numbers, **switches, "recipe_seed": seed, "split": fold}, options)
 
 
@@ -70,8 +81,9 @@ _FAR = 1_000_000
 """Between the seeds of two attempts, so that no other game begins with the same one."""
 
 
-def main(name: str, fold: str, seed: str, path: str, *parameters: str) -> None:
+def main(parent: str, name: str, fold: str, seed: str, path: str, *parameters: str) -> None:
     """Make the game and write it to `path` (its data beside it, as `.json`)."""
+    threading.Thread(target=die_with, args=(int(parent), str(Path(path).parent)), daemon=True).start()
     values = {key: int(value) for key, _, value in (parameter.partition("=") for parameter in parameters)}
     textworld = import_textworld()
     for attempt in range(ATTEMPTS):

@@ -64,10 +64,10 @@ def _resolved(exchange: Exchange) -> Exchange:
         (r"You move the (.+) to the ([^.]+)", "move {} to {}"),
         (r"You focus on the ([^.]+)", "focus on {}"),
     )
-    for pattern, command in patterns:
+    for pattern, template in patterns:
         match = re.match(pattern, exchange.text)
         if match:
-            return replace(exchange, command=command.format(*match.groups()))
+            return replace(exchange, command=template.format(*match.groups()))
     return exchange
 
 

@@ -59,6 +59,7 @@ _PREPARED = re.compile(rf"^You ({'|'.join((*PREPARED, *PREPARED.values()))}) the
 _LOCKED = re.compile(r"You have to unlock the (?P<lock>[^.]+?) with the (?P<key>[^.]+?) first\.")
 _UNLOCKED = re.compile(r"^You unlock (?:the )?(?P<lock>[^.]+)\.")
 _STUCK = re.compile(r"^The (?P<name>[^.]+) is welded shut\.")
+_CARRIED = re.compile(r"^You are carrying: (.+)\.$", re.MULTILINE)
 _MEAL = "Adding the meal to your inventory"
 _TARGET = re.compile(r"^Find the (?P<thing>.+?), and take it\.")
 
@@ -255,6 +256,11 @@ class MealRules(CookingRules):
             house.add("is", house.declare(done[2], "item"), PREPARED.get(done[1], done[1]))
         elif text.startswith(_MEAL):
             house.add("have", "meal")
+        elif carried := _CARRIED.search(text):
+            for thing in read_things(carried[1]):
+                house.take(thing.name, "thing_at")
+                for way in set(thing.adjectives) & set(PREPARED.values()):
+                    house.add("is", to_name(thing.name), way)
         room = house.read(exchange)
         if room is not None:
             house.enter_doors(room)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rich.text import Text
@@ -78,7 +78,7 @@ def house_of(problem: Problem, rule: MapRule, doubtful: Collection[str] = ()) ->
     rooms = {name: replace(room, doubtful=name in doubtful) for name, room in _rooms(problem, rule).items()}
     exits = [fact for fact in problem.sorted_facts() if fact.predicate == rule.exit and len(fact.args) == 3]
     closed = {frozenset(fact.args) for fact in problem.facts if fact.predicate == rule.closed}
-    places = _place(sorted(rooms), exits, rule.directions)
+    places = _place(rooms, exits, rule.directions)
     placed = {places[name]: room for name, room in rooms.items() if name in places}
     drawn: dict[tuple[GridPlace, GridPlace], bool] = {}
     for exit_ in exits:
@@ -118,17 +118,30 @@ def _rooms(problem: Problem, rule: MapRule) -> dict[str, DrawnRoom]:
     return {name: DrawnRoom(name, name in here, name in visited, tuple(things.get(name, ()))) for name in names}
 
 
-def _place(names: list[str], exits: Iterable[Atom], directions: Mapping[str, GridPlace]) -> dict[str, GridPlace]:
-    """Places by walking the exits breadth-first from the first room; a place that is taken stays with who has it.
+def _place(
+    rooms: Mapping[str, DrawnRoom], exits: Iterable[Atom], directions: Mapping[str, GridPlace]
+) -> dict[str, GridPlace]:
+    """Places by walking the exits breadth-first; a place that is taken stays with who has it.
 
-    The start is fixed by name and not by the agent, so that the picture does not jump when the agent moves.
+    The start is fixed by name and not by the agent, so that the picture does not jump when the agent moves. Where rooms
+    lie on no grid, the agent's may have no place: then the start is there.
     """
     around: dict[str, list[tuple[str, str]]] = {}
     for fact in exits:
         around.setdefault(fact.args[0], []).append((fact.args[1], fact.args[2]))
-    if not names:
+    if not rooms:
         return {}
-    start = max(names, key=lambda name: (len(around.get(name, ())), name))
+    places = _walked(max(rooms, key=lambda name: (len(around.get(name, ())), name)), rooms, around, directions)
+    here = next((name for name, room in rooms.items() if room.here), None)
+    return places if here is None or here in places else _walked(here, rooms, around, directions)
+
+
+def _walked(
+    start: str,
+    rooms: Collection[str],
+    around: Mapping[str, Sequence[tuple[str, str]]],
+    directions: Mapping[str, GridPlace],
+) -> dict[str, GridPlace]:
     places: dict[str, GridPlace] = {start: (0, 0)}
     taken = {(0, 0)}
     waiting = deque([start])
@@ -138,7 +151,7 @@ def _place(names: list[str], exits: Iterable[Atom], directions: Mapping[str, Gri
         for other, direction in around.get(name, ()):
             dx, dy = directions.get(direction, (0, 0))
             place = (x + dx, y + dy)
-            if other not in places and place not in taken and other in names:
+            if other not in places and place not in taken and other in rooms:
                 places[other] = place
                 taken.add(place)
                 waiting.append(other)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from pddlego.methods.textgames.events import Observed
-from pddlego.methods.textgames.games import Game, ReportsFacts
+from pddlego.methods.textgames.games import Closes, ReportsFacts
 from pddlego.methods.textgames.settings import ClaimRule, FactRule, GameSetting
 from pddlego.methods.textgames.truth.judge import Renamed
 from pddlego.pddl import Atom, Domain, Formula, Problem, TypedName, to_name
@@ -25,7 +25,7 @@ class GameFacts:
     a fact can be known.
     """
 
-    def __init__(self, setting: GameSetting, game: Game) -> None:
+    def __init__(self, setting: GameSetting, game: ReportsFacts) -> None:
         self.known = setting.reader.reference or setting.start
         self._setting, self._game = setting, game
         self._ever: dict[Atom, Formula | None] = {}
@@ -36,7 +36,6 @@ class GameFacts:
             self._game.start()
         elif not observed.free:
             self._game.step(observed.command)
-        assert isinstance(self._game, ReportsFacts), "the setting has rules for facts"
         facts: dict[str, list[Words]] = defaultdict(list)
         now: dict[Atom, Formula | None] = {}
         for fact in self._game.facts():
@@ -47,6 +46,11 @@ class GameFacts:
             self._ever |= derived if reading.rule.stays else {}
         self.known = self.known.with_problem(self._knowable(now | self._ever))
         return ()
+
+    def close(self) -> None:
+        """Close the game."""
+        if isinstance(self._game, Closes):
+            self._game.close()
 
     def _knowable(self, conditions: Mapping[Atom, Formula | None]) -> Problem:
         """The problem with the facts that can be known, and their objects."""

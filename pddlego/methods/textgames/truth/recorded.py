@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 
 from pddlego.episode.events import Event, Started
 from pddlego.methods.base import parse_variant
@@ -29,10 +30,9 @@ def check_recorded(
     variant = parse_variant(started.mode, MODES)
     played = setting_for(setting, variant, str(started.details.get(DOMAIN, "")))
     seed = started.seed or 0
-    reference = make_reference(played, seed, options.java) if model is None else Reference(played, model)
+    reference = make_reference(played, seed) if model is None else Reference(played, model)
     recorded = (event for event in events if not isinstance(event, (FactsChecked, GameRead)))
-    if variant.mode.name in PLANNING:
-        method = make_method(started.mode, played, seed)
-        yield from checked(recorded, Checker(played, method, reference))
-    else:
-        yield from checked(recorded, GameReader(reference))
+    plans = variant.mode.name in PLANNING
+    checker = Checker(played, make_method(started.mode, played, seed), reference) if plans else GameReader(reference)
+    with closing(checker):
+        yield from checked(recorded, checker)

@@ -31,7 +31,10 @@ class Follows(Protocol):
     known: Knowledge
 
     def read(self, observed: Observed) -> Renamed:
-        """Take in an answer of the game; the objects that have another name now."""
+        """Take in an answer of the game. Returns the objects that were renamed, as pairs of old and new names."""
+
+    def close(self) -> None:
+        """The episode is over."""
 
 
 class Reference:
@@ -49,6 +52,9 @@ class Reference:
         self._history: list[Exchange] = []
         self._task = ""
         self._score = 0.0
+
+    def close(self) -> None:
+        """Nothing is held."""
 
     def read(self, observed: Observed) -> Renamed:
         """Take in an answer of the game; the objects that have another name now. Raises `ModelError`."""
@@ -84,6 +90,10 @@ class Checker:
         self._known, self._step = setting.start, 0
         self._answers: list[str] = []
 
+    def close(self) -> None:
+        """Close the reference."""
+        self._reference.close()
+
     def after(self, event: Event) -> Iterator[FactsChecked]:
         """What is true of the problem that an event brings. Raises `ModelError` if the reference cannot answer."""
         if isinstance(event, Observed) and not event.repeated:
@@ -113,6 +123,10 @@ class GameReader:
 
     def __init__(self, reference: Follows) -> None:
         self._reference = reference
+
+    def close(self) -> None:
+        """Close the reference."""
+        self._reference.close()
 
     def after(self, event: Event) -> Iterator[GameRead]:
         """What the reference has read, after what the game said; nothing if it cannot read that."""
