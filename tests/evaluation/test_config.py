@@ -10,6 +10,7 @@ import pytest
 import pddlego
 from pddlego.errors import UsageError
 from pddlego.evaluation.config import ARGUMENT, DEFAULT, resolve
+from pddlego.evaluation.setup import make_setup, one_cell
 
 
 @pytest.fixture
@@ -99,7 +100,7 @@ def test_a_list_of_fields_holds_texts() -> None:
 )
 def test_one_episode_is_one_cell(options: dict[str, Any], text: str) -> None:
     with pytest.raises(UsageError, match=text):
-        pddlego.play("coin", **options)
+        one_cell(make_setup(resolve({"games": ("coin",), "seeds": "0", **options}, {})))
 
 
 def test_a_build_takes_only_options_that_change_it() -> None:
