@@ -205,7 +205,7 @@ _machines: dict[JavaProgram, JavaMachine] = {}
 def shared_machine(program: JavaProgram, java: str | None = None) -> JavaMachine:
     """The program's machine in this process: started at the first call, again if it died, never inherited by a fork.
 
-    These are the only process-wide values of the package, because a virtual machine is a resource of the process.
+    The machines are values of the process, because a virtual machine is a resource of the process.
     """
     with _lock:
         machine = _machines.get(program)

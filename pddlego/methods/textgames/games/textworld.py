@@ -36,8 +36,13 @@ _BANNER = re.compile(r"\A.*\${4}\s*\n", re.DOTALL)
 _ENDING = re.compile(r"\s*\*\*\* .+ \*\*\*.*\Z", re.DOTALL)
 """What follows the last answer: the score, and what can be typed then."""
 
-_OUTSIDE = frozenset({"load", "quit", "q", "restart", "restore", "save", "script", "transcript", "verify"})
-"""Commands to the interpreter: they write files, or begin the game anew."""
+_OUTSIDE = re.compile(
+    r"(?:^|[.,;]|\bthen\b)\s*(?:load|quit|q|restart|restore|save|script|transcript|verify)\b", re.IGNORECASE
+)
+"""Commands to the interpreter, alone or after others: they write files, or begin the game anew."""
+
+_UNKNOWN = "not-a-verb"
+"""What is sent in their place."""
 
 _loading = threading.Lock()
 """Held while a game is loaded: TextWorld reads its files with one parser."""
@@ -78,8 +83,7 @@ class TextWorldGame:
 
     def step(self, command: str) -> Observation:
         """Send one command. Raises `EngineError`."""
-        if command.split()[:1] and command.split()[0].lower() in _OUTSIDE:
-            command = f"not-{command}"
+        command = _UNKNOWN if _OUTSIDE.search(command) else command
         self._state = self._call(f"answer '{command}'", lambda: self._game.step(command))[0]
         answer, look = _lines(self._state.feedback), _lines(self._state.description)
         is_new = look != self._look and look not in answer and not self._state.won
