@@ -64,6 +64,15 @@ class EngineError(PddlegoError):
     """The game engine could not start, died, or answered with an error (exit code 3)."""
 
 
+class TooLargeError(PddlegoError):
+    """A condition, an action or a goal has more cases than are looked at (exit code 3). `part` names it."""
+
+    def __init__(self, part: str = "") -> None:
+        reason = "It has more cases for these objects than can be looked at."
+        super().__init__(f"{part or 'a condition'} is too large", reason, "Use fewer variables or fewer objects.")
+        self.part = part
+
+
 class JournalError(PddlegoError):
     """A run folder cannot be written or read (exit code 3)."""
 

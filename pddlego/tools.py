@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias
 from pddlego.errors import UsageError
 from pddlego.pddl import Atom, Defect, DefectKind, Domain, PddlSyntaxError, Problem, parse_domain
 from pddlego.pddl.check import check_domain, check_reading
-from pddlego.pddl.domain import read_domain
+from pddlego.pddl.domain import MAX_TYPES, read_domain
 from pddlego.pddl.problem import read_problem
 from pddlego.pddl.tolerant.files import RepairKind, repair_problem
 from pddlego.pddl.tolerant.files import repair as repair_pair
@@ -381,9 +381,10 @@ def _checked(domain: str, problem: str | None, plan: PlanFile | None) -> Iterato
 
 
 def _readable(text: str) -> Domain | None:
-    """A domain whose text has no errors, though its content may have some."""
+    """A domain whose text has no errors, though its content may have some; None if it is too large."""
     reading = read_domain(text)
-    return None if any(defect.blocking for defect in reading.defects) else reading.domain
+    unreadable = any(defect.blocking for defect in reading.defects) or len(reading.domain.supertypes) > MAX_TYPES
+    return None if unreadable else reading.domain
 
 
 def _missing(sections: tuple[str, ...]) -> list[Defect]:

@@ -40,6 +40,8 @@ def _show(result: Comparison, first: Path, second: Path) -> None:
     console = Console(soft_wrap=True, emoji=False)
     style = {Verdict.SAME: "green", Verdict.DIFFERENT: "red"}.get(result.verdict, "yellow")
     console.print(clean(f"{result.verdict.value}: {result.reason}"), style=style, markup=False, highlight=False)
+    if result.note:
+        console.print(clean(f"  note: {result.note}"), style="yellow", markup=False, highlight=False)
     for path, only in ((first, result.only_left), (second, result.only_right)):
         for line in only:
             console.print(clean(f"  only in {path}: {line}"), markup=False, highlight=False)

@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TypeAlias, cast
 
 from pddlego.pddl.rules import Defect, DefectKind, PddlSyntaxError, Position, syntax_defect
-from pddlego.pddl.sexpr import Sexpr, place_of, placed, read_sexprs, show
+from pddlego.pddl.sexpr import MAX_NUMBER, NUMBER, Sexpr, place_of, placed, read_sexprs, show
 from pddlego.util.text import natural, nearest
 
 ANY_TYPE = "object"
@@ -472,12 +471,9 @@ def _read_leaf(part: tuple[Sexpr, ...], head: str, rest: tuple[Sexpr, ...], chan
     return Unreadable(show(part), f"{show(part)}: {wrong} {reason}", place=place)
 
 
-_NUMBER = re.compile(r"-?(?:\d+(?:\.\d*)?|\.\d+)\Z", re.ASCII)
-
-
 def number(text: str) -> Fraction | None:
-    """The number that a text is, exactly; None for any other text."""
-    return Fraction(text) if _NUMBER.match(text) else None
+    """The number that a text is, exactly; None for any other text, and for a number that is too long."""
+    return Fraction(text) if len(text) <= MAX_NUMBER and NUMBER.match(text) else None
 
 
 def read_term(part: Sexpr) -> Term:

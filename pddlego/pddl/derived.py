@@ -25,7 +25,7 @@ from pddlego.pddl.conditions import (
     parts_of,
     with_parts,
 )
-from pddlego.pddl.domain import Domain, Rule, reachable
+from pddlego.pddl.domain import Domain, Rule, circles_of
 
 
 def recursive_predicate(domain: Domain) -> str | None:
@@ -38,14 +38,12 @@ def unstratified_predicate(domain: Domain) -> str | None:
 
     Without one every derived fact is either true or false in each state.
     """
-    uses: dict[str, set[str]] = defaultdict(set)
-    negated: dict[str, set[str]] = defaultdict(set)
+    circle = circles(domain)
     for rule in domain.derived:
-        for atom, positive in _signed_atoms(rule.condition, True):
-            uses[rule.predicate.name].add(atom.predicate)
-            if not positive:
-                negated[rule.predicate.name].add(atom.predicate)
-    return next((name for name, below in negated.items() if name in reachable(below, uses)), None)
+        own = circle.get(rule.predicate.name, frozenset())
+        if any(atom.predicate in own for atom, positive in _signed_atoms(rule.condition, True) if not positive):
+            return rule.predicate.name
+    return None
 
 
 def _signed_atoms(condition: Formula, positive: bool) -> Iterator[tuple[Atom, bool]]:
@@ -68,12 +66,7 @@ def circles(domain: Domain) -> dict[str, frozenset[str]]:
     uses: dict[str, set[str]] = defaultdict(set)
     for rule in domain.derived:
         uses[rule.predicate.name].update(atom.predicate for atom in atoms_of(rule.condition))
-    below = {name: reachable(uses[name], uses) for name in list(uses)}
-    return {
-        name: frozenset(other for other in below[name] if name in below.get(other, ()))
-        for name in below
-        if name in below[name]
-    }
+    return circles_of(uses)
 
 
 def write_out(domain: Domain, goal: Formula) -> tuple[Domain, Formula]:

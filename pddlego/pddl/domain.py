@@ -408,6 +408,45 @@ def reachable(start: Iterable[str], edges: Mapping[str, set[str]]) -> set[str]:
     return seen
 
 
+def circles_of(edges: Mapping[str, set[str]]) -> dict[str, frozenset[str]]:
+    """Every node of a graph that can be reached from itself, with all nodes of its strongly connected component.
+
+    Tarjan's algorithm (1972), without recursion: the time is linear.
+    """
+    order: dict[str, int] = {}
+    low: dict[str, int] = {}
+    result: dict[str, frozenset[str]] = {}
+    component: list[str] = []
+    inside: set[str] = set()
+    for root in edges:
+        waiting = [(root, iter(edges[root]))] if root not in order else []
+        while waiting:
+            node, following = waiting[-1]
+            if node not in order:
+                order[node] = low[node] = len(order)
+                component.append(node)
+                inside.add(node)
+            for other in following:
+                if other not in order:
+                    waiting.append((other, iter(edges.get(other, ()))))
+                    break
+                if other in inside:
+                    low[node] = min(low[node], order[other])
+            else:
+                waiting.pop()
+                if waiting:
+                    low[waiting[-1][0]] = min(low[waiting[-1][0]], low[node])
+                if low[node] == order[node]:
+                    popped = [component.pop()]
+                    while popped[-1] != node:
+                        popped.append(component.pop())
+                    members = frozenset(popped)
+                    inside -= members
+                    if len(members) > 1 or node in edges.get(node, ()):
+                        result |= dict.fromkeys(members, members)
+    return result
+
+
 def _without_comments(text: str) -> str:
     lines = (line.partition(";")[0].rstrip() for line in text.splitlines())
     return "\n".join(line for line in lines if line)

@@ -27,9 +27,10 @@ from pddlego.pddl.conditions import (
     conjuncts,
     required_atoms,
 )
-from pddlego.pddl.domain import Action, Domain, reachable
+from pddlego.pddl.domain import Action, Domain, circles_of
 from pddlego.pddl.problem import Problem
 from pddlego.pddl.rules import Defect, DefectKind, warning
+from pddlego.util.work import Work
 
 _MAX_CANDIDATES, _MAX_PARTS, _MAX_ARGUMENTS = 500, 5, 2
 """Candidates that are looked at, predicates of one, and arguments of a predicate in it."""
@@ -90,16 +91,37 @@ def exclusive(domain: Domain, in_all: bool = False) -> tuple[Candidate, ...]:
     return tuple(kept)
 
 
+def exclusive_goals(domain: Domain, problem: Problem) -> Iterator[Defect]:
+    """Facts of the goal that all actions keep apart: `(on a b)` and `(on a c)`."""
+    goals = sorted(required_atoms(problem.goal), key=str)
+    reported: set[frozenset[Atom]] = set()
+    for candidate in exclusive(domain) if len(goals) > 1 else ():
+        places = dict(candidate)
+        first = _grouped(problem.facts, places)
+        for name, facts in sorted(_grouped(goals, places).items()):
+            if len({*facts}) > 1 and len(first[name]) < 2 and frozenset(facts) not in reported:
+                reported.add(frozenset(facts))
+                message = f"the goal: {' and '.join(map(str, facts))} exclude each other for {name}: every action that"
+                message += " makes one of them true makes another false; keep one"
+                yield warning(DefectKind.CONTRADICTING_GOAL, name, message, facts[0].place)
+
+
+def _grouped(facts: Iterable[Atom], places: Mapping[str, int]) -> dict[str, list[Atom]]:
+    """The facts of a candidate, for each object that they are counted for."""
+    groups: dict[str, list[Atom]] = defaultdict(list)
+    for fact in facts:
+        place = places.get(fact.predicate)
+        if place is not None and place < len(fact.args):
+            groups[fact.args[place]].append(fact)
+    return groups
+
+
 def broken_invariants(domain: Domain, problem: Problem) -> Iterator[Defect]:
     """Facts of the problem that all actions keep apart, where most objects have one of them at most."""
     reported: set[frozenset[Atom]] = set()
+    facts_in_order = problem.sorted_facts()
     for candidate in exclusive(domain):
-        places = dict(candidate)
-        groups: dict[str, list[Atom]] = defaultdict(list)
-        for fact in problem.sorted_facts():
-            place = places.get(fact.predicate)
-            if place is not None and place < len(fact.args):
-                groups[fact.args[place]].append(fact)
+        groups = _grouped(facts_in_order, dict(candidate))
         # Of one predicate alone there may well be several at the beginning: what is exchanged is kept, not made single.
         crowded = {name: facts for name, facts in groups.items() if len({fact.predicate for fact in facts}) > 1}
         if 2 * len(crowded) >= len(groups):
@@ -143,10 +165,11 @@ class Completion:
     """What facts that are true imply, because exactly one fact of each group is true in every reachable state.
 
     A group is a candidate that no action makes empty, for an object of which exactly one fact is true at the beginning.
+    Raises `TooLargeError` if finding out takes more than `work`.
     """
 
-    def __init__(self, domain: Domain, problem: Problem, true: Iterable[Atom]) -> None:
-        self.domain = domain
+    def __init__(self, domain: Domain, problem: Problem, true: Iterable[Atom], work: Work | None = None) -> None:
+        self.domain, self._work = domain, work or Work()
         actions = [effects for action in domain.actions for effects in _merged(domain, action)]
         kept = exclusive(domain, in_all=True)
         self._places = [dict(candidate) for candidate in kept if _is_constant(candidate, actions)]
@@ -187,6 +210,7 @@ class Completion:
 
     def is_excluded(self, atom: Atom) -> bool:
         """Whether another fact is true of a group that the atom is in, or the atom would close a circle."""
+        self._work.spend()
         if any(self._true_in.get(group, atom) != atom for group in self._groups_of(atom)):
             return True
         if atom.predicate in self._acyclic:
@@ -331,7 +355,7 @@ def _has_circle(predicate: str, facts: Iterable[Atom]) -> bool:
     for fact in facts:
         if fact.predicate == predicate:
             edges[fact.args[0]].add(fact.args[1])
-    return any(name in reachable(edges[name], edges) for name in [*edges])
+    return bool(circles_of(edges))
 
 
 @dataclass(frozen=True)

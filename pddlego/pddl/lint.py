@@ -5,7 +5,8 @@ A person reads these in `pddlego check`, and a model while it builds; a game is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 
 from pddlego.pddl.check import declaration_warnings
 from pddlego.pddl.conditions import (
@@ -17,7 +18,6 @@ from pddlego.pddl.conditions import (
     Formula,
     Not,
     Scope,
-    TypedName,
     When,
     arguments_in,
     changed_atoms,
@@ -30,7 +30,7 @@ from pddlego.pddl.conditions import (
 )
 from pddlego.pddl.costs import counts_cost
 from pddlego.pddl.domain import Action, Domain, either
-from pddlego.pddl.exclusive import broken_invariants
+from pddlego.pddl.exclusive import broken_invariants, exclusive_goals
 from pddlego.pddl.problem import Problem
 from pddlego.pddl.rules import Defect, DefectKind, warning
 
@@ -104,9 +104,13 @@ def problem_warnings(domain: Domain, problem: Problem) -> tuple[Defect, ...]:
     if not any(isinstance(node, Atom | Equal) for node, _ in walk(problem.goal)):
         message = "the goal is empty; write what must be true at the end"
         warnings.append(warning(DefectKind.EMPTY_GOAL, ":goal", message, problem.goal.place))
-    named = {*(arg for fact in problem.facts for arg in fact.args), *arguments_in(problem.goal)}
-    for obj in problem.sorted_objects():
-        if obj.name not in named | constants and not _may_be_used(domain, problem, obj):
+    warnings += _contradictions(problem.goal, "the goal", DefectKind.CONTRADICTING_GOAL)
+    warnings += exclusive_goals(domain, problem)
+    named = {*(arg for fact in problem.facts for arg in fact.args), *arguments_in(problem.goal), *constants}
+    unused = [obj for obj in problem.sorted_objects() if obj.name not in named]
+    usable = set(_usable_types(domain, problem)) if unused else set()
+    for obj in unused:
+        if not any(domain.is_a(obj.type, kind) for kind in usable):
             message = f"object {obj.name} does not occur in :init or in the goal; use or remove it"
             warnings.append(warning(DefectKind.UNUSED_OBJECT, obj.name, message, obj.place))
     if problem.metric is not None and not counts_cost(problem):
@@ -154,37 +158,44 @@ def _contradictions(
             yield from _contradictions(inner, where, kind, meant)
 
 
-def _may_be_used(domain: Domain, problem: Problem, thing: TypedName) -> bool:
-    """Whether something may happen with an object, or depend on it, though no fact names it."""
+def _usable_types(domain: Domain, problem: Problem) -> Iterator[str]:
+    """The types of the objects that something may happen with, or depend on, though no fact names them."""
     for condition in (problem.goal, *domain.conditions()):
-        quantified = (node for node, _ in walk(condition) if isinstance(node, Exists | Forall))
-        if any(domain.is_a(thing.type, variable.type) for node in quantified for variable in node.variables):
-            return True
+        for node, _ in walk(condition):
+            if isinstance(node, Exists | Forall):
+                yield from (variable.type for variable in node.variables)
     changed = {name for action in domain.actions for name in _made(action)}
     for action in domain.actions:
         atoms = required_atoms(action.precondition)
         asked = {arg for atom in atoms if atom.predicate not in changed for arg in atom.args}
-        if any(
-            parameter.name not in asked and domain.is_a(thing.type, parameter.type) for parameter in action.parameters
-        ):
-            return True
-    return False
+        yield from (parameter.type for parameter in action.parameters if parameter.name not in asked)
+
+
+_MOST_NAMED = 3
+"""Actions that a message names."""
+
+
+def named(names: Sequence[str]) -> str:
+    """`action a`, or `actions a, b, c and 2 more`."""
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return f"action{'s' * (len(names) > 1)} {', '.join(names[:_MOST_NAMED])}{more}"
 
 
 def _never_true(domain: Domain, problem: Problem) -> Iterator[Defect]:
-    """What actions ask for that nothing makes true, where the goal is out of reach for that."""
+    """The predicates that actions require, and that are in no fact of `:init` and in no effect."""
     there = {*domain.rules, *(fact.predicate for fact in problem.facts)}
-    asked = {action.name: {atom.predicate for atom in required_atoms(action.precondition)} for action in domain.actions}
-    made = {action.name: _made(action) for action in domain.actions}
-    for _ in domain.actions:
-        there |= {name for action in domain.actions if asked[action.name] <= there for name in made[action.name]}
-    if there.issuperset(atom.predicate for atom in required_atoms(problem.goal)):
-        return
+    there |= {name for action in domain.actions for name in _made(action)}
+    requiring: dict[str, list[str]] = defaultdict(list)
     for action in domain.actions:
-        for name in sorted((asked[action.name] - there) & set(domain.predicates_by_name)):
-            message = f"action {action.name} requires {name}, which is not in :init and which no possible action adds"
-            message += f"; add facts of {name} to :init, or an effect to an action"
-            yield warning(DefectKind.NEVER_TRUE, name, message)
+        for name in {atom.predicate for atom in required_atoms(action.precondition)} - there:
+            requiring[name].append(action.name)
+    for name, actions in sorted(requiring.items()):
+        if name in domain.predicates_by_name:
+            message = (
+                f"{named(actions)} can never be applied: {domain.predicates_by_name[name]} is in no fact of :init,"
+            )
+            message += f" and no action adds it; add facts of {name} to :init, or an effect to an action"
+            yield warning(DefectKind.NEVER_TRUE, name, message, domain.actions_by_name[actions[0]].place)
 
 
 def _made(action: Action) -> set[str]:

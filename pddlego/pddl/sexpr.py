@@ -25,6 +25,12 @@ _GLUED = re.compile(r"[^\s();?_-](\?[A-Za-z][^\s();?]*)|;.*")
 """A variable that is not separated from the word before it, or a comment."""
 
 
+NUMBER = re.compile(r"-?(?:\d+(?:\.\d*)?|\.\d+)\Z", re.ASCII)
+
+MAX_NUMBER = 100
+"""Characters of a number: sums and common denominators of costs stay far below the 4,300 digits that Python prints."""
+
+
 class Expression(tuple[Sexpr, ...]):
     """A list that was read from a text. `places` holds the position of its parenthesis, then those of its parts."""
 
@@ -64,6 +70,7 @@ def read_sexprs(text: str) -> SexprReading:
     places = [(1, 1)]
     stack: list[tuple[list[Sexpr], list[Position]]] = []
     extra: list[Position] = []
+    defects: list[Defect] = []
     for number, line in enumerate(text.lower().split("\n"), start=1):
         for match in _TOKEN.finditer(line):
             token, place = match.group(), (number, match.start() + 1)
@@ -85,7 +92,9 @@ def read_sexprs(text: str) -> SexprReading:
             elif token[0] != ";":
                 items.append(token)
                 places.append(place)
-    defects = []
+                if len(token) > MAX_NUMBER and NUMBER.match(token):
+                    message = f"a number has {len(token):,} characters; write one of at most {MAX_NUMBER}"
+                    defects.append(syntax_defect(message, place))
     if extra:
         defects.append(syntax_defect(f"unbalanced parenthesis: {len(extra)} closing one(s) too many", extra[0]))
     unclosed, innermost = len(stack), places[0]

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
+from pddlego.errors import TooLargeError
 from pddlego.pddl import Atom, Domain, Problem
 from pddlego.pddl.conditions import (
     ANY_TYPE,
@@ -37,9 +38,16 @@ from pddlego.pddl.domain import Action, either
 from pddlego.pddl.exclusive import Completion
 from pddlego.planning.isomorphism import Relation, Structure, are_isomorphic
 from pddlego.planning.world import Transitions, World, transitions
+from pddlego.util.work import Work
 
-_MOST_STATES = 2_000
-"""States that are looked at to find what a goal implies. In larger problems exclusive facts are used instead."""
+SECONDS = 10.0
+"""Seconds in which a comparison is decided, or not at all."""
+
+_MOST_FACTS = 4_000_000
+"""Facts of all states that are looked at to find what a goal implies: some 300 MB."""
+
+_MOST_CASES = 2_000
+"""Cases of a `forall` that are written out."""
 
 _MOST_WITNESSES = 5
 _MOST_REMOVALS = 100
@@ -58,47 +66,89 @@ class Verdict(str, Enum):
 class Comparison:
     """The verdict on two problems or domains.
 
-    `only_left` and `only_right` show the difference: facts, or parts of goals, that only one of the two has.
+    `only_left` and `only_right` show the difference: facts, or parts of goals, that only one of the two has. `note` is
+    a warning for the user; it does not change the verdict.
     """
 
     verdict: Verdict
     reason: str
     only_left: tuple[str, ...] = ()
     only_right: tuple[str, ...] = ()
+    note: str = ""
 
 
-def compare_problems(domain: Domain, left: Problem, right: Problem) -> Comparison:
-    """Compare two problems without blocking defects."""
+def compare_problems(domain: Domain, left: Problem, right: Problem, *, seconds: float = SECONDS) -> Comparison:
+    """Compare two problems without blocking defects, in about so many seconds."""
     if counts_cost(left) != counts_cost(right):
         return Comparison(Verdict.DIFFERENT, "only one of the problems minimizes costs")
-    goals, exact = _goals(domain, left, right)
-    sides = [_Side(domain, problem, goal) for problem, goal in zip((left, right), goals, strict=True)]
-    whole = are_isomorphic(*(side.structure(side.initial + side.wanted) for side in sides))
-    if whole:
-        return Comparison(Verdict.SAME, "equal up to the names of objects")
+    problems = (left, right)
+    try:
+        result = _compared(
+            domain, problems, *_completed_goals(domain, problems, Work(seconds=seconds / 4)), seconds / 4
+        )
+        if result.verdict is Verdict.UNDECIDED:
+            result = _by_states(domain, problems, result, seconds / 4)
+    except TooLargeError:
+        result = Comparison(Verdict.UNDECIDED, f"the problems are too large to be compared within {seconds:g} s")
+    if left.domain != right.domain:
+        note = f"the problems name different domains, {left.domain} and {right.domain}"
+        return replace(result, note=note)
+    return result
+
+
+def _compared(
+    domain: Domain, problems: Sequence[Problem], goals: Sequence[Literals | None], exact: bool, seconds: float
+) -> Comparison:
+    """Compare two problems with their completed goals, which are `exact` if that is all that the goals imply."""
+    sides = [_Side(domain, problem, goal) for problem, goal in zip(problems, goals, strict=True)]
     if len(sides[0].objects) != len(sides[1].objects):
         counts = f"{len(sides[0].objects)} and {len(sides[1].objects)}"
         return Comparison(Verdict.DIFFERENT, f"the numbers of objects differ: {counts}")
-    initial = are_isomorphic(*(side.structure(side.initial) for side in sides))
+    work = Work(seconds=seconds)
+    first, second = (side.structure(side.initial + side.wanted) for side in sides)
+    whole = are_isomorphic(first, second, work)
+    if whole:
+        return Comparison(Verdict.SAME, "equal up to the names of objects")
+    first, second = (side.structure(side.initial) for side in sides)
+    initial = are_isomorphic(first, second, work)
     if initial is False:
-        return _witnessed("the initial states differ", sides, "initial")
+        return _witnessed("the initial states differ", sides, "initial", work)
     if whole is None or initial is None:
         return Comparison(Verdict.UNDECIDED, "the objects are too similar to be paired")
     if goals[0] is None or goals[1] is None:
         return Comparison(Verdict.UNDECIDED, "goals with or and exists that are not written alike")
-    if exact:
-        return _witnessed("the goals differ", sides, "wanted")
-    reason = "the goals are written differently, and what they imply is not known for so many states"
-    return replace(_witnessed(reason, sides, "wanted"), verdict=Verdict.UNDECIDED)
+    differ = _witnessed("the goals differ" if exact else "the goals are written differently", sides, "wanted", work)
+    return differ if exact else replace(differ, verdict=Verdict.UNDECIDED)
+
+
+def _by_states(domain: Domain, problems: Sequence[Problem], undecided: Comparison, seconds: float) -> Comparison:
+    """Compare two problems with equal initial states by the states that they reach, where these can be looked at."""
+    systems = []
+    for problem in problems:
+        work = Work(seconds=seconds)
+        systems.append(transitions(domain, problem, most=_MOST_FACTS, work=work, facts=_MOST_FACTS))
+        if not systems[-1].whole:
+            return replace(undecided, reason=f"{undecided.reason}, and there are too many states to look at")
+    if len({bool(system.goals) for system in systems}) > 1:
+        which = "first" if systems[0].goals else "second"
+        reason = f"only the goal of the {which} problem can be reached"
+        return replace(undecided, verdict=Verdict.DIFFERENT, reason=reason)
+    if not systems[0].goals:
+        return replace(undecided, reason=f"{undecided.reason}, and no state reaches either of them")
+    written = [_literals(domain, problem) for problem in problems]
+    derived = [frozenset(item for item in literals or () if item[0].predicate in domain.rules) for literals in written]
+    implied = [_implied(system) | more for system, more in zip(systems, derived, strict=True)]
+    completed = [None if one is None else goal for goal, one in zip(implied, written, strict=True)]
+    return _compared(domain, problems, completed, not any(derived), seconds)
 
 
 def _differ(reason: str, left: Iterable[Relation], right: Iterable[Relation]) -> Comparison:
     """A difference, shown by what only one side has."""
-    shown = [tuple(sorted(map(_text, side))[:_MOST_WITNESSES]) for side in (left, right)]
-    return Comparison(Verdict.DIFFERENT, reason, *shown)
+    only_left, only_right = (tuple(sorted(map(_text, side))[:_MOST_WITNESSES]) for side in (left, right))
+    return Comparison(Verdict.DIFFERENT, reason, only_left, only_right)
 
 
-def _witnessed(reason: str, sides: Sequence[_Side], part: str) -> Comparison:
+def _witnessed(reason: str, sides: Sequence[_Side], part: str, work: Work) -> Comparison:
     """A difference in the initial states or the goals, shown by the fewest relations without which they are the same.
 
     If the objects of both sides have the same names, relations are compared by these; else they are removed one after
@@ -112,7 +162,7 @@ def _witnessed(reason: str, sides: Sequence[_Side], part: str) -> Comparison:
             for relations, other in zip(written, ({*right}, {*left}), strict=True)
         ]
         if not any(only) and part == "wanted" and {*sides[0].initial} != {*sides[1].initial}:
-            return _witnessed(f"{reason} together with the initial states", sides, "initial")
+            return _witnessed(f"{reason} together with the initial states", sides, "initial", work)
         return _differ(reason, *(only if any(only) else ({*left} - {*right}, {*right} - {*left})))
     structures = sides[0].structure(left), sides[1].structure(right)
     suspects = _suspects(*structures), _suspects(*structures[::-1])
@@ -124,7 +174,7 @@ def _witnessed(reason: str, sides: Sequence[_Side], part: str) -> Comparison:
         pairs = itertools.product(*suspects)
     for gone in itertools.islice(pairs, _MOST_REMOVALS):
         rest = [[item for item in side if item is not one] for side, one in zip((left, right), gone, strict=True)]
-        if are_isomorphic(sides[0].structure(rest[0]), sides[1].structure(rest[1])):
+        if are_isomorphic(sides[0].structure(rest[0]), sides[1].structure(rest[1]), work):
             return _differ(reason, *([] if one is None else [one] for one in gone))
     return _differ(reason, *suspects)
 
@@ -211,27 +261,21 @@ Literals = frozenset[tuple[Atom, bool]]
 """Atoms, each with whether it is true."""
 
 
-def _goals(domain: Domain, left: Problem, right: Problem) -> tuple[list[Literals | None], bool]:
-    """The completed goals, and whether they are all that the goals imply.
+def _completed_goals(domain: Domain, problems: Sequence[Problem], work: Work) -> tuple[Sequence[Literals | None], bool]:
+    """The goals with what they imply because facts exclude each other, and whether that is all that they imply.
 
     None for a goal that is not a conjunction of literals.
     """
-    written = [_literals(domain, problem) for problem in (left, right)]
-    derived = [frozenset(item for item in literals or () if item[0].predicate in domain.rules) for literals in written]
-    systems = [transitions(domain, problem, _MOST_STATES) for problem in (left, right)]
-    if all(system.whole and system.goals for system in systems):
-        implied = (_implied(system) | more for system, more in zip(systems, derived, strict=True))
-        goals = [None if one is None else goal for goal, one in zip(implied, written, strict=True)]
-        return goals, not any(derived)
-    completed = [
-        None if one is None else _completed(domain, problem, one)
-        for problem, one in zip((left, right), written, strict=True)
-    ]
-    total = all(one is not None and one[1] for one in completed)
-    return [None if one is None else one[0] for one in completed], total and not any(derived)
+    goals, exact = [], True
+    for problem in problems:
+        literals = _literals(domain, problem)
+        goal, total = (None, False) if literals is None else _completed(domain, problem, literals, work)
+        goals.append(goal)
+        exact &= total and not any(atom.predicate in domain.rules for atom, _ in literals or ())
+    return goals, exact
 
 
-def _completed(domain: Domain, problem: Problem, literals: Literals) -> tuple[Literals, bool]:
+def _completed(domain: Domain, problem: Problem, literals: Literals, work: Work) -> tuple[Literals, bool]:
     """The literals with what they imply because facts exclude each other, and whether that is everything."""
     static = {predicate.name for predicate in domain.predicates} - {*domain.rules} - _changed(domain)
     wanted = {
@@ -239,7 +283,7 @@ def _completed(domain: Domain, problem: Problem, literals: Literals) -> tuple[Li
         for atom, value in literals
         if atom.predicate not in static or (atom in problem.facts) is not value
     }
-    completion = Completion(domain, problem, (atom for atom, value in wanted if value))
+    completion = Completion(domain, problem, (atom for atom, value in wanted if value), work)
     false = {(atom, value) for atom, value in wanted if not value and not completion.is_excluded(atom)}
     return frozenset({*((atom, True) for atom in completion.true), *false}), completion.is_total
 
@@ -256,7 +300,7 @@ def _literals(domain: Domain, problem: Problem) -> Literals | None:
                     literals.add((part, True))
                 case Not(part=Atom() as atom):
                     literals.add((atom, False))
-                case Forall() if world.cases(part) <= _MOST_STATES:
+                case Forall() if world.cases(part) <= _MOST_CASES:
                     waiting += [Renaming(case).formula(part.part) for case in world.bindings(part.variables, {})]
                 case _:
                     return None
@@ -287,9 +331,12 @@ def compare_domains(left: Domain, right: Domain) -> Comparison:
     if shapes[0] != shapes[1]:
         heads = [tuple(sorted(_head(action) for action in domain.actions)) for domain in (left, right)]
         reason = "the numbers of actions, or of their parameters, differ"
-        return Comparison(Verdict.DIFFERENT, reason, *(head[:_MOST_WITNESSES] for head in heads))
-    if are_isomorphic(_DomainStructure(left).structure, _DomainStructure(right).structure):
-        return Comparison(Verdict.SAME, "equal up to names and order")
+        return Comparison(Verdict.DIFFERENT, reason, heads[0][:_MOST_WITNESSES], heads[1][:_MOST_WITNESSES])
+    try:
+        if are_isomorphic(_DomainStructure(left).structure, _DomainStructure(right).structure, Work(seconds=SECONDS)):
+            return Comparison(Verdict.SAME, "equal up to names and order")
+    except TooLargeError:
+        return Comparison(Verdict.UNDECIDED, f"the domains are too large to be compared within {SECONDS:g} s")
     return Comparison(Verdict.UNDECIDED, "the domains are not written alike; whether they mean the same is not known")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from enum import Enum
 
+from pddlego.errors import TooLargeError
 from pddlego.pddl import Domain, Problem, same_name
 from pddlego.planning.isomorphism import Structure, are_isomorphic
 from pddlego.planning.world import Transitions, transitions
@@ -28,11 +29,15 @@ def equivalence(left: tuple[Domain, Problem], right: tuple[Domain, Problem], mos
     """
     one, other = transitions(*left, most=most), transitions(*right, most=most)
     if not (one.whole and other.whole):
-        return Equivalence.TOO_LARGE if one.whole == other.whole else Equivalence.DIFFERENT
+        whole, part = (one, other) if one.whole else (other, one)
+        return Equivalence.DIFFERENT if whole.whole and len(part.states) > len(whole.states) else Equivalence.TOO_LARGE
     same = Equivalence.SAME if one.goals else Equivalence.NO_GOAL
     if _same_by_names(one, other):
         return same
-    isomorphic = are_isomorphic(_structure(one), _structure(other))
+    try:
+        isomorphic = are_isomorphic(_structure(one), _structure(other))
+    except TooLargeError:
+        isomorphic = None
     if isomorphic is None:
         return Equivalence.TOO_LARGE
     return same if isomorphic else Equivalence.DIFFERENT

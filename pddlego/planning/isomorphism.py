@@ -6,6 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from pddlego.util.work import Work
+
 Relation = tuple[str, tuple[str, ...]]
 """A labelled tuple of names, such as a fact."""
 
@@ -18,15 +20,16 @@ class Structure:
     relations: list[Relation]
 
 
-def are_isomorphic(left: Structure, right: Structure) -> bool | None:
+def are_isomorphic(left: Structure, right: Structure, work: Work | None = None) -> bool | None:
     """Whether two structures are equal up to the names that have colours; None if that could not be decided.
 
     Colours are refined until they are stable (1-dimensional Weisfeiler-Leman); then objects that look alike are paired
-    one by one. If no pair fits, the structures differ, unless an earlier choice of a pair may be to blame.
+    one by one. If no pair fits, the structures differ, unless an earlier choice of a pair may be to blame. Raises
+    `TooLargeError` if that takes more than `work`.
     """
     if Counter(label for label, _ in left.relations) != Counter(label for label, _ in right.relations):
         return False
-    graph = _Refinement(left, right)
+    graph = _Refinement(work or Work(_MOST_STEPS), left, right)
     if not graph.refine(graph.nodes):
         return False
     chosen = False
@@ -43,13 +46,17 @@ def are_isomorphic(left: Structure, right: Structure) -> bool | None:
     return True if graph.agrees() else (None if chosen else False)
 
 
+_MOST_STEPS = 20_000_000
+"""Names that are looked at, again in each round, unless the caller says otherwise: some seconds."""
+
 Node = tuple[int, str]
 
 
 class _Refinement:
     """Two structures side by side; a node is a side and a name."""
 
-    def __init__(self, *sides: Structure) -> None:
+    def __init__(self, work: Work, *sides: Structure) -> None:
+        self.work = work
         self.sides = sides
         self.nodes = [(side, name) for side, structure in enumerate(sides) for name in structure.colours]
         first: dict[str, int] = {}
@@ -69,6 +76,7 @@ class _Refinement:
         """Refine the colours around some nodes until they are stable; False if the sides differ in a colour."""
         waiting = set(dirty)
         while waiting:
+            self.work.spend(len(self.colours))
             keys: dict[Node, tuple[object, ...]] = {node: self._key(node) for node in waiting}
             classes: dict[int, list[Node]] = defaultdict(list)
             for node, colour in self.colours.items():
@@ -103,6 +111,7 @@ class _Refinement:
 
     def smallest_class(self) -> list[Node] | None:
         """The fewest nodes of one colour, two or more on each side."""
+        self.work.spend(len(self.colours))
         classes: dict[int, list[Node]] = defaultdict(list)
         for node, colour in self.colours.items():
             classes[colour].append(node)

@@ -7,8 +7,9 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from pddlego.errors import TooLargeError
 from pddlego.pddl import Defect, DefectKind, Domain, Problem, check
-from pddlego.pddl.check import check_domain, check_reading
+from pddlego.pddl.check import MAX_DEFECTS, check_domain, check_reading
 from pddlego.pddl.conditions import TRUE
 from pddlego.pddl.derived import unstratified_predicate
 from pddlego.pddl.domain import read_domain
@@ -17,9 +18,11 @@ from pddlego.pddl.problem import read_problem
 from pddlego.pddl.rules import warning
 from pddlego.planning.engines import Attempt
 from pddlego.planning.ground import BoundError, EngineFailedError, NotPlannableError, OutOfTimeError
+from pddlego.planning.relaxed import relaxed_warnings
 from pddlego.planning.result import NOTHING_THERE, PlanResult, PlanStatus, Search
 from pddlego.planning.validate import goal_holds, plan_cost, speaks_of_nothing, validate
-from pddlego.planning.world import World
+from pddlego.util.text import count
+from pddlego.util.work import Work
 
 MOST_TOLD = 5
 """The maximum number of defects in a message."""
@@ -34,7 +37,8 @@ ALREADY = "the goal is already true in the initial state"
 def solve(domain: Domain, problem: Problem, search: Search, tries: Sequence[Attempt]) -> PlanResult:
     """Plan for `problem.goal`: the first of the attempts that finds a plan, or proves that none exists, decides.
 
-    Every plan is executed on the problem before it is returned. Raises `MemoryError`.
+    Every plan is executed on the problem before it is returned. Nothing here counts its work: the process is killed in
+    time. Raises `MemoryError`.
     """
     started = time.perf_counter()
     result = _before_planning(domain, problem)
@@ -56,9 +60,9 @@ def _before_planning(domain: Domain, problem: Problem) -> PlanResult | None:
     if defects:
         return PlanResult(PlanStatus.INVALID, problem.goal, message="; ".join(defects))
     try:
-        if not goal_holds(domain, problem):
+        if not goal_holds(domain, problem, Work()):
             return None
-        message = NOTHING_THERE if speaks_of_nothing(domain, problem) else ALREADY
+        message = NOTHING_THERE if speaks_of_nothing(domain, problem, Work()) else ALREADY
         return PlanResult(PlanStatus.ALREADY_TRUE, problem.goal, message=message)
     except RecursionError:
         return PlanResult(PlanStatus.INVALID, problem.goal, message=TOO_DEEP)
@@ -86,7 +90,7 @@ def _attempted(domain: Domain, problem: Problem, search: Search, attempt: Attemp
             message = "no sequence of actions reaches the goal from what is known"
             return PlanResult(PlanStatus.UNSOLVABLE, goal, message=message)
         try:
-            fault = validate(domain, problem, plan)
+            fault = validate(domain, problem, plan, Work())
         except RecursionError:
             return PlanResult(PlanStatus.INVALID, goal, message=TOO_DEEP)
         if fault is not None:
@@ -94,10 +98,6 @@ def _attempted(domain: Domain, problem: Problem, search: Search, attempt: Attemp
         return PlanResult(PlanStatus.SOLVED, goal, plan, cost=plan_cost(domain, problem, plan))
     # Not in a handler: as long as there is an error, everything that the search had found is still in use.
     return PlanResult(PlanStatus.MEMORY, goal, message=OUT_OF_MEMORY)
-
-
-_MOST_CASES = 1_000_000
-"""Ways to bind the variables of a goal that are looked at."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ def checked_domain(text: str) -> CheckedDomain:
     defects = unreadable or (*reading.defects, *check_domain(reading.domain))
     if any(defect.blocking for defect in defects):
         return CheckedDomain(None, defects)
-    return CheckedDomain(reading.domain, (*defects, *domain_warnings(reading.domain)))
+    return CheckedDomain(reading.domain, (*defects, *domain_warnings(reading.domain)[:MAX_DEFECTS]))
 
 
 def checked_problem(domain: Domain, text: str) -> CheckedProblem:
@@ -132,19 +132,31 @@ def checked_problem(domain: Domain, text: str) -> CheckedProblem:
     defects = check_reading(domain, reading)
     if any(defect.blocking for defect in defects):
         return CheckedProblem(None, defects)
-    warnings = (*problem_warnings(domain, reading.problem), *_goal(domain, reading.problem))
-    return CheckedProblem(reading.problem, (*defects, *warnings))
+    problem = reading.problem
+    found = [*problem_warnings(domain, problem), *_goal(domain, problem), *relaxed_warnings(domain, problem)]
+    explained = any(defect.kind in _CAUSES for defect in found)
+    warnings = [defect for defect in found if not (explained and defect.kind in _CONSEQUENCES)]
+    return CheckedProblem(problem, (*defects, *warnings[:MAX_DEFECTS]))
+
+
+_CAUSES = (DefectKind.NEVER_TRUE, DefectKind.MISSING_COST)
+_CONSEQUENCES = (DefectKind.NEVER_APPLICABLE, DefectKind.UNREACHABLE_GOAL)
+"""What makes actions impossible, and what follows from it: the consequences are reported only on their own."""
 
 
 def _goal(domain: Domain, problem: Problem) -> Iterator[Defect]:
     if problem.goal == TRUE:
         return  # said already
-    ways = World(domain, problem).cases(problem.goal)
-    if ways > _MOST_CASES:
-        message = f"the goal can be true in {ways:,} ways, too many to check; quantify over fewer variables"
+    try:
+        if not goal_holds(domain, problem):
+            return
+        reason = NOTHING_THERE if speaks_of_nothing(domain, problem) else "there is nothing to plan"
+    except TooLargeError as error:
+        part = error.part or "the goal"
+        message = (
+            f"{part} has too many cases for {count(len(problem.objects), 'object')}; quantify over fewer variables"
+        )
         yield warning(DefectKind.TOO_LARGE, ":goal", message, problem.goal.place)
         return
-    if goal_holds(domain, problem):
-        reason = NOTHING_THERE if speaks_of_nothing(domain, problem) else "there is nothing to plan"
-        message = f"the goal is already true in the initial state: {reason}; use a goal that is not yet true"
-        yield warning(DefectKind.GOAL_TRUE, ":goal", message, problem.goal.place)
+    message = f"the goal is already true in the initial state: {reason}; use a goal that is not yet true"
+    yield warning(DefectKind.GOAL_TRUE, ":goal", message, problem.goal.place)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 
+from pddlego.errors import TooLargeError
 from pddlego.pddl import Atom, Domain, PddlSyntaxError, Problem
 from pddlego.pddl.conditions import And, Exists, Forall, Formula, Imply, Not, Or, Renaming
 from pddlego.pddl.rules import Defect, syntax_defect
@@ -20,6 +21,7 @@ from pddlego.planning.result import Plan, PlanStep
 from pddlego.planning.world import World
 from pddlego.util.answers import spoken
 from pddlego.util.text import nearest
+from pddlego.util.work import Work
 
 MOST = 20
 """Alternatives, or things to do, that are listed at most: a condition over all objects may have thousands."""
@@ -71,6 +73,7 @@ class FaultKind(str, Enum):
     PRECONDITION = "unsatisfied precondition"
     COST = "unknown cost"
     GOAL = "goal not reached"
+    TOO_LARGE = "too large"
 
 
 @dataclass(frozen=True)
@@ -90,22 +93,38 @@ class PlanFault:
         return f"{self.what}\n{self.advice}" if self.advice else self.what
 
 
-def validate(domain: Domain, problem: Problem, plan: Plan) -> PlanFault | None:
+def validate(domain: Domain, problem: Problem, plan: Plan, work: Work | None = None) -> PlanFault | None:
     """Execute a plan and return what is wrong with it; None if it works and reaches the goal.
 
-    Total for problems without blocking defects (see `check`).
+    Total for problems without blocking defects (see `check`). A plan that takes more than `work` to execute has a fault
+    of the kind `TOO_LARGE`.
     """
-    world, state = World(domain, problem), set(problem.facts)
+    world, state = World(domain, problem, work), set(problem.facts)
     for time, step in enumerate(plan.steps):
-        fault = _wrong_step(world, step, time, state)
+        try:
+            fault = _wrong_step(world, step, time, state)
+            adds, deletes = world.changes(step, state) if fault is None else (set(), set())
+        except TooLargeError as error:
+            what = f"{error.part or f'{step} at time {time}'} has too many cases to look at"
+            return PlanFault(FaultKind.TOO_LARGE, what, time=time, step=step)
         if fault is not None:
             return fault
-        adds, deletes = world.changes(step, state)
         state -= deletes
         state |= adds
-    if world.holds(problem.goal, state, {}):
-        return None
-    return PlanFault(FaultKind.GOAL, "The goal is not satisfied", advice(world, problem.goal, state, {}))
+    try:
+        if world.holds(problem.goal, state, {}):
+            return None
+    except TooLargeError as error:
+        return PlanFault(FaultKind.TOO_LARGE, f"{error.part or 'the goal'} has too many cases to look at")
+    return PlanFault(FaultKind.GOAL, "The goal is not satisfied", _advice(world, problem.goal, state, {}))
+
+
+def _advice(world: World, condition: Formula, state: AbstractSet[Atom], binding: Binding) -> str:
+    """What to change so that a condition is true; empty if there are too many cases to say."""
+    try:
+        return advice(world, condition, state, binding)
+    except TooLargeError:
+        return ""
 
 
 def plan_cost(domain: Domain, problem: Problem, plan: Plan) -> float:
@@ -139,7 +158,7 @@ def _wrong_step(world: World, step: PlanStep, time: int, state: AbstractSet[Atom
             return fault(FaultKind.TYPE, what)
     binding = world.binding(step)
     if not world.holds(action.precondition, state, binding):
-        missing = advice(world, action.precondition, state, binding)
+        missing = _advice(world, action.precondition, state, binding)
         return fault(FaultKind.PRECONDITION, f"{step} has an unsatisfied precondition at time {time}", missing)
     try:
         world.cost(step)
@@ -149,14 +168,17 @@ def _wrong_step(world: World, step: PlanStep, time: int, state: AbstractSet[Atom
     return None
 
 
-def goal_holds(domain: Domain, problem: Problem) -> bool:
-    """Whether the goal is true in the initial state."""
-    return World(domain, problem).holds(problem.goal, problem.facts, {})
+def goal_holds(domain: Domain, problem: Problem, work: Work | None = None) -> bool:
+    """Whether the goal is true in the initial state. Raises `TooLargeError` if that takes more than `work`."""
+    return World(domain, problem, work).holds(problem.goal, problem.facts, {})
 
 
-def speaks_of_nothing(domain: Domain, problem: Problem) -> bool:
-    """Whether the goal is true only because nothing that it speaks of is there: `(forall (?i - item) …)` of no item."""
-    return World(domain, problem).is_vacuous(problem.goal, problem.facts, {})
+def speaks_of_nothing(domain: Domain, problem: Problem, work: Work | None = None) -> bool:
+    """Whether the goal is true only because nothing that it speaks of is there: `(forall (?i - item) …)` of no item.
+
+    Raises `TooLargeError` if that takes more than `work`.
+    """
+    return World(domain, problem, work).is_vacuous(problem.goal, problem.facts, {})
 
 
 _LINE = re.compile(r"(?:\d+(?:\.\d+)?\s*:)?\s*\(\s*([^\s()]+)((?:\s+[^\s()]+)*)\s*\)\s*(?:\[[\d.]+\])?\Z")

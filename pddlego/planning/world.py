@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 
+from pddlego.errors import TooLargeError
 from pddlego.pddl import Atom, Domain, Problem
 from pddlego.pddl.conditions import (
     And,
@@ -30,14 +32,22 @@ from pddlego.pddl.costs import action_cost, counts_cost, values_of
 from pddlego.pddl.derived import circles
 from pddlego.pddl.domain import Action, Rule
 from pddlego.planning.result import PlanStep
+from pddlego.util.work import Work
 
 WorldState = frozenset[Atom]
 
+MOST_CASES = 1_000_000
+"""Conditions, and cases of their variables, that a `World` looks at unless it is given other `work`: some seconds."""
+
 
 class World:
-    """The semantics of conditions and effects over the objects of one problem."""
+    """The semantics of conditions and effects over the objects of one problem.
 
-    def __init__(self, domain: Domain, problem: Problem) -> None:
+    Whatever evaluates them raises `TooLargeError` once all of it has taken more than `work`, `MOST_CASES` by default.
+    """
+
+    def __init__(self, domain: Domain, problem: Problem, work: Work | None = None) -> None:
+        self.work = work or Work(MOST_CASES)
         self.domain = domain
         self.objects = sorted({*domain.constants, *problem.objects}, key=lambda obj: obj.name)
         self.types = {obj.name: obj.type for obj in self.objects}
@@ -64,6 +74,7 @@ class World:
 
     def holds(self, condition: Formula, state: AbstractSet[Atom], binding: Mapping[str, str]) -> bool:
         """Whether `condition` is true in `state` under `binding` (closed world)."""
+        self.work.spend()
         match condition:
             case Atom():
                 args = tuple([binding.get(arg, arg) for arg in condition.args])
@@ -114,10 +125,15 @@ class World:
 
     def changes(self, step: PlanStep, state: AbstractSet[Atom]) -> tuple[set[Atom], set[Atom]]:
         """What a step adds and deletes in `state`; what is in both is true afterwards."""
+        return self.effects(self.domain.actions_by_name[step.action].effect, state, self.binding(step))
+
+    def effects(
+        self, effect: Formula, state: AbstractSet[Atom], binding: Mapping[str, str]
+    ) -> tuple[set[Atom], set[Atom]]:
+        """What an effect adds and deletes in `state`."""
         adds: set[Atom] = set()
         deletes: set[Atom] = set()
-        effect = self.domain.actions_by_name[step.action].effect
-        self._collect(effect, state, self.binding(step), adds, deletes)
+        self._collect(effect, state, binding, adds, deletes)
         return adds, deletes
 
     def cost(self, step: PlanStep) -> Fraction:
@@ -157,6 +173,7 @@ class World:
     def bindings(self, variables: tuple[TypedName, ...], binding: Mapping[str, str]) -> Iterator[Mapping[str, str]]:
         """Every way to give objects to quantified variables, each with `binding`."""
         for chosen in itertools.product(*(self.of_type(variable.type) for variable in variables)):
+            self.work.spend()
             yield {**binding, **{variable.name: name for variable, name in zip(variables, chosen, strict=True)}}
 
     def _atom_holds(self, atom: Atom, state: AbstractSet[Atom]) -> bool:
@@ -182,7 +199,10 @@ class World:
         pairs = list(zip(rule.predicate.parameters, atom.args, strict=True))
         if not all(self.domain.is_a(self.types.get(arg, parameter.type), parameter.type) for parameter, arg in pairs):
             return False
-        return self.holds(rule.condition, state, {parameter.name: arg for parameter, arg in pairs})
+        try:
+            return self.holds(rule.condition, state, {parameter.name: arg for parameter, arg in pairs})
+        except TooLargeError as error:
+            raise TooLargeError(error.part or f"derived predicate {atom.predicate}") from None
 
 
 class _Proof:
@@ -219,7 +239,7 @@ JoinKey = tuple[str, int, str]
 
 
 class Simulator:
-    """A task as it is carried out: the state, and what can be done in it."""
+    """A task as it is carried out: the state, and what can be done in it. Its steps count as work of its world."""
 
     def __init__(self, world: World, facts: Iterable[Atom]) -> None:
         self.world = world
@@ -238,7 +258,7 @@ class Simulator:
         for action in self.world.domain.actions:
             actions = {
                 tuple(binding[parameter.name] for parameter in action.parameters)
-                for binding in self._bindings(action)
+                for binding in self._bindings(action, self._conjuncts[action.name], {})
                 if self.world.holds(action.precondition, self.state, binding)
             }
             yield from filter(self.world.has_cost, (PlanStep(action.name, args) for args in sorted(actions)))
@@ -260,15 +280,18 @@ class Simulator:
             for place, arg in enumerate(atom.args):
                 self._by_argument[atom.predicate, place, arg].add(atom)
 
-    def _bindings(self, action: Action) -> Iterator[Mapping[str, str]]:
-        """Every way to give objects to the parameters under which the atoms of the precondition are true."""
+    def _bindings(self, action: Action, atoms: Sequence[Atom], bound: Mapping[str, str]) -> Iterator[Mapping[str, str]]:
+        """Every way to give objects to the parameters that are not `bound` yet, under which the atoms are true."""
         kinds = {parameter.name: parameter.type for parameter in action.parameters}
-        for binding in self._joined(self._conjuncts[action.name], {}, kinds):
+        for binding in self._joined(atoms, bound, kinds):
             free = [name for name in kinds if name not in binding]
             for chosen in product(*(self.world.of_type(kinds[name]) for name in free)):
+                self.world.work.spend()
                 yield {**binding, **dict(zip(free, chosen, strict=True))}
 
-    def _joined(self, atoms: list[Atom], binding: dict[str, str], kinds: Mapping[str, str]) -> Iterator[dict[str, str]]:
+    def _joined(
+        self, atoms: Sequence[Atom], binding: Mapping[str, str], kinds: Mapping[str, str]
+    ) -> Iterator[Mapping[str, str]]:
         if not atoms:
             yield binding
             return
@@ -276,6 +299,7 @@ class Simulator:
         first = min(atoms, key=lambda atom: len(facts[atom]))
         rest = [atom for atom in atoms if atom is not first]
         for fact in facts[first]:
+            self.world.work.spend()
             extended = self._matched(first, fact, binding, kinds)
             if extended is not None:
                 yield from self._joined(rest, extended, kinds)
@@ -291,7 +315,7 @@ class Simulator:
         return best
 
     def _matched(
-        self, atom: Atom, fact: Atom, binding: dict[str, str], kinds: Mapping[str, str]
+        self, atom: Atom, fact: Atom, binding: Mapping[str, str], kinds: Mapping[str, str]
     ) -> dict[str, str] | None:
         extended = dict(binding)
         for arg, value in zip(atom.args, fact.args, strict=True):
@@ -304,10 +328,6 @@ class Simulator:
 
 _MOST_STATES = 2_000
 """States that are looked at unless more are asked for."""
-
-
-_MOST_WORK = 200_000
-"""Ways to bind the parameters and variables of the actions of a task of which any state is looked at."""
 
 
 @dataclass(frozen=True)
@@ -324,31 +344,29 @@ class Transitions:
     whole: bool
 
 
-def transitions(domain: Domain, problem: Problem, most: int = _MOST_STATES) -> Transitions:
-    """Look at up to `most` states of a sound domain and problem."""
-    world = World(domain, problem)
-    if _work(world, problem) > _MOST_WORK:
-        return Transitions((frozenset(problem.facts),), (), frozenset(), whole=False)
+def transitions(
+    domain: Domain, problem: Problem, most: int = _MOST_STATES, work: Work | None = None, facts: float = math.inf
+) -> Transitions:
+    """Look at up to `most` states of a sound domain and problem, which together have up to `facts` facts.
+
+    States that take more than `work` are left out as well.
+    """
+    world = World(domain, problem, work)
     start = frozenset(problem.facts)
     numbers, waiting = {start: 0}, deque([start])
     edges: list[tuple[int, PlanStep, int]] = []
-    while waiting and len(numbers) <= most:
-        state = waiting.popleft()
-        for step in Simulator(world, state).applicable():
-            after = world.after(step, state)
-            if after not in numbers:
-                numbers[after] = len(numbers)
-                waiting.append(after)
-            edges.append((numbers[state], step, numbers[after]))
-    goals = frozenset(number for state, number in numbers.items() if world.holds(problem.goal, state, {}))
-    return Transitions(tuple(numbers), tuple(edges), goals, not waiting)
-
-
-def _work(world: World, problem: Problem) -> int:
-    """An upper bound of the ways to bind what stands in no atom of a precondition, over all actions."""
-    cases = world.cases(problem.goal)
-    for action in world.domain.actions:
-        named = {arg for atom in required_atoms(action.precondition) for arg in atom.args}
-        free = (len(world.of_type(parameter.type)) for parameter in action.parameters if parameter.name not in named)
-        cases += math.prod(free) * (world.cases(action.precondition) + world.cases(action.effect))
-    return cases
+    goals: frozenset[int] = frozenset()
+    size = len(start)
+    with contextlib.suppress(TooLargeError):
+        while waiting and len(numbers) <= most and size <= facts:
+            state = waiting.popleft()
+            for step in Simulator(world, state).applicable():
+                after = world.after(step, state)
+                if after not in numbers:
+                    numbers[after] = len(numbers)
+                    waiting.append(after)
+                    size += len(after)
+                edges.append((numbers[state], step, numbers[after]))
+        goals = frozenset(number for state, number in numbers.items() if world.holds(problem.goal, state, {}))
+        return Transitions(tuple(numbers), tuple(edges), goals, not waiting)
+    return Transitions(tuple(numbers), tuple(edges), frozenset(), whole=False)

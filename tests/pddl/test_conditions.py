@@ -195,3 +195,21 @@ def test_an_engine_gets_the_canonical_order(planner: ProcessPlanner) -> None:
       (:types t) (:predicates (q ?x - t)))"""
     problem = read_problem("(define (problem z) (:domain d) (:objects o - t) (:init (q o)) (:goal (p o)))").problem
     assert planner.solve(parse_domain(text), problem, Search()).plan is not None
+
+
+@pytest.mark.parametrize("length", [101, 5_000])
+def test_a_number_that_is_too_long_is_an_error_at_its_place(length: int) -> None:
+    number = "7" * length
+    domain = read_domain(
+        f"(define (domain d) (:predicates (p)) (:action a :parameters ()\n :effect (and (p) (increase "
+        f"(total-cost) {number}))))"
+    )
+    (defect,) = domain.defects
+    assert (defect.place, f"{length:,} characters" in defect.message) == ((2, 42), True)
+    problem = read_problem(f"(define (problem p) (:domain d) (:init\n (= (f) -{number}.5)) (:goal (p)))")
+    assert problem.defects[0].place == (2, 9)
+
+
+def test_a_number_of_a_hundred_digits_is_read() -> None:
+    problem = read_problem(f"(define (problem p) (:domain d) (:init (= (f) {'7' * 100})) (:goal (p)))")
+    assert problem.defects == ()

@@ -22,12 +22,12 @@ DOMAIN = """(define (domain depot)
   (:constants yard - place)
   (:predicates (at ?t - thing ?p - place) (in ?c - crate ?t - truck) (clear ?c - crate)
     (busy ?t - truck) (open ?p - place))
-  (:functions (weight ?c - crate))
+  (:functions (weight ?c - crate) (total-cost))
   (:derived (busy ?t - truck) (exists (?c - crate) (in ?c ?t)))
   (:action load
     :parameters (?c - crate ?t - truck ?p - place)
     :precondition (and (at ?c ?p) (at ?t ?p) (clear ?c) (not (busy ?t)))
-    :effect (and (not (at ?c ?p)) (not (clear ?c)) (in ?c ?t)))
+    :effect (and (not (at ?c ?p)) (not (clear ?c)) (in ?c ?t) (increase (total-cost) (weight ?c))))
   (:action unload
     :parameters (?c - crate ?t - truck ?p - place)
     :precondition (and (in ?c ?t) (at ?t ?p))
@@ -39,7 +39,8 @@ DOMAIN = """(define (domain depot)
 
 PROBLEM = """(define (problem one) (:domain depot)
   (:objects c1 c2 - crate t1 - truck dock - place)
-  (:init (clear c1) (at c1 dock) (at c2 yard) (clear c2) (at t1 yard) (open dock) (open yard))
+  (:init (clear c1) (at c1 dock) (at c2 yard) (clear c2) (at t1 yard) (open dock) (open yard)
+    (= (weight c1) 5) (= (weight c2) 5))
   (:goal (and (at c1 yard) (at c2 dock))))"""
 
 DOMAINS = {
@@ -62,7 +63,7 @@ DOMAINS = {
     DefectKind.DERIVED_EFFECT: ("(not (at ?t ?from)) (at ?t ?to)", "(not (at ?t ?from)) (at ?t ?to) (busy ?t)"),
     DefectKind.RECURSIVE: ("(exists (?c - crate) (in ?c ?t))", "(not (busy ?t))"),
     DefectKind.NOT_SUPPORTED: ("(:action drive", "(:durative-action wait) (:action drive"),
-    DefectKind.UNDECLARED_FUNCTION: ("(at ?t ?to))))", "(at ?t ?to) (increase (total-cost) 1))))"),
+    DefectKind.UNDECLARED_FUNCTION: ("(at ?t ?to))))", "(at ?t ?to) (increase (total-cost) (length ?to)))))"),
     DefectKind.TWO_VALUES: (
         "(at ?t ?to))))",
         "(at ?t ?to) (increase (total-cost) 1) (increase (total-cost) 2))) (:functions (total-cost)))",
@@ -100,7 +101,7 @@ PROBLEMS = {
     DefectKind.DERIVED_INIT: ("(open dock)", "(open dock) (busy t1)"),
     DefectKind.NOT_SUPPORTED: ("(at c2 dock)))", "(at c2 dock) (>= (fuel t1) 3)))"),
     DefectKind.UNDECLARED_FUNCTION: ("(open dock)", "(open dock) (= (distance dock yard) 5)"),
-    DefectKind.TWO_VALUES: ("(open dock)", "(open dock) (= (weight c1) 5) (= (weight c1) 6)"),
+    DefectKind.TWO_VALUES: ("(open dock)", "(open dock) (= (weight c1) 6)"),
     DefectKind.IGNORED_METRIC: ("(:goal", "(:metric minimize (total-time)) (:goal"),
     DefectKind.TOO_LARGE: (
         "dock - place)",
@@ -113,6 +114,13 @@ PROBLEMS = {
         PROBLEM[PROBLEM.index("(clear c1)") :],
         "(at c1 dock) (at c2 yard) (at t1 yard)) (:goal (in c1 t1)))",
     ),
+    DefectKind.NEVER_APPLICABLE: (
+        PROBLEM[PROBLEM.index("c1 c2 - crate") :],
+        "t1 - truck dock - place) (:init (at t1 yard) (open dock)) (:goal (at t1 dock)))",
+    ),
+    DefectKind.UNREACHABLE_GOAL: ("(at c2 dock))", "(not (open dock)))"),
+    DefectKind.CONTRADICTING_GOAL: ("(at c2 dock))", "(not (at c1 yard)))"),
+    DefectKind.MISSING_COST: ("(= (weight c2) 5)", ""),
     DefectKind.EMPTY_GOAL: ("(and (at c1 yard) (at c2 dock))", "(and)"),
     DefectKind.GOAL_TRUE: ("(and (at c1 yard) (at c2 dock))", "(at c1 dock)"),
     DefectKind.BROKEN_INVARIANT: ("(at c2 yard)", "(at c2 yard) (in c2 t1)"),

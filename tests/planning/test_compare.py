@@ -220,3 +220,68 @@ def test_one_object_may_be_given_twice_to_an_action() -> None:
         for goal in ("(q o0)", "(and (q o0) (not (r o0)))")
     )
     assert compare_problems(MERGED, first, second).verdict is Verdict.UNDECIDED
+
+
+LAMP = """(define (domain d) (:predicates (off) (on) (broken))
+  (:action press :parameters () :precondition (off) :effect (and (on) (not (off)))))"""
+
+
+def lamp(goal: str, name: str = "d") -> Problem:
+    return parse_problem(f"(define (problem p) (:domain {name}) (:init (off)) (:goal {goal}))")
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "verdict", "reason"),
+    [
+        ("(on)", "(broken)", Verdict.DIFFERENT, "only the goal of the first problem can be reached"),
+        ("(broken)", "(and (on) (not (off)))", Verdict.DIFFERENT, "only the goal of the second problem can be reached"),
+        ("(broken)", "(and (on) (off))", Verdict.UNDECIDED, "no state reaches either of them"),
+        ("(broken)", "(broken)", Verdict.SAME, "equal"),
+        ("(on)", "(not (off))", Verdict.SAME, "equal"),
+    ],
+)
+def test_goals_that_no_state_reaches(left: str, right: str, verdict: Verdict, reason: str) -> None:
+    result = compare_problems(parse_domain(LAMP), lamp(left), lamp(right))
+    assert (result.verdict, reason in result.reason) == (verdict, True), result
+
+
+def test_five_thousand_states_are_looked_at() -> None:
+    """Twelve switches and a lamp, and goals that mean the same only because of a rule between two of them."""
+    names = [f"s{number}" for number in range(12)]
+    heads = " ".join(f"({name}) (no-{name})" for name in names)
+    body = " ".join(
+        f"(:action set-{name} :parameters () :precondition (no-{name}) :effect (and ({name}) (not (no-{name}))))"
+        for name in names
+    )
+    domain = parse_domain(
+        f"(define (domain d) (:predicates {heads} (x)) {body} (:action y :parameters () :precondition "
+        "(and (s0) (s1)) :effect (x)))"
+    )
+    start = " ".join(f"(no-{name})" for name in names)
+    problems = [
+        parse_problem(f"(define (problem p) (:domain d) (:init {start}) (:goal {goal}))")
+        for goal in ("(x)", "(and (x) (s0))", "(and (s1) (x))", "(and (s1) (s0))")
+    ]
+    assert len(transitions(domain, problems[0], 10_000).states) == 5_120
+    assert compare_problems(domain, problems[0], problems[1]).verdict is Verdict.SAME
+    assert compare_problems(domain, problems[1], problems[2]).verdict is Verdict.SAME
+    assert compare_problems(domain, problems[1], problems[3]).verdict is Verdict.DIFFERENT
+
+
+def test_too_many_states_are_said() -> None:
+    names = " ".join(f"(s{number})" for number in range(40))
+    body = " ".join(f"(:action set{n} :parameters () :precondition () :effect (s{n}))" for n in range(40))
+    domain = parse_domain(f"(define (domain d) (:predicates {names}) {body})")
+    problems = [
+        parse_problem(f"(define (problem p) (:domain d) (:init) (:goal {goal}))")
+        for goal in ("(s1)", "(and (s1) (s2))")
+    ]
+    result = compare_problems(domain, *problems, seconds=0.4)
+    assert (result.verdict, "too many states" in result.reason) == (Verdict.UNDECIDED, True)
+
+
+def test_another_domain_name_is_a_note_and_no_verdict() -> None:
+    result = compare_problems(parse_domain(LAMP), lamp("(on)"), lamp("(on)", "e"))
+    assert (result.verdict, result.note) == (Verdict.SAME, "the problems name different domains, d and e")
+    assert compare_problems(parse_domain(LAMP), lamp("(on)"), lamp("(broken)", "e")).note
+    assert not compare_problems(parse_domain(LAMP), lamp("(on)"), lamp("(on)")).note

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from pddlego.episode.budget import Budget
 from pddlego.episode.events import Event
+from pddlego.errors import TooLargeError
 from pddlego.methods.base import Tools
 from pddlego.methods.programs.episode import judged_by
 from pddlego.methods.programs.events import SOLVED, Evaluated, Ran
@@ -18,6 +19,7 @@ from pddlego.pddl import Domain
 from pddlego.planning import Plan, PlanStatus, PlanStep, Search, validate
 from pddlego.planning.world import Simulator, World
 from pddlego.tasks import Split, Task, Tasks
+from pddlego.util.work import Work
 
 SEARCH = Search("gbf", "hff", "auto")
 """Greedy best-first search with FF: any plan is good, and the tasks are large."""
@@ -81,16 +83,23 @@ class Baseline:
         return KINDS.get(result.status, result.status.value), len(result.plan or ()), result.message
 
     def _walked(self, task: Task, seconds: float, rng: random.Random) -> tuple[str, int, str]:
-        simulator = Simulator(World(self.domain, task.problem), task.problem.facts)
+        world = World(self.domain, task.problem, Work(seconds=seconds))
         done: list[PlanStep] = []
-        ends = time.monotonic() + seconds
+        try:
+            reason = self._walk(Simulator(world, task.problem.facts), task, done, rng)
+        except TooLargeError:
+            reason = "timeout"
+        if reason:
+            return reason, len(done), ""
+        valid = validate(self.domain, task.problem, Plan(tuple(done)), Work()) is None
+        return (SOLVED if valid else "plan semantics"), len(done), ""
+
+    def _walk(self, simulator: Simulator, task: Task, done: list[PlanStep], rng: random.Random) -> str:
+        """Do random steps until the goal is reached; why it is not, if not. Raises `TooLargeError` out of time."""
         while not simulator.world.holds(task.problem.goal, simulator.state, {}):
             possible = list(simulator.applicable()) if len(done) < self.options.horizon else []
             if not possible:
-                return ("horizon" if len(done) >= self.options.horizon else "dead end"), len(done), ""
+                return "horizon" if len(done) >= self.options.horizon else "dead end"
             done.append(rng.choice(possible))
             simulator.do(done[-1])
-            if time.monotonic() > ends:
-                return "timeout", len(done), ""
-        valid = validate(self.domain, task.problem, Plan(tuple(done))) is None
-        return (SOLVED if valid else "plan semantics"), len(done), ""
+        return ""

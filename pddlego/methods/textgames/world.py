@@ -22,6 +22,7 @@ from pddlego.methods.textgames.situation import Exchange
 from pddlego.pddl import Atom, Problem, from_name, same_name, to_name
 from pddlego.planning import LadderResult, PlanStep
 from pddlego.planning.world import World
+from pddlego.util.work import Work
 
 
 @dataclass(frozen=True)
@@ -191,7 +192,7 @@ class Intention:
 def intended(known: Knowledge, ladder: LadderResult) -> tuple[tuple[Intention, ...], Planned]:
     """The commands of the plan that the ladder gave, up to the first step without one; and all of it as an event."""
     steps = ladder.plan.steps if ladder.plan else ()
-    world = World(known.domain, known.problem)
+    world = World(known.domain, known.problem, Work())  # the planner has executed this plan, within its time
     states = accumulate(steps, lambda state, step: world.after(step, state), initial=known.problem.facts)
     intentions = []
     for step, (before, after) in zip(steps, pairwise(states), strict=True):

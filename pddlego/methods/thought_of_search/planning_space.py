@@ -34,6 +34,7 @@ from pddlego.planning import Plan, PlanStep, validate
 from pddlego.planning.world import Simulator, World
 from pddlego.sandbox import Sandbox
 from pddlego.tasks import Task
+from pddlego.util.work import Work
 
 Facts = frozenset[Atom]
 
@@ -45,6 +46,10 @@ _WALK = 20
 
 _MOST_EXPANDED = 3_000
 """States that are expanded by us to find a goal."""
+
+
+_SECONDS = 60.0
+"""Seconds that looking at the states of one task may take; tasks of users may be of any size."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +93,7 @@ class PlanningJudge:
         ][:sampled]
 
     def first_bad(self, instance: Instance, transitions: Sequence[tuple[Any, Sequence[Any]]]) -> BadTransition | None:
-        world = World(self.domain, instance.item.problem)
+        world = World(self.domain, instance.item.problem, Work(seconds=_SECONDS))
         for place, (state, successors) in enumerate(transitions):
             known = {self._key(_tuples(facts)) for _, facts in _successors(world, _atoms(state))}
             for number, successor in enumerate(successors):
@@ -107,7 +112,7 @@ class PlanningJudge:
             return "it can be solved, and no solution was found"
         if not all(map(_is_state, path)):
             return "it is not a valid state"
-        world, steps = World(self.domain, instance.item.problem), []
+        world, steps = World(self.domain, instance.item.problem, Work(seconds=_SECONDS)), []
         for number, (before, after) in enumerate(pairwise(path)):
             fitting = [step for step, facts in _successors(world, _atoms(before)) if _tuples(facts) == set(after)]
             if not fitting:
@@ -126,7 +131,7 @@ class PlanningJudge:
     def _goal_tests(self, task: Task) -> list[GoalTest]:
         """A reachable goal, and states on the way that are not goals."""
         goal = _goal_of(self.domain, task)
-        world, start = World(self.domain, task.problem), frozenset(task.problem.facts)
+        world, start = World(self.domain, task.problem, Work(seconds=_SECONDS)), frozenset(task.problem.facts)
         reached = _reached(world, start, goal)
         walk = [facts for facts in self._walk(world, start, 5) if not goal <= _tuples(facts)]
         ends = [reached] if reached is not None else []
@@ -134,7 +139,7 @@ class PlanningJudge:
         return [*tests, *(GoalTest(self._search(task, facts), False) for facts in dict.fromkeys(walk))]
 
     def _successor_tests(self, task: Task, number: int) -> list[SuccessorTest]:
-        world, start = World(self.domain, task.problem), frozenset(task.problem.facts)
+        world, start = World(self.domain, task.problem, Work(seconds=_SECONDS)), frozenset(task.problem.facts)
         states: dict[Facts, None] = {start: None}
         for _ in range(number):
             for facts in self._walk(world, start, _WALK):

@@ -1,0 +1,177 @@
+"""Texts of few characters that stand for billions of cases are answered, and the answer names what is too large."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from pddlego import tools
+from pddlego.errors import TooLargeError
+from pddlego.pddl import parse_domain, parse_problem
+from pddlego.planning.compare import Verdict, compare_problems
+from pddlego.planning.isomorphism import Structure, are_isomorphic
+from pddlego.planning.solve import checked_problem
+from pddlego.planning.world import World
+from pddlego.util.work import Work
+
+VARIABLES = "?a ?b ?c ?d ?e ?f"
+CHAIN = "(and (p ?a ?b) (p ?b ?c) (p ?c ?d) (p ?d ?e) (p ?e ?f) (w))"
+NESTED = "(forall (?a) (forall (?b) (forall (?c) (forall (?d) (forall (?e) (forall (?f) (or (p ?a ?b) (t))))))))"
+
+
+def domain(precondition: str = "()", effect: str = "(w)", derived: str = "", parameters: str = "?u") -> str:
+    return f"""(define (domain d) (:requirements :adl :derived-predicates) (:predicates (p ?x ?y) (w) (r) (s) (t))
+      {derived} (:action x :parameters ({parameters}) :precondition {precondition} :effect {effect}))"""
+
+
+def problem(goal: str = "(w)", objects: int = 40) -> str:
+    names = " ".join(f"o{number}" for number in range(objects))
+    return f"(define (problem q) (:domain d) (:objects {names}) (:init (p o1 o2) (t)) (:goal {goal}))"
+
+
+DERIVED = domain(derived=f"(:derived (r) (exists ({VARIABLES}) {CHAIN}))")
+DOUBLING = domain(
+    derived="".join(f"(:derived (s{n}) (and (or (s{n + 1}) (s{n + 1})) (or (s{n + 1}) (s{n + 1}))))" for n in range(40))
+).replace("(t))", "(t) " + " ".join(f"(s{n})" for n in range(41)) + ")", 1)
+CASES = {
+    "a derived predicate": (DERIVED, problem("(r)"), "derived predicate r"),
+    "a derived predicate over another": (
+        domain(derived=f"(:derived (s) (r)) (:derived (r) (exists ({VARIABLES}) {CHAIN}))"),
+        problem("(s)"),
+        "derived predicate r",
+    ),
+    "the goal": (domain(), problem(f"(exists ({VARIABLES}) {CHAIN})"), "the goal"),
+    "a negated goal": (domain(), problem(f"(not (forall ({VARIABLES}) (not {CHAIN})))"), "the goal"),
+    "derived predicates without a variable": (DOUBLING, problem("(s0)"), "derived predicate"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CASES)
+def test_a_goal_with_too_many_cases_is_a_warning_that_names_what_is_too_large(name: str) -> None:
+    rules, task, part = CASES[name]
+    result = checked_problem(parse_domain(rules), task)
+    (found,) = [defect for defect in result.defects if defect.kind.id == "too-large"]
+    assert found.message.startswith(part), found.message
+    assert result.problem is not None
+    validated = tools.validate(rules, task, "")
+    assert (validated.valid, validated.rule) == (False, "too-large")
+    assert part in validated.message
+
+
+STEPS = {
+    "a precondition": (domain(precondition=NESTED), "(x o1) has"),
+    "a derived predicate in a precondition": (
+        domain(precondition="(r)", derived=f"(:derived (r) (exists ({VARIABLES}) {CHAIN}))"),
+        "derived predicate r",
+    ),
+    "an effect for all": (domain(effect=f"(forall ({VARIABLES}) (p ?a ?f))"), "(x o1) has"),
+    "the condition of an effect": (domain(effect=f"(when {NESTED} (w))"), "(x o1) has"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", STEPS)
+def test_a_step_with_too_many_cases_is_a_fault_of_the_plan(name: str) -> None:
+    rules, part = STEPS[name]
+    result = tools.validate(rules, problem(objects=60), "(x o1)")
+    assert (result.valid, result.rule, result.step) == (False, "too-large", 1)
+    assert part in result.message
+    checked = tools.check(rules, problem(objects=60), "(x o1)")
+    assert [finding.rule for finding in checked.findings if finding.severity == "error"] == ["too-large"]
+
+
+OTHERS = {
+    "derived": (DERIVED, "(r)"),
+    "forall": (domain(precondition=NESTED), "(w)"),
+    "free parameters": (domain(parameters=VARIABLES), "(w)"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_tools_end_too(name: str) -> None:
+    rules, goal = OTHERS[name]
+    task = problem(goal, objects=60)
+    with pytest.raises(TooLargeError):
+        tools.simulate(rules, task, "")
+    assert tools.compare(rules, task, problem(f"(and {goal} (s))", objects=60)).verdict is Verdict.UNDECIDED
+    assert tools.repair(task, rules).ok
+
+
+def test_repeated_work_is_counted_together() -> None:
+    world = World(parse_domain(domain()), parse_problem(problem()), Work(100))
+    with pytest.raises(TooLargeError):
+        for _ in range(101):
+            world.holds(parse_problem(problem()).goal, frozenset(), {})
+
+
+def test_a_comparison_ends_when_its_time_is_up() -> None:
+    rules = domain(parameters="?a ?b ?c ?d ?e", effect="(and (p ?a ?b) (p ?c ?d) (p ?d ?e))")
+    left, right = (parse_problem(problem(goal, 2_000)) for goal in ("(and (p o3 o4) (p o5 o6))", "(p o5 o5)"))
+    result = compare_problems(parse_domain(rules), left, right, seconds=0.2)
+    assert result.verdict is not Verdict.SAME
+
+
+def test_an_isomorphism_is_looked_for_within_bounds() -> None:
+    structure = Structure({str(number): "" for number in range(200)}, [])
+    assert are_isomorphic(structure, structure) is True
+    with pytest.raises(TooLargeError):
+        are_isomorphic(structure, structure, Work(1_000))
+
+
+def test_a_chain_of_many_types_is_refused_for_its_length() -> None:
+    names = " ".join(f"t{number} - t{number + 1}" for number in range(20_000))
+    rules = f"(define (domain d) (:types {names}) (:predicates (p ?x - t0)) (:action x :parameters () :effect (p a)))"
+    result = tools.check(rules, "(define (problem q) (:domain d) (:objects a - t0) (:init) (:goal (p a)))")
+    assert [finding.rule for finding in result.findings if finding.file == "domain"] == ["too-large"]
+
+
+def chain(actions: int) -> tuple[str, str]:
+    heads = " ".join(f"(at{number})" for number in range(actions + 1))
+    body = " ".join(
+        f"(:action go{n} :parameters () :precondition (at{n}) :effect (and (not (at{n})) (at{n + 1})))"
+        for n in range(actions)
+    )
+    return f"(define (domain d) (:predicates {heads}) {body})", (
+        f"(define (problem q) (:domain d) (:init (at0)) (:goal (at{actions})))"
+    )
+
+
+def derived_chain(rules: int) -> tuple[str, str]:
+    heads = " ".join(f"(at{number})" for number in range(rules + 1))
+    body = " ".join(f"(:derived (at{n}) (not (at{n + 1})))" for n in range(rules))
+    return f"(define (domain d) (:predicates (p) {heads}) {body} (:action x :parameters () :effect (p)))", (
+        "(define (problem q) (:domain d) (:init) (:goal (p)))"
+    )
+
+
+def unused(objects: int) -> tuple[str, str]:
+    body = " ".join(f"(:action go{n} :parameters (?x) :precondition (q{n} ?x) :effect (p ?x))" for n in range(objects))
+    heads = " ".join(f"(q{n} ?x)" for n in range(objects))
+    names = " ".join(f"o{n}" for n in range(objects))
+    return f"(define (domain d) (:predicates (p ?x) {heads}) {body})", (
+        f"(define (problem q) (:domain d) (:objects {names}) (:init) (:goal (p o1)))"
+    )
+
+
+@pytest.mark.parametrize("make", [chain, derived_chain, unused])
+def test_a_check_takes_steps_in_proportion_to_its_text(make: Callable[[int], tuple[str, str]]) -> None:
+    steps = []
+    for size in (300, 600):
+        counted = 0
+
+        def count(frame: object, event: str, argument: object) -> None:
+            nonlocal counted
+            counted += 1
+
+        files = make(size)
+        sys.setprofile(count)
+        try:
+            tools.check(*files)
+        finally:
+            sys.setprofile(None)
+        steps.append(counted)
+    assert steps[1] < 2.2 * steps[0]

@@ -1,0 +1,107 @@
+"""What can never happen is reported, and nothing is reported that can happen."""
+
+from __future__ import annotations
+
+import pytest
+
+from pddlego.methods.planning_settings import PlanningSetting, load_planning
+from pddlego.pddl import parse_domain
+from pddlego.planning.relaxed import _Explorer
+from pddlego.planning.solve import checked_domain, checked_problem
+from pddlego.planning.world import transitions
+
+DOMAIN = """(define (domain post) (:requirements :strips :typing :action-costs :negative-preconditions :equality)
+  (:types town - object parcel van - thing)
+  (:predicates (link ?a ?b - town) (in ?t - thing ?c - town) (inside ?p - parcel ?v - van) (closed ?c - town))
+  (:functions (length ?a ?b - town) - number (total-cost) - number)
+  (:action ride :parameters (?v - van ?a ?b - town)
+    :precondition (and (in ?v ?a) (link ?a ?b) (not (= ?a ?b)) (not (closed ?b)))
+    :effect (and (not (in ?v ?a)) (in ?v ?b) (increase (total-cost) (length ?a ?b))))
+  (:action take :parameters (?p - parcel ?v - van ?c - town)
+    :precondition (and (in ?p ?c) (in ?v ?c))
+    :effect (and (not (in ?p ?c)) (inside ?p ?v)))
+  (:action give :parameters (?p - parcel ?v - van ?c - town)
+    :precondition (and (inside ?p ?v) (in ?v ?c))
+    :effect (and (in ?p ?c) (not (inside ?p ?v)))))"""
+
+PROBLEM = """(define (problem one) (:domain post)
+  (:objects a b c - town p - parcel v - van)
+  (:init (link a b) (link b c) (link c a) (link b b) (in v a) (in p a) (closed c) (link a c)
+    (= (length a b) 2) (= (length c a) 3) (= (total-cost) 0))
+  (:goal (in p b)) (:metric minimize (total-cost)))"""
+
+
+def rules(domain: str, problem: str) -> list[tuple[str, str]]:
+    checked = checked_domain(domain)
+    assert checked.domain is not None
+    defects = checked_problem(checked.domain, problem).defects
+    return [(defect.kind.id, defect.subject) for defect in defects]
+
+
+def test_numbers_that_no_action_needs_may_be_left_out() -> None:
+    """The town c is closed, and nothing rides from b to b."""
+    assert rules(DOMAIN, PROBLEM) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        (" (inside ?p ?v)))\n  (:action give", "))\n  (:action give", [("precondition-never-true", "inside")]),
+        ("(= (length a b) 2)", "", [("missing-cost", "(length a b)")]),
+        ("(closed c)", "", [("missing-cost", "(length a c)")]),
+        ("(in p b)) (:m", "(and (in p b) (not (in p b)))) (:m", [("contradicting-goal", "the goal")]),
+        ("(in p b)) (:m", "(and (in p b) (in p a))) (:m", [("contradicting-goal", "p")]),
+        ("(in p b)) (:m", "(in p c)) (:m", [("unreachable-goal", "(in p c)")]),
+        ("(in p b)) (:m", "(not (link a b))) (:m", [("unreachable-goal", "(not (link a b))")]),
+        (
+            "(in v a) (in p a)",
+            "(in v a) (in p c)",
+            [("unreachable-goal", "(in p b)"), ("action-never-applicable", "take")],
+        ),
+    ],
+)
+def test_a_mistake_is_found(old: str, new: str, expected: list[tuple[str, str]]) -> None:
+    assert (old in DOMAIN) + (old in PROBLEM) == 1
+    assert rules(DOMAIN.replace(old, new), PROBLEM.replace(old, new)) == expected
+
+
+def test_more_numbers_that_are_missing_are_counted() -> None:
+    checked = checked_domain(DOMAIN)
+    assert checked.domain is not None
+    problem = PROBLEM.replace("(= (length a b) 2)", "").replace("(closed c)", "")
+    (found,) = checked_problem(checked.domain, problem).defects
+    assert found.message.startswith("(length a b) and 1 other number have no number in :init, so (ride v a b)")
+
+
+@pytest.mark.parametrize(
+    "name", ["blocks", "ferry", "gripper", "miconic", "movie", "logistics", "woodworking", "openstacks"]
+)
+def test_whatever_happens_in_a_task_is_thought_possible(name: str) -> None:
+    setting = PlanningSetting(**load_planning(name))
+    for task in setting.small_tasks(1, "text")[:2]:
+        explorer = _Explorer(setting.domain, task.problem)
+        explorer.explore()
+        system = transitions(setting.domain, task.problem, most=200)
+        assert all(state <= explorer.state for state in system.states)
+        assert {step.action for _, step, _ in system.edges} <= explorer.possible
+
+
+def test_effects_under_conditions_and_derived_conditions_are_thought_possible() -> None:
+    domain = """(define (domain d) (:requirements :adl :derived-predicates) (:predicates (p ?x) (q ?x) (s) (d ?x))
+      (:derived (d ?x) (not (q ?x)))
+      (:action a :parameters () :precondition (s) :effect (forall (?x) (when (d ?x) (p ?x))))
+      (:action b :parameters (?x) :precondition (and (p ?x) (or (s) (q ?x)) (d ?x)) :effect (and (q ?x) (not (s)))))"""
+    problem = "(define (problem one) (:domain d) (:objects x y) (:init (s)) (:goal (and (q x) (not (s)))))"
+    assert rules(domain, problem) == []
+    assert rules(domain, problem.replace("(:init (s))", "(:init (q y))")) == [
+        ("precondition-never-true", "s"),
+    ]
+
+
+def test_a_domain_is_explored_in_linear_time_where_each_action_needs_the_one_before() -> None:
+    size = 3_000
+    body = " ".join(f"(:action go{n} :parameters () :precondition (at{n}) :effect (at{n + 1}))" for n in range(size))
+    heads = " ".join(f"(at{n})" for n in range(size + 1))
+    domain = f"(define (domain d) (:predicates {heads}) {body})"
+    assert parse_domain(domain)
+    assert rules(domain, f"(define (problem one) (:domain d) (:init (at0)) (:goal (at{size})))") == []
