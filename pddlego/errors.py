@@ -53,7 +53,7 @@ class RecordEndedError(ModelError):
     """A record of answers holds no further answer."""
 
 
-class OutOfTimeError(ModelError):
+class NoTimeLeftError(ModelError):
     """The time that a request was given is up, or too short for the wait that the endpoint asks for.
 
     An endpoint that fails until then is a `ModelError`.

@@ -32,7 +32,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import ToolChoice, ToolInfo
 from inspect_ai.util import LimitExceededError, sample_limits
 
-from pddlego.errors import OutOfTimeError, PddlegoError
+from pddlego.errors import NoTimeLeftError, PddlegoError
 from pddlego.methods.setting_files import setting_names
 
 if TYPE_CHECKING:
@@ -247,7 +247,7 @@ class _Episode:
         with anyio.move_on_after(request.seconds) as waiting:
             output = await self._model.generate(messages, config=config)
         if waiting.cancelled_caught:
-            raise OutOfTimeError(f"{self.name} did not answer in time")
+            raise NoTimeLeftError(f"{self.name} did not answer in time")
         self._state.messages.append(output.message)
         self._state.output = output
         last = next((event for event in reversed(transcript().events) if isinstance(event, ModelEvent)), None)

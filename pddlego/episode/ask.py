@@ -11,7 +11,7 @@ from queue import Empty, SimpleQueue
 
 from pddlego.episode.budget import Budget
 from pddlego.episode.events import Answered, Asked, Event, Retrying, Streamed
-from pddlego.errors import BudgetSpentError, ModelError, OutOfTimeError, RecordEndedError
+from pddlego.errors import BudgetSpentError, ModelError, NoTimeLeftError, RecordEndedError
 from pddlego.models.base import Completion, Delta, Message, Model, Request, RetryNotice, is_remote
 from pddlego.models.limiter import SLICE
 from pddlego.util.text import writable
@@ -47,7 +47,7 @@ def ask(model: Model, request: Request, budget: Budget, attempt: int = 0) -> Gen
         if not error.sent:
             budget.not_sent(request.characters)
         raise
-    except OutOfTimeError:
+    except NoTimeLeftError:
         budget.check_time(too_short=True)
         raise
     answer = _recordable(answer)

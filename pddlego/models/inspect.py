@@ -12,7 +12,7 @@ from concurrent.futures import Future, wait
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pddlego.errors import ModelError, OutOfTimeError, UsageError
+from pddlego.errors import ModelError, NoTimeLeftError, UsageError
 from pddlego.models.base import Completion, Delta, Request
 from pddlego.models.dialect import HOTTEST, Sampling
 from pddlego.models.limiter import SLICE, RequestLimiter, SharedLimiter
@@ -53,7 +53,7 @@ class InspectModel:
         return {"model": self.name, **self._sampling.named()}
 
     def complete(self, request: Request) -> Completion:
-        """Ask the provider. Raises `ModelError` when it does not answer, and `OutOfTimeError` when the time is up."""
+        """Ask the provider. Raises `ModelError` when it does not answer, and `NoTimeLeftError` when the time is up."""
         began = time.perf_counter()
         seconds = self._timeout if request.seconds is None else min(self._timeout, request.seconds)
         with self._limiter.admit_request(self.name, request) as permit:
@@ -64,7 +64,7 @@ class InspectModel:
                 raise failure(self.name, error) from error
             if output is None:
                 what = f"{self.name} did not answer within {seconds:.0f} seconds"
-                raise OutOfTimeError(what) if seconds == request.seconds else ModelError(what)
+                raise NoTimeLeftError(what) if seconds == request.seconds else ModelError(what)
             completion = completion_of(output, request, time.perf_counter() - began)
             permit.used(completion.tokens_in, completion.tokens_out, completion.tokens_cached)
         return completion

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx2
 
-from pddlego.errors import BudgetSpentError, ModelError, OutOfTimeError, UsageError
+from pddlego.errors import BudgetSpentError, ModelError, NoTimeLeftError, UsageError
 from pddlego.models.base import ATTEMPTS, Completion, Delta, Request, RetryNotice
 from pddlego.models.credentials import check_key, check_url, secrets_of, split_query, without_credentials
 from pddlego.models.dialect import (
@@ -408,12 +408,12 @@ class OpenAIModel:
             outages = [failure for failure in (*failures, error) if not isinstance(failure, openai.RateLimitError)]
             works = not outages or (is_cut_short and outages == [error])
             too_late = request.seconds is not None and sent[0] < self._attempts and _is_passing(error) and works
-            raise OutOfTimeError(failure.what, failure.reason, failure.next_step) if too_late else failure from None
+            raise NoTimeLeftError(failure.what, failure.reason, failure.next_step) if too_late else failure from None
         except ConnectionError:
             if time.perf_counter() < deadline:
                 raise
             what = f"{self._name} was not asked"
-            raise OutOfTimeError(what, "The time was up before there was a place for the request.") from None
+            raise NoTimeLeftError(what, "The time was up before there was a place for the request.") from None
         except NoReplyError as error:
             raise self._no_answer(self._clean(str(error))) from None
         except (ValueError, RecursionError) as error:  # a reply that claims to be JSON and is not

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pddlego.episode import events as ev
-from pddlego.errors import ModelError, OutOfTimeError
+from pddlego.errors import ModelError, NoTimeLeftError
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.models import Completion, Message, Request
 from pddlego.models.openai import MAX_REPLY, OpenAIModel
@@ -128,7 +128,7 @@ def test_a_wait_that_is_longer_than_the_episode_has_time_is_no_fault_of_the_mode
 ) -> None:
     model_server.replies = [fault(429, "slow down", headers={"retry-after": "40"})]
     model = OpenAIModel("m", KEY, model_server.url)
-    with pytest.raises(OutOfTimeError, match="429"):
+    with pytest.raises(NoTimeLeftError, match="429"):
         model.complete(replace(request_, seconds=5.0))
     assert len(model_server.requests) == 1
 
@@ -147,14 +147,14 @@ def test_an_outage_that_lasts_longer_than_the_episode_is_the_endpoint_s_failure(
         model_server.requests.clear()
         with pytest.raises(ModelError) as caught:
             OpenAIModel("m", KEY, model_server.url).complete(replace(request_, seconds=seconds))
-        assert not isinstance(caught.value, OutOfTimeError)
+        assert not isinstance(caught.value, NoTimeLeftError)
     held.set()
 
 
 def test_a_slow_answer_is_no_outage(model_server: ModelServer, request_: Request) -> None:
     held = threading.Event()
     model_server.replies = [answer("{}", hold=held)]
-    with pytest.raises(OutOfTimeError):
+    with pytest.raises(NoTimeLeftError):
         OpenAIModel("m", KEY, model_server.url).complete(replace(request_, seconds=0.2))
     held.set()
 

@@ -12,7 +12,7 @@ import pytest
 
 from pddlego.episode import events as ev
 from pddlego.episode.events import Ended, Event, Limits, Outcome
-from pddlego.errors import BudgetSpentError, EngineError, ModelError, OutOfTimeError
+from pddlego.errors import BudgetSpentError, EngineError, ModelError, NoTimeLeftError
 from pddlego.methods.textgames.events import Observed, Planned
 from pddlego.methods.textgames.games import Observation
 from pddlego.methods.textgames.knowledge import ActionRule
@@ -139,7 +139,7 @@ def test_planning_takes_no_more_than_the_time_that_is_left(coin: GameSetting) ->
 def test_what_an_endpoint_has_no_time_left_for_is_the_limit_of_the_episode(
     coin: GameSetting, planner: ProcessPlanner
 ) -> None:
-    model = BrokenModel(OutOfTimeError("m answered 429", "Wait.", ""))
+    model = BrokenModel(NoTimeLeftError("m answered 429", "Wait.", ""))
     last = ended(play(coin, planner, small_house(), model, limits=Limits(50, seconds=5)))
     assert (last.outcome, last.cause) == (Outcome.BUDGET, "seconds")
 
