@@ -13,7 +13,7 @@ import typer
 
 from pddlego.cli import exits
 from pddlego.cli.eval import farewell, run_evaluation
-from pddlego.cli.exits import handle_sigterm
+from pddlego.cli.exits import handle_sigterm, interrupt_handlers, restore_handlers
 from pddlego.cli.options import OfGame, OfMode, OfSeed, place_named, with_options
 from pddlego.cli.report import print_table
 from pddlego.cli.resume import endpoint_again, recorded_game
@@ -25,6 +25,7 @@ from pddlego.evaluation.config import Config, LimitOptions, resolve
 from pddlego.evaluation.config import Run as RunOptions
 from pddlego.evaluation.models import is_free
 from pddlego.evaluation.replay import Recorded, load_recorded
+from pddlego.evaluation.runner import Stop
 from pddlego.evaluation.setup import Setup, make_budget, make_cell_model
 from pddlego.evaluation.statistics import wilson
 from pddlego.methods.base import Tools
@@ -92,7 +93,7 @@ def command(
     _check_models(losses, with_model)
     source = f"{place.resolve()}, begun {read_manifest(place).get('created', '')}"
     target = Path(config.run.runs) / (config.run.run or f"counterfactual-{place.name}")
-    code = exits.WON
+    code, handlers = exits.WON, interrupt_handlers()
     for number in range(1, MAX_CORRECTIONS + 1):
         waiting = [loss for loss in losses if loss.is_corrected()]
         if not waiting:
@@ -102,6 +103,7 @@ def command(
         code = _play_on(console, setup, waiting, target / str(number), source)
         if code != exits.WON:
             break
+        restore_handlers(handlers)
     _show(console, losses)
     console.print(f"Saved in {target}", style="dim", highlight=False, soft_wrap=True)
     raise typer.Exit(code)
@@ -204,7 +206,9 @@ def _play_on(console: Console, setup: Setup, losses: Sequence[Loss], path: Path,
         loss.counts = summary.counts
         if summary.counts:
             loss.recorded = load_recorded(path / EPISODES / journal_name(summary.cell, summary.attempt))
-    return farewell(console, running)
+    code = farewell(console, running)
+    # All episodes may have ended after the interrupt, and yet the user wants no further correction.
+    return exits.INTERRUPTED if running.evaluation.stopped in (Stop.DRAINED, Stop.ABORTED) else code
 
 
 def _show(console: Console, losses: Sequence[Loss]) -> None:

@@ -21,6 +21,7 @@ from pddlego.evaluation.setup import make_setup, run_path
 from pddlego.evaluation.table import played_of, results_table, rows, spent_elsewhere, upper_bound_table
 from pddlego.models.base import notes
 from pddlego.models.limiter import Gauge
+from pddlego.util.guard import Guard
 from pddlego.util.text import money
 
 Games = Annotated[
@@ -97,13 +98,19 @@ def _spent(gauge: Gauge) -> str:
 def run_evaluation(console: Console, running: Running) -> None:
     """Play, and show the progress until the evaluation stops. The first interrupt drains it, the second aborts it.
 
-    Where Ctrl-C is ignored the first one, a kill, aborts it.
+    Where Ctrl-C is ignored the first one, a kill, aborts it. A process that does not end soon after an abort is killed.
+    Interrupts are ignored from the end of this function on.
     """
     evaluation, at_once = running.evaluation, ignores_keys()
+    guard = Guard(INTERRUPTS, 1 if at_once else 2)
     display = _display(console, Standing(running.cells, dict(running.known)), running.gauge)
 
     def interrupted(number: int, frame: object) -> None:
-        (evaluation.abort if at_once or evaluation.draining else evaluation.drain)()
+        if at_once or evaluation.draining:
+            guard.arm()
+            evaluation.abort()
+        else:
+            evaluation.drain()
 
     handle(INTERRUPTS, interrupted)
     try:
@@ -116,6 +123,7 @@ def run_evaluation(console: Console, running: Running) -> None:
                     evaluation.drain()
     finally:
         ignore_interrupts()  # what is left is to write and print the results
+        guard.close()
 
 
 def farewell(console: Console, running: Running) -> int:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 WON, NOT_WON, USAGE, BROKEN, INTERRUPTED = 0, 1, 2, 3, 130
 
@@ -52,6 +53,17 @@ def ignore_interrupts() -> None:
     """Ignore further interrupts."""
     for signum in INTERRUPTS:
         signal.signal(signum, signal.SIG_IGN)
+
+
+def interrupt_handlers() -> Mapping[int, Any]:
+    """The handlers of the signals that end a command. `restore_handlers` sets them again."""
+    return {number: signal.getsignal(number) for number in INTERRUPTS}
+
+
+def restore_handlers(handlers: Mapping[int, Any]) -> None:
+    """Set the handlers of signals as they were."""
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
 
 
 def is_typed_at() -> bool:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 import queue
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
@@ -17,6 +20,9 @@ from pddlego.runs.store import Recorder, Store
 from pddlego.runs.summary import Summary
 
 INTERRUPTED = "stopped by the user"
+
+ENDING = 0.8
+"""Seconds that episodes have to end after `Runner.abort`. Code that never comes to its next event is left behind."""
 
 
 class Stop(str, Enum):
@@ -73,11 +79,47 @@ class Executor:
     break_off: Callable[[], None]
 
 
+class _Attempt:
+    """An attempt in flight. Its worker records how it ended, or the runner does, if the worker does not end."""
+
+    def __init__(self, cell: Cell, store: Store) -> None:
+        self._recorder = Recorder(cell, store)
+        self._lock = threading.Lock()
+        self._summary: Summary | None = None
+
+    def keep(self, event: Event, seconds: float) -> None:
+        """Record an event, unless the result is on disk already."""
+        with self._lock:
+            if self._summary is None:
+                self._recorder.keep(event, seconds)
+
+    def end(self, seconds: float = -1) -> Summary | None:
+        """Write the result to the disk, and return it.
+
+        None if it is written already, or if the other thread is still writing after so many `seconds`.
+        """
+        if not self._lock.acquire(timeout=seconds):
+            return None
+        try:
+            if self._summary is not None:
+                return None
+            self._recorder.close()
+            self._summary = self._recorder.record()
+            return self._summary
+        finally:
+            self._lock.release()
+
+    def close(self) -> None:
+        """Record nothing more."""
+        self._recorder.close()
+
+
 class Runner:
     """One run over some cells. `run` yields progress until every cell is finished or there is a reason to stop.
 
     `drain` lets the episodes in flight end and begins no more, `abort` breaks them off as interrupted (so does the
-    executor with what it plays elsewhere). Both may be called from any thread, and again.
+    executor with what it plays elsewhere). Both may be called from any thread, and again. An episode that does not end
+    within `ENDING` seconds of an abort is recorded as interrupted, and its thread is left behind.
     """
 
     def __init__(
@@ -96,6 +138,8 @@ class Runner:
         self._is_exhausted = is_exhausted
         self._draining, self._aborting = threading.Event(), threading.Event()
         self._lock = threading.Lock()
+        self._in_flight: dict[Cell, _Attempt] = {}
+        self._deadline = math.inf
         self._told: queue.SimpleQueue[Progress | None] = queue.SimpleQueue()
 
     def drain(self) -> None:
@@ -110,6 +154,7 @@ class Runner:
         self._draining.set()
         if not self._aborting.is_set():
             self._told.put(Stopping(True))
+            self._deadline = time.monotonic() + ENDING
         self._aborting.set()
         self._executor.break_off()
 
@@ -125,7 +170,7 @@ class Runner:
             worker.start()
         working = len(threads)
         try:
-            while working:
+            while working and not self._is_late():
                 try:
                     # Not for ever: a signal that another thread's turn took would wait for this one to wake.
                     update = self._told.get(timeout=0.1)
@@ -135,18 +180,38 @@ class Runner:
                     working -= 1
                 else:
                     yield update
+            yield from self._left_behind()
         finally:
             if working:
                 self.abort()
                 for worker in threads:
-                    worker.join()
+                    worker.join(max(0.0, self._deadline - time.monotonic()))
+                tuple(self._left_behind())
+
+    def _is_late(self) -> bool:
+        """Whether the time that episodes have to end after an abort is over."""
+        return time.monotonic() >= self._deadline
+
+    def _left_behind(self) -> Iterator[WorkerDone]:
+        """Record the episodes that have not ended after an abort. Yields them, and those that have ended since."""
+        for attempt in tuple(self._in_flight.values()):
+            summary = attempt.end(0.0)
+            if summary is not None:
+                yield WorkerDone(summary)
+        with contextlib.suppress(queue.Empty):
+            while True:
+                update = self._told.get_nowait()
+                if isinstance(update, WorkerDone):
+                    yield update
 
     def _work(self) -> None:
         try:
             for cell in iter(self._next, None):
                 self._told.put(Begun(cell))
-                self._told.put(WorkerDone(self._attempt(cell)))
-        except (Exception, SystemExit) as error:  # noqa: BLE001 -- the worker's border: nothing may end a worker without a word
+                summary = self._attempt(cell)
+                if summary is not None:
+                    self._told.put(WorkerDone(summary))
+        except BaseException as error:  # noqa: BLE001 -- the worker's border: nothing may end a worker without a word
             broken = PddlegoError("A worker broke down", f"{explained(error)}.", "Continue the evaluation.")
             self.fault = error if isinstance(error, JournalError) else broken
             self.stopped = Stop.DISK
@@ -161,11 +226,12 @@ class Runner:
                 return None
             return None if self._draining.is_set() else next(self._cells, None)
 
-    def _attempt(self, cell: Cell) -> Summary:
-        recorder = Recorder(cell, self._store)
+    def _attempt(self, cell: Cell) -> Summary | None:
+        """Play a cell. Returns the result, or None if the runner has recorded it because of an abort."""
+        attempt = self._in_flight[cell] = _Attempt(cell, self._store)
 
         def keep(event: Event, seconds: float) -> None:
-            recorder.keep(event, seconds)
+            attempt.keep(event, seconds)
             self._told.put(Happened(cell, event))
             if self._aborting.is_set() and not isinstance(event, Ended):
                 raise KeyboardInterrupt
@@ -182,8 +248,9 @@ class Runner:
         except PddlegoError as error:  # before the first event: the engine or the model could not be made
             broken_off = self._aborting.is_set()
             ended(Outcome.INTERRUPTED if broken_off else Outcome.CRASHED, INTERRUPTED if broken_off else error.sentence)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 -- the worker's border: a bug ends only this episode
+        except BaseException as error:  # noqa: BLE001 -- the worker's border: a bug ends only this episode
             ended(Outcome.CRASHED, explained(error))
         finally:
-            recorder.close()
-        return recorder.record()
+            attempt.close()
+            del self._in_flight[cell]
+        return attempt.end()

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import threading
 from pathlib import Path
 
 import pytest
 
+from pddlego.runs.store import read_results
+from tests.children import started
 from tests.cli.command import run
 from tests.model_server import ModelServer, answer
-from tests.scale import scaled
+from tests.scale import PATIENCE, scaled
 
 MODEL = "reader+noise:0.3"
 MODE = "edit-no-feedback-no-tolerance"
@@ -143,6 +150,27 @@ def test_truth_goes_on_after_a_damaged_journal(tmp_path: Path) -> None:
     assert f"{first.name} is damaged" in done.stderr.replace("\n", "")
     assert done.stdout.count("unusable answer") == 1
     assert third.exists()
+
+
+@pytest.mark.parametrize("correction", [1, 2])
+def test_every_correction_can_be_stopped(tmp_path: Path, model_server: ModelServer, correction: int) -> None:
+    lost_runs(tmp_path, "reader+noise:1,kinds=refusal", seeds="10")
+    model_server.replies = [*([answer("nonsense")] * (correction - 1)), answer("nonsense", hold=threading.Event())]
+    options = ("--with", "m", "--base-url", model_server.url)
+    command = [sys.executable, "-m", "pddlego", "counterfactual", "lost", *options]
+    environment = {**os.environ, "OPENAI_API_KEY": "k"}
+    with started(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True) as playing:
+        assert playing.stdout is not None
+        model_server.wait_for_requests(correction)
+        playing.send_signal(signal.SIGTERM)
+        for line in playing.stdout:
+            if line.startswith("Interrupted: waiting for 1 episode"):
+                playing.send_signal(signal.SIGTERM)
+        playing.wait(PATIENCE)
+    assert playing.returncode in (130, -signal.SIGKILL)
+    results = [read_results(place)[0] for place in sorted((tmp_path / "runs" / "counterfactual-lost").iterdir())]
+    assert [len(result) for result in results] == [1] * correction
+    assert [result.outcome.value for (result,) in results] == ["no plan", "interrupted"][-correction:]
 
 
 def test_what_was_not_played_on_is_no_loss(tmp_path: Path, model_server: ModelServer) -> None:

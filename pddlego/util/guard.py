@@ -1,0 +1,86 @@
+"""Kills a process that does not end after the user has stopped it, whatever its threads do.
+
+Python runs a signal handler in the main thread, once that thread gets Python's lock: compiled code that keeps the lock
+in another thread prevents it for ever. The system itself writes the number of each signal into a pipe (see
+`signal.set_wakeup_fd`). A small process of its own reads that pipe and kills ours when its time is up. This module is
+its program, too, so it imports only the standard library.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterable
+
+ENDING = 1.7
+"""Seconds that the process has to end on its own."""
+
+_AT_ONCE = b"\0"
+"""What `Guard.arm` writes in place of a signal."""
+
+
+class Guard:
+    """Kills this process `ENDING` seconds after so many signals of these numbers, or after `arm`.
+
+    `close` ends it, unless it was armed. Signals count only if they have a handler. On Windows, which has neither such
+    pipes nor such signals, it does nothing.
+    """
+
+    def __init__(self, numbers: Iterable[int], count: int) -> None:
+        self._armed = False
+        self._process: subprocess.Popen[bytes] | None = None
+        if not hasattr(os, "fork"):
+            return
+        reading, self._writing = os.pipe()
+        os.set_blocking(self._writing, False)
+        values = [reading, os.getpid(), count, *map(int, numbers)]
+        command = [sys.executable, "-I", "-S", __file__, *map(str, values)]
+        nowhere = subprocess.DEVNULL
+        self._process = subprocess.Popen(
+            command, stdin=nowhere, stdout=nowhere, stderr=nowhere, pass_fds=(reading,), start_new_session=True, env={}
+        )
+        os.close(reading)
+        self._before = signal.set_wakeup_fd(self._writing, warn_on_full_buffer=False)
+
+    def arm(self) -> None:
+        """The process must end now."""
+        self._armed = True
+        if self._process is not None:
+            os.write(self._writing, _AT_ONCE)
+
+    def close(self) -> None:
+        """Stop counting signals. A guard that was armed stays."""
+        if self._process is None or self._armed:
+            return
+        signal.set_wakeup_fd(self._before)
+        os.close(self._writing)
+        self._process.wait()
+        self._process = None
+
+
+def main(reading: int, parent: int, count: int, *numbers: int) -> None:
+    """Read signals until there are enough, and kill the parent if it does not end then."""
+    while count > 0:
+        signals = os.read(reading, 100)
+        if not signals:  # the parent has ended, or has closed its guard
+            return
+        count = 0 if _AT_ONCE[0] in signals else count - sum(number in numbers for number in signals)
+    if not _is_closed(reading) and os.getppid() == parent:
+        os.kill(parent, signal.SIGKILL)
+
+
+def _is_closed(reading: int) -> bool:
+    """Whether the pipe is closed within the time that the parent has to end."""
+    end = time.monotonic() + ENDING
+    while (left := end - time.monotonic()) > 0:
+        if select.select([reading], [], [], left)[0] and not os.read(reading, 100):
+            return True
+    return False
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))

@@ -1,0 +1,92 @@
+"""Two signals end an evaluation, whatever its threads do, and what had ended before is kept."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pddlego.runs.store import read_results
+from tests.children import started
+from tests.scale import PATIENCE
+
+_PROGRAM = """
+import os, re, signal, sys, threading, time
+from pddlego.cli.eval import farewell, run_evaluation
+from pddlego.cli.exits import handle_sigterm
+from pddlego.display.console import Console
+from pddlego.evaluation.assemble import evaluating
+from pddlego.evaluation.config import resolve
+from pddlego.evaluation.setup import make_setup, run_path
+
+def loops():
+    while True:
+        pass
+
+def keeps_the_lock():
+    re.match("(a+)+$", "a" * 60 + "b")
+
+def holds_on_to_interrupts():
+    while True:
+        try:
+            time.sleep(0.01)
+        except BaseException:
+            pass
+
+def waits_in_a_thread_that_is_joined_at_the_end():
+    thread = threading.Thread(target=threading.Event().wait, daemon=False)
+    thread.start()
+    thread.join()
+
+def begin(cell, tools):
+    if cell.seed < 2:
+        yield from setup.played_in(cell).method.run(cell, setup.played_in(cell).setting, options, tools)
+        return
+    os.write(1, b"it blocks\\n")
+    globals()[sys.argv[1]]()
+
+handle_sigterm()
+setup = make_setup(resolve({"games": ("coin",), "seeds": "0-3", "workers": 1, "run": "r"}, {}))
+options = setup.played_in(setup.cells()[0]).options
+console = Console()
+with evaluating(setup, run_path(setup), begin=begin) as running:
+    run_evaluation(console, running)
+console.print("the table")
+sys.exit(farewell(console, running))
+"""
+
+KILLED = ("waits_in_a_thread_that_is_joined_at_the_end", "keeps_the_lock")
+"""What does not even let Python end."""
+
+BLOCKS = ("loops", "holds_on_to_interrupts", *KILLED)
+IGNORING = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", ["SIGTERM", "SIGINT", ""])
+@pytest.mark.parametrize("block", BLOCKS)
+def test_a_second_signal_ends_it_whatever_its_threads_do(tmp_path: Path, block: str, first: str) -> None:
+    """Without a `first` one, Ctrl-C is ignored, as in a background job of a script."""
+    command = [sys.executable, "-c", _PROGRAM if first else f"{IGNORING}\n{_PROGRAM}", block]
+    with started(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as playing:
+        assert playing.stdout is not None
+        tuple(iter(playing.stdout.readline, "it blocks\n"))
+        if first:
+            playing.send_signal(getattr(signal, first))
+            if block != "keeps_the_lock":
+                assert "waiting for 1 episode" in playing.stdout.readline(), "two signals at once would be one"
+        playing.send_signal(signal.SIGTERM)
+        out, err = playing.communicate(timeout=PATIENCE / 2)
+    results = read_results(tmp_path / "runs" / "r")[0]
+    assert [result.won for result in results[:2]] == [True, True]
+    assert not err
+    if block in KILLED:
+        assert playing.returncode == -signal.SIGKILL
+    elif playing.returncode != -signal.SIGKILL:  # as on a machine that is too busy to write the table in time
+        assert playing.returncode == 130
+        assert "the table" in out
+        assert "2 of 4 episodes have no result (interrupted" in out
+        assert [result.outcome.value for result in results[2:]] == ["interrupted"]
