@@ -93,6 +93,16 @@ def is_too_many_files(error: BaseException) -> bool:
 TOO_MANY_FILES = "Raise the limit with 'ulimit -n', or play with fewer --workers."
 
 
+def message_of(error: BaseException) -> str:
+    """What an exception says. The class may be of another program, and its `__str__` may fail."""
+    try:
+        return str(error)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as failure:  # noqa: BLE001 -- a class of another program may raise anything
+        return f"(no message: its __str__ raises {type(failure).__name__})"
+
+
 def explained(error: BaseException, owner: str = "pddlego") -> str:
     """The message of an episode for an unexpected error: a limit of the system by its name, anything else as a bug.
 
@@ -100,7 +110,7 @@ def explained(error: BaseException, owner: str = "pddlego") -> str:
     """
     if any(map(is_too_many_files, _chain(error))):
         return f"too many files are open at once. {TOO_MANY_FILES}"
-    first, *_ = str(error).splitlines() or [""]
+    first, *_ = message_of(error).splitlines() or [""]
     return f"a bug in {owner}: {type(error).__name__}{': ' * bool(first)}{first}"
 
 

@@ -12,6 +12,8 @@ from typing import Any, ClassVar
 import pytest
 
 import pddlego
+from pddlego.episode.budget import EpisodeOver
+from pddlego.episode.events import Outcome
 from pddlego.errors import UsageError
 from tests import options
 from tests.children import started
@@ -71,6 +73,48 @@ def test_a_function_that_fails_ends_its_episode() -> None:
         return 3
 
     assert "returned int" in pddlego.play("coin", model=wrong).message
+
+
+class UnspeakableError(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("not even this")
+
+
+class Fatal(BaseException):
+    def __str__(self) -> str:
+        raise asyncio.CancelledError
+
+
+RAISED = (
+    (asyncio.CancelledError("no more"), "CancelledError: no more"),
+    (GeneratorExit("enough"), "GeneratorExit: enough"),
+    (SystemExit(3), "SystemExit: 3"),
+    (StopIteration("that was all"), "StopIteration: that was all"),
+    (MemoryError("full"), "MemoryError: full"),
+    (EpisodeOver(Outcome.WON, "I have won"), "EpisodeOver: I have won"),
+    (UsageError("wrong"), "UsageError: wrong"),
+    (UnspeakableError(), "UnspeakableError: (no message: its __str__ raises RuntimeError)"),
+    (Fatal(), "Fatal: (no message: its __str__ raises CancelledError)"),
+    (ValueError("half of \ud83d"), "ValueError: half of ?"),
+)
+
+
+def test_whatever_a_function_raises_every_cell_has_an_outcome(tmp_path: Path) -> None:
+    """One worker plays all of them: what ends it would lose the cells after it."""
+    left = list(RAISED)
+
+    def failing(messages: list[pddlego.Message]) -> str:
+        raise left.pop(0)[0]
+
+    options: dict[str, Any] = {"modes": "act", "seeds": range(len(RAISED)), "workers": 1}
+    results = pddlego.evaluate("coin", tmp_path / "run", models=failing, **options).results
+    assert [result.outcome for result in results] == [Outcome.MODEL_ERROR] * len(RAISED)
+    assert [says in result.message for (_, says), result in zip(RAISED, results, strict=True)] == [True] * len(RAISED)
+
+
+@pytest.mark.parametrize("answer", [None, b"look", 3, ["look"], pddlego.Completion(None), pddlego.Completion(b"look")])  # type: ignore[arg-type]
+def test_an_answer_is_a_text(answer: Any) -> None:
+    assert pddlego.play("coin", "act", model=lambda messages: answer).outcome is Outcome.MODEL_ERROR
 
 
 def test_an_object_may_be_a_model() -> None:
@@ -170,6 +214,8 @@ def test_rows_of_pandas(tmp_path: Path) -> None:
 
 SCRIPT = """
 import pddlego
+from pddlego.episode.budget import EpisodeOver
+from pddlego.episode.events import Outcome
 from pddlego.errors import UsageError
 
 episode = pddlego.play("coin", mode="edit", seed=1, temperature=0.5)

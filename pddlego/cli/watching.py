@@ -35,9 +35,9 @@ def watched(events: Iterator[Event], recorder: Recorder, display: Display) -> En
             shown = _until_nobody_looks(display)
             try:
                 return follow(events, [_calm_at_the_end, recorder.keep, shown])
-            except (PddlegoError, OSError):
+            except (PddlegoError, OSError, KeyboardInterrupt):
                 raise
-            except (Exception, SystemExit) as error:  # noqa: BLE001 -- the episode's border, as of an evaluation's worker
+            except BaseException as error:  # noqa: BLE001 -- the episode's border, as of an evaluation's worker
                 ended = Ended(Outcome.CRASHED, explained(error), 0.0)
                 recorder.keep(ended, 0.0)
                 shown(ended, 0.0)

@@ -8,6 +8,7 @@ from types import GeneratorType
 from pddlego.episode.budget import Budget, EpisodeOver
 from pddlego.episode.events import Cause, Ended, Event, Outcome
 from pddlego.errors import BudgetSpentError, ModelError, PddlegoError, explained
+from pddlego.util.text import writable
 
 Body = Generator[Event, None, None]
 """What a method does in an episode. It ends by raising `EpisodeOver`."""
@@ -33,7 +34,7 @@ def played(body: Body, budget: Budget) -> Body:
 
 def _to_its_end(body: Body, budget: Budget) -> Body:
     def ended(outcome: Outcome, message: str, cause: Cause = "") -> Ended:
-        return Ended(outcome, message, budget.score, budget.final(), cause)
+        return Ended(outcome, writable(message), budget.score, budget.final(), cause)
 
     frame = body.gi_frame if isinstance(body, GeneratorType) else None
     owner = str(frame.f_globals["__name__"]).partition(".")[0] if frame else "pddlego"

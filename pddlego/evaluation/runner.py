@@ -18,6 +18,7 @@ from pddlego.runs.cells import Cell
 from pddlego.runs.journal import follow
 from pddlego.runs.store import Recorder, Store
 from pddlego.runs.summary import Summary
+from pddlego.util.text import writable
 
 INTERRUPTED = "stopped by the user"
 
@@ -237,7 +238,7 @@ class Runner:
                 raise KeyboardInterrupt
 
         def ended(outcome: Outcome, message: str) -> None:
-            keep(Ended(outcome, message, 0.0), 0.0)
+            keep(Ended(outcome, writable(message), 0.0), 0.0)
 
         try:
             follow(self._executor.player(cell), [keep])

@@ -12,9 +12,10 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
-from pddlego.errors import ModelError, UsageError
+from pddlego.errors import ModelError, UsageError, message_of
 from pddlego.models.base import Completion, Message, Model, Request
 from pddlego.models.limiter import RequestLimiter
+from pddlego.util.text import writable
 
 Answer = Callable[[list[Message]], str]
 """Answers the messages of a request. Several threads may call it at once."""
@@ -52,16 +53,19 @@ class OwnModel:
         began = time.monotonic()
         try:
             answer = self._answer(request)
-        except ModelError:
+        except (ModelError, KeyboardInterrupt):
             raise
-        except (Exception, SystemExit) as error:
+        except BaseException as error:  # asyncio.CancelledError is not an Exception
             place = traceback.extract_tb(error.__traceback__)[-1]
             where = f"{Path(place.filename).name}, line {place.lineno}"
-            raise ModelError(f"{self.name} failed", f"{type(error).__name__}: {error} ({where})") from error
+            reason = writable(f"{type(error).__name__}: {message_of(error)} ({where})")
+            raise ModelError(f"{self.name} failed", reason) from error
         if isinstance(answer, str):
             answer = Completion(answer)
         if not isinstance(answer, Completion):
             raise ModelError(f"{self.name} returned {type(answer).__name__}", "An answer is a str.")
+        if not isinstance(answer.text, str):
+            raise ModelError(f"{self.name} returned a Completion of {type(answer.text).__name__}", "Its text is a str.")
         return replace(answer, seconds=answer.seconds or time.monotonic() - began)
 
     def _answer(self, request: Request) -> object:

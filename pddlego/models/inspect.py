@@ -12,11 +12,12 @@ from concurrent.futures import Future, wait
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pddlego.errors import ModelError, NoTimeLeftError, UsageError
+from pddlego.errors import ModelError, NoTimeLeftError, UsageError, message_of
 from pddlego.models.base import Completion, Delta, Request
 from pddlego.models.dialect import HOTTEST, Sampling
 from pddlego.models.limiter import SLICE, RequestLimiter, SharedLimiter
 from pddlego.models.replies import Reply, TokenCounts
+from pddlego.util.text import writable
 
 if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage, GenerateConfig, Model, ModelOutput, StreamEvent
@@ -147,7 +148,7 @@ def completion_of(output: ModelOutput, request: Request, seconds: float) -> Comp
 
 def failure(name: str, error: BaseException) -> ModelError:
     """The error of a provider in one line."""
-    reason = " ".join(str(error).split())[:300]
+    reason = writable(" ".join(message_of(error).split())[:300])
     return ModelError(f"{name} did not answer", f"{type(error).__name__}: {reason}")
 
 

@@ -11,6 +11,7 @@ from pydantic import TypeAdapter
 from pydantic_core import from_json
 
 from pddlego.episode.events import Accepted, Answered, Asked, Cause, Ended, Event, Outcome, Rejected, Usage, step_of
+from pddlego.errors import message_of
 from pddlego.runs.cells import Cell
 
 FIRST = ("game", "mode", "model", "seed", "repeat", "outcome", "score")
@@ -131,7 +132,7 @@ def _measured(measure: Measure, events: Sequence[Event], used: Usage) -> Measure
                 raise TypeError(f"measured {name} = {number!r:.60}")
         return measured
     except Exception as error:  # noqa: BLE001 -- the episode's border: what was played and paid for is a result
-        return Measures(counts={UNMEASURED: {f"{type(error).__name__}: {error!s:.80}": 1}})
+        return Measures(counts={UNMEASURED: {f"{type(error).__name__}: {message_of(error):.80}": 1}})
 
 
 def dump_summary(summary: Summary) -> str:

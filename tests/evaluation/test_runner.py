@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,11 @@ from pddlego.episode.events import Ended, Event, Outcome, Usage
 from pddlego.errors import EngineError
 from pddlego.evaluation.progress import Standing, waiting_line
 from pddlego.evaluation.runner import Begun, Happened, Runner, Stop, Stopping, WorkerDone
+from pddlego.methods.registry import make_codec
 from pddlego.methods.textgames.events import Observed
 from pddlego.runs.cells import Cell
 from pddlego.runs.store import Store, read_results
+from pddlego.runs.summary import Measures
 from tests.runs.stores import executor, open_store
 from tests.scale import PATIENCE
 
@@ -70,6 +73,68 @@ def test_one_failure_does_not_stop_the_others(store: Store) -> None:
     assert {results[seed].outcome for seed in (3, 4, 5)} == {Outcome.CRASHED}
     assert not results[3].counts
     assert evaluation.stopped is None
+
+
+@pytest.mark.parametrize("kind", [asyncio.CancelledError, GeneratorExit, SystemExit, BaseException])
+def test_no_error_of_a_player_ends_its_worker(store: Store, kind: type[BaseException]) -> None:
+    def player(cell: Cell) -> Iterator[Event]:
+        if cell.seed == 3:
+            raise kind("at the start")
+        for event in episode(cell):
+            if cell.seed == 5:
+                raise kind("on the way")
+            yield event
+
+    evaluation = Runner(CELLS, store, executor(player), workers=1)
+    list(evaluation.run())
+    results = store.results()
+    assert [result.cell for result in results] == list(CELLS)
+    assert {result.cell.seed for result in results if result.outcome is Outcome.CRASHED} == {3, 5}
+    assert evaluation.fault is None
+
+
+def test_a_worker_that_breaks_down_is_a_fault(tmp_path: Path) -> None:
+    """Here it is the code that measures an episode."""
+
+    def measure(events: Sequence[Event], used: Usage) -> Measures:
+        raise asyncio.CancelledError
+
+    with Store(tmp_path, {}, codec=make_codec(), measure_of=lambda cell: measure) as store:
+        evaluation = Runner(CELLS, store, executor(episode), workers=2)
+        list(evaluation.run())
+        assert evaluation.stopped is Stop.DISK
+        assert evaluation.fault is not None
+        assert "CancelledError" in evaluation.fault.reason
+
+
+@pytest.mark.parametrize("leaves", [False, True], ids=["to the end", "the caller stops iterating"])
+def test_an_episode_that_does_not_end_is_left_behind(store: Store, leaves: bool) -> None:
+    """What it does later changes nothing."""
+    go, ended = threading.Event(), threading.Event()
+
+    def player(cell: Cell) -> Iterator[Event]:
+        if cell.seed == 0:
+            yield from episode(cell)
+            return
+        yield Observed(0, None, "a", "a")
+        go.wait(PATIENCE)
+        yield from episode(cell)
+        ended.set()
+
+    evaluation = Runner(CELLS, store, executor(player), workers=1)
+    seen: list[object] = []
+    for update in evaluation.run():
+        seen.append(update)
+        if isinstance(update, Happened) and update.cell.seed == 1:
+            if leaves:
+                break
+            evaluation.abort()
+    results = store.results()
+    assert [result.outcome for result in results] == [Outcome.STEP_LIMIT, Outcome.INTERRUPTED]
+    assert leaves or [item.summary for item in seen if isinstance(item, WorkerDone)] == results
+    go.set()
+    assert ended.wait(PATIENCE)
+    assert read_results(store.path)[0] == results
 
 
 def _waiting(begun: threading.Semaphore, go: threading.Event) -> Callable[[Cell], Iterator[Event]]:
