@@ -54,9 +54,9 @@ class RecordEndedError(ModelError):
 
 
 class NoTimeLeftError(ModelError):
-    """The time that a request was given is up, or too short for the wait that the endpoint asks for.
+    """The episode's time was up before a request was sent, or before the answer to the first try was whole.
 
-    An endpoint that fails until then is a `ModelError`.
+    Where a try has failed before, that failure is the `ModelError`.
     """
 
 

@@ -78,6 +78,10 @@ SLICE = 0.2
 """Seconds after which who waits looks whether it still should: no signal wakes a thread that waits."""
 
 
+class TurnedAwayError(ConnectionError):
+    """A request waited until it was no longer needed: the endpoint turned others away (429), and answered none since."""
+
+
 class Permit(Protocol):
     """One request on its way."""
 
@@ -181,7 +185,7 @@ class SharedLimiter:
         self._ledger = ledger
         spent = ledger.spent if ledger else Spending()
         self._calls, self._tokens, self._cost = spent.calls or 0, spent.tokens or 0.0, spent.cost or 0.0
-        self._not_before = 0.0
+        self._not_before, self._turned_away = 0.0, False
         self._flying = 0
         self._broken = threading.Event()
 
@@ -226,15 +230,17 @@ class SharedLimiter:
         """An answer of the model had so many tokens: the next may have as many."""
         with self._changed:
             self._longest[model] = max(self._longest.get(model, 0), tokens_out)
+            self._turned_away = False
 
     def _answer_of(self, model: str, most_tokens: int) -> int:
         """The expected maximum of tokens in an answer: a model may ignore its limit."""
         return max(self._max_answer or OUTPUT_ESTIMATE, self._longest.get(model, 0), most_tokens)
 
     def hold(self, seconds: float) -> None:
-        """Send no request for `seconds` from now."""
+        """Send no request for `seconds` from now: the endpoint has turned one away."""
         with self._changed:
             self._not_before = max(self._not_before, self._clock() + seconds)
+            self._turned_away = self._turned_away or seconds > 0
             self._changed.notify_all()
 
     def admit_request(self, model: str, request: Request) -> AbstractContextManager[Permit]:
@@ -271,7 +277,8 @@ class SharedLimiter:
         if self._broken.is_set():
             raise KeyboardInterrupt
         if not wanted():
-            raise ConnectionError("the request is no longer needed")
+            reason = "the request is no longer needed"
+            raise TurnedAwayError(reason) if self._turned_away else ConnectionError(reason)
 
     def _pause(self, wanted: Callable[[], bool]) -> None:
         """Wait until the pause ends; it may grow meanwhile."""

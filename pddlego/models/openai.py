@@ -12,7 +12,7 @@ import socket
 import threading
 import time
 import zlib
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -34,8 +34,17 @@ from pddlego.models.dialect import (
     is_about_room,
     says_nothing_of_options,
 )
-from pddlego.models.limiter import SLICE, Permit, RequestLimiter, SharedLimiter
-from pddlego.models.replies import BrokenOffError, NoReplyError, Reply, Stream, error_of, lines_of, whole
+from pddlego.models.limiter import SLICE, Permit, RequestLimiter, SharedLimiter, TurnedAwayError
+from pddlego.models.replies import (
+    BrokenOffError,
+    NoReplyError,
+    Reply,
+    ReportedError,
+    Stream,
+    error_of,
+    lines_of,
+    whole,
+)
 
 if TYPE_CHECKING:
     import httpx2
@@ -109,7 +118,7 @@ def explain(error: openai.OpenAIError) -> tuple[str, str]:
         return "It took longer than the time-out.", "Raise --model-timeout, or try a faster model."
     if _is_too_long(error):
         return f"{error.__cause__}.", "Is --base-url an OpenAI-compatible endpoint?"
-    if isinstance(error.__cause__, NoReplyError):
+    if isinstance(error.__cause__, BrokenOffError):
         return f"{error.__cause__}.", "Try again later, or ask with --no-stream."
     if isinstance(error, openai.APIConnectionError):
         return (
@@ -119,19 +128,29 @@ def explain(error: openai.OpenAIError) -> tuple[str, str]:
     text = _reason(error)
     if _is_too_much(error):
         return text, "The request is too long for the model: choose one with a larger context, or a smaller game."
-    if isinstance(error, openai.AuthenticationError):
-        return text, "Check OPENAI_API_KEY."
-    if isinstance(error, openai.PermissionDeniedError):
-        return text, "The key may not use this model: choose another, or ask for access."
-    if isinstance(error, openai.NotFoundError):
-        return text, "Check the name of the model and --base-url."
-    if isinstance(error, openai.RateLimitError):
-        return text, "Wait, or raise your limits at the provider."
-    if getattr(error, "status_code", 500) < 400:
+    status = getattr(error, "status_code", 500)
+    if status in _ADVICE:
+        return text, _ADVICE[status]
+    if status < 400:
         return text, "The endpoint sends elsewhere: give that address with --base-url."
-    if getattr(error, "status_code", 500) < 500:
+    if isinstance(error.__cause__, ReportedError) and status < 500:
+        return text, _SAME_AGAIN
+    if status == 404:
+        return text, "Check the name of the model and --base-url."
+    if status < 500:
         return text, "Check the name of the model, --base-url and the options: the same request will not pass later."
     return text, "Try again later."
+
+
+_ADVICE = {
+    401: "Check OPENAI_API_KEY.",
+    403: "The key may not use this model: choose another, or ask for access.",
+    429: "Wait, or raise your limits at the provider.",
+}
+"""What to do about an error, by its status."""
+
+_SAME_AGAIN = "The same request will not pass later: check your account, the name of the model and the options."
+"""What to do about an error of an endpoint that understands the request."""
 
 
 def _reason(error: openai.OpenAIError) -> str:
@@ -395,7 +414,7 @@ class OpenAIModel:
         import openai
 
         started = time.perf_counter()
-        sent, failures = [0], list[BaseException]()
+        sent, failures = [0], list[openai.OpenAIError]()
         deadline = started + (math.inf if request.seconds is None else request.seconds)
         try:
             reply, not_taken = self._retrying(request, failures)(self._send, request, deadline, sent)
@@ -403,22 +422,38 @@ class OpenAIModel:
             error.sent = sent[0]
             raise
         except openai.OpenAIError as error:
-            failure = self._failure(error, sent[0])
-            is_cut_short = isinstance(error, openai.APITimeoutError) and time.perf_counter() >= deadline
-            outages = [failure for failure in (*failures, error) if not isinstance(failure, openai.RateLimitError)]
-            works = not outages or (is_cut_short and outages == [error])
-            too_late = request.seconds is not None and sent[0] < self._attempts and _is_passing(error) and works
-            raise NoTimeLeftError(failure.what, failure.reason, failure.next_step) if too_late else failure from None
-        except ConnectionError:
+            if isinstance(error, openai.APITimeoutError) and time.perf_counter() >= deadline:
+                raise self._too_late(failures, sent[0]) from None
+            raise self._failure(error, sent[0]) from None
+        except ConnectionError as error:
             if time.perf_counter() < deadline:
                 raise
-            what = f"{self._name} was not asked"
-            raise NoTimeLeftError(what, "The time was up before there was a place for the request.") from None
+            raise self._too_late(failures, sent[0], isinstance(error, TurnedAwayError)) from None
+        except ReportedError as error:
+            raise ModelError(f"{self._name} gave no answer", f"{self._clean(str(error))}.", _SAME_AGAIN) from None
         except NoReplyError as error:
             raise self._no_answer(self._clean(str(error))) from None
         except (ValueError, RecursionError) as error:  # a reply that claims to be JSON and is not
             raise self._no_answer(f"The endpoint's reply is not JSON ({type(error).__name__})") from None
+        if reply.fills_context(request.max_tokens or self._sampling.max_tokens):
+            counts = f"the prompt takes {reply.usage.came} tokens and leaves {reply.usage.went} for the answer"
+            what, advice = (
+                f"{self._name} gave an empty answer",
+                "Give the model a larger context, or play a smaller game.",
+            )
+            raise ModelError(what, f"Its context is full: {counts}.", advice)
         return self._completion(request, reply, time.perf_counter() - started, sent[0], not_taken)
+
+    def _too_late(self, failures: Sequence[openai.OpenAIError], sent: int, turned_away: bool = False) -> ModelError:
+        """The error at the end of the episode's time. If the endpoint was failing, it is the endpoint's."""
+        if failures:
+            return self._failure(failures[-1], sent)
+        if turned_away:
+            reason = "The endpoint turned other requests away (429) until the episode's time was up."
+            return ModelError(f"{self._name} was not asked", reason, "Wait, or raise your limits at the provider.")
+        if not sent:
+            return NoTimeLeftError(f"{self._name} was not asked", "The time was up before there was a place for it.")
+        return NoTimeLeftError(f"{self._name} did not answer", "The episode's time was up.", "Raise --max-seconds.")
 
     def _send(self, request: Request, deadline: float, sent: list[int]) -> tuple[Reply, tuple[str, ...]]:
         """One try, counted in `sent` and ended at the `deadline`; and what of the request the endpoint does not take.
@@ -501,6 +536,12 @@ class OpenAIModel:
                 if stream.reply().finish is None:
                     raise BrokenOffError("The stream ended in the middle of an answer")
                 return stream.reply()
+        except ReportedError as error:
+            if error.status is None:
+                raise
+            headers = {name: text for name in ("retry-after",) if (text := response.headers.get(name))}
+            own: Any = httpx2.Response(error.status, headers=headers, request=response.http_request)
+            raise openai.APIStatusError(str(error), response=own, body=error.body) from error
         except (httpx2.RequestError, BrokenOffError) as error:
             nowhere: Any = None
             raise openai.APIConnectionError(request=nowhere) from error
@@ -516,6 +557,8 @@ class OpenAIModel:
         except openai.APIStatusError as error:
             pause = _retry_after(error)
             permit.refused(min(_MAX_WAIT, 1.0 if pause is None else pause) if error.status_code == 429 else 0.0)
+            if stream.reply().characters:
+                permit.used(*stream.reply().tokens(request), whole=False)
             raise
         except BaseException:
             if stream.reply().characters:
@@ -524,7 +567,7 @@ class OpenAIModel:
         permit.used(*reply.tokens(request), whole=True)
         return reply
 
-    def _retrying(self, request: Request, failures: list[BaseException]) -> tenacity.Retrying:
+    def _retrying(self, request: Request, failures: list[openai.OpenAIError]) -> tenacity.Retrying:
         """Make the retry policy. It appends each failure but the last to `failures`."""
         import tenacity
 
@@ -593,6 +636,10 @@ class OpenAIModel:
         where = without_credentials(self._base_url) or "the OpenAI endpoint"
         after = f" after {tries} tries" if tries > 1 else ""
         reason, advice = explain(error)
+        if isinstance(error, openai.NotFoundError) and self._base_url and not re.search(r"/v\d", self._base_url):
+            advice = (
+                "Most servers have their API under /v1: does --base-url end with it? Or check the name of the model."
+            )
         if isinstance(error, openai.APIStatusError):
             what = f"{where} answered {error.status_code} to {self._name}{after}"
         else:

@@ -16,6 +16,10 @@ _REASONING = ("reasoning_content", "reasoning")
 """Fields with the reasoning: DeepSeek, llama.cpp and older vLLM use another name than OpenRouter and newer vLLM."""
 
 
+_NO_ROOM = 8
+"""Tokens of an empty answer below which the context was full; more of them were reasoning that is not shown."""
+
+
 @dataclass(frozen=True)
 class TokenCounts:
     """Tokens as an endpoint counted them: in, out (reasoning included), in from its cache, and out for reasoning.
@@ -47,6 +51,13 @@ class Reply:
         """Characters received."""
         return len(self.text) + len(self.reasoning)
 
+    def fills_context(self, max_tokens: int | None) -> bool:
+        """Whether the prompt left no room for an answer: it was cut off at its beginning, and not by `max_tokens`."""
+        tokens = self.usage.went
+        if self.finish != "length" or self.text.strip() or self.reasoning.strip() or tokens is None:
+            return False
+        return tokens < _NO_ROOM and (max_tokens is None or tokens < max_tokens)
+
     def tokens(self, request: Request) -> tuple[int, int, int]:
         """Tokens in, out, cached: the endpoint's figures.
 
@@ -61,8 +72,50 @@ class NoReplyError(ValueError):
     """What came is not a chat completion; the message says what it is."""
 
 
+class ReportedError(NoReplyError):
+    """The body of a reply with status 200 reports an error: its `status`, if it names one, and its `body`."""
+
+    def __init__(self, body: Any) -> None:
+        words = error_of(body)
+        super().__init__(f"The endpoint reports an error{': ' if words else ''}{words}")
+        self.body = body
+        self.status = _status_of(body)
+
+
+def reported(body: Any) -> ReportedError | None:
+    """The error that a whole reply, or a piece of one, reports (OpenRouter: in the choice); None if there is none."""
+    holder = body[0] if isinstance(body, list) and body else body
+    if not isinstance(holder, dict):
+        return ReportedError(body) if error_of(body) else None
+    choices = holder.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    error = holder.get("error") or (choice.get("error") if isinstance(choice, dict) else None)
+    if error:
+        return ReportedError(error)
+    return ReportedError(holder) if "choices" not in holder and _status_of(holder) else None
+
+
+_BUSY = re.compile(r"rate.?limit|too.?many.?requests|resource.?exhausted|throttl", re.IGNORECASE)
+_BROKEN = re.compile(r"overloaded|unavailable|server.?error|internal|time.?out|bad.?gateway", re.IGNORECASE)
+
+
+def _status_of(error: Any) -> int | None:
+    """The status that an error names, as a number or in the words of its kind; None if it names none."""
+    values = [error.get(name) for name in ("code", "status", "type")] if isinstance(error, dict) else []
+    for value in values:
+        if re.fullmatch(r"[45]\d\d", str(value)):
+            return int(value)
+    kinds = [value for value in values if isinstance(value, str)]
+    if any(map(_BUSY.search, kinds)):
+        return 429
+    return 503 if any(map(_BROKEN.search, kinds)) else None
+
+
 def whole(body: Any) -> Reply:
     """The reply in the JSON of a chat completion. Raises `NoReplyError`."""
+    error = reported(body)
+    if error is not None:
+        raise error
     choice = _choice(body)
     message = choice.get("message")
     if not isinstance(message, dict):
@@ -103,6 +156,14 @@ class BrokenOffError(NoReplyError):
     """A stream ended in the middle of an answer: another try may bring a whole one."""
 
 
+def _broken_off(error: ReportedError) -> NoReplyError:
+    """What an error in a stream is: another try may help unless its status says otherwise."""
+    if error.status is not None:
+        return error
+    words = error_of(error.body)
+    return BrokenOffError(f"The endpoint broke off{': ' if words else ''}{words}")
+
+
 @dataclass
 class Stream:
     """The pieces of a reply as they come. Lines are those of server-sent events; other lines are ignored."""
@@ -115,20 +176,23 @@ class Stream:
     _arguments: str = ""
 
     def take(self, line: str) -> bool:
-        """Take in a line. Whether it brought words. Raises `BrokenOffError` for an error that is reported."""
+        """Take in a line. Whether it brought words.
+
+        Raises `ReportedError` for an error that names its status, and `BrokenOffError` for any other.
+        """
         name, _, value = line.partition(":")
         value = value.strip()
         if name == "error":  # llama.cpp of 2025 says it so
-            raise BrokenOffError(f"The endpoint broke off: {error_of(_json(value)) or value}")
+            raise _broken_off(ReportedError(_json(value) or {"message": value}))
         if name != "data" or not value:
             return False
         if value == "[DONE]":
             self.ended = True
             return False
         chunk = _json(value)
-        error = error_of(chunk)
-        if (isinstance(chunk, dict) and chunk.get("error")) or (isinstance(chunk, list) and error):
-            raise BrokenOffError(f"The endpoint broke off{': ' if error else ''}{error}")
+        error = reported(chunk)
+        if error is not None:
+            raise _broken_off(error)
         if isinstance(chunk, list):
             return False
         if not isinstance(chunk, dict):

@@ -272,6 +272,23 @@ main()
 """
 
 
+@pytest.mark.parametrize("status", [429, 500])
+def test_episodes_whose_time_is_up_while_the_endpoint_fails_are_played_again(
+    tmp_path: Path, model_server: ModelServer, status: int
+) -> None:
+    """With one request at a time, so that some episodes are never asked for."""
+    limits = ("--max-seconds", "2", "--max-steps", "1", "--llm-jobs", "1")
+    arguments = ("--modes", "act", "--models", "m", "--base-url", model_server.url, *limits)
+    model_server.replies = [fault(status, "not now")]
+    done = run("eval", "coin", "--seeds", "0-3", *arguments, cwd=tmp_path, OPENAI_API_KEY=KEY)
+    assert done.returncode == 3, done.stderr
+    assert {result.outcome.value for result in read_results(folder(tmp_path))[0]} == {"model error"}
+    model_server.replies = [answer("look around")]
+    done = run("eval", "coin", "--seeds", "0-3", *arguments, cwd=tmp_path, OPENAI_API_KEY=KEY)
+    assert done.returncode == 0, done.stdout
+    assert [result.attempt for result in read_results(folder(tmp_path))[0]] == [1] * 4 + [2] * 4
+
+
 @pytest.mark.slow
 def test_the_second_interrupt_breaks_off_what_is_in_flight(tmp_path: Path, model_server: ModelServer) -> None:
     model_server.replies = [answer("look around", delay=60)]

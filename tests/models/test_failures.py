@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import threading
 from dataclasses import dataclass, replace
@@ -15,6 +16,8 @@ from pddlego.episode import events as ev
 from pddlego.errors import ModelError, NoTimeLeftError
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.models import Completion, Message, Request
+from pddlego.models.dialect import Sampling
+from pddlego.models.limiter import SharedLimiter
 from pddlego.models.openai import MAX_REPLY, OpenAIModel
 from pddlego.pddl import EDIT_SCHEMA
 from pddlego.planning import ProcessPlanner
@@ -22,6 +25,8 @@ from tests.methods.textgames.grid_house import small_house
 from tests.methods.textgames.playing import of, play
 from tests.methods.textgames.situations import situation_with
 from tests.model_server import ModelServer, Reply, answer, fault
+from tests.models.endpoints import chunk, lines, used
+from tests.scale import PATIENCE
 
 KEY = "sk-canary-0123456789abcdef"
 TRIES = 3
@@ -48,6 +53,11 @@ def shaped(message: dict[str, Any], finish: str = "stop", **more: Any) -> Reply:
     return Reply(body=json.dumps(body | more))
 
 
+def reported(code: int | str, message: str = "not now") -> Reply:
+    """An error in a reply whose status is 200."""
+    return Reply(body=json.dumps({"error": {"message": message, "code": code}}))
+
+
 HTML = {"content-type": "text/html"}
 IN_AN_HOUR = formatdate(4_000_000_000, usegmt=True)
 
@@ -67,6 +77,16 @@ CASES = [
     Case("502 bad gateway with a page", Reply(502, "<html>Bad Gateway</html>", HTML)),
     Case("503 unavailable", fault(503, "busy")),
     Case("529 overloaded", fault(529, "overloaded")),
+    Case("429 within a 200", reported(429)),
+    Case("408 within a 200", reported(408)),
+    Case("503 within a 200, as a text", reported("503")),
+    Case("busy within a 200, in words", reported("rate_limit_exceeded")),
+    Case("overloaded within a 200", Reply(body='{"error": {"type": "overloaded_error", "message": "Overloaded"}}')),
+    Case("Google's list within a 200", Reply(body='[{"error": {"code": 503, "status": "UNAVAILABLE"}}]')),
+    Case("an error without a frame", Reply(body='{"object": "error", "message": "busy", "code": 429}')),
+    Case("OpenRouter's error in a choice", shaped({"content": ""}, "error", error={"code": 502, "message": "no"})),
+    Case("429 in a stream", lines('data: {"error": {"code": 429, "message": "slow down"}}')),
+    Case("502 in the middle of a stream", lines(chunk({"content": "{"}), chunk({}, "error", error={"code": 502}))),
     # what does not pass ends the call at once, in words
     Case("slow first byte", answer("{}", delay=1.5), "longer than the time-out", TRIES),
     Case("a stream that stops", replace(answer("{}"), cut=20, stall=1.5), "longer than the time-out", TRIES),
@@ -81,6 +101,12 @@ CASES = [
     Case("503 until a late date", fault(503, "busy", headers={"retry-after": IN_AN_HOUR}), "answered 503", 1),
     Case("HTML instead of JSON", Reply(200, "<html>Welcome</html>", HTML), "gave no answer", 1),
     Case("an error with 200", Reply(body='{"error": {"message": "out of credits"}}'), "out of credits", 1),
+    Case("402 within a 200", reported(402, "Insufficient credits"), "Insufficient credits", 1),
+    Case("403 within a 200", reported(403, "Key limit exceeded"), "Key limit exceeded", 1),
+    Case("404 within a 200", reported(404, "No endpoints found"), "No endpoints found", 1),
+    Case("an unknown error within a 200", reported(1211, "Unknown model"), "Unknown model", 1),
+    Case("402 in a stream", lines('data: {"error": {"code": 402, "message": "Pay first"}}'), "Pay first", 1),
+    Case("a quota within a 200", reported("insufficient_quota", "Quota spent"), "Quota spent", 1),
     Case("400 with a bare text", Reply(400, '{"error": "no such template"}'), "no such template.", 8),
     Case("401 with a page", Reply(401, "<b>Who are you?</b>", HTML), "Who are you?", 1),
     Case("307 to elsewhere", Reply(307, "", {"location": "http://127.0.0.1:1/v2"}), "http://127.0.0.1:1/v2", 1),
@@ -101,7 +127,7 @@ def request_(coin: GameSetting) -> Request:
 
 
 def test_there_are_more_than_24() -> None:
-    assert len({item.name for item in CASES}) == len(CASES) == 37
+    assert len({item.name for item in CASES}) == len(CASES) == 53
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -116,6 +142,7 @@ def test_failure(model_server: ModelServer, request_: Request, case: Case) -> No
         assert case.text in caught.value.sentence
         assert KEY not in caught.value.sentence
         assert caught.value.next_step
+        assert "200" not in case.name or not re.search("--base-url|--no-stream", caught.value.next_step)
     else:
         result = replace(model.complete(request_), seconds=0.0)
         assert result == Completion("{}", 100, 20, 64, attempts=case.requests)
@@ -123,40 +150,97 @@ def test_failure(model_server: ModelServer, request_: Request, case: Case) -> No
     assert len(model_server.requests) == case.requests
 
 
-def test_a_wait_that_is_longer_than_the_episode_has_time_is_no_fault_of_the_model(
-    model_server: ModelServer, request_: Request
-) -> None:
-    model_server.replies = [fault(429, "slow down", headers={"retry-after": "40"})]
-    model = OpenAIModel("m", KEY, model_server.url)
-    with pytest.raises(NoTimeLeftError, match="429"):
-        model.complete(replace(request_, seconds=5.0))
-    assert len(model_server.requests) == 1
+OUTAGES = {
+    "a server error": fault(500, "oops"),
+    "busy": fault(503, "busy"),
+    "turned away": fault(429, "slow down", headers={"retry-after": "0.01"}),
+    "turned away for longer than there is time": fault(429, "slow down", headers={"retry-after": "40"}),
+    "a broken stream": lines(chunk({"content": "{"})),
+    "an error in a stream": lines('data: {"error": {"code": 502, "message": "upstream"}}'),
+    "a lost connection": Reply(drop=True),
+}
 
 
-@pytest.mark.slow
-def test_an_outage_that_lasts_longer_than_the_episode_is_the_endpoint_s_failure(
-    model_server: ModelServer, request_: Request
+@pytest.mark.parametrize("waits", [True, False], ids=["between two tries", "in the last try"])
+@pytest.mark.parametrize("name", OUTAGES)
+def test_time_that_is_up_while_the_endpoint_fails_is_the_endpoint_s_failure(
+    model_server: ModelServer, request_: Request, name: str, waits: bool
 ) -> None:
+    """With every try, or with all but the last one, which is cut short."""
     held = threading.Event()
-    too_long, at_once = ({"retry-after": seconds} for seconds in ("40", "0"))
-    for replies, seconds in (
-        ([fault(503, "down", headers=too_long)], 20.0),
-        ([fault(503, "down", headers=at_once), answer("{}", hold=held)], 5.0),  # the second try is cut short
-    ):
-        model_server.replies = [*replies]
-        model_server.requests.clear()
-        with pytest.raises(ModelError) as caught:
-            OpenAIModel("m", KEY, model_server.url).complete(replace(request_, seconds=seconds))
-        assert not isinstance(caught.value, NoTimeLeftError)
+    model_server.replies = [OUTAGES[name]] if waits else [OUTAGES[name], answer("{}", hold=held)]
+    with pytest.raises(ModelError) as caught:
+        OpenAIModel("m", KEY, model_server.url).complete(replace(request_, seconds=2.0))
+    assert not isinstance(caught.value, NoTimeLeftError)
+    assert "model-timeout" not in caught.value.next_step
     held.set()
+
+
+def test_a_request_that_is_never_sent_because_others_are_turned_away(
+    model_server: ModelServer, request_: Request
+) -> None:
+    limiter = SharedLimiter(1)
+    limiter.hold(PATIENCE)
+    with pytest.raises(ModelError, match="was not asked") as caught:
+        OpenAIModel("m", KEY, model_server.url, limiter=limiter).complete(replace(request_, seconds=0.2))
+    assert not isinstance(caught.value, NoTimeLeftError)
 
 
 def test_a_slow_answer_is_no_outage(model_server: ModelServer, request_: Request) -> None:
     held = threading.Event()
     model_server.replies = [answer("{}", hold=held)]
-    with pytest.raises(NoTimeLeftError):
+    with pytest.raises(NoTimeLeftError) as caught:
         OpenAIModel("m", KEY, model_server.url).complete(replace(request_, seconds=0.2))
+    assert "--max-seconds" in caught.value.next_step
     held.set()
+
+
+@pytest.mark.parametrize(
+    ("text", "finish", "tokens", "most", "is_full"),
+    [
+        ("", "length", 1, None, True),
+        (" \n", "length", 0, 500, True),
+        ("", "length", 1, 1, False),  # the limit of the answer itself
+        ("", "length", 300, None, False),  # reasoning that is not shown
+        ("{", "length", 1, None, False),
+        ("", "stop", 1, None, False),
+    ],
+)
+@pytest.mark.parametrize("streams", [True, False])
+def test_an_empty_answer_of_a_full_context_is_an_error(
+    model_server: ModelServer,
+    request_: Request,
+    text: str,
+    finish: str,
+    tokens: int,
+    most: int | None,
+    is_full: bool,
+    streams: bool,
+) -> None:
+    usage = used(4000, tokens)
+    streamed = lines(
+        chunk({"content": text}), chunk({}, finish), f"data: {json.dumps({'choices': [], **usage})}", "data: [DONE]"
+    )
+    model_server.replies = [streamed if streams else shaped({"content": text}, finish, **usage)]
+    model = OpenAIModel("m", KEY, model_server.url, sampling=Sampling(max_tokens=most))
+    if is_full:
+        with pytest.raises(ModelError, match="context is full: the prompt takes 4000 tokens"):
+            model.complete(request_)
+    else:
+        assert model.complete(request_).finish == finish
+    assert len(model_server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "names_it"), [("", True), ("/", True), ("/api", True), ("/v1", False), ("/api/v4", False)]
+)
+def test_a_url_without_v1_that_is_not_found(
+    model_server: ModelServer, request_: Request, path: str, names_it: bool
+) -> None:
+    model_server.replies = [fault(404, "Not Found")]
+    with pytest.raises(ModelError) as caught:
+        OpenAIModel("m", KEY, model_server.url.removesuffix("/v1") + path).complete(request_)
+    assert ("under /v1" in caught.value.next_step) is names_it
 
 
 def test_connection_refused(request_: Request) -> None:
