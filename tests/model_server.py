@@ -89,13 +89,17 @@ def fault(status: int, message: str, code: str | None = None, **reply: Any) -> R
 
 
 class ModelServer:
-    """Gives the replies in order, the last one for ever. `requests` holds the bodies, `paths` the URLs that came."""
+    """Gives the replies in order, the last one for ever. `requests` holds the bodies, `paths` the URLs that came.
+
+    A list of models is given if there are `models`.
+    """
 
     def __init__(self) -> None:
         self.replies: list[Reply | Callable[[dict[str, Any]], Reply]] = [answer("ok")]
         self.requests: list[dict[str, Any]] = []
         self.headers: list[Mapping[str, str]] = []
         self.paths: list[str] = []
+        self.models: list[str] = []
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -130,6 +134,14 @@ class ModelServer:
                     self.wfile.flush()
                     time.sleep(reply.stall)
                     self.close_connection = True
+
+            def do_GET(self) -> None:
+                data = json.dumps({"data": [{"id": name, "object": "model"} for name in outer.models]}).encode()
+                self.send_response(200 if outer.models and self.path.endswith("/models") else 404)
+                self.send_header("content-type", "application/json")
+                self.send_header("content-length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
 
             def send_pieces(self, reply: Reply) -> None:
                 self.send_response(reply.status)

@@ -121,6 +121,7 @@ class Loss:
     """A lost episode, and what became of it. `recorded` is its last version, `errors` what was corrected so far.
 
     `cell` is the one that is played on, `restart` where it goes on. Without `counts` the last version has no result.
+    `cost` is None if its model has no price.
     """
 
     summary: Summary
@@ -131,7 +132,7 @@ class Loss:
     restart: Restart | None = None
     won: bool = False
     counts: bool = True
-    cost: float = 0.0
+    cost: float | None = 0.0
 
     @classmethod
     def of(cls, summary: Summary, journal: Path) -> Loss:
@@ -202,7 +203,9 @@ def _play_on(console: Console, setup: Setup, losses: Sequence[Loss], path: Path,
     costs = costs_of(path)
     for summary in running.results:
         loss = by_cell[summary.cell]
-        loss.won, loss.cost = summary.won, loss.cost + costs.get(summary.cell.label, 0.0)
+        loss.won, cost = summary.won, costs.get(summary.cell.label, 0.0)
+        has_price = is_free(summary.cell) or summary.cell.model in running.prices
+        loss.cost = loss.cost + cost if has_price and loss.cost is not None else None
         loss.counts = summary.counts
         if summary.counts:
             loss.recorded = load_recorded(path / EPISODES / journal_name(summary.cell, summary.attempt))
@@ -244,7 +247,9 @@ def _rest(losses: Sequence[Loss]) -> tuple[str, ...]:
     still = sum(loss.counts and not loss.won and bool(loss.errors) for loss in losses)
     without_error = sum(not loss.errors for loss in losses)
     without_result = sum(not loss.counts for loss in losses)
-    return str(still), str(without_error), str(without_result), money(sum(loss.cost for loss in losses))
+    costs = [loss.cost for loss in losses]
+    total = money(None if None in costs else sum(cost or 0.0 for cost in costs))
+    return str(still), str(without_error), str(without_result), total
 
 
 def _is_lost(summary: Summary) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -13,9 +13,9 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from pddlego.errors import EngineError, PddlegoError, UsageError
+from pddlego.errors import EngineError, ModelError, PddlegoError, UsageError
 from pddlego.runs.folders import RUNS, RUNS_VARIABLE
-from pddlego.util.text import clean
+from pddlego.util.text import clean, suggestion
 
 
 def command(
@@ -140,6 +140,7 @@ def _model(model: str | None, base_url: str | None) -> str:
     from pddlego.methods.textgames.reader.noise import ALL
     from pddlego.models.base import Message, Request
     from pddlego.models.endpoint import Access, Endpoint, make_endpoint
+    from pddlego.models.openai import OpenAIModel
     from pddlego.models.transcript import is_conversations, parse_place, read_conversations
 
     if model is not None and model.startswith(f"{BUILT_IN_MODEL}+"):
@@ -156,7 +157,23 @@ def _model(model: str | None, base_url: str | None) -> str:
     access = Access(os.environ.get("OPENAI_API_KEY"))
     made = make_endpoint(model, Endpoint(base_url=base_url, timeout=20.0), access, attempts=1)
     answer = made.complete(Request("probe", (Message("user", "Answer with the word ok."),)))
+    if isinstance(made, OpenAIModel):
+        _check_listed(model, made.listed())
     return f"{model} answers in {answer.seconds:.1f} s"
+
+
+def _check_listed(model: str, listed: Collection[str]) -> None:
+    """Raises `ModelError` if the endpoint lists other models only: some answer with another one to any name.
+
+    A name may be listed with a tag (Ollama) or a folder (Gemini), or have a variant that is not listed (OpenRouter).
+    """
+    if not listed or {model, f"{model}:latest", f"models/{model}", model.rpartition(":")[0]} & set(listed):
+        return
+    names = sorted(listed)
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    reason = f"It answers, perhaps with another model. It lists {', '.join(names[:5])}{more}."
+    advice = "Name one of them, unless yours is an alias that the provider documents."
+    raise ModelError(f"The endpoint does not list {model}", reason, suggestion(model, names, advice))
 
 
 def _methods() -> str:
@@ -168,11 +185,11 @@ def _methods() -> str:
 
 
 def _runs(runs: str) -> str:
-    place = Path(runs)
+    place = Path(runs).absolute()
     try:
-        place.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=place):
+        there = next(folder for folder in (place, *place.parents) if folder.exists())
+        with tempfile.NamedTemporaryFile(dir=there):
             pass
     except OSError as error:
-        raise UsageError(f"{place} cannot be written", f"{error.strerror}.", "Choose another with --runs.") from error
-    return f"{place.resolve()} can be written"
+        raise UsageError(f"{runs} cannot be written", f"{error.strerror}.", "Choose another with --runs.") from error
+    return f"{place} can be {'written' if there == place else 'made'}"

@@ -79,7 +79,7 @@ SLICE = 0.2
 
 
 class TurnedAwayError(ConnectionError):
-    """A request waited until it was no longer needed: the endpoint turned others away (429), and answered none since."""
+    """A request waited until it was no longer needed: the endpoint turned others away (429) and answered none since."""
 
 
 class Permit(Protocol):

@@ -444,6 +444,17 @@ class OpenAIModel:
             raise ModelError(what, f"Its context is full: {counts}.", advice)
         return self._completion(request, reply, time.perf_counter() - started, sent[0], not_taken)
 
+    def listed(self) -> tuple[str, ...]:
+        """The names of the models that the endpoint lists; empty if it has no such list."""
+        import openai
+
+        try:
+            response = self._connection.client.models.with_raw_response.list(timeout=self._timeout)
+            models = json.loads(response.text).get("data") or []
+            return tuple(model["id"] for model in models if isinstance(model["id"], str))
+        except (openai.OpenAIError, ValueError, AttributeError, TypeError, KeyError, RecursionError):
+            return ()
+
     def _too_late(self, failures: Sequence[openai.OpenAIError], sent: int, turned_away: bool = False) -> ModelError:
         """The error at the end of the episode's time. If the endpoint was failing, it is the endpoint's."""
         if failures:

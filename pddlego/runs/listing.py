@@ -22,7 +22,8 @@ class RunRow:
     """A run folder, by its `name` in the folder of runs.
 
     `what` was asked for, `when` it began, how many of its `cells` were played and won, and what they cost. `state` is
-    `running`, `finished` or `unfinished`, or says what is wrong with the folder.
+    `running`, `finished` or `unfinished` (the same command would play some cells again), or says what is wrong with the
+    folder.
     """
 
     path: Path
@@ -60,7 +61,7 @@ def _run(folder: Path) -> RunRow:
     played = [summary for summary in last.values() if summary.played]
     cells = len(read_cells(folder) | set(last))
     created = str(manifest.get("created", ""))
-    finished = "finished" if cells and len(played) >= cells else "unfinished"
+    finished = "finished" if cells and sum(summary.counts for summary in played) >= cells else "unfinished"
     return RunRow(
         path=folder,
         what=_what(manifest),

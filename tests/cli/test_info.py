@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.cli.command import run
 from tests.model_server import ModelServer, answer, fault
 
@@ -19,6 +21,8 @@ def test_doctor_is_content(tmp_path: Path) -> None:
     for name in ("Java", "game engines", "planner", "model", "runs folder"):
         assert f"ok {name}" in done.stdout
     assert "textworldexpress, a game in" in done.stdout
+    assert "can be made" in done.stdout
+    assert not list(tmp_path.iterdir()), "it only looks"
 
 
 def test_doctor_asks_the_model(tmp_path: Path, model_server: ModelServer) -> None:
@@ -31,6 +35,27 @@ def test_doctor_asks_the_model(tmp_path: Path, model_server: ModelServer) -> Non
     assert "!! model" in bad.stdout
     assert "Check OPENAI_API_KEY" in bad.stdout
     assert "canary" not in bad.stdout
+
+
+@pytest.mark.parametrize(
+    ("models", "is_good"),
+    [
+        (["m"], True),
+        (["other", "m"], True),
+        (["m:latest"], True),
+        (["models/m"], True),
+        (["other"], False),
+        (["m:8b"], False),
+        ([], True),
+    ],
+)
+def test_doctor_looks_whether_the_endpoint_lists_the_model(
+    tmp_path: Path, model_server: ModelServer, models: list[str], is_good: bool
+) -> None:
+    model_server.models = models
+    done = run("doctor", "--model", "m", "--base-url", model_server.url, cwd=tmp_path)
+    assert (("ok model" if is_good else "!! model") in done.stdout) is True
+    assert is_good or f"It lists {models[0]}." in done.stdout
 
 
 def test_doctor_says_how_to_mend_what_is_broken(tmp_path: Path) -> None:

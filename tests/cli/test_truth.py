@@ -185,3 +185,4 @@ def test_what_was_not_played_on_is_no_loss(tmp_path: Path, model_server: ModelSe
     lost, without_result = int(row[3]), int(row[-2])
     assert lost == 3
     assert without_result >= 2
+    assert row[-1] == "n/a", "the model has no price"

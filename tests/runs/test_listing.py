@@ -43,6 +43,23 @@ def test_runs_are_listed_with_what_came_of_them(tmp_path: Path) -> None:
     assert "3/3" in listed
 
 
+@pytest.mark.parametrize(
+    ("outcome", "state"),
+    [
+        (Outcome.LOST, "finished"),
+        (Outcome.BUDGET, "finished"),
+        (Outcome.MODEL_ERROR, "unfinished"),
+        (Outcome.CRASHED, "unfinished"),
+        (Outcome.INTERRUPTED, "unfinished"),
+    ],
+)
+def test_a_run_is_finished_if_nothing_of_it_would_be_played_again(tmp_path: Path, outcome: Outcome, state: str) -> None:
+    path = folder(tmp_path / "run", [summary(1), summary(2, outcome)])
+    (path / "manifest.json").write_text("{}")
+    (row,) = list_runs(tmp_path)
+    assert row.state == state
+
+
 def test_runs_within_a_folder_and_damaged_ones(tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
     folder(tmp_path / "counterfactual" / "1", [summary(1)])
