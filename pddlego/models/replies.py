@@ -104,7 +104,7 @@ def _status_of(error: Any) -> int | None:
     values = [error.get(name) for name in ("code", "status", "type")] if isinstance(error, dict) else []
     for value in values:
         if re.fullmatch(r"[45]\d\d", str(value)):
-            return int(value)
+            return int(str(value))
     kinds = [value for value in values if isinstance(value, str)]
     if any(map(_BUSY.search, kinds)):
         return 429
