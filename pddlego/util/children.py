@@ -81,6 +81,18 @@ def limit_memory(mebibytes: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (mebibytes << 20, mebibytes << 20))
 
 
+def kill_group(leader: int) -> None:
+    """Kill a process that has a session of its own, with all its children.
+
+    It must not have been waited for: its number may be another's by then.
+    """
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        if hasattr(os, "killpg"):
+            os.killpg(leader, signal.SIGKILL)
+        else:
+            os.kill(leader, signal.SIGTERM)
+
+
 def die_with(parent: int, folder: str | None = None) -> None:
     """Remove the folder and end, with all children, when the parent is gone.
 

@@ -6,6 +6,7 @@ A `Game` needs `start`, `step` and `task`. What it may have besides is in protoc
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -35,6 +36,17 @@ class Observation:
     look: str = ""
     kinds: tuple[str, ...] = ()
     things: tuple[str, ...] = ()
+
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
+
+
+def sendable(command: str) -> str:
+    """A command as every engine can take it: one line without control characters and lone surrogates.
+
+    Models write them. An engine written in C loops for ever on some, and others take a line for two commands.
+    """
+    return _CONTROL.sub(" ", writable(command))
 
 
 class Game(Protocol):
@@ -112,7 +124,8 @@ class ForeignGame:
         return self._checked(_guarded(self._engine, "start the game", self._game.start))
 
     def step(self, command: str) -> Observation:
-        return self._checked(_guarded(self._engine, f"answer '{command}'", lambda: self._game.step(command)))
+        sent = sendable(command)
+        return self._checked(_guarded(self._engine, f"answer '{sent}'", lambda: self._game.step(sent)))
 
     def all_commands(self) -> tuple[str, ...]:
         game = self._game

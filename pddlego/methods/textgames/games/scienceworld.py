@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from pddlego.methods.textgames.games import GameSpec, Observation
+from pddlego.methods.textgames.games import GameSpec, Observation, sendable
 from pddlego.methods.textgames.games.java import JavaMachine, JavaProgram
 
 _HEAP = 512
@@ -53,7 +53,8 @@ class ScienceWorldGame:
 
     def step(self, command: str) -> Observation:
         """Send one command. Raises `EngineError`."""
-        answer = self._call(f"answer '{command}'", lambda: self._interface.step(command))
+        sent = sendable(command)
+        answer = self._call(f"answer '{sent}'", lambda: self._interface.step(sent))
         return self._observation(str(answer).strip())
 
     def all_commands(self) -> tuple[str, ...]:

@@ -5,24 +5,23 @@ A game is generated once and kept in the user's cache folder: the same setting, 
 
 from __future__ import annotations
 
+import json
 import os
 import re
-import signal
-import subprocess
 import sys
 import tempfile
 import threading
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, TypeVar
+from types import ModuleType
+from typing import Any, cast
 
-from pddlego.errors import EngineError
-from pddlego.methods.textgames.games import GameSpec, Observation, textworld_maker
-from pddlego.methods.textgames.games.textworld_maker import import_textworld
+from pddlego.errors import EngineError, explained, is_too_many_files
+from pddlego.methods.textgames.games import GameSpec, Observation, sendable, textworld_maker, textworld_player
+from pddlego.methods.textgames.games.process import EngineProcess
 from pddlego.models.cache import FOLDER, default_path
-from pddlego.util.children import for_children
 
 _TIMEOUT = 900.0
 """Seconds that making a game may take. Most take 5; mazes with many locks have taken minutes."""
@@ -44,13 +43,14 @@ _OUTSIDE = re.compile(
 _UNKNOWN = "not-a-verb"
 """What is sent in their place."""
 
-_loading = threading.Lock()
-"""Held while a game is loaded: TextWorld reads its files with one parser."""
+_ANSWER = 60.0
+"""Seconds that an answer may take. Most take some milliseconds, and the first one half a second."""
+
+_starting = threading.BoundedSemaphore(os.cpu_count() or 1)
+"""Held while a game is started, which keeps a processor busy: the seconds of those that wait have not begun."""
 
 _making: defaultdict[Path, threading.Lock] = defaultdict(threading.Lock)
 """Held while the game of a path is made, so that two episodes do not make it twice."""
-
-T = TypeVar("T")
 
 
 class TextWorldGame:
@@ -58,35 +58,38 @@ class TextWorldGame:
 
     It begins with the task, and with what the player carries. The description of the room follows an answer where it
     has changed and the answer does not contain it. The score is the share of the points that can be had.
+
+    Each game has a process of its own from its start to `close`, and a new one if it is started again after a failure.
     """
 
     def __init__(self, spec: GameSpec) -> None:
         self._spec = spec
-        self._game: Any = None
-        self._state: Any = None
+        self._process: EngineProcess | None = None
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._closed = False
+        self._state: Mapping[str, Any] = {}
         self._look = ""
         self.task = ""
 
     def start(self) -> Observation:
         """Make the game if it is not in the cache, load it, and look around. Raises `EngineError`."""
-        textworld, path = import_textworld(), str(game_file(self._spec))
-        if self._game is None:
-            about = ("description", "inventory", "admissible_commands", "facts", "objective", "max_score")
-            wanted = textworld.EnvInfos(**dict.fromkeys(about, True), extras=["walkthrough"])
-            with _loading:
-                self._game = self._call("load the game", lambda: textworld.start(path, wanted))
-        self._state = self._call("start the game", self._game.reset)
-        self.task = " ".join(self._state.objective.split())
-        self._look = _lines(self._state.description)
-        carried = _lines(self._state.inventory)
+        path = game_file(self._spec)
+        with _starting:
+            if self._process is None or not self._process.alive:
+                self._launch(path)
+            self._state = self._ask("start the game", None)
+        self.task = " ".join(self._state["task"].split())
+        self._look = _lines(self._state["look"])
+        carried = _lines(self._state["inventory"])
         return self._observation("\n\n".join((self.task, *([carried] if ":" in carried else ()), self._look)))
 
     def step(self, command: str) -> Observation:
         """Send one command. Raises `EngineError`."""
+        command = sendable(command)
         command = _UNKNOWN if _OUTSIDE.search(command) else command
-        self._state = self._call(f"answer '{command}'", lambda: self._game.step(command))[0]
-        answer, look = _lines(self._state.feedback), _lines(self._state.description)
-        is_new = look != self._look and look not in answer and not self._state.won
+        self._state = self._ask(f"answer '{command}'", command)
+        answer, look = _lines(self._state["text"]), _lines(self._state["look"])
+        is_new = look != self._look and look not in answer and not self._state["won"]
         self._look = look
         return self._observation(f"{answer}\n\n{look}" if is_new else answer)
 
@@ -94,33 +97,54 @@ class TextWorldGame:
     def solution(self) -> tuple[str, ...]:
         """The commands by which the generator made sure that the game can be won. Raises `EngineError`."""
         self.start()
-        return tuple(self._state["extra.walkthrough"])
+        return tuple(self._state["solution"])
 
     def facts(self) -> tuple[tuple[str, ...], ...]:
         """What is true in the game now. `r`, `d`, `f`, … are the types of rooms, doors, foods and so on."""
-        facts = self._state.facts
-        kinds = {argument.name: argument.type for fact in facts for argument in fact.arguments}
-        named = ((fact.name, *(argument.name for argument in fact.arguments)) for fact in facts)
-        return (*named, *((kind, name) for name, kind in kinds.items()))
+        return tuple(map(tuple, self._state["facts"]))
 
     def close(self) -> None:
-        """Unload the game."""
-        if self._game is not None:
-            self._game.close()
+        """End the game's process, also while another thread waits for its answer."""
+        self._closed = True
+        self._end()
 
     def _observation(self, text: str) -> Observation:
         state = self._state
-        score = (state.score or 0) / (state.max_score or 1)
-        valid = tuple(state.admissible_commands)
-        return Observation(text, min(1.0, score), bool(state.won), bool(state.lost), valid, self._look)
+        score, valid = min(1.0, state["score"]), tuple(state["commands"])
+        return Observation(text, score, state["won"], state["lost"], valid, self._look)
 
-    def _call(self, what: str, call: Callable[[], T]) -> T:
+    def _launch(self, path: Path) -> None:
+        self._end()
         try:
-            return call()
-        except (OSError, RuntimeError, ValueError, KeyError, IndexError, AssertionError) as error:
-            reason = f"{type(error).__name__}: {error}"
-            advice = f"Remove {game_path(self._spec)} and play again."
-            raise EngineError(f"TextWorld failed to {what}", reason, advice) from error
+            self._folder = tempfile.TemporaryDirectory(prefix="pddlego-textworld-", ignore_cleanup_errors=True)
+            folder = Path(self._folder.name)
+            # The interpreter copies its library to the folder for temporary files, and may be killed before it is done.
+            program = _program(textworld_player, str(folder), str(path.absolute()))
+            self._process = EngineProcess(program, folder, **_environment(), TMPDIR=str(folder))
+        except OSError as error:
+            reason = explained(error) if is_too_many_files(error) else f"{error.strerror or error}."
+            raise EngineError("TextWorld did not start", reason) from error
+
+    def _ask(self, what: str, command: str | None) -> Mapping[str, Any]:
+        """The state of the game after a command, or at its start. Raises `EngineError`, and ends the process then."""
+        process = self._process
+        try:
+            if process is None or self._closed:
+                raise EngineError(f"TextWorld cannot {what}", "The game is not running.")
+            answer = process.ask(json.dumps(command).encode() + b"\n", _ANSWER)
+            if answer:
+                return cast("Mapping[str, Any]", json.loads(answer))
+            advice = f"Play again. If it happens again, remove {game_path(self._spec)}, which makes the game anew."
+            raise EngineError(f"TextWorld failed to {what}", f"Its process failed: {process.state()}.", advice)
+        except BaseException:
+            self._end()  # also if it was interrupted between question and answer
+            raise
+
+    def _end(self) -> None:
+        if self._process is not None:
+            self._process.close()
+        if self._folder is not None:
+            self._folder.cleanup()
 
 
 def _lines(text: str) -> str:
@@ -165,24 +189,27 @@ def _made(spec: GameSpec, path: Path) -> Path:
 def _make(spec: GameSpec, path: Path) -> None:
     """Make a game in a process of its own: the generator uses one processor for seconds, and global random numbers."""
     parameters = (f"{name}={value}" for name, value in spec.parameters.items())
-    program = [sys.executable, "-m", textworld_maker.__name__, str(os.getpid())]
-    command = [*program, spec.name, spec.fold, str(spec.seed), str(path), *parameters]
-    # The order of sets must not decide which game a seed gives.
-    environment = for_children(PYTHONHASHSEED="0", PYTHONPATH=os.pathsep.join(sys.path))
-    reason = f"It took more than {_TIMEOUT:.0f} seconds."
-    with tempfile.TemporaryFile() as errors:  # not a pipe: its compilers would keep that open
-        # A session of its own: Ctrl-C is ours to handle.
-        maker = subprocess.Popen(command, env=environment, stdout=errors, stderr=errors, start_new_session=True)
-        try:
-            maker.wait(_TIMEOUT)
-            errors.seek(0)
-            reason = errors.read().decode(errors="replace").strip().rpartition("\n")[2]
-        except subprocess.TimeoutExpired:
-            pass  # it is named below
-        finally:
-            if maker.poll() is None:
-                os.killpg(maker.pid, signal.SIGKILL)
-                maker.wait()
-    if maker.returncode or not path.exists():
+    program = _program(textworld_maker, spec.name, spec.fold, str(spec.seed), str(path), *parameters)
+    maker = EngineProcess(program, **_environment())
+    try:
+        code = maker.wait(_TIMEOUT)
+        reason = (
+            f"It took more than {_TIMEOUT:.0f} seconds." if code is None else f"Its process failed: {maker.state()}."
+        )
+    finally:
+        maker.close()
+    if code or not path.exists():
         advice = "Choose another seed or other parameters, or free space for temporary files."
-        raise EngineError(f"TextWorld could not make the game {spec.name}", reason or "It does not say why.", advice)
+        raise EngineError(f"TextWorld could not make the game {spec.name}", reason, advice)
+
+
+def _program(module: ModuleType, *arguments: str) -> list[str]:
+    """The command that runs a module of ours, which ends with this process."""
+    return [sys.executable, "-m", module.__name__, str(os.getpid()), *arguments]
+
+
+def _environment() -> dict[str, str]:
+    """Variables of our programs. The order of sets must not decide which game a seed gives."""
+    # Our own folder is an empty entry of the path, and theirs is another one.
+    paths = os.pathsep.join(os.path.abspath(path) for path in sys.path)  # noqa: PTH100 -- does not follow links
+    return {"PYTHONHASHSEED": "0", "PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1"}

@@ -5,6 +5,7 @@ It ends with its parent, which is named by its number, and removes the folder of
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import threading
@@ -84,6 +85,7 @@ _FAR = 1_000_000
 def main(parent: str, name: str, fold: str, seed: str, path: str, *parameters: str) -> None:
     """Make the game and write it to `path` (its data beside it, as `.json`)."""
     threading.Thread(target=die_with, args=(int(parent), str(Path(path).parent)), daemon=True).start()
+    os.dup2(2, 1)  # what it prints is read with its errors
     values = {key: int(value) for key, _, value in (parameter.partition("=") for parameter in parameters)}
     textworld = import_textworld()
     for attempt in range(ATTEMPTS):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pddlego.errors import EngineError
-from pddlego.methods.textgames.games import GameSpec, Observation
+from pddlego.methods.textgames.games import GameSpec, Observation, sendable
 from pddlego.methods.textgames.games.java import JavaMachine, JavaProgram, shared_machine
 
 _HEAP = 96
@@ -54,7 +54,8 @@ class ExpressGame:
 
     def step(self, command: str) -> Observation:
         """Send one command. Raises `EngineError`."""
-        return self._observation(self._call(f"answer '{command}'", lambda: self._interface.stepJSON(command)))
+        sent = sendable(command)
+        return self._observation(self._call(f"answer '{sent}'", lambda: self._interface.stepJSON(sent)))
 
     @property
     def solution(self) -> tuple[str, ...]:

@@ -123,6 +123,27 @@ def test_whatever_an_engine_answers_is_an_observation_or_an_engine_error(
         ForeignGame("odd", Odd({})).step("go")
 
 
+CONTROL = [*map(chr, range(0x20)), *map(chr, range(0x7F, 0xA0)), "\ud800", "\udfff"]
+"""Letters that no engine is sent."""
+
+
+@pytest.mark.parametrize("form", ["{}", "go{}north", "go {}{}north", "{}go north{}"])
+def test_no_control_character_is_sent(form: str) -> None:
+    class Recording(GridHouse):
+        def step(self, command: str) -> Observation:
+            assert not [letter for letter in command if letter in CONTROL], ascii(command)
+            sent.append(command)
+            return Observation("Yes.")
+
+    sent: list[str] = []
+    game = ForeignGame("odd", Recording({}))
+    for letter in CONTROL:
+        game.step(form.format(letter, letter))
+    game.step("go  north – é 日")
+    assert sent.pop() == "go  north – é 日"
+    assert {" ".join(command.replace("?", " ").split()) for command in sent} <= {"", "go north"}
+
+
 def test_text_that_cannot_be_written_is_made_writable() -> None:
     class Odd(GridHouse):
         def start(self) -> Observation:

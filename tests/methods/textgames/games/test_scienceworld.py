@@ -56,6 +56,12 @@ def test_what_is_visible_follows_an_answer_where_it_changed(game: Make) -> None:
     assert playing.step("open door to outside").text == "The door is already open."
 
 
+def test_control_characters_are_not_sent(game: Make) -> None:
+    playing = game()
+    playing.start()
+    assert playing.step("open\0door\nto\x1boutside").text.startswith("The door is now open.")
+
+
 def test_to_focus_on_the_wrong_thing_loses(game: Make) -> None:
     playing = game()
     playing.start()

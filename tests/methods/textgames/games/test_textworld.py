@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -13,9 +21,13 @@ from pddlego.errors import EngineError, SettingError, UsageError
 from pddlego.methods.setting_files import setting_names
 from pddlego.methods.textgames.events import FactsChecked
 from pddlego.methods.textgames.games import GameSpec
-from pddlego.methods.textgames.games.textworld import TextWorldGame, game_file
+from pddlego.methods.textgames.games.process import EngineProcess
+from pddlego.methods.textgames.games.textworld import TextWorldGame, game_file, game_path
 from pddlego.methods.textgames.loading import load
 from pddlego.models.cache import FOLDER
+from tests.children import started
+from tests.methods.textgames.games.test_engines import CONTROL
+from tests.planning.test_process import alive
 from tests.scale import PATIENCE
 
 pytestmark = pytest.mark.slow
@@ -174,3 +186,179 @@ def test_rules_for_facts_are_checked(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SettingError, match=r"facts.at: '\(at \?room\)' names \['\?room'\], which nothing matches"):
         load("wrong")
+
+
+def process_of(game: TextWorldGame) -> EngineProcess:
+    assert game._process is not None
+    return game._process
+
+
+def test_no_command_ends_the_interpreter_or_puts_it_out_of_step() -> None:
+    """On some of these the interpreter loops for ever, ends its process, or takes one command for two."""
+    game = TextWorldGame(coin(3))
+    room = game.start().look
+    process = process_of(game)
+    cut_in_two = ["\N{WHITE SMILING FACE}" * 67, "a" + "\N{WHITE SMILING FACE}" * 67, "a" * 197 + "é"]
+    commands = [form.format(letter) for letter in CONTROL for form in ("{}", "look{}", "look. {}", "{}look")]
+    for command in [*commands, *cut_in_two, "x" * 100_000, "", " ", "\n\n"]:
+        assert game.step(command).text, repr(command)
+        assert game.step("look").text.startswith(room.split("\n")[0]), repr(command)
+    assert game._process is process
+    assert process.alive
+    game.close()
+
+
+def test_what_is_hidden_behind_a_control_character_is_no_command_to_the_interpreter() -> None:
+    game = TextWorldGame(coin(3))
+    game.start()
+    for command in ("\0save", "look.\x1bquit", "look then\x0brestart", "look\x00\x00.\x01restart"):
+        assert game.step(command).text == "That's not a verb I recognise."
+    game.close()
+
+
+@pytest.mark.parametrize("question", ['"\\u0000"', '"look.\\u0000"', '"\\u0011"', "not JSON", '{"a": 1}'])
+def test_a_process_that_fails_is_an_error_and_the_next_start_gets_a_new_one(question: str) -> None:
+    """The interpreter loops for ever on some of these, and ends its process on others."""
+    game = TextWorldGame(coin(3))
+    first = game.start()
+    process = process_of(game)
+    assert process.ask(f"{question}\n".encode(), 2.0) == b""
+    assert not process.alive
+    with pytest.raises(EngineError, match="TextWorld failed to answer 'look'") as caught:
+        game.step("look")
+    assert str(game_path(coin(3))) in caught.value.next_step
+    assert game.start() == first
+    assert game._process is not process
+    game.close()
+
+
+def test_an_answer_has_a_time_limit() -> None:
+    game = TextWorldGame(coin(3))
+    game.start()
+    process = process_of(game)
+    os.kill(process.pid, signal.SIGSTOP)
+    assert process.ask(b'"look"\n', 0.2) == b""
+    assert not process.alive
+    assert process.state() == "it did not answer within 0.2 seconds"
+
+
+def damaged(data: bytes, how: str) -> bytes:
+    kind, _, number = how.partition(" ")
+    if kind == "cut":
+        return data[: int(len(data) * float(number))]
+    if kind == "of":
+        return number.encode() * (1 + len(data) // len(number))
+    changed, chance = bytearray(data), random.Random(int(number))
+    for _ in range(500):
+        changed[chance.randrange(len(changed))] = chance.randrange(256)
+    return bytes(changed)
+
+
+@pytest.mark.parametrize("suffix", [".z8", ".json"])
+@pytest.mark.parametrize(
+    "how", ["cut 0", "cut 0.1", "cut 0.9", "of \0", "of [", "of {}", "of hello", "flip 1", "flip 2"]
+)
+def test_a_damaged_file_ends_its_episode_only(how: str, suffix: str) -> None:
+    path = game_file(coin(5)).with_suffix(suffix)
+    whole = path.read_bytes()
+    path.write_bytes(damaged(whole, how))
+    game = TextWorldGame(coin(5))
+    try:
+        solution = game.solution
+        for command in solution:
+            game.step(command)
+    except EngineError as error:
+        assert "Its process failed: it " in error.reason
+        assert str(game_path(coin(5))) in error.next_step
+    else:
+        assert how.startswith("flip")  # in a part that is not used
+    finally:
+        game.close()
+        path.write_bytes(whole)
+
+
+def test_a_damaged_game_is_an_outcome() -> None:
+    first = pddlego.play("textworld-coin", seed=13, max_steps=1)
+    (path,) = (path for path in default_folder().rglob("*-13.z8") if "rooms=20" in path.name)
+    path.write_bytes(b"not a game")
+    episode = pddlego.play("textworld-coin", seed=13, max_steps=1)
+    path.unlink()
+    assert (first.outcome, episode.outcome) == ("step limit", "crashed")
+    assert "Story file read error" in episode.message
+    assert f"remove {path}" in episode.message
+
+
+def default_folder() -> Path:
+    return Path(os.environ[FOLDER])
+
+
+def test_games_at_once_have_processes_of_their_own() -> None:
+    games = [TextWorldGame(coin(3 + number % 3)) for number in range(9)]
+    with ThreadPoolExecutor(len(games)) as pool:
+        firsts = list(pool.map(TextWorldGame.start, games))
+        solutions = [TextWorldGame(coin(seed)).solution for seed in (3, 4, 5)]
+        assert all(first == firsts[number % 3] for number, first in enumerate(firsts))
+        processes = [process_of(game) for game in games]
+        assert len({process.pid for process in processes}) == len(games)
+
+        def won(number: int) -> bool:
+            return [games[number].step(command) for command in solutions[number % 3]][-1].won
+
+        assert all(pool.map(won, range(len(games))))
+        list(pool.map(TextWorldGame.close, games))
+    assert not any(process.alive for process in processes)
+
+
+def test_closing_at_any_moment() -> None:
+    game = TextWorldGame(coin(3))
+    game.close()
+    with pytest.raises(EngineError, match="The game is not running"):
+        game.start()
+    with pytest.raises(EngineError, match="The game is not running"):
+        TextWorldGame(coin(3)).step("look")
+    for moment in (0.0, 0.01, 0.1, 0.3, 1.0, 2.0):  # before, while and after it starts
+        game = TextWorldGame(coin(3))
+        with ThreadPoolExecutor(1) as pool:
+            starting = pool.submit(game.start)
+            time.sleep(moment)
+            game.close()
+            game.close()
+            assert starting.exception(PATIENCE) is None or isinstance(starting.exception(), EngineError)
+        assert game._process is None or not game._process.alive
+        assert game._folder is None or not Path(game._folder.name).exists()
+
+
+def test_closing_while_an_answer_is_awaited() -> None:
+    game = TextWorldGame(coin(3))
+    game.start()
+    os.kill(process_of(game).pid, signal.SIGSTOP)
+    threading.Timer(0.2, game.close).start()
+    with pytest.raises(EngineError, match="ended with code -9"):
+        game.step("look")
+
+
+@pytest.mark.parametrize("how", ["kill", "terminate", "exit"])
+def test_no_process_is_left_when_ours_ends(how: str, cache: Path) -> None:
+    """Not even while the interpreter loops."""
+    script = (
+        "import sys; from pddlego.methods.textgames.games import GameSpec\n"
+        "from pddlego.methods.textgames.games.textworld import TextWorldGame\n"
+        "game = TextWorldGame(GameSpec('coin_collector', {'rooms': 10, 'distance': 5}, 3, 'train')); game.start()\n"
+        "game._process._process.stdin.write(b'\"\\\\u0000\"\\n'); game._process._process.stdin.flush()\n"
+        "print(game._process.pid, game._folder.name, flush=True); sys.stdin.readline()"
+    )
+    with started([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        assert parent.stdin is not None
+        pid, _, folder = parent.stdout.readline().strip().partition(" ")
+        assert alive(int(pid))
+        if how == "exit":
+            parent.stdin.close()
+        else:
+            getattr(parent, how)()
+        parent.wait(PATIENCE)
+        deadline = time.monotonic() + PATIENCE
+        while (alive(int(pid)) or Path(folder).exists()) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert not alive(int(pid))
+        assert not Path(folder).exists()

@@ -51,6 +51,14 @@ def test_one_machine_serves_many_games_independently() -> None:
     assert first._machine is second._machine is shared_machine(program())
 
 
+def test_control_characters_are_not_sent() -> None:
+    for number, letter in enumerate(("\0", "\n", "\x1b")):
+        playing = game(3)
+        playing.start()
+        assert playing.step(f"take{letter * (1 + number)}coin").won
+        assert playing.step("\ud800").text.startswith("Unknown action")
+
+
 def test_starting_again_begins_anew() -> None:
     playing = game()
     before = playing.start()
