@@ -44,7 +44,8 @@ from pddlego.models.base import ScriptedModel
 from pddlego.models.prompts import Prompts
 from pddlego.pddl import EditSyntaxError, PddlSyntaxError, Problem, apply_edit, check, parse_domain, parse_edit
 from pddlego.pddl.domain import read_domain
-from pddlego.pddl.edit import SectionEdit, apply_domain_edit, first_object
+from pddlego.pddl.edit import SectionEdit, apply_domain_edit
+from pddlego.pddl.nearly_json import last_object
 from pddlego.pddl.partial import problem_so_far
 from pddlego.pddl.problem import read_problem
 from pddlego.pddl.sexpr import read_sexprs
@@ -125,6 +126,21 @@ JSON: Texts = (
     filled('{"objects": {"replace": {"', "a ", '": "b"}}}'),
     filled('{"init": {"add": ["(", "', "(not (at k)) ", '"]}}'),
     filled('{"init": ', '{"add": "(at k)"},', "{}}"),
+    filled("", "{'a': 1}\n"),
+    filled("", "{a: b}\n"),
+    filled("", "{'"),
+    filled("", "{// "),
+    filled("", "{/* "),
+    filled("{", "a", ": 1}"),
+    filled("{'init': {'add': [", "'(at k)', ", "]}}"),
+    filled("{'init': {'add': ['", '"', "']}}"),
+    filled('{"init": {"add": [', "“(at\nk)”, ", "]}}"),
+    filled("", "{a:"),
+    filled("", "{}"),
+    filled("", "{}\n"),
+    filled("", '{"init":0}'),
+    filled("", '{"init":}'),
+    filled("{a: [", ", ", "]}"),
 )
 """Texts that are bad for readers of JSON answers."""
 
@@ -294,7 +310,7 @@ READERS = (
     Reader("goals", read_goals, PDDL),
     Reader("unfinished answer", lambda text: problem_so_far(COIN.start.problem, text), (*PDDL, *JSON)),
     Reader("edit", unless(EditSyntaxError, lambda text: apply_edit(COIN.start.problem, parse_edit(text))), JSON),
-    Reader("JSON object", unless(EditSyntaxError, first_object), JSON),
+    Reader("JSON object", unless(EditSyntaxError, lambda text: last_object(text, ("objects", "init"))), JSON),
     Reader("edit of domains", edited_domain, LINES),
     Reader("plan", unless(PddlSyntaxError, parse_plan), LINES),
     Reader("action of a program", read_action, LINES),

@@ -8,7 +8,6 @@ from pddlego.pddl.edit import (
     EDIT_SCHEMA,
     Edit,
     EditReport,
-    EditSyntaxError,
     Entry,
     EntryKind,
     SectionEdit,
@@ -16,6 +15,7 @@ from pddlego.pddl.edit import (
     parse_edit,
 )
 from pddlego.pddl.names import from_name, same_name, to_name
+from pddlego.pddl.nearly_json import EditSyntaxError
 from pddlego.pddl.problem import Problem, parse_problem
 from pddlego.pddl.rules import Defect, DefectKind, PddlSyntaxError, Position
 

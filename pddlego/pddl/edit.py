@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
@@ -14,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
 from pddlego.pddl.conditions import ANY_TYPE, Atom, Renaming, TypedName, read_atom, read_typed_list
 from pddlego.pddl.domain import Action, Domain
+from pddlego.pddl.nearly_json import EditSyntaxError, last_object, unique_keys
 from pddlego.pddl.problem import Problem, rename
 from pddlego.pddl.sexpr import Sexpr, read_sexprs, show
 from pddlego.util.text import Shown
@@ -373,17 +373,6 @@ def _is_nothing(line: str | None) -> bool:
     return line is None or line.strip().lower() in ("", "null", "none")
 
 
-class EditSyntaxError(ValueError):
-    """An answer holds no readable edit; the message says what is wrong with it.
-
-    `cut_off` says that it ends in the middle of one.
-    """
-
-    def __init__(self, message: str, cut_off: bool = False) -> None:
-        super().__init__(message)
-        self.cut_off = cut_off
-
-
 class SectionModel(BaseModel):
     """The JSON border: empty and missing parts are allowed, a single line stands for a list of one."""
 
@@ -403,11 +392,21 @@ class SectionModel(BaseModel):
     @classmethod
     def _pairs(cls, value: Any) -> Any:
         if isinstance(value, list) and all(map(_is_pair, value)):
-            return _unique([(pair["old"], pair["new"]) for pair in value])
+            return unique_keys([(pair["old"], pair["new"]) for pair in value])
         return {} if value is None else value
 
     def as_value(self) -> SectionEdit:
-        return SectionEdit(tuple(self.add), tuple(self.replace.items()), tuple(self.delete))
+        pairs = ((_one_line(old), None if new is None else _one_line(new)) for old, new in self.replace.items())
+        return SectionEdit(tuple(map(_one_line, self.add)), tuple(pairs), tuple(map(_one_line, self.delete)))
+
+
+def _one_line(text: str) -> str:
+    """A line of an edit without line breaks; a comment of PDDL ends at its own."""
+    return text if ";" in text else re.sub(r"\s*\n\s*", " ", text)
+
+
+SECTION_KEYS = ("add", "replace", "delete", "old", "new")
+"""The keys of a section of an edit, and of a pair to replace."""
 
 
 def _is_pair(value: Any) -> bool:
@@ -452,22 +451,33 @@ to new lines, is read as well.
 """
 
 
-def parse_edit(text: str, alone: bool = False) -> Edit:
-    """Read the first JSON object in `text` as an edit; text around it is ignored, or an error if it must be
-    `alone`.
+def parse_edit(text: str) -> Edit:
+    """Read the last edit in `text`; text around it is ignored, and what is nearly JSON is repaired.
 
     Raises `EditSyntaxError` if it does not exist, or if its keys or values are not those of an edit.
     """
-    value, rest = first_object(text)
-    if alone and rest:
-        raise EditSyntaxError("there is text around the JSON object: answer with the object and nothing else")
+    return read_edit(text)[0]
+
+
+def read_edit(text: str, tolerant: bool = True) -> tuple[Edit, tuple[str, ...]]:
+    """The edit in `text`, and what was repaired in it. If not `tolerant`, the text must be the edit and nothing else.
+
+    Raises `EditSyntaxError`.
+    """
+    found = last_object(text, ("objects", "init"), SECTION_KEYS, tolerant)
+    if found.rest and not tolerant:
+        raise EditSyntaxError(NOT_ALONE)
     try:
-        model = _EditModel.model_validate(value)
+        model = _EditModel.model_validate(found.value)
     except ValidationError as error:
         faults = (_fault(one) for one in error.errors()[:10])
         text = re.sub(r" or instance of \w+", "", "; ".join(faults))
         raise EditSyntaxError(f"the JSON is not an edit: {text}") from error
-    return Edit(model.objects.as_value(), model.init.as_value())
+    return Edit(model.objects.as_value(), model.init.as_value()), found.repairs
+
+
+NOT_ALONE = "there is text around the JSON object: answer with the object and nothing else"
+"""What is wrong with an answer that is more than its edit, if it is read strictly."""
 
 
 def _fault(error: Any) -> str:
@@ -478,81 +488,12 @@ def _fault(error: Any) -> str:
     return f"{where}: {error['msg']}: {_brief(error['input'])}"
 
 
-_MAX_SHOWN = 100
-"""Characters of a key or a value in a message."""
-
-_MAX_STARTS = 50
-"""Opening braces at which a JSON object is looked for; prose has few."""
-
-
-def first_object(text: str, keys: Collection[str] = ("objects", "init")) -> tuple[Any, str]:
-    """The first complete JSON object, and the text around it.
-
-    Behind a brace at which no object could be read, only an object with one of the `keys` counts: another may be a part
-    of the broken one. Raises `EditSyntaxError` with what is wrong at the first brace, or that the text was cut off.
-    """
-    decoder = json.JSONDecoder(object_pairs_hook=_unique)
-    first: EditSyntaxError | None = None
-    start = text.find("{")
-    for _ in range(_MAX_STARTS):
-        if start < 0:
-            break
-        try:
-            value, end = decoder.raw_decode(text, start)
-            if first is None or any(key in value for key in keys):
-                # A lone surrogate is legal in JSON and in no file: it becomes a question mark.
-                sound = json.loads(json.dumps(value, ensure_ascii=False).encode(errors="replace"))
-                return sound, (text[:start] + text[end:]).strip()
-            start = text.find("{", end)
-        except json.JSONDecodeError as error:
-            near = " ".join(text[max(start, error.pos - 60) : error.pos + 20].split())
-            reason = f"the JSON cannot be read: {error.msg} at line {error.lineno}, near {near}"
-            if _is_end(error, text):
-                raise EditSyntaxError(reason, cut_off=True) from None
-            first = first or EditSyntaxError(reason)
-            start = text.find("{", max(start + 1, error.pos))
-        except RecursionError:
-            raise EditSyntaxError("the JSON is nested too deeply") from None
-        except ValueError as error:
-            raise EditSyntaxError(f"the JSON cannot be read: {str(error)[:_MAX_SHOWN]}") from None
-    raise first or EditSyntaxError('the answer holds no JSON object: answer with {"objects": {…}, "init": {…}}')
-
-
-def _is_end(error: json.JSONDecodeError, text: str) -> bool:
-    """Whether nothing is wrong but that the text ends there, be it in a string or in a word such as `null`."""
-    rest = text[error.pos :].rstrip()
-    return error.msg.startswith("Unterminated string") or (len(rest) <= 6 and not set(rest) & set("]}"))
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object whose keys are all different: of two equal keys the decoder would silently drop one.
-
-    Lists or objects under one key become one. Raises `ValueError` for other values.
-    """
-    value = dict(pairs)
-    if len(value) == len(pairs):
-        return value
-    grouped: dict[str, list[Any]] = {}
-    for key, item in pairs:
-        grouped.setdefault(key, []).append(item)
-    return {key: _together(key, several) for key, several in grouped.items()}
-
-
-def _together(key: str, several: list[Any]) -> Any:
-    first = several[0]
-    if all(value == first for value in several):
-        return first
-    if all(isinstance(value, list) for value in several):
-        return list(itertools.chain.from_iterable(several))
-    if all(isinstance(value, dict) for value in several):
-        return _unique([pair for value in several for pair in value.items()])
-    shown = ", ".join(map(_brief, several[:2]))
-    raise ValueError(f"the key '{key[:_MAX_SHOWN]}' occurs twice in one object: {shown}")
-
-
 def _brief(value: Any) -> str:
     return json.dumps(value)[:_MAX_SHOWN]
 
+
+_MAX_SHOWN = 100
+"""Characters of a key or a value in a message."""
 
 SECTIONS = ("types", "constants", "predicates", "rules", "actions")
 """The parts of a domain that an edit may change, in the order in which they are written."""

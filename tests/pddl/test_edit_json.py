@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pddlego.pddl import EDIT_SCHEMA, Edit, EditSyntaxError, SectionEdit, parse_edit
-from pddlego.pddl.edit import first_object
+from pddlego.pddl.nearly_json import last_object
 from pddlego.util.answers import spoken
+
+KEYS = ("objects", "init")
 
 UNREADABLE = Path(__file__).parent.parent / "data" / "corpus" / "unreadable-answers.jsonl"
 
@@ -83,7 +85,7 @@ def test_fifteen_answers_that_could_not_be_read_then() -> None:
     for line in UNREADABLE.read_text(encoding="utf-8").splitlines():
         answer = spoken(json.loads(line)["answer"])
         try:
-            value, _ = first_object(answer)
+            value = last_object(answer, KEYS).value
             result.append(",".join(value))
         except EditSyntaxError as error:
             result.append("cut off" if error.cut_off else "nothing said" if not answer.strip() else str(error))
@@ -104,9 +106,31 @@ def test_an_edit_that_is_wrong_is_not_cut_off(text: str) -> None:
     assert not caught.value.cut_off
 
 
-def test_lists_under_one_key_that_stands_twice_are_one() -> None:
-    text = '{"init": {"add": ["(at a)"], "add": ["(at b)"]}, "init": {"delete": ["(at c)"], "replace": {"(a)": "(b)"}}}'
-    assert parse_edit(text) == Edit(init=SectionEdit(("(at a)", "(at b)"), (("(a)", "(b)"),), ("(at c)",)))
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"init": {"add": [], "replace": {}, "add": ["(at a)"]}}',
+        '{"init": {"add": ["(at a)"], "add": []}}',
+        '{"init": {"add": ["(at a)"]}, "init": {"add": ["(at a)"]}, "init": {}}',
+    ],
+)
+def test_a_key_that_stands_twice_with_one_value_is_read(text: str) -> None:
+    assert parse_edit(text) == Edit(init=SectionEdit(("(at a)",)))
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ('{"init": {"add": ["(at a)"], "add": ["(at b)"]}}', "add"),
+        ('{"init": {"add": ["(at a)"]}, "objects": {}, "init": {"delete": ["(at b)"]}}', "init"),
+        ('{"init": {"add": ["(at a)"], "Add": ["(at b)"]}}', "add"),
+        ('{init: {add: ["(at a)"], add: ["(at b)"],}}', "add"),
+        ('{"init": {"replace": [{"old": "(a)", "new": "(b)"}, {"old": "(a)", "new": "(c)"}]}}', r"\(a\)"),
+    ],
+)
+def test_a_key_with_two_values_is_named(text: str, key: str) -> None:
+    with pytest.raises(EditSyntaxError, match=f"the key '{key}' occurs twice"):
+        parse_edit(text)
 
 
 def test_what_stands_outside_is_shown() -> None:
@@ -134,9 +158,7 @@ def test_no_part_of_an_edit_is_taken_for_an_edit(length: int) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "{'objects': {}, 'init': {'add': ['(at a)']}}",
         '{"objects": {}, "init": {"add": [nothing]}}',
-        '{"init": {"add": ["(at a)",], "replace": {}, "delete": []}}',
         '{"objects": {} "init": {"add": ["(at a)"]}}',
     ],
 )
@@ -147,5 +169,5 @@ def test_an_object_inside_of_a_broken_one_is_no_edit(text: str) -> None:
 
 
 def test_many_keys_that_stand_twice() -> None:
-    pairs = ",".join(f'"replace":{{"(at a{n})":"(at b{n})"}}' for n in range(5000))
-    assert len(parse_edit(f'{{"init":{{{pairs}}}}}').init.replace) == 5000
+    pairs = ",".join('"replace":{"(at a)":"(at b)"}' for _ in range(5000))
+    assert parse_edit(f'{{"init":{{{pairs}}}}}').init.replace == (("(at a)", "(at b)"),)

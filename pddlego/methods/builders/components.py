@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from pddlego.pddl.edit import EditSyntaxError, first_object
 from pddlego.pddl.names import is_name
+from pddlego.pddl.nearly_json import EditSyntaxError, last_object
 
 
 class Component(BaseModel):
@@ -203,7 +203,7 @@ def parts_of(text: str, kinds: Sequence[str]) -> dict[str, str]:
         return {kinds[0]: text}
     fields = {kind: tuple(COMPONENTS[kind].model_fields) for kind in kinds}
     try:
-        value, _ = first_object(text, tuple({name: None for names in fields.values() for name in names}))
+        value = last_object(text, {name for names in fields.values() for name in names}, tolerant=False).value
     except EditSyntaxError as error:
         raise _not_one(error) from error
     return {kind: json.dumps({name: value[name] for name in names if name in value}) for kind, names in fields.items()}
@@ -214,13 +214,13 @@ def _not_one(error: EditSyntaxError) -> ComponentError:
 
 
 def read_component(kind: str, text: str) -> Component:
-    """The component in an answer: its first JSON object; text around it is ignored. Raises `ComponentError`."""
+    """The component in an answer: its last JSON object; text around it is ignored. Raises `ComponentError`."""
     model = COMPONENTS[kind]
     whole = model in (WholeDomain, WholeProblem)
     if whole and "(define" in text.lower().replace(" ", "") and not text.lstrip(" `json\n").startswith("{"):
         return model.model_validate({kind: text})  # a file is as good as one in JSON
     try:
-        value, _ = first_object(text, tuple(model.model_fields))
+        value = last_object(text, tuple(model.model_fields), tolerant=False).value
         return model.model_validate(value)
     except EditSyntaxError as error:
         raise _not_one(error) from error

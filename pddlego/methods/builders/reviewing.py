@@ -32,7 +32,7 @@ from pddlego.methods.builders.draft import Draft
 from pddlego.methods.builders.events import DefectsFound, PlanTried
 from pddlego.models.base import Feedback, Message, Request
 from pddlego.pddl import Defect, DefectKind
-from pddlego.pddl.edit import EditSyntaxError, first_object
+from pddlego.pddl.nearly_json import EditSyntaxError, last_object
 from pddlego.planning import Planner, PlanStatus, Search
 from pddlego.planning.solve import checked_domain, checked_problem
 from pddlego.util.answers import spoken
@@ -369,7 +369,7 @@ def opinion(how: Reviewing, draft: Draft, kind: str, model: type[T], matter: str
             how.asking.model, Request(kind, (Message("user", text),), context, {}), how.asking.budget, attempt
         )
         try:
-            value, _ = first_object(spoken(answer.text), tuple(model.model_fields))
+            value = last_object(spoken(answer.text), tuple(model.model_fields), tolerant=False).value
             opinion = model.model_validate(value)
         except EditSyntaxError:
             fault = "there is no JSON object in it that can be read"

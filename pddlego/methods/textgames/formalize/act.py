@@ -5,12 +5,14 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from pddlego.methods.textgames.formalize.problems import CommandProposal
 from pddlego.methods.textgames.situation import Observations, Situation
 from pddlego.models import Message, Request
 from pddlego.models.base import Feedback, cut_off, shortened
 from pddlego.models.prompts import Prompts
+from pddlego.pddl.nearly_json import EditSyntaxError, last_object
 from pddlego.util.answers import spoken
 from pddlego.util.text import writable
 
@@ -49,19 +51,22 @@ class ActionGen:
         return Request("act", tuple(messages), situation)
 
     def read(self, answer: str, situation: Situation) -> CommandProposal:
-        """The first line of the answer that is a valid command, whatever its case and decoration."""
+        """The command that a JSON object or a tool call of the answer names, or else the first line that is a valid
+        command, whatever its case and decoration."""
+        text = spoken(answer)
+        lines = [_called(text), *text.splitlines()]
         valid = {_bare(command): command for command in situation.seen.valid_commands}
-        for line in spoken(answer).splitlines():
+        for line in lines:
             command = valid.get(_bare(line))
             if command is not None:
                 return CommandProposal(command)
         if situation.seen.kinds:
-            command = next(filter(None, (_of_kind(line, situation.seen) for line in spoken(answer).splitlines())), "")
+            command = next(filter(None, (_of_kind(line, situation.seen) for line in lines)), "")
             if command:
                 return CommandProposal(command)
         if not self._checked:
-            return CommandProposal(_unchecked(spoken(answer), situation.seen.valid_commands))
-        first = next((line.strip() for line in spoken(answer).splitlines() if line.strip()), "")
+            return CommandProposal(_unchecked(lines[0] or text, situation.seen.valid_commands))
+        first = next((line.strip() for line in lines if line.strip()), "")
         if answer.strip() and not first:
             return CommandProposal("", cut_off())
         listed = "of a kind that the game takes" if situation.seen.kinds else "in the list"
@@ -104,8 +109,34 @@ def _of_kind(line: str, seen: Observations) -> str:
     return ""
 
 
+_NAMED = ("action", "command", "answer", "arguments", "parameters", "input", "function", "tool_call", "tool_calls")
+"""Keys under which a JSON object has a command, or the arguments of a tool call, the most certain first."""
+
+_CALL = re.compile(r"""^\W*\w{1,50}\( *(?:\w{1,50} *[=:] *)?(["'])(?P<command>[^\n]{1,200}?)\1 *\)\W*$""", re.MULTILINE)
+"""A tool call as a line of code with one argument: `act("look around")`."""
+
+
+def _called(text: str) -> str:
+    """The command that the last JSON object of the text names, or a tool call with one argument; else empty."""
+    try:
+        value: Any = last_object(text, _NAMED, _NAMED).value
+    except EditSyntaxError:
+        calls = [*_CALL.finditer(text)]
+        return calls[-1]["command"] if calls else ""
+    while isinstance(value, (dict, list)):
+        values = dict(enumerate(value)) if isinstance(value, list) else value
+        named = [values[key] for key in _NAMED if key in values]
+        value = named[0] if named else next(iter(values.values())) if len(values) == 1 else None
+        if isinstance(value, str) and value.lstrip().startswith(
+            "{"
+        ):  # endpoints send arguments as the text of an object
+            return _called(value)
+    return value if isinstance(value, str) else ""
+
+
 def _bare(line: str) -> str:
-    without_label = re.sub(r"^\W*(action|answer|command)\s*:\s*", "", line.strip(), flags=re.IGNORECASE)
+    without_tags = re.sub(r"</?\w[\w =\"'-]{0,50}>", "", line)
+    without_label = re.sub(r"^\W*(action|answer|command)\s*:\s*", "", without_tags.strip(), flags=re.IGNORECASE)
     return re.sub(r"[^a-z0-9 ]+", "", without_label.lower()).strip()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,7 +9,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from pddlego.methods.textgames.formalize.problems import ProblemProposal, full_request, with_unmatched
+from pddlego.methods.textgames.formalize.problems import ProblemProposal, full_request, repaired_json, with_unmatched
 from pddlego.methods.textgames.knowledge import Knowledge, ModelDomain
 from pddlego.methods.textgames.options import STEPS
 from pddlego.methods.textgames.situation import MOST_GOALS, Situation, Terms
@@ -32,7 +31,8 @@ from pddlego.pddl import (
 )
 from pddlego.pddl.conditions import Formula, parse_condition, read_condition
 from pddlego.pddl.domain import read_domain
-from pddlego.pddl.edit import SectionModel, apply_domain_edit, first_object
+from pddlego.pddl.edit import NOT_ALONE, SECTION_KEYS, SECTIONS, SectionModel, apply_domain_edit
+from pddlego.pddl.nearly_json import last_object
 from pddlego.pddl.sexpr import read_sexprs
 from pddlego.pddl.tolerant import is_cut_off, read_pair
 from pddlego.util.answers import spoken
@@ -51,12 +51,14 @@ NAMES: Mapping[str, str] = {"df": "domain", "pf": "problem", "domain_file": "dom
 
 @dataclass(frozen=True)
 class FullAnswer:
-    """The texts of an answer's parts; empty where it has none. `commands` are lines `action: command`."""
+    """The texts of an answer's parts; empty where it has none. `commands` are lines `action: command`, `repairs`
+    what was repaired in its JSON."""
 
     domain: str = ""
     problem: str = ""
     goals: str = ""
     commands: Mapping[str, str] = field(default_factory=dict)
+    repairs: tuple[str, ...] = ()
 
     @property
     def is_empty(self) -> bool:
@@ -65,14 +67,18 @@ class FullAnswer:
 
 def take_apart(answer: str) -> FullAnswer:
     """The parts of an answer: in tags, as a JSON object, or as two files one after the other. Total."""
-    tagged = _tagged(answer)
-    parts = tagged if {"domain", "problem"} & set(tagged) else {**_files(answer), **_as_json(answer), **tagged}
+    tagged, repairs = _tagged(answer), tuple[str, ...]()
+    parts = tagged
+    if not {"domain", "problem"} & set(tagged):
+        in_json, repairs = _as_json(answer)
+        parts = {**_files(answer), **in_json, **tagged}
     commands = (line.partition(":") for line in parts.get("commands", "").splitlines())
     return FullAnswer(
         parts.get("domain", ""),
         parts.get("problem", ""),
         parts.get("goals", ""),
         {name.strip(" -*`").lower(): in_braces(text) for name, colon, text in commands if colon and text.strip()},
+        repairs,
     )
 
 
@@ -89,15 +95,13 @@ def _tagged(answer: str) -> dict[str, str]:
     return {match.group(1).lower(): _FENCE.sub("", match.group(2)).strip() for match in _TAG.finditer(answer)}
 
 
-def _as_json(answer: str) -> dict[str, str]:
-    start, end = answer.find("{"), answer.rfind("}")
+def _as_json(answer: str) -> tuple[dict[str, str], tuple[str, ...]]:
+    """The parts that a JSON object holds, and what was repaired in it."""
     try:
-        table = json.loads(answer[start : end + 1], strict=False) if 0 <= start < end else None
-    except (ValueError, RecursionError):
-        return {}
-    if not isinstance(table, dict):
-        return {}
-    named = {NAMES.get(str(name), str(name)): value for name, value in table.items()}
+        table = last_object(answer, (*PARTS, *NAMES))
+    except EditSyntaxError:
+        return {}, ()
+    named = {NAMES.get(name, name): value for name, value in table.value.items()}
     parts: dict[str, str] = {}
     for name in PARTS:
         value = named.get(name)
@@ -107,7 +111,7 @@ def _as_json(answer: str) -> dict[str, str]:
             value = "\n".join(map(str, value))
         if isinstance(value, str):
             parts[name] = value
-    return parts
+    return parts, table.repairs if parts else ()
 
 
 def _files(answer: str) -> dict[str, str]:
@@ -169,6 +173,7 @@ class FullFormalizer:
             )
             for repair in reading.files.repairs
         )
+        repairs += tuple(replace(repaired_json(what), blocking=not self._tolerant) for what in parts.repairs)
         in_problem = [*reading.in_problem, *unread]
         if reading.domain is None:
             return ProblemProposal(
@@ -317,10 +322,10 @@ class FullEditor:
         if "(define" in text.lower().replace(" ", ""):
             return self._whole.read(text, situation)
         try:
-            value, rest = first_object(text, KEYS)
-            if rest and not self._tolerant:
-                raise EditSyntaxError("there is text around the JSON object: answer with the object and nothing else")
-            edit = _FullEdit.model_validate(value)
+            found = last_object(text, KEYS, (*SECTIONS, *SECTION_KEYS), self._tolerant)
+            if found.rest and not self._tolerant:
+                raise EditSyntaxError(NOT_ALONE)
+            edit = _FullEdit.model_validate(found.value)
         except EditSyntaxError as error:
             unfinished = error.cut_off or (answer.strip() and not text.strip())
             return ProblemProposal(
@@ -331,7 +336,8 @@ class FullEditor:
             return ProblemProposal(
                 situation.knowledge, Feedback("invalid answer", f"the JSON is not an edit: {faults}.")
             )
-        return self._applied(edit, situation)
+        proposal = self._applied(edit, situation)
+        return replace(proposal, defects=(*proposal.defects, *map(repaired_json, found.repairs)))
 
     def _applied(self, edit: _FullEdit, situation: Situation) -> ProblemProposal:
         changes: dict[str, SectionEdit] = {

@@ -25,10 +25,10 @@ from pddlego.pddl import (
     Problem,
     apply_edit,
     check,
-    parse_edit,
 )
 from pddlego.pddl.check import check_reading
 from pddlego.pddl.domain import outline
+from pddlego.pddl.edit import read_edit
 from pddlego.pddl.exclusive import contradictions
 from pddlego.pddl.problem import read_problem
 from pddlego.pddl.tolerant import MISSING, is_cut_off, repair_problem
@@ -248,6 +248,11 @@ def _read_strictly(text: str, situation: Situation) -> ProblemProposal:
     return ProblemProposal(known.with_problem(problem), _defects_feedback(defects), None, defects)
 
 
+def repaired_json(what: str) -> Defect:
+    """A harmless defect: what was repaired in the JSON of an answer."""
+    return Defect(DefectKind.REPAIRED, "JSON", f"JSON: {what}", blocking=False)
+
+
 _WHOLE_FILE = re.compile(r"\(\s*define\s*\(\s*problem\b", re.IGNORECASE)
 
 WHOLE = 2
@@ -283,7 +288,7 @@ class PddlEdit:
         if _WHOLE_FILE.search(text):
             return self._whole.read(text, situation)
         try:
-            edit = parse_edit(text, alone=not self._tolerant)
+            edit, repairs = read_edit(text, self._tolerant)
         except EditSyntaxError as error:
             unfinished = error.cut_off or (answer.strip() and not text.strip())
             invalid = cut_off() if unfinished else Feedback("invalid answer", f"{error}.")
@@ -291,7 +296,7 @@ class PddlEdit:
         known = situation.knowledge
         report = apply_edit(known.problem, edit, known.domain.constants)
         problem, left_out = without_planned(report.problem, known.only_planned)
-        defects = (*check(known.domain, problem), *left_out)
+        defects = (*check(known.domain, problem), *left_out, *map(repaired_json, repairs))
         feedback = _defects_feedback(defects)
         refused = report.refused if self._tolerant else report.of(*self._unfit)
         if refused:

@@ -9,7 +9,7 @@ from pddlego.methods.textgames.formalize.problems import PddlEdit, PddlGen
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Situation
 from pddlego.models.prompts import Prompts
-from pddlego.pddl import Atom, parse_problem
+from pddlego.pddl import Atom, DefectKind, parse_problem
 from pddlego.util.answers import spoken
 from tests.methods.textgames.situations import situation_with
 
@@ -35,6 +35,23 @@ def test_a_line_that_cannot_be_read_is_not_usable(situation: Situation) -> None:
     proposal = PddlEdit(PROMPTS).read('{"init": {"add": ["(and (at kitchen))"]}}', situation)
     assert proposal.feedback is not None
     assert proposal.feedback.category == "refused lines"
+
+
+def test_repairs_of_json_are_listed_and_refused_without_tolerance(situation: Situation) -> None:
+    answer = "{objects: {'Add': ['kitchen - location']}, 'init': {'add': ['(at kitchen)',]}}"
+    proposal = PddlEdit(PROMPTS).read(answer, situation)
+    assert proposal.feedback is None
+    assert Atom("at", ("kitchen",)) in proposal.problem.facts
+    repairs = [defect.message for defect in proposal.defects if defect.kind is DefectKind.REPAIRED]
+    assert repairs == [
+        "JSON: a key without quotes",
+        "JSON: ' as a quotation mark",
+        "JSON: a comma before a closing bracket",
+        "JSON: the key 'Add' is in capitals",
+    ]
+    strict = PddlEdit(PROMPTS, tolerant=False).read(answer, situation).feedback
+    assert strict is not None
+    assert "the JSON cannot be read" in strict.message
 
 
 def test_an_answer_without_json_leaves_the_problem_alone(situation: Situation) -> None:
@@ -97,6 +114,54 @@ def test_thinking_without_an_end_is_cut_off(situation: Situation, method: PddlEd
 def test_act_finds_the_command(situation: Situation, answer: str) -> None:
     proposal = ActionGen(PROMPTS).read(answer, situation)
     assert (proposal.command, proposal.feedback) == ("move north", None)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        '{"action": "move north"}',
+        '```json\n{\n  "action": "Move North"\n}\n```\nThe door is open.',
+        "{'command': 'move north',}",
+        '{"thought": "take coin", "action": "move north"}',
+        '{"action": {"command": "move north"}}',
+        '{"name": "act", "arguments": {"command": "move north"}}',
+        '{"name": "act", "parameters": {"text": "move north"}}',
+        '{"name": "act", "arguments": "{\\"action\\": \\"move north\\"}"}',
+        '{"tool_calls": [{"type": "function", "function": {"name": "act", "arguments": {"c": "move north"}}}]}',
+        '<tool_call>\n{"name": "act", "arguments": {"command": "move north"}}\n</tool_call>',
+        "<function=act>\n<parameter=command>\nmove north\n</parameter>\n</function>",
+        "<action>move north</action>",
+        'act("move north")',
+        "I go on.\n[act(command='move north')]",
+        '{"action": "take coin"}\nNo, first:\n{"action": "move north"}',
+        'take coin?\n{"action": "move north"}',
+        "Here is what I do {now}:\nmove north",
+    ],
+)
+def test_act_takes_the_command_of_an_object_or_a_tool_call(situation: Situation, answer: str) -> None:
+    proposal = ActionGen(PROMPTS).read(answer, situation)
+    assert (proposal.command, proposal.feedback) == ("move north", None)
+    assert ActionGen(PROMPTS, checked=False).read(answer, situation).command == "move north"
+
+
+@pytest.mark.parametrize(
+    ("answer", "shown"),
+    [
+        ('{"action": "fly"}', "'fly'"),
+        ('{"name": "act", "arguments": {"verb": "move north", "object": "coin"}}', "act"),
+        ('{"plan": ["move north", "take coin"]}', "plan"),
+        ('{"action": 3}', "action"),
+        ('{"action": "move north"', "action"),
+    ],
+)
+def test_an_object_without_one_valid_command_is_none(situation: Situation, answer: str, shown: str) -> None:
+    proposal = ActionGen(PROMPTS).read(answer, situation)
+    assert proposal.feedback is not None
+    assert shown in proposal.feedback.message
+
+
+def test_a_command_in_an_object_that_is_not_checked_is_sent(situation: Situation) -> None:
+    assert ActionGen(PROMPTS, checked=False).read('{"action": "fly"}', situation).command == "fly"
 
 
 @pytest.mark.parametrize("answer", ["", "I would move north", "move south", "take coin now"])

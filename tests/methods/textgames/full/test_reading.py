@@ -69,6 +69,41 @@ def test_two_files_are_found_in_every_form(answer: str) -> None:
     assert proposal.problem == parse_problem(PROBLEM)
 
 
+NEARLY = {
+    "a line break or a tab in a string": f'{{"domain": "{DOMAIN}", "problem": "{PROBLEM}"}}',
+    "a comma before a closing bracket": f'{{"df": {json.dumps(DOMAIN)}, "pf": {json.dumps(PROBLEM)},}}',
+    "the key 'Domain' is in capitals": json.dumps({"Domain": DOMAIN, "Problem": PROBLEM}),
+    "earlier JSON objects are drafts": "\n".join(
+        json.dumps({"domain": DOMAIN, "problem": problem}) for problem in (PROBLEM.replace("(at hall)", ""), PROBLEM)
+    ),
+}
+
+
+@pytest.mark.parametrize("repair", NEARLY)
+def test_files_in_what_is_nearly_json_are_read_and_the_repair_is_listed(repair: str) -> None:
+    proposal = whole().read(NEARLY[repair], situation())
+    assert proposal.feedback is None
+    assert proposal.problem == parse_problem(PROBLEM)
+    assert f"JSON: {repair}" in [defect.message for defect in proposal.defects]
+    strict = FullFormalizer(Prompts("coin"), BLANK, Terms(SCHEMAS), tolerant=False).read(NEARLY[repair], situation())
+    assert strict.feedback is not None
+
+
+def test_an_edit_of_both_files_that_is_nearly_json() -> None:
+    known = situation(Knowledge(parse_domain(DOMAIN), parse_problem(PROBLEM)))
+    parts = "domain: {Predicates: {add: ['(open ?r - room)']}}, objects: {add: ['cellar - room',]}"
+    edit = f"{{{parts}, 'Goals': ['(at cellar)']}}"
+    draft = '{"objects": {"add": ["barn - room"]}}'
+    proposal = FullEditor(Prompts("coin"), BLANK, Terms(SCHEMAS)).read(f"{draft}\n{edit}", known)
+    assert proposal.feedback is None
+    assert {"cellar"} == {obj.name for obj in proposal.problem.objects} - {"hall", "attic"}
+    assert "(open ?r - room)" in str(proposal.knowledge.domain.text)
+    assert "JSON: a key without quotes" in [defect.message for defect in proposal.defects]
+    strict = FullEditor(Prompts("coin"), BLANK, Terms(SCHEMAS), tolerant=False).read(edit, known)
+    assert strict.feedback is not None
+    assert "cannot be read" in strict.feedback.message
+
+
 def test_a_file_that_is_left_out_stays_as_it_was() -> None:
     written = ModelDomain(parse_domain(DOMAIN), goals=(parse_condition("(at attic)"),))
     known = situation(Knowledge(written.domain, parse_problem(PROBLEM), written=written))
