@@ -295,7 +295,11 @@ def look(how: Reviewing, draft: Draft) -> Generator[Event, None, Review]:
     named = _named_by(shown, draft, how.order.what)
     if domain.domain is None or problem is None or problem.problem is None:
         return Review(defects, warnings, named)
-    result = how.planner.solve(domain.domain, problem.problem, SEARCH)
+    budget = how.asking.budget
+    budget.check_time()
+    left = budget.seconds_left
+    result = how.planner.solve(domain.domain, problem.problem, SEARCH, **({} if left is None else {"seconds": left}))
+    budget.check_time()
     plan = str(result.plan) if result.plan is not None else ""
     yield PlanTried(result.status, result.message, tuple(plan.splitlines()))
     return Review(defects, warnings, named, result.status, plan)
