@@ -102,9 +102,9 @@ _BROKEN = re.compile(r"overloaded|unavailable|server.?error|internal|time.?out|b
 def _status_of(error: Any) -> int | None:
     """The status that an error names, as a number or in the words of its kind; None if it names none."""
     values = [error.get(name) for name in ("code", "status", "type")] if isinstance(error, dict) else []
-    for value in values:
-        if re.fullmatch(r"[45]\d\d", str(value)):
-            return int(str(value))
+    numbers = [int(text) for text in map(str, values) if re.fullmatch(r"[45]\d\d", text)]
+    if numbers:
+        return numbers[0]
     kinds = [value for value in values if isinstance(value, str)]
     if any(map(_BUSY.search, kinds)):
         return 429
