@@ -12,23 +12,36 @@ import os
 import signal
 import subprocess
 import sys
-from typing import Annotated, NoReturn, TypeVar
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from io import TextIOWrapper
+from typing import Annotated, NoReturn, TypeVar, cast
 
 import anyio
+from anyio.abc import ObjectSendStream
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp.types import ToolAnnotations
+from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
+from mcp.types import PARSE_ERROR, ErrorData, JSONRPCError, ToolAnnotations, jsonrpc_message_adapter
 from pydantic import Field, TypeAdapter
 
 from pddlego import __version__, tools
 from pddlego.planning.compare import Comparison
-from pddlego.util.children import for_children
+from pddlego.util.children import for_children, kill_group
+from pddlego.util.text import writable
 
 MAX_TEXT = 1_000_000
 """Characters of an argument."""
 
 _AT_ONCE = 2
 """Calls that run at the same time; others wait."""
+
+_IDS = (str, int)
+"""Types of the id of a request. The SDK takes a request with another one for a notification, and does not answer."""
+
+_LONGEST_FAULT = 300
+"""Characters of what is said of a line that cannot be read."""
 
 _GRACE = 5.0
 """Seconds that a call may take longer than its planner, to start and to end."""
@@ -47,6 +60,43 @@ SearchName = Annotated[
 ]
 
 Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class _Bounded:
+    """An answer. `left_out` says what of it would be too long, and how to get that."""
+
+    left_out: str = ""
+
+
+@dataclass(frozen=True)
+class CheckAnswer(_Bounded, tools.CheckResult):
+    """What is wrong with the files; `ok` if there are no errors. `cost` is that of a plan without errors."""
+
+
+@dataclass(frozen=True)
+class RepairAnswer(_Bounded, tools.RepairResult):
+    """A file as strict PDDL, and every repair that was made. `ok`: it has no errors, as far as `findings` tell."""
+
+
+@dataclass(frozen=True)
+class SolveAnswer(_Bounded, tools.SolveResult):
+    """How planning ended, and the plan if there is one: its actions, its cost, and the engine that found it."""
+
+
+@dataclass(frozen=True)
+class ValidationAnswer(_Bounded, tools.ValidationResult):
+    """Whether a plan works, and its cost. If not, what is wrong, and in which step (from 1; None: the goal)."""
+
+
+@dataclass(frozen=True)
+class ComparisonAnswer(_Bounded, Comparison):
+    """The verdict on two problems or domains. `only_left` and `only_right` show the difference."""
+
+
+@dataclass(frozen=True)
+class SimulationAnswer(_Bounded, tools.SimulationResult):
+    """The states of a plan up to its first action that is not possible, and the actions that are in the last state."""
 
 
 class Calls:
@@ -90,11 +140,7 @@ class Calls:
     def _kill(self, pid: int) -> None:
         """Kill a process with its children; its planner ends a second later."""
         self._running.discard(pid)
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            if hasattr(os, "killpg"):
-                os.killpg(pid, signal.SIGKILL)
-            else:
-                os.kill(pid, signal.SIGTERM)
+        kill_group(pid)
 
     def leave(self, code: int) -> NoReturn:
         """End at once: a thread that reads standard input cannot be interrupted."""
@@ -112,23 +158,23 @@ def make_server(calls: Calls) -> MCPServer:
     tool = server.tool(annotations=annotations, structured_output=True)
 
     @tool
-    async def check(domain: DomainText, problem: ProblemText = "", plan: PlanText = "") -> tools.CheckResult:
+    async def check(domain: DomainText, problem: ProblemText = "", plan: PlanText = "") -> CheckAnswer:
         """Find errors and warnings in a domain, a problem and a plan: where, why, and what to do."""
-        return await calls.call(tools.CheckResult, "check", domain=domain, problem=problem or None, plan=plan or None)
+        return await calls.call(CheckAnswer, "check", domain=domain, problem=problem or None, plan=plan or None)
 
     @tool
-    async def repair(text: AnyText, domain: DomainText = "") -> tools.RepairResult:
+    async def repair(text: AnyText, domain: DomainText = "") -> RepairAnswer:
         """Repair a domain, or a problem (with its domain), that has slips: brackets, missing declarations, misspelt
         sections. Returns strict PDDL and the list of repairs. Nothing is guessed."""
-        return await calls.call(tools.RepairResult, "repair", text=text, domain=domain or None)
+        return await calls.call(RepairAnswer, "repair", text=text, domain=domain or None)
 
     @tool
     async def solve(
         domain: DomainText, problem: ProblemText, planner: PlannerName = "auto", search: SearchName = "gbf(hff)"
-    ) -> tools.SolveResult:
+    ) -> SolveAnswer:
         """Find a plan. Every plan is validated. `unsolvable` means that no plan exists."""
         return await calls.call(
-            tools.SolveResult,
+            SolveAnswer,
             "solve",
             domain=domain,
             problem=problem,
@@ -139,22 +185,64 @@ def make_server(calls: Calls) -> MCPServer:
         )
 
     @tool
-    async def validate(domain: DomainText, problem: ProblemText, plan: PlanText) -> tools.ValidationResult:
+    async def validate(domain: DomainText, problem: ProblemText, plan: PlanText) -> ValidationAnswer:
         """Execute a plan: whether it reaches the goal, its cost, or the first step that fails and what it lacks."""
-        return await calls.call(tools.ValidationResult, "validate", domain=domain, problem=problem, plan=plan)
+        return await calls.call(ValidationAnswer, "validate", domain=domain, problem=problem, plan=plan)
 
     @tool
-    async def compare(domain: DomainText, left: AnyText, right: ProblemText = "") -> Comparison:
+    async def compare(domain: DomainText, left: AnyText, right: ProblemText = "") -> ComparisonAnswer:
         """Whether two problems of a domain say the same, up to the names of objects and what goals imply. Without
         `right`: whether `domain` and `left` are domains that are equal up to names and order."""
-        return await calls.call(Comparison, "compare", domain=domain, left=left, right=right or None)
+        return await calls.call(ComparisonAnswer, "compare", domain=domain, left=left, right=right or None)
 
     @tool
-    async def simulate(domain: DomainText, problem: ProblemText, plan: PlanText = "") -> tools.SimulationResult:
+    async def simulate(domain: DomainText, problem: ProblemText, plan: PlanText = "") -> SimulationAnswer:
         """The facts after each step of a plan, and the actions that are possible at its end."""
-        return await calls.call(tools.SimulationResult, "simulate", domain=domain, problem=problem, plan=plan)
+        return await calls.call(SimulationAnswer, "simulate", domain=domain, problem=problem, plan=plan)
 
     return server
+
+
+class _Lines:
+    """Lines of standard input that the SDK can read. It drops all others, and their senders would wait for ever.
+
+    Lone surrogates are replaced, and control characters are taken as they are. Whatever is still not a message is
+    answered with an error.
+    """
+
+    def __init__(self) -> None:
+        self.answers: ObjectSendStream[SessionMessage]
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        async for line in anyio.wrap_file(TextIOWrapper(sys.stdin.buffer, "utf-8", "replace", newline="\n")):
+            if not line.strip():
+                continue
+            message: object = None
+            try:
+                message = json.loads(line, strict=False)
+                text = writable(json.dumps(message, ensure_ascii=False))
+                jsonrpc_message_adapter.validate_json(text, by_name=False)
+                if isinstance(message, dict) and "method" in message and type(message.get("id", 0)) not in _IDS:
+                    raise ValueError("its id is neither a text nor a whole number")
+            except (ValueError, RecursionError) as error:
+                await self._refuse(message, error)
+            else:
+                yield text
+
+    async def _refuse(self, message: object, error: Exception) -> None:
+        sender = message.get("id") if isinstance(message, dict) else None
+        fault = ErrorData(code=PARSE_ERROR, message=f"This is not a message of MCP: {error}"[:_LONGEST_FAULT])
+        answer = JSONRPCError(jsonrpc="2.0", id=sender if type(sender) in _IDS else None, error=fault)
+        await self.answers.send(SessionMessage(answer))
+
+
+async def _run(server: MCPServer) -> None:
+    """Serve as `MCPServer.run` does, and answer every line."""
+    lines = _Lines()
+    async with stdio_server(stdin=cast("anyio.AsyncFile[str]", lines)) as (reading, writing):
+        lines.answers = writing
+        serving = server._lowlevel_server
+        await serving.run(reading, writing, serving.create_initialization_options())
 
 
 def serve(seconds: float, memory: int) -> NoReturn:
@@ -165,7 +253,7 @@ def serve(seconds: float, memory: int) -> NoReturn:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda got, frame: calls.leave(128 + got))
     try:
-        server.run("stdio")
+        anyio.run(_run, server)
     except BaseException:  # noqa: BLE001 - whatever ends the server, no process may stay
         calls.leave(1)
     calls.leave(0)

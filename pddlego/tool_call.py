@@ -1,6 +1,7 @@
 """One call of a function of `pddlego.tools` in a process of its own: a question on standard input, an answer on output.
 
 The question is `{"function": …, "arguments": {…}}`, the answer `{"result": …}` or `{"error": …}`, both as JSON.
+A result says in `left_out` what of it would be too long for the context of an agent, and how to get that.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import json
 import os
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from pddlego import tools
@@ -26,6 +27,24 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "compare": tools.compare,
 }
 
+MOST = 100_000
+"""Characters of the lists of an answer."""
+
+LONGEST = 2_000
+"""Characters of a text in an answer, besides a file that was repaired."""
+
+LONGEST_FILE = 2_000_000
+"""Characters of a file that was repaired: twice as many as an argument may have."""
+
+_HOW_TO_GET = {
+    "check": "Correct these and check again.",
+    "repair": "Repair the file in parts, or with 'pddlego repair'.",
+    "solve": "'pddlego solve' prints the whole plan.",
+    "compare": "'pddlego compare' prints all differences.",
+    "simulate": "Pass only the first steps of the plan: the facts of its last state are included, as far as they fit.",
+}
+"""How to get what was left out of the answer of a function."""
+
 
 def main() -> None:
     """Answer. Arguments are the memory limit in MiB, and the parent process, without which this one ends."""
@@ -36,9 +55,11 @@ def main() -> None:
     output = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # nothing but the answer may reach standard output
     try:
-        answer: dict[str, Any] = {"result": dataclasses.asdict(_called(question["function"], question["arguments"]))}
+        function = question["function"]
+        result = dataclasses.asdict(_called(function, question["arguments"]))
+        answer: dict[str, Any] = {"result": bounded(result, _HOW_TO_GET.get(function, ""))}
     except PddlegoError as error:
-        answer = {"error": error.sentence}
+        answer = {"error": _shortened(error.sentence)}
     except (MemoryError, RecursionError):
         answer = {"error": f"not enough memory: the limit is {memory} MiB. Simplify the task."}
     json.dump(answer, output)
@@ -53,6 +74,62 @@ def _called(function: str, arguments: dict[str, Any]) -> Any:
                 f"{name} is not PDDL", "It has no parenthesis.", "Pass the text of the file, not its path."
             )
     return FUNCTIONS[function](**arguments)
+
+
+def bounded(result: Mapping[str, Any], how_to_get: str) -> dict[str, Any]:
+    """A result whose lists share `MOST` characters and keep what comes first, states what comes last."""
+    lists = [name for name, value in result.items() if isinstance(value, (list, tuple))]
+    answer, missing = {name: value if name == "text" else _shortened(value) for name, value in result.items()}, []
+    for name in lists:
+        room, items = MOST // len(lists), answer[name]
+        kept, without = _last_states(items, room) if name == "states" else (_first(items, room), "")
+        if len(kept) < len(items):
+            missing.append(f"{len(items) - len(kept)} of {len(items)} {name}")
+        if without:
+            missing.append(without)
+        answer[name] = kept
+    if len(answer.get("text", "")) > LONGEST_FILE:
+        answer["text"] = ""
+        missing.append("the text")
+    return answer | {"left_out": f"Left out: {', '.join(missing)}. {how_to_get}".strip() if missing else ""}
+
+
+def _last_states(states: list[dict[str, Any]], room: int) -> tuple[list[dict[str, Any]], str]:
+    """The last states of a simulation that fit, and what they lack. Facts of states before the last go first."""
+    if _size(states) <= room:
+        return states, ""
+    *before, last = states
+    shares = {"facts": room // 2, "added": room // 8, "deleted": room // 8}
+    parts = {name: _first(last[name], share) for name, share in shares.items()}
+    cut = [f"{len(last[name]) - len(part)} {name}" for name, part in parts.items() if len(part) < len(last[name])]
+    changes = _first(({**state, "facts": []} for state in reversed(before)), room // 4)
+    without = ["the facts of all states but the last"] if before else []
+    without += [f"of the last state {' and '.join(cut)}"] if cut else []
+    return [*reversed(changes), {**last, **parts}], ", ".join(without)
+
+
+def _first(items: Iterable[Any], room: int) -> list[Any]:
+    """The first items that fit into so many characters."""
+    kept = []
+    for item in items:
+        room -= _size(item)
+        if room < 0:
+            break
+        kept.append(item)
+    return kept
+
+
+def _size(value: Any) -> int:
+    return len(json.dumps(value)) + 2
+
+
+def _shortened(value: Any) -> Any:
+    """The value with the beginnings of texts that are too long."""
+    if isinstance(value, str):
+        return value if len(value) <= LONGEST else f"{value[:LONGEST]}…"
+    if isinstance(value, dict):
+        return {name: _shortened(part) for name, part in value.items()}
+    return [_shortened(part) for part in value] if isinstance(value, (list, tuple)) else value
 
 
 if __name__ == "__main__":

@@ -29,6 +29,17 @@ HANOI = """(define (domain hanoi) (:predicates (clear ?x) (on ?x ?y) (smaller ?x
     :precondition (and (smaller ?to ?disc) (on ?disc ?from) (clear ?disc) (clear ?to))
     :effect (and (clear ?from) (on ?disc ?to) (not (on ?disc ?from)) (not (clear ?to)))))"""
 
+HELLO = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    },
+}
+
 
 def hanoi(discs: int) -> str:
     names = [f"d{number}" for number in range(discs)]
@@ -90,6 +101,7 @@ def test_every_tool_answers(tmp_path: Path) -> None:
             "ok": True,
             "findings": [],
             "cost": 3,
+            "left_out": "",
         }
         wrong = await call(client, "check", domain=DOMAIN, problem=PROBLEM.replace("(at hall)", "(at hal)"))
         (finding,) = wrong["findings"]
@@ -156,6 +168,97 @@ def test_two_clients_at_once(tmp_path: Path) -> None:
     asyncio.run(go())
 
 
+ROOMS = """(define (domain rooms) (:predicates (at ?x) (seen ?x) (dark ?x))
+  (:action go :parameters (?x ?y) :precondition (at ?x) :effect (and (at ?y) (not (at ?x)) (seen ?y)))
+  (:action light :parameters () :precondition () :effect (forall (?x) (not (dark ?x)))))"""
+
+
+def rooms(number: int) -> str:
+    names = " ".join(f"room-number-{room}" for room in range(number))
+    dark = " ".join(f"(dark room-number-{room})" for room in range(number))
+    return f"(define (problem p) (:domain rooms) (:objects {names}) (:init (at room-number-0) {dark}) (:goal (and)))"
+
+
+def walk(steps: int) -> str:
+    return "\n".join(f"(go room-number-{step % 2} room-number-{(step + 1) % 2})" for step in range(steps))
+
+
+def test_every_answer_is_bounded(tmp_path: Path) -> None:
+    """What is left out is said, with how to get it."""
+    action = "(:action a{0} :parameters (?x) :precondition (q{0} ?x) :effect (q ?x))"
+    many = "(define (domain d) (:predicates (q ?x))" + "\n".join(action.format(number) for number in range(2_000))
+
+    async def sized(client: ClientSession, tool: str, **arguments: Any) -> Any:
+        answer = await call(client, tool, **arguments)
+        text = answer.pop("text", "")
+        assert len(json.dumps(answer)) < 120_000
+        return answer | {"text": text}
+
+    async def conversation(client: ClientSession) -> None:
+        long = await sized(client, "simulate", domain=ROOMS, problem=rooms(1_500), plan=walk(1_000))
+        assert long["states"][-1]["step"] == 1_000
+        assert long["states"][-1]["added"] == ["(at room-number-0)"]
+        assert [state["facts"] for state in long["states"][:-1]] == [[]] * (len(long["states"]) - 1)
+        assert "of 1001 states" in long["left_out"] and "of 1501 applicable" in long["left_out"]
+        assert "Pass only the first steps of the plan" in long["left_out"]
+        wide = await sized(client, "simulate", domain=ROOMS, problem=rooms(9_000), plan="(light)")
+        assert "the facts of all states but the last" in wide["left_out"]
+        assert "of the last state" in wide["left_out"]
+        short = await sized(client, "simulate", domain=ROOMS, problem=rooms(20), plan=walk(2))
+        assert short["left_out"] == "" and len(short["states"][0]["facts"]) == 21
+        wrong = await sized(client, "check", domain=f"{many})")
+        assert len(wrong["findings"]) == 50 and wrong["left_out"] == ""
+        repaired = await sized(client, "repair", text=many)
+        assert "(:action a1999" in repaired["text"] and len(repaired["text"]) < 2_000_000
+        left, right = rooms(5_000), rooms(5_000).replace("(dark", "(seen")
+        compared = await sized(client, "compare", domain=ROOMS, left=left, right=right)
+        assert compared["verdict"]
+        assert (
+            len(await fault(client, "solve", domain=DOMAIN, problem=PROBLEM.replace("kitchen", "k" * 500_000))) < 5_000
+        )
+
+    talk(tmp_path, conversation)
+
+
+CALL = b'{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"check","arguments":{"domain":%s}}}'
+
+
+@pytest.mark.parametrize(
+    ("line", "answered"),
+    [
+        (CALL % (b"7", rb'"(define \ud800)"'), 7),
+        (CALL % (b"7", rb'"(define \udc00\ud800)"'), 7),
+        (CALL % (b"7", rb'"(define \ud83d\ude00 \\ud800)"'), 7),
+        (CALL % (b"7", b'"(define \xff\xed\xa0\x80)"'), 7),
+        (CALL % (b"7", b'"(define \x00\x01\r\x0b)"'), 7),
+        (CALL % (b"7", '"(define \u2028\x85)"'.encode()), 7),
+        (CALL % (b"7", b"1e999"), 7),
+        (CALL % (b'"\\ud800"', b'"(define"'), "?"),
+        (CALL % (b"7", b"9" * 5_000), None),
+        (CALL % (b"7", b"[" * 100_000 + b"]" * 100_000), None),
+        (CALL % (b"true", b'"(define"'), None),
+        (b'{"jsonrpc":"2.0","id":7}', 7),
+        (b'{"jsonrpc":"2.0","id":7,"method":3}', 7),
+        (b'[{"jsonrpc":"2.0","id":7,"method":"ping"}]', None),
+        (b"hello", None),
+        (b"\xff", None),
+    ],
+)
+def test_every_line_is_answered(line: bytes, answered: object) -> None:
+    """Whatever a client writes; the SDK drops what it cannot read."""
+    command = [sys.executable, "-m", "pddlego", "mcp"]
+    with started(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as server:
+        assert server.stdin is not None and server.stdout is not None and server.stderr is not None
+        for message in (json.dumps(HELLO).encode(), b"", line, CALL % (b"8", b'"(define"')):
+            server.stdin.write(message + b"\n")
+        server.stdin.flush()
+        answers = [json.loads(server.stdout.readline()) for _ in range(3)]
+        assert sorted(str(answer["id"]) for answer in answers) == sorted(map(str, (1, answered, 8)))
+        server.stdin.close()
+        assert server.wait(PATIENCE) == 0
+        assert server.stderr.read() == b""
+
+
 CLIENT = """
 import asyncio, sys
 sys.path[:0] = {path!r}
@@ -212,17 +315,7 @@ def test_an_interrupt_ends_the_server_quietly(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pddlego", "mcp"]
     with started(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as server:
         assert server.stdin is not None and server.stdout is not None and server.stderr is not None
-        hello = {
-            "jsonrpc": "2.0",
-            "id": 1,
-            "method": "initialize",
-            "params": {
-                "protocolVersion": "2025-06-18",
-                "capabilities": {},
-                "clientInfo": {"name": "test", "version": "1"},
-            },
-        }
-        server.stdin.write(json.dumps(hello).encode() + b"\n")
+        server.stdin.write(json.dumps(HELLO).encode() + b"\n")
         server.stdin.flush()
         assert b"pddlego" in server.stdout.readline()
         server.send_signal(signal.SIGINT)
