@@ -16,13 +16,14 @@ import re
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import IO, Any, Literal, get_args
 
-from pddlego.errors import EngineError, UsageError
+from pddlego.errors import EngineError, UsageError, explained, is_too_many_files
 from pddlego.sandbox.jail.layers import LANDLOCK, LIMITS, SECCOMP, USER
 from pddlego.sandbox.result import SandboxLimits
 from pddlego.sandbox.session import Session
@@ -57,6 +58,7 @@ class Sandbox:
         self._lock = threading.Lock()
         self._server: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
+        self._errors: IO[bytes] | None = None
 
     def layers(self) -> tuple[str, ...]:
         """The layers that hold, of a sandbox that is made for it. Raises `UsageError` where too few of them do."""
@@ -143,6 +145,8 @@ class Sandbox:
                 return self._exchange(request, pipes)
             except (OSError, ValueError) as error:
                 self._stop()
+                if reason := self._errors_of_start():
+                    raise _not_started(reason) from error
                 raise EngineError("The sandbox does not answer", f"{error}.", "Try again.") from error
             except BaseException:
                 self._stop()  # interrupted between question and answer
@@ -170,17 +174,32 @@ class Sandbox:
             raise UsageError("Programs cannot be run here", "The system has no Unix sockets.", "Use Linux or macOS.")
         ours, theirs = socket.socketpair()
         command = [sys.executable, "-s", "-S", "-c", _BOOT, str(Path(__file__).parent), *_places()]
-        with theirs:
-            self._server = subprocess.Popen(
-                command,
-                stdin=theirs.fileno(),
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                env={"PYTHONHASHSEED": _HASH_SEED, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
-                cwd="/",
-                start_new_session=True,
-            )
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 -- lives as long as the server
+        try:
+            with theirs:
+                self._server = subprocess.Popen(
+                    command,
+                    stdin=theirs.fileno(),
+                    stdout=subprocess.DEVNULL,
+                    stderr=self._errors,
+                    env={"PYTHONHASHSEED": _HASH_SEED, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+                    cwd="/",
+                    start_new_session=True,
+                )
+        except OSError as error:
+            ours.close()
+            if is_too_many_files(error):
+                raise EngineError("The sandbox did not start", explained(error)) from error
+            raise _not_started(f"{sys.executable}: {error.strerror}") from error
         self._control = ours
+
+    def _errors_of_start(self) -> str:
+        """What a server that ended before it served said of it; empty where it served."""
+        if self._errors is None:
+            return ""
+        self._errors.seek(0)
+        lines = self._errors.read().decode(errors="replace").splitlines()
+        return next((line.strip() for line in reversed(lines) if "error" in line.lower()), "")
 
     def _stop(self) -> None:
         if self._control is not None:
@@ -193,6 +212,16 @@ class Sandbox:
                 self._server.kill()
                 self._server.wait()
             self._server = None
+
+
+def _not_started(reason: str) -> EngineError:
+    """The error for a server that the system could not start: mostly its files cannot be read by this user."""
+    return EngineError(
+        "The sandbox did not start",
+        f"{reason.rstrip('.')}.",
+        f"The user of this process must be able to run {sys.executable} and to read {Path(__file__).parent}: "
+        "install Python and pddlego where that user can read them, or run as the user who owns them.",
+    )
 
 
 def modules_of(source: str) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from pddlego.errors import UsageError
+from pddlego.errors import EngineError, UsageError
 from pddlego.sandbox import Sandbox, SandboxLimits, Status
 from pddlego.sandbox.probes import PROBES, Probe
 from pddlego.sandbox.sandbox import NEEDED, modules_of
@@ -284,6 +284,67 @@ def test_attacks_fail_for_an_ordinary_user_too() -> None:
     done = run_tests_as_ordinary_user(*scaled(ATTACKS[:1], in_ci=ATTACKS))
     assert done.returncode == 0, done.stdout + done.stderr
     assert "passed" in done.stdout and "skipped" not in done.stdout
+
+
+FOREIGN = """
+import os, sys; sys.path[:] = sys.argv[2:]
+from pathlib import Path
+from pddlego.errors import EngineError
+from pddlego.sandbox import Sandbox
+private = Path(sys.argv[1])
+(private / "bin").mkdir(parents=True)
+(private / "bin" / "python").symlink_to(sys.executable)
+sys.executable = str(private / "bin" / "python")
+private.chmod(0)
+if os.getuid() == 0:
+    os.setgroups([]); os.setresgid(65533, 65533, 65533); os.setresuid(65533, 65533, 65533)
+try:
+    Sandbox().open("x = 1")
+except EngineError as error:
+    print(error)
+"""
+
+
+def test_a_python_that_the_user_cannot_read_is_named(tmp_path: Path) -> None:
+    """As for a program that gave up its rights after it had started."""
+    paths = [path or str(Path.cwd()) for path in sys.path]
+    command = [sys.executable, "-c", FOREIGN, str(tmp_path / "private"), *paths]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+    (tmp_path / "private").chmod(0o700)
+    what, reason, advice = done.stdout.splitlines()
+    assert (what, done.stderr) == ("The sandbox did not start", "")
+    assert reason == f"{tmp_path}/private/bin/python: Permission denied."
+    assert "install Python and pddlego where that user can read them" in advice
+
+
+@pytest.mark.parametrize(
+    ("text", "mode", "says"),
+    [
+        ("#!/bin/sh\n", 0o644, "Permission denied"),
+        ("\x7fELF", 0o755, "Exec format error"),
+        ("#!/no/such/program\n", 0o755, "No such file or directory"),
+        ("#!/bin/sh\necho \"ModuleNotFoundError: No module named 'encodings'\" >&2\nexit 1\n", 0o755, "'encodings'"),
+        ("#!/bin/sh\necho 'error while loading shared libraries: libpython.so' >&2\nexit 127\n", 0o755, "libpython.so"),
+    ],
+)
+def test_a_python_that_does_not_start_is_named(
+    text: str, mode: int, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    python = tmp_path / "python"
+    python.write_text(text)
+    python.chmod(mode)
+    monkeypatch.setattr(sys, "executable", str(python))
+    with Sandbox() as made, pytest.raises(EngineError, match="The sandbox did not start") as caught:
+        made.open("x = 1")
+    assert says in caught.value.reason
+    assert str(python) in caught.value.next_step
+
+
+def test_what_a_program_prints_as_errors_goes_nowhere(sandbox: Sandbox) -> None:
+    source = "import sys\ndef f():\n    return sys.stderr.write('no error ' * 100_000)"
+    with sandbox.open(source) as program:
+        assert program.call("f").value == 900_000
+        assert sandbox._errors is not None and sandbox._errors.seek(0, os.SEEK_END) == 0
 
 
 def test_a_host_that_is_interrupted_leaves_nothing_behind() -> None:

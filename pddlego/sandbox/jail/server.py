@@ -45,6 +45,7 @@ def main() -> None:
     empty = tempfile.mkdtemp()
     os.chdir(empty)
     Path(empty).rmdir()  # a folder that is gone: nothing can be made in it, and nothing is left of it
+    os.dup2(1, 2)  # what was said before explains why it did not start; no sandbox may write there
     children: set[int] = set()
     waiting = b""
     try:
