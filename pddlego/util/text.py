@@ -21,11 +21,23 @@ class Shown:
         return f"<pre>{html.escape(str(self))}</pre>"
 
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]")
+_CONTROL = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f"
+    r"\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069"  # direction
+    r"\xad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200d\u2028\u2029\u2060-\u2065\u206a-\u206f\u3164"
+    r"\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+"""Control characters, and what Unicode's database calls `Bidi_Control` or `Default_Ignorable_Code_Point`.
+
+The two selectors that choose between an emoji and a sign are left: they are common in texts of models.
+"""
 
 
 def clean(text: str) -> str:
-    """`text` without control characters, terminal escapes and direction marks; tabs become blanks."""
+    """`text` without control characters, terminal escapes, direction marks and invisible characters.
+
+    Tabs become blanks.
+    """
     return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n").replace("\t", "    "))
 
 

@@ -1,10 +1,13 @@
-"""Text helpers: suggestions for misspelt names."""
+"""Text helpers: suggestions for misspelt names, and texts from outside without what cannot be seen."""
 
 from __future__ import annotations
 
+import sys
+import unicodedata
+
 import pytest
 
-from pddlego.util.text import suggestion
+from pddlego.util.text import clean, suggestion
 
 
 @pytest.mark.parametrize(
@@ -16,3 +19,33 @@ def test_a_name_is_suggested_whatever_its_case(word: str, known: str, wanted: st
 
 def test_no_name_is_close() -> None:
     assert suggestion("xyz", ["coin"], "Choose one.") == "Choose one."
+
+
+DIRECTION = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
+EMOJI = "\ufe0e\ufe0f"
+FILLERS = "\u034f\u115f\u1160\u17b4\u17b5\u180b\u3164\uffa0\U000e0100\u2028\u2029\ufe00"
+
+
+def test_no_character_that_controls_or_cannot_be_seen_is_left() -> None:
+    """Control characters, and format characters that change the direction or are not shown (of this Unicode)."""
+    unseen = {
+        character
+        for character in map(chr, range(sys.maxunicode + 1))
+        if unicodedata.category(character) == "Cc"
+        or unicodedata.bidirectional(character) in DIRECTION
+        or (unicodedata.category(character) == "Cf" and unicodedata.bidirectional(character) in ("BN", "ON"))
+    }
+    unseen |= {"\u061c", "\u200e", "\u200f", *FILLERS}
+    unseen -= {"\n", "\t"}
+    assert {character for character in unseen if clean(f"a{character}b") != "a\N{REPLACEMENT CHARACTER}b"} == set()
+
+
+@pytest.mark.parametrize(
+    "text", ["", "naïve café", "日本語", "\u0627\u0644", "a\nb", "(at ?x)", f"❤{EMOJI[1]}", "e\u0301", "\xa0"]
+)
+def test_what_is_seen_stays(text: str) -> None:
+    assert clean(text) == text
+
+
+def test_lines_and_tabs() -> None:
+    assert clean("a\r\nb\tc") == "a\nb    c"
