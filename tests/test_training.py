@@ -10,6 +10,7 @@ import pytest
 import pddlego
 from pddlego import training
 from pddlego.errors import UsageError
+from pddlego.methods.textgames.events import Observed
 from pddlego.pddl import EDIT_SCHEMA
 from tests.cli.command import run
 from tests.scale import PATIENCE
@@ -98,6 +99,25 @@ def test_thinking_can_be_left_out() -> None:
     assert "<think>" in row["messages"][-1]["content"]
     assert "<think>" not in json.dumps(training.trajectory(episode, without_thinking=True))
     assert "<think>" in json.dumps(training.trajectory(episode))
+
+
+def test_thinking_can_be_left_out_of_earlier_answers_too() -> None:
+    answers = iter(["<think>the oven?</think>dance", "<think>no, west</think>look around"])
+    episode = pddlego.play("coin", mode="act", model=lambda messages: next(answers), max_steps=1)
+    for without_thinking in (False, True):
+        messages = [*training.chat_rows(episode, without_thinking=without_thinking)][-1]["messages"]
+        assert [message["content"] for message in messages if message["role"] == "assistant"] == (
+            ["dance", "look around"] if without_thinking else ["<think>the oven?</think>dance", messages[-1]["content"]]
+        )
+
+
+@pytest.mark.parametrize("mode", ["edit", "random"])
+def test_a_trajectory_begins_with_what_the_game_says_first(mode: str) -> None:
+    episode = pddlego.play("coin", mode=mode, max_steps=2)
+    said = next(event.text for event in episode.events if isinstance(event, Observed))
+    assert said
+    first = training.trajectory(episode)["steps"][0]
+    assert (first["source"], first["message"]) == ("user", said)
 
 
 @pytest.mark.parametrize("game", ["coin", "ferry", "text-ferry", pytest.param("24game", marks=pytest.mark.slow)])

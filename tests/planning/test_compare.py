@@ -168,6 +168,29 @@ def test_domains_are_the_same_under_other_names(name: str) -> None:
     assert compare_domains(domain, replace(domain, actions=domain.actions[1:])).verdict is Verdict.DIFFERENT
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("(stack ?x - block)", "(stack ?x - table)"),
+        ("(on ?x - block ?y - table)", "(on ?x - block ?y - block)"),
+        ("(?p - block ?q - table)", "(?p - block ?q - block)"),
+        ("(exists (?z - block)", "(exists (?z - table)"),
+        ("red - block", "red - table"),
+    ],
+    ids=lambda change: change[0],
+)
+def test_domains_with_other_types_of_parameters_are_not_the_same(change: tuple[str, str]) -> None:
+    text = """(define (domain d) (:requirements :adl) (:types block table) (:constants red - block)
+      (:predicates (stack ?x - block) (on ?x - block ?y - table))
+      (:action put :parameters (?p - block ?q - table) :precondition (stack ?p)
+        :effect (when (exists (?z - block) (stack ?z)) (on ?p ?q)))
+      (:action drop :parameters (?r - table) :precondition () :effect (stack red)))"""
+    assert change[0] in text
+    domain, other = parse_domain(text), parse_domain(text.replace(*change))
+    assert compare_domains(domain, parse_domain(text)).verdict is Verdict.SAME
+    assert compare_domains(domain, other).verdict is not Verdict.SAME
+
+
 def two(init: str, goal: str, other_init: str, other_goal: str, rules: str = "") -> Comparison:
     """Compare two problems of two objects, with facts that actions only add."""
     domain = parse_domain(f"""(define (domain d) (:predicates (p ?x) (q ?x) (d ?x) (e ?x)) {rules}
