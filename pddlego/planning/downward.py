@@ -6,10 +6,12 @@ import io
 import math
 import subprocess
 import time
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 
 from pddlego.pddl import Domain, Problem
+from pddlego.pddl.plain import plain
 from pddlego.planning.ground import EngineFailedError, NotPlannableError, OutOfTimeError, translating, translator_task
 from pddlego.planning.result import Plan, PlanStep, Search, half_of
 
@@ -31,6 +33,7 @@ _PROVEN_UNSOLVABLE = frozenset({10, 11})
 _OUT_OF_MEMORY = frozenset({20, 22, 24})
 _UNSUPPORTED = 34
 _MAX_COST = 2**31 - 1
+_TOO_DEAR = f"Fast Downward cannot minimize costs above {_MAX_COST:,}; fractions are multiplied first"
 _OUT_OF_TIME = 23
 
 
@@ -50,7 +53,7 @@ def solve_downward(domain: Domain, problem: Problem, search: Search, seconds: fl
     `MemoryError`.
     """
     began = time.monotonic()
-    task = _translated(domain, problem)
+    task, costs = _translated(domain, problem, search)
     seconds = max(0.1, seconds - (time.monotonic() - began))
     if search.is_optimal:
         code = _run(task, _LM_CUT, seconds)
@@ -62,7 +65,11 @@ def solve_downward(domain: Domain, problem: Problem, search: Search, seconds: fl
             code = _run(task, _LAZY_FF, half_of(seconds))
     if code == 0:
         lines = _PLAN.read_text(encoding="utf-8").splitlines()
-        return Plan(tuple(PlanStep.read(line) for line in lines if not line.startswith(";")))
+        steps = tuple(line for line in lines if not line.startswith(";"))
+        # Where a sum is too large for the search, it wraps around and the plan may not be the cheapest.
+        if search.is_optimal and sum(costs[step] for step in steps) + max(costs.values(), default=0) > _MAX_COST:
+            raise NotPlannableError(_TOO_DEAR)
+        return Plan(tuple(map(PlanStep.read, steps)))
     if code in _PROVEN_UNSOLVABLE:
         return None
     if code == _OUT_OF_TIME:
@@ -72,17 +79,26 @@ def solve_downward(domain: Domain, problem: Problem, search: Search, seconds: fl
     raise EngineFailedError(f"Fast Downward ended without a plan and without a proof (exit code {code})")
 
 
-def _translated(domain: Domain, problem: Problem) -> bytes:
-    """The task in the format of Fast Downward's search."""
+def _translated(domain: Domain, problem: Problem, search: Search) -> tuple[bytes, Mapping[str, int]]:
+    """The task in the format of Fast Downward's search, and what each operator costs there.
+
+    Costs that are too large for it are divided by their greatest common divisor, or left out where the search is not
+    optimal, which does not look at them.
+    """
     from fast_downward.translate import main
 
     with translating():
-        task = main.pddl_to_sas(translator_task(domain, problem))
-    if any(operator.cost > _MAX_COST for operator in task.operators):
-        raise NotPlannableError(f"Fast Downward has no costs above {_MAX_COST:,}; fractions are multiplied first")
+        task = main.pddl_to_sas(translator_task(*plain(domain, problem)))
+    highest = max((operator.cost for operator in task.operators), default=0)
+    if highest > _MAX_COST:
+        divisor = math.gcd(*(operator.cost for operator in task.operators))
+        if search.is_optimal and highest // divisor > _MAX_COST:
+            raise NotPlannableError(_TOO_DEAR)
+        for operator in task.operators:
+            operator.cost = operator.cost // divisor if search.is_optimal else 1
     text = io.StringIO()
     task.output(text)
-    return text.getvalue().encode()
+    return text.getvalue().encode(), {operator.name: operator.cost for operator in task.operators}
 
 
 def _run(task: bytes, configuration: str, seconds: float) -> int:

@@ -11,6 +11,7 @@ from pddlego.pddl import Atom, Domain, Problem, conjuncts
 from pddlego.pddl.conditions import ANY_TYPE, Compare, Not, Term
 from pddlego.pddl.costs import TOTAL_COST, counts_cost
 from pddlego.pddl.domain import Predicate, Rule
+from pddlego.pddl.plain import plain
 from pddlego.pddl.problem import without
 from pddlego.planning.ground import EngineFailedError, NotPlannableError, OutOfTimeError
 from pddlego.planning.result import Plan, PlanStep, Search, half_of
@@ -72,9 +73,8 @@ def _searched(task: Any, heuristic: Any, seconds: float) -> Plan | None:
 
 def _texts(domain: Domain, problem: Problem) -> tuple[str, str]:
     """The files as mimir reads them."""
-    if any(part.type.startswith("(either ") for action in domain.actions for part in action.parameters):
-        raise NotPlannableError("mimir misreads (either …) types of parameters")
-    domain, problem = _with_plain_goal(domain, without(problem, domain.constants))
+    domain, problem = plain(domain, without(problem, domain.constants))
+    domain, problem = _with_plain_goal(domain, problem)
     types = tuple(supertype for supertype in domain.supertypes if supertype.name != ANY_TYPE)
     stated = replace(domain, requirements=_REQUIREMENTS, supertypes=types)
     start = Compare("=", TOTAL_COST, Term("0"))
@@ -82,8 +82,8 @@ def _texts(domain: Domain, problem: Problem) -> tuple[str, str]:
     if TOTAL_COST.head in domain.functions_by_name:
         values |= {start}
     metric = problem.metric if counts_cost(problem) else None
-    plain = replace(problem, domain=domain.name, values=values, metric=metric)
-    return str(stated), str(plain)
+    given = replace(problem, domain=domain.name, values=values, metric=metric)
+    return str(stated), str(given)
 
 
 def _with_plain_goal(domain: Domain, problem: Problem) -> tuple[Domain, Problem]:

@@ -13,6 +13,7 @@ from pddlego.pddl import Domain, PddlSyntaxError, Problem, check, parse_domain, 
 from pddlego.pddl.check import check_domain
 from pddlego.pddl.derived import recursive_predicate, write_out
 from pddlego.pddl.names import is_name
+from pddlego.pddl.plain import plain
 from pddlego.pddl.problem import without
 
 
@@ -34,18 +35,19 @@ def to_unified(domain: Domain, problem: Problem) -> Any:
     if circle:
         reason = f"The derived predicate {circle} is recursive, and it has no derived predicates."
         raise ExchangeError("unified-planning cannot hold the problem", reason, "Write the domain without it.")
-    plain, goal = write_out(domain, problem.goal)
-    stated = replace(without(problem, domain.constants), domain=domain.name, goal=goal)
+    readable, problem = plain(domain, without(problem, domain.constants))
+    readable, goal = write_out(readable, problem.goal)
+    stated = replace(problem, domain=domain.name, goal=goal)
     environment = up.shortcuts.get_environment()
     strict, environment.error_used_name = environment.error_used_name, False  # a type and a predicate may share a name
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # it warns of that as well
-            return up.io.PDDLReader().parse_problem_string(plain.text, str(stated))
-    except (UPException, ParseBaseException, AssertionError, KeyError, ValueError, SyntaxError) as error:
+            return up.io.PDDLReader().parse_problem_string(readable.canonical, str(stated))
+    except (UPException, ParseBaseException, AssertionError, LookupError, ValueError, TypeError, SyntaxError) as error:
         reason = " ".join(str(error).split())[:300] or type(error).__name__
         what = "unified-planning cannot hold the problem"
-        raise ExchangeError(what, f"{reason}.", "It knows no (either …) types; else check it.") from error
+        raise ExchangeError(what, f"{reason}.", "See: pddlego check DOMAIN PROBLEM.") from error
     finally:
         environment.error_used_name = strict
 

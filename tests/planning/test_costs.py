@@ -249,8 +249,35 @@ def test_costs_count_without_a_number_in_init() -> None:
         assert planner.solve(domain, parse_problem(text), Search()).cost == 2
 
 
+TOLLS = parse_domain("""(define (domain tolls) (:requirements :action-costs) (:predicates (start) (half) (end))
+  (:functions (total-cost) - number (toll) - number)
+  (:action direct :parameters () :precondition (start) :effect (and (end) (increase (total-cost) (toll))))
+  (:action first :parameters () :precondition (start) :effect (and (half) (increase (total-cost) 3000000000)))
+  (:action second :parameters () :precondition (half) :effect (and (end) (increase (total-cost) 6000000000))))""")
+
+
+def toll(amount: str) -> Problem:
+    init = f"(start) (= (toll) {amount})"
+    return parse_problem(
+        f"(define (problem p) (:domain tolls) (:init {init}) (:goal (end)) (:metric minimize (total-cost)))"
+    )
+
+
 @pytest.mark.oracle
-def test_costs_that_are_too_large_for_fast_downward_are_named() -> None:
+@pytest.mark.parametrize("search", ["gbf(hff)", "astar(lmcut)", "astar(blind)"])
+@pytest.mark.parametrize(("amount", "least"), [("3000000000", 3_000_000_000), ("12000000000", 9_000_000_000)])
+def test_fast_downward_plans_with_costs_above_its_integers(search: str, amount: str, least: int) -> None:
     with ProcessPlanner("fast-downward") as planner:
-        result = planner.solve(ROADS, trip("99999999999"), Search("gbf", "hff"))
-    assert (result.status, "no costs above" in result.message) == (PlanStatus.INVALID, True)
+        result = planner.solve(TOLLS, toll(amount), Search.parse(search))
+    assert result.status is PlanStatus.SOLVED
+    assert result.cost == least or (search == "gbf(hff)" and result.cost == int(amount))
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("amount", ["9000000001", "2000000000.5"])
+def test_costs_that_fast_downward_cannot_minimize_are_named(amount: str) -> None:
+    with ProcessPlanner("fast-downward") as planner:
+        result = planner.solve(TOLLS, toll(amount), Search.parse("astar(lmcut)"))
+    assert (result.status, "cannot minimize costs above" in result.message) == (PlanStatus.INVALID, True)
+    with ProcessPlanner() as planner:
+        assert planner.solve(TOLLS, toll("9000000001"), Search.parse("astar(lmcut)")).cost == 9_000_000_000
