@@ -1,13 +1,15 @@
-"""The same task in fewer words: for planners that know no `(either …)` types and misread some effects."""
+"""The same task in fewer words: without what some planners refuse or misread, such as `(either …)` types."""
 
 from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from typing import TypeVar
 
 from pddlego.pddl.conditions import (
+    ANY_TYPE,
     TRUE,
     And,
     Atom,
@@ -17,7 +19,6 @@ from pddlego.pddl.conditions import (
     Formula,
     Imply,
     Renaming,
-    Scope,
     TypedName,
     When,
     parts_of,
@@ -25,22 +26,46 @@ from pddlego.pddl.conditions import (
     walk,
     with_parts,
 )
-from pddlego.pddl.domain import Action, Domain, Predicate, Rule, either, heads_of
+from pddlego.pddl.domain import Action, Domain, Function, Predicate, Rule, either, heads_of
 from pddlego.pddl.problem import Problem
+
+T = TypeVar("T")
+Head = TypeVar("Head", Predicate, Function)
 
 
 def plain(domain: Domain, problem: Problem) -> tuple[Domain, Problem]:
-    """The task without `(either …)` types and with simple effects. Returns the same values if nothing has to change.
+    """The task without repeated declarations, `(either …)` types, variables that are bound twice, and nested effects.
 
-    Actions keep their names and parameters, so each plan of the result is a plan of the task. Neither domain nor
-    problem may have blocking defects.
+    Returns the same values if nothing has to change. Actions keep their names and parameters, so each plan of the
+    result is a plan of the task. Neither domain nor problem may have blocking defects.
     """
-    if any(_is_nested(action) for action in domain.actions):
-        domain = replace(domain, actions=tuple(map(_with_simple_effect, domain.actions)))
-        domain = replace(domain, text=str(domain))
-    if not _has_either(domain, problem.goal):
-        return domain, problem
-    return _without_either(domain, problem)
+    simpler = replace(
+        domain,
+        supertypes=_once(domain.supertypes, str),
+        constants=_once(domain.constants, str),
+        predicates=tuple(map(_with_own_names, _once(domain.predicates, lambda predicate: predicate.name))),
+        functions=tuple(map(_with_own_names, _once(domain.functions, lambda function: function.name))),
+        actions=tuple(map(_plain_action, domain.actions)),
+        derived=tuple(_plain_rule(domain, rule) for rule in domain.derived),
+    )
+    stated = problem if not _is_shadowed(problem.goal, ()) else problem.with_goal(_renamed(problem.goal, ()))
+    if _has_either(simpler, stated.goal):
+        simpler, stated = _without_either(simpler, stated)
+    return (domain if simpler == domain else replace(simpler, text=str(simpler))), stated
+
+
+def _once(items: tuple[T, ...], key: Callable[[T], str]) -> tuple[T, ...]:
+    """The last item of each key, as conditions are checked by it."""
+    return tuple({key(item): item for item in items}.values())
+
+
+def _with_own_names(head: Head) -> Head:
+    """A declaration whose parameters have different names."""
+    names = {parameter.name for parameter in head.parameters}
+    if len(names) == len(head.parameters):
+        return head
+    parameters = (replace(parameter, name=f"?x{number}") for number, parameter in enumerate(head.parameters, start=1))
+    return replace(head, parameters=tuple(parameters))
 
 
 # (either …) types
@@ -63,76 +88,88 @@ def _is_either(name: TypedName) -> bool:
 
 def _without_either(domain: Domain, problem: Problem) -> tuple[Domain, Problem]:
     """The task with a static predicate for each `(either …)` type, which is true of the objects of its types."""
-    used = {*domain.predicates_by_name, *domain.functions_by_name, *domain.types, *domain.rules}
-    rewriter = _EitherRewriter(used)
+    rewriter = _EitherRewriter(domain)
     changed = replace(
         domain,
-        predicates=tuple(replace(item, parameters=_untyped(item.parameters)) for item in domain.predicates),
-        functions=tuple(replace(item, parameters=_untyped(item.parameters)) for item in domain.functions),
+        predicates=tuple(replace(item, parameters=rewriter.typed(item.parameters)) for item in domain.predicates),
+        functions=tuple(replace(item, parameters=rewriter.typed(item.parameters)) for item in domain.functions),
         actions=tuple(map(rewriter.action, domain.actions)),
         derived=tuple(map(rewriter.rule, domain.derived)),
     )
     goal = rewriter.condition(problem.goal)
     static = tuple(Predicate(name, (TypedName("?x"),)) for name in rewriter.names.values())
-    changed = replace(changed, predicates=(*changed.predicates, *static))
     facts = {
         Atom(name, (thing.name,))
         for kind, name in rewriter.names.items()
         for thing in (*domain.constants, *problem.objects)
         if domain.is_a(thing.type, kind)
     }
-    return replace(changed, text=str(changed)), replace(problem, facts=problem.facts | facts, goal=goal)
-
-
-def _untyped(names: Iterable[TypedName]) -> tuple[TypedName, ...]:
-    return tuple(TypedName(name.name) if _is_either(name) else name for name in names)
+    changed = replace(changed, predicates=(*changed.predicates, *static))
+    return changed, replace(problem, facts=problem.facts | facts, goal=goal)
 
 
 class _EitherRewriter:
     """Replaces `(either …)` types. `names` are the predicates in place of the types that were met."""
 
-    def __init__(self, used: Collection[str]) -> None:
-        self.used = used
+    def __init__(self, domain: Domain) -> None:
+        self.domain = domain
         self.names: dict[str, str] = {}
 
     def action(self, action: Action) -> Action:
         return replace(
             action,
-            parameters=_untyped(action.parameters),
+            parameters=self.typed(action.parameters),
             precondition=_guarded(self._guards(action.parameters), self.condition(action.precondition)),
             effect=self.effect(action.effect),
         )
 
     def rule(self, rule: Rule) -> Rule:
         parameters = rule.predicate.parameters
-        head = replace(rule.predicate, parameters=_untyped(parameters))
+        head = replace(rule.predicate, parameters=self.typed(parameters))
         return Rule(head, _guarded(self._guards(parameters), self.condition(rule.condition)))
 
     def condition(self, condition: Formula) -> Formula:
         condition = with_parts(condition, self.condition)
-        if not isinstance(condition, Exists | Forall) or not (guards := self._guards(condition.variables)):
+        if not isinstance(condition, Exists | Forall):
             return condition
-        variables = _untyped(condition.variables)
-        if isinstance(condition, Exists):
-            return replace(condition, variables=variables, part=And((*guards, condition.part)))
-        return replace(condition, variables=variables, part=Imply(And(guards), condition.part))
+        guards, variables = self._guards(condition.variables), self.typed(condition.variables)
+        part = condition.part
+        if guards:
+            part = And((*guards, part)) if isinstance(condition, Exists) else Imply(And(guards), part)
+        return replace(condition, variables=variables, part=part)
 
     def effect(self, effect: Formula) -> Formula:
         if isinstance(effect, When):
             return replace(effect, condition=self.condition(effect.condition), effect=self.effect(effect.effect))
         effect = with_parts(effect, self.effect)
-        if not isinstance(effect, Forall) or not (guards := self._guards(effect.variables)):
+        if not isinstance(effect, Forall):
             return effect
-        return replace(effect, variables=_untyped(effect.variables), part=When(And(guards), effect.part))
+        guards, variables = self._guards(effect.variables), self.typed(effect.variables)
+        return replace(effect, variables=variables, part=When(And(guards), effect.part) if guards else effect.part)
+
+    def typed(self, names: Iterable[TypedName]) -> tuple[TypedName, ...]:
+        return tuple(replace(name, type=self._above(name.type)) if _is_either(name) else name for name in names)
+
+    def _above(self, kind: str) -> str:
+        """The narrowest type that all types of `(either …)` are of."""
+        types = self.domain.types
+        common = frozenset.intersection(*(types.get(name, frozenset({ANY_TYPE})) for name in either(kind)))
+        return max(common, key=lambda name: (len(types.get(name, ())), name))
 
     def _guards(self, variables: Iterable[TypedName]) -> tuple[Atom, ...]:
-        """What is true of the variables instead of their types."""
-        return tuple(Atom(self._predicate(name.type), (name.name,)) for name in variables if _is_either(name))
+        """What is true of the variables in addition to their types."""
+        return tuple(
+            Atom(self._predicate(name.type), (name.name,))
+            for name in variables
+            if _is_either(name) and self._above(name.type) not in either(name.type)
+        )
 
     def _predicate(self, kind: str) -> str:
         if kind not in self.names:
             name = f"is-{'-or-'.join(either(kind))}"
-            while name in self.used or name in self.names.values():
+            domain = self.domain
+            used = {*domain.predicates_by_name, *domain.functions_by_name, *domain.types, *self.names.values()}
+            while name in used:
                 name += "_"
             self.names[kind] = name
         return self.names[kind]
@@ -142,56 +179,83 @@ def _guarded(guards: tuple[Formula, ...], condition: Formula) -> Formula:
     return And((*guards, condition)) if guards else condition
 
 
-# effects
+# conditions and effects
 
 
-def _is_nested(action: Action) -> bool:
-    """Whether planners misread the effect: a cost alone, `forall` below `when`, or a variable that is bound twice."""
-    if isinstance(action.effect, Change):
-        return True
+def _plain_action(action: Action) -> Action:
+    names = [parameter.name for parameter in action.parameters]
+    nested = _is_nested(action.effect)
+    if nested or _is_shadowed(action.precondition, names) or _is_shadowed(action.effect, names):
+        precondition, effect = _renamed(action.precondition, names), _renamed(action.effect, names)
+        effect = And(tuple(_simple(effect, (), TRUE))) if nested else effect
+        return replace(action, precondition=precondition, effect=effect)
+    return action
+
+
+def _plain_rule(domain: Domain, rule: Rule) -> Rule:
+    """The rule whose parameters are of the declared types if it names wider ones, which no argument can have."""
+    head = rule.predicate
+    declared = domain.predicates_by_name[head.name].parameters
+    kinds = [
+        wanted.type if domain.is_a(wanted.type, own.type) else own.type
+        for own, wanted in zip(head.parameters, declared, strict=True)
+    ]
+    parameters = tuple(replace(own, type=kind) for own, kind in zip(head.parameters, kinds, strict=True))
+    names = [parameter.name for parameter in parameters]
+    condition = _renamed(rule.condition, names) if _is_shadowed(rule.condition, names) else rule.condition
+    return Rule(replace(head, parameters=parameters), condition)
+
+
+def _is_shadowed(formula: Formula, names: Iterable[str]) -> bool:
+    """Whether a variable is bound again where it is already bound."""
     return any(
-        (isinstance(node, When) and any(isinstance(inner, Forall) for inner, _ in _effects(node.effect, {})))
-        or (isinstance(node, Forall) and any(name.name in scope for name in node.variables))
-        for node, scope in _effects(action.effect, scope_of(action.parameters))
+        isinstance(node, Exists | Forall) and not scope.keys().isdisjoint(scope_of(node.variables))
+        for node, scope in walk(formula, dict.fromkeys(names, ANY_TYPE))
     )
 
 
-def _effects(effect: Formula, scope: Scope) -> Iterator[tuple[Formula, Scope]]:
-    """An effect and those inside of it, without conditions, each with the variables that are bound there."""
-    yield effect, scope
-    if isinstance(effect, Forall):
-        scope = {**scope, **scope_of(effect.variables)}
-    for part in (effect.effect,) if isinstance(effect, When) else () if isinstance(effect, Atom) else parts_of(effect):
-        yield from _effects(part, scope)
+def _renamed(formula: Formula, names: Iterable[str]) -> Formula:
+    """The formula with a name of its own for each variable that it binds."""
+    used = {*names, *re.findall(r"\?[^\s()]+", str(formula))}
+    fresh = (name for number in itertools.count(1) if (name := f"?v{number}") not in used)
+
+    def renamed(node: Formula) -> Formula:
+        node = with_parts(node, renamed)
+        if not isinstance(node, Exists | Forall):
+            return node
+        own = Renaming({variable.name: next(fresh) for variable in node.variables})
+        return replace(node, variables=own.typed(node.variables), part=own.formula(node.part))
+
+    return renamed(formula)
 
 
-def _with_simple_effect(action: Action) -> Action:
-    """The action with a conjunction of simple effects: `(forall (?x) (when CONDITION LITERAL))`."""
-    used = set(re.findall(r"\?[^\s()]+", str(action)))
-    fresh = (name for number in itertools.count(1) if (name := f"?e{number}") not in used)
-    return replace(action, effect=And(tuple(_simple(action.effect, (), TRUE, {}, fresh))))
+def _is_nested(effect: Formula) -> bool:
+    """Whether planners misread an effect: a cost alone, or `forall` below `when` or `forall`."""
+    below = (inner for node in _effects(effect) if isinstance(node, When | Forall) for inner in _effects_in(node))
+    return isinstance(effect, Change) or any(isinstance(node, Forall) for part in below for node in _effects(part))
 
 
-def _simple(
-    effect: Formula,
-    variables: tuple[TypedName, ...],
-    condition: And,
-    names: Mapping[str, str],
-    fresh: Iterator[str],
-) -> Iterator[Formula]:
-    """The simple effects of an effect for all `variables` under a condition; `names` are the new names of variables."""
+def _effects(effect: Formula) -> Iterator[Formula]:
+    """An effect and those inside of it, without conditions."""
+    yield effect
+    for part in _effects_in(effect):
+        yield from _effects(part)
+
+
+def _effects_in(effect: Formula) -> tuple[Formula, ...]:
+    return (effect.effect,) if isinstance(effect, When) else parts_of(effect)
+
+
+def _simple(effect: Formula, variables: tuple[TypedName, ...], condition: And) -> Iterator[Formula]:
+    """The literals of an effect, each as `(forall (variables) (when condition LITERAL))`."""
     match effect:
         case And():
             for part in effect.parts:
-                yield from _simple(part, variables, condition, names, fresh)
+                yield from _simple(part, variables, condition)
         case Forall():
-            own = {variable.name: next(fresh) for variable in effect.variables}
-            bound = (*variables, *Renaming(own).typed(effect.variables))
-            yield from _simple(effect.part, bound, condition, {**names, **own}, fresh)
+            yield from _simple(effect.part, (*variables, *effect.variables), condition)
         case When():
-            both = And((*condition.parts, Renaming(names).formula(effect.condition)))
-            yield from _simple(effect.effect, variables, both, names, fresh)
+            yield from _simple(effect.effect, variables, And((*condition.parts, effect.condition)))
         case _:
-            literal = Renaming(names).formula(effect)
-            inner = When(condition, literal) if condition.parts else literal
+            inner = When(condition, effect) if condition.parts else effect
             yield Forall(variables, inner) if variables else inner

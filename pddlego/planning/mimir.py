@@ -82,7 +82,7 @@ def _texts(domain: Domain, problem: Problem) -> tuple[str, str]:
     if TOTAL_COST.head in domain.functions_by_name:
         values |= {start}
     metric = problem.metric if counts_cost(problem) else None
-    given = replace(problem, domain=domain.name, values=values, metric=metric)
+    given = replace(problem, name="problem", domain=domain.name, values=values, metric=metric)
     return str(stated), str(given)
 
 

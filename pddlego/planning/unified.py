@@ -16,6 +16,9 @@ from pddlego.pddl.names import is_name
 from pddlego.pddl.plain import plain
 from pddlego.pddl.problem import without
 
+_REQUIREMENTS = (":typing", ":adl", ":action-costs")
+"""unified-planning refuses requirements that it does not know, and needs none."""
+
 
 class ExchangeError(PddlegoError):
     """A problem says something that the other side has no words for (exit code 3)."""
@@ -37,7 +40,9 @@ def to_unified(domain: Domain, problem: Problem) -> Any:
         raise ExchangeError("unified-planning cannot hold the problem", reason, "Write the domain without it.")
     readable, problem = plain(domain, without(problem, domain.constants))
     readable, goal = write_out(readable, problem.goal)
-    stated = replace(problem, domain=domain.name, goal=goal)
+    readable = replace(readable, requirements=_REQUIREMENTS)
+    name = problem.name if is_name(problem.name) else "problem"
+    stated = replace(problem, name=name, domain=domain.name, goal=goal)
     environment = up.shortcuts.get_environment()
     strict, environment.error_used_name = environment.error_used_name, False  # a type and a predicate may share a name
     try:

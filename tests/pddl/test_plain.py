@@ -60,7 +60,9 @@ def test_walks_of_a_task_and_of_its_plain_form_are_the_same(domain_text: str, pr
     worlds = World(domain, problem), World(simpler, stated)
     rng, seen = random.Random(5), set()
     for _ in range(30):
-        left, right = (Simulator(world, facts) for world, facts in zip(worlds, (problem.facts, stated.facts)))
+        left, right = (
+            Simulator(world, facts) for world, facts in zip(worlds, (problem.facts, stated.facts), strict=True)
+        )
         for _ in range(12):
             steps = list(left.applicable())
             assert steps == list(right.applicable())
