@@ -18,6 +18,7 @@ from pddlego.pddl import Atom, Defect, DefectKind, Domain, PddlSyntaxError, Prob
 from pddlego.pddl.check import check_domain, check_reading
 from pddlego.pddl.domain import MAX_TYPES, read_domain
 from pddlego.pddl.problem import read_problem
+from pddlego.pddl.sexpr import at_words
 from pddlego.pddl.tolerant.files import RepairKind, repair_problem
 from pddlego.pddl.tolerant.files import repair as repair_pair
 from pddlego.planning import Plan, PlanStatus, Search
@@ -36,14 +37,37 @@ PlanFile: TypeAlias = "str | Path | Plan | Sequence[str]"
 Part = Literal["domain", "problem", "plan"]
 
 _ADVICE = {
-    DefectKind.SYNTAX: "Fix the text there.",
+    DefectKind.SYNTAX: "Write it as the documentation of PDDL says.",
     DefectKind.MISSING_SECTION: "Add the section.",
-    DefectKind.DUPLICATE_OBJECT: "Remove one of the two; planning is possible all the same.",
-    DefectKind.DOMAIN_NAME: "Write the same name in both; planning is possible all the same.",
+    DefectKind.BAD_NAME: "Rename it.",
+    DefectKind.ARITY: "Write these arguments, or change the declaration.",
+    DefectKind.ARGUMENT_TYPE: "Use a name of that type, or change the type of one of both.",
+    DefectKind.DUPLICATE_OBJECT: "Remove one of the two.",
+    DefectKind.DOMAIN_NAME: "Write the same name in both.",
     DefectKind.NOT_SUPPORTED: "Write the file without it.",
     DefectKind.IGNORED_METRIC: "Remove it, or minimize (total-cost).",
+    DefectKind.TOO_LARGE: "Make it smaller.",
 }
 """Advice for defects whose message does not contain it."""
+
+_SYNTAX_ADVICE = {
+    "closing one(s) missing": "Close it where it should end.",
+    "closing one(s) too many": "Remove it.",
+    "nested more than": "Simplify the condition.",
+    "takes": "Write as many, several conditions or effects as one (and …).",
+    "the type is missing": "Write a type there, or remove the hyphen.",
+    "is not a number": "Write a number, such as 3.",
+    "exactly one condition": "Put all conditions into one (and …).",
+    "'define'": "Close the parenthesis before it.",
+    "was found": "Begin the file with it.",
+    "is not a section": "Remove it, or put it into a section.",
+}
+"""Advice for defects of the syntax by words of their messages."""
+
+_REMEDY = re.compile(
+    r"(?:; |[:,] (?=(?:write|give|keep|leave|add|remove|rename|simplify|use|make) ))(?!.*; )(.+)\Z", re.DOTALL
+)
+"""The end of a message that says what to do."""
 
 
 @dataclass(frozen=True)
@@ -368,7 +392,7 @@ def _checked(domain: str, problem: str | None, plan: PlanFile | None) -> Iterato
         reading = read_problem(problem)
         yield from _findings("problem", problem, [*reading.defects, *_missing(reading.missing)])
     elif checked.domain is None:
-        defects = check_reading(readable, read_problem(problem))
+        defects = tuple(at_words(problem, check_reading(readable, read_problem(problem))))
         yield from _findings("problem", problem, [defect for defect in defects if defect.blocking])
     else:
         task = checked_problem(checked.domain, problem)
@@ -400,12 +424,10 @@ _MOST_SOURCE = 1000
 
 
 def _findings(part: Part, text: str, defects: tuple[Defect, ...] | list[Defect]) -> Iterator[Finding]:
-    """Defects as findings. Most messages end with what to do, after a semicolon."""
+    """Defects as findings."""
     lines = text.split("\n")
     for defect in defects:
-        message, semicolon, advice = defect.message.rpartition("; ")
-        if not semicolon or message.startswith("unbalanced"):
-            message, advice = defect.message, _ADVICE.get(defect.kind, "Fix it there.")
+        message, advice = _parted(defect)
         line, column = defect.place or (1, 1)
         source = lines[line - 1] if defect.place and line <= len(lines) else ""
         source = source if len(source) <= _MOST_SOURCE else ""
@@ -419,6 +441,19 @@ def _findings(part: Part, text: str, defects: tuple[Defect, ...] | list[Defect])
             advice=advice[:1].upper() + advice[1:],
             source=source,
         )
+
+
+def _parted(defect: Defect) -> tuple[str, str]:
+    """A defect's message, and what to do, which most messages end with."""
+    remedy = None if defect.message.startswith("unbalanced") else _REMEDY.search(defect.message)
+    if remedy is not None:
+        return defect.message[: remedy.start()], remedy[1]
+    if defect.message.startswith("write "):
+        return defect.message, defect.message
+    advice = _ADVICE.get(defect.kind, "Correct it.")
+    if defect.kind is DefectKind.SYNTAX:
+        advice = next((text for words, text in _SYNTAX_ADVICE.items() if words in defect.message), advice)
+    return defect.message, advice
 
 
 def _plan_findings(domain: Domain, problem: Problem, file: PlanFile) -> Iterator[Finding]:

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from pddlego.pddl.conditions import (
     ANY_TYPE,
+    CHANGES,
     Atom,
     Change,
     Compare,
@@ -43,7 +44,7 @@ from pddlego.pddl.domain import (
     wrong_heads,
 )
 from pddlego.pddl.names import MAX_NAME, is_name
-from pddlego.pddl.problem import Problem, ProblemReading, read_problem
+from pddlego.pddl.problem import Metric, Problem, ProblemReading, read_problem
 from pddlego.pddl.rules import Defect, DefectKind, Position, not_supported, warning
 from pddlego.util.text import natural, nearest
 
@@ -181,13 +182,13 @@ class _Checker:
                 message = f"{atom}: {atom.predicate} follows by rule; change what the rule asks for"
                 yield self.defect(DefectKind.DERIVED_EFFECT, atom, message)
 
-    def defect(self, kind: DefectKind, node: Formula, message: str) -> Defect:
-        return Defect(kind, self.where, f"{self.where}: {message}", place=node.place)
+    def defect(self, kind: DefectKind, node: Formula | Metric, message: str, word: str = "") -> Defect:
+        return Defect(kind, self.where, f"{self.where}: {message}", place=node.place, word=word)
 
     def _change(self, node: Change, scope: Scope) -> Iterator[Defect]:
         """A change of a number: the cost of an action, or what is not classical planning."""
         value = number(node.value.head) if node.value.parts is None else None
-        if not is_cost(node) or node.value == TOTAL_COST:
+        if not is_cost(node) or node.value.head == TOTAL_COST.head:
             what = "numeric fluents are not supported (only action costs are)"
             yield self.defect(DefectKind.NOT_SUPPORTED, node, f"{node}: {what}")
         elif value is not None and value < 0:
@@ -198,7 +199,7 @@ class _Checker:
             if value is None:
                 yield from self.function(node, node.value, scope)
 
-    def function(self, node: Change | Compare, term: Term, scope: Scope) -> Iterator[Defect]:
+    def function(self, node: Change | Compare | Metric, term: Term, scope: Scope) -> Iterator[Defect]:
         """The defects of a use of a function: `(distance ?a ?b)`."""
         function = self.domain.functions_by_name.get(term.head)
         if any(part.parts is not None for part in term.parts or ()):
@@ -207,7 +208,7 @@ class _Checker:
         elif function is None:
             hint = _missing(term.head, self.domain.functions_by_name)
             message = f"{node}: function {term.head} is not declared; {hint} to (:functions …)"
-            yield self.defect(DefectKind.UNDECLARED_FUNCTION, node, message)
+            yield self.defect(DefectKind.UNDECLARED_FUNCTION, node, message, term.head)
         elif len(term.parts or ()) != len(function.parameters):
             message = f"{node}: {term.head} takes {len(function.parameters)} argument(s), as in {function}"
             yield self.defect(DefectKind.ARITY, node, message)
@@ -220,7 +221,7 @@ class _Checker:
         for kind in either(variable.type):
             if kind not in self.domain.types:
                 message = f"{node}: type {kind} is not declared; {_missing(kind, self.domain.types)} to (:types …)"
-                yield self.defect(DefectKind.UNDECLARED_TYPE, node, message)
+                yield self.defect(DefectKind.UNDECLARED_TYPE, node, message, kind)
 
     def atom(self, atom: Atom, scope: Scope) -> Iterator[Defect]:
         name = atom.predicate
@@ -229,7 +230,7 @@ class _Checker:
         if predicate is None:
             hint = _missing(name, self.domain.predicates_by_name)
             message = f"{atom}: predicate {name} is not declared; {hint} to (:predicates …)"
-            yield self.defect(DefectKind.UNDECLARED_PREDICATE, atom, message)
+            yield self.defect(DefectKind.UNDECLARED_PREDICATE, atom, message, atom.predicate)
         elif len(atom.args) != len(predicate.parameters):
             message = f"{atom}: {name} takes {len(predicate.parameters)} argument(s), as in {predicate}"
             yield self.defect(DefectKind.ARITY, atom, message)
@@ -242,13 +243,13 @@ class _Checker:
         kinds = {scope[name]} if name in scope else self.kinds.get(name, set())
         if not kinds and name.startswith("?"):
             message = f"{node}: variable {name} is not a parameter; add '{name} - TYPE' to :parameters"
-            yield self.defect(DefectKind.VARIABLE, node, message)
+            yield self.defect(DefectKind.VARIABLE, node, message, name)
         elif not kinds:
             message = f"{node}: {name} is not a constant of the domain; {_missing(name, self.kinds)} to (:constants …)"
-            yield self.defect(DefectKind.UNDECLARED_OBJECT, node, message)
+            yield self.defect(DefectKind.UNDECLARED_OBJECT, node, message, name)
         elif wanted is not None and isinstance(node, Atom) and not any(self._overlap(kind, wanted) for kind in kinds):
             message = f"{node}: {name} is a {'/'.join(sorted(kinds))}, and {node.predicate} takes a {wanted} there"
-            yield self.defect(DefectKind.ARGUMENT_TYPE, node, message)
+            yield self.defect(DefectKind.ARGUMENT_TYPE, node, message, name)
 
     def _overlap(self, kind: str, wanted: str) -> bool:
         """Whether an object can be of both types, as far as is declared."""
@@ -290,7 +291,7 @@ class _ProblemChecker(_Checker):
         yield from self.formula(self.problem.goal, {})
         metric = self.problem.metric
         if counts_cost(self.problem) and metric is not None:
-            yield from self.function(Compare("=", metric.term, metric.term, place=metric.place), metric.term, {})
+            yield from self.function(metric, metric.term, {})
 
     def _values(self) -> Iterator[Defect]:
         """The defects of the numbers that `:init` assigns."""
@@ -309,8 +310,8 @@ class _ProblemChecker(_Checker):
             assigned[value.left] = value
             yield from self.function(value, value.left, {})
 
-    def defect(self, kind: DefectKind, node: Formula, message: str) -> Defect:
-        return Defect(kind, str(node), message, place=node.place)
+    def defect(self, kind: DefectKind, node: Formula | Metric, message: str, word: str = "") -> Defect:
+        return Defect(kind, str(node), message, place=node.place, word=word)
 
     def _objects(self) -> Iterator[Defect]:
         places = {obj.name: obj.place for obj in sorted(self.problem.objects, key=lambda obj: obj.place or (0, 0))}
@@ -334,7 +335,7 @@ class _ProblemChecker(_Checker):
         for kind in either(name.type):
             if kind not in self.domain.types:
                 message = f"{name}: type {kind} does not exist; the types are {', '.join(sorted(self.domain.types))}"
-                yield Defect(DefectKind.UNDECLARED_TYPE, str(name), message, place=name.place)
+                yield Defect(DefectKind.UNDECLARED_TYPE, str(name), message, place=name.place, word=kind)
 
     def undeclared_types(self, node: Formula, variable: TypedName) -> Iterator[Defect]:
         return self._type(variable)
@@ -347,7 +348,7 @@ class _ProblemChecker(_Checker):
             use = f"use one of {names}" if names else "the domain declares none: add it to (:predicates …)"
             hint = f"did you mean {close}?" if close else use
             message = f"{atom}: predicate {atom.predicate} is not declared; {hint}"
-            yield self.defect(DefectKind.UNDECLARED_PREDICATE, atom, message)
+            yield self.defect(DefectKind.UNDECLARED_PREDICATE, atom, message, atom.predicate)
         elif len(atom.args) != len(predicate.parameters):
             message = f"{atom}: {predicate.name} takes {len(predicate.parameters)} argument(s), as in {predicate}"
             if len(atom.args) > len(predicate.parameters):
@@ -365,24 +366,27 @@ class _ProblemChecker(_Checker):
             if not kinds:
                 remedy = f", or write (exists ({name} - {wanted}) …)" if self.where == "goal" else ", or leave it out"
                 message = f"{node}: variable {name} is not bound here; a {self.where} names objects: name one{remedy}"
-                yield self.defect(DefectKind.VARIABLE, node, message)
+                yield self.defect(DefectKind.VARIABLE, node, message, name)
         else:
             kinds = self.kinds.get(name, set())
             if not kinds:
                 close = nearest(name, self.kinds)
                 hint = f" (did you mean {close}?)" if close else ""
                 message = f"{node}: object {name} is not declared; add '{name} - {wanted}' to the objects{hint}"
-                yield self.defect(DefectKind.UNDECLARED_OBJECT, node, message)
+                yield self.defect(DefectKind.UNDECLARED_OBJECT, node, message, name)
         if kinds and not any(self.domain.is_a(kind, wanted) for kind in kinds):
             taker = node.predicate if isinstance(node, Atom) else "="
             message = f"{node}: {name} is a {'/'.join(sorted(kinds))}, but {taker} takes a {wanted} there"
-            yield self.defect(DefectKind.ARGUMENT_TYPE, node, message)
+            yield self.defect(DefectKind.ARGUMENT_TYPE, node, message, name)
 
 
 _RESERVED = frozenset(
     ("and", "or", "not", "imply", "exists", "forall", "when", "either", "define", "problem", "domain")
 )
 """Words of PDDL that cannot be used as names."""
+
+_RESERVED_HERE = {"type": {"number"}, "predicate": {*CHANGES, "preference"}}
+"""Further words that cannot be used as names of one kind: some planners read them as PDDL's own."""
 
 
 def _declaration_defects(domain: Domain) -> Iterator[Defect]:
@@ -391,7 +395,7 @@ def _declaration_defects(domain: Domain) -> Iterator[Defect]:
         if not is_name(name.removeprefix("?") if what.endswith("parameter") else name):
             message = f"{what} {name}: a PDDL name is a letter followed by letters, digits, - or _; rename it"
             yield Defect(DefectKind.BAD_NAME, name, message, place=place)
-        elif name in _RESERVED:
+        elif name in _RESERVED or name in _RESERVED_HERE.get(what, ()):
             message = f"{what} {name}: that is a word of PDDL; rename it"
             yield Defect(DefectKind.RESERVED_WORD, name, message, place=place)
     for function in domain.functions:
@@ -400,7 +404,7 @@ def _declaration_defects(domain: Domain) -> Iterator[Defect]:
             yield not_supported(f"function {function.name}: {what}", function.place)
     for where, kind, place in undeclared_types(domain):
         message = f"{where}: type {kind} is not declared; {_missing(kind, domain.types)} to (:types …)"
-        yield Defect(DefectKind.UNDECLARED_TYPE, where, message, place=place)
+        yield Defect(DefectKind.UNDECLARED_TYPE, where, message, place=place, word=kind)
     for defect_kind, fault, head in wrong_heads(domain):
         message = f"{fault}; add it to (:predicates …) as it is defined"
         yield Defect(defect_kind, fault.partition(":")[0], message, place=head.place)
@@ -485,6 +489,12 @@ def _names(domain: Domain) -> dict[tuple[str, str], Position | None]:
 def _cycles(domain: Domain) -> Iterator[Defect]:
     parents: dict[str, set[str]] = {}
     for supertype in domain.supertypes:
+        if supertype.type.startswith("(either "):
+            message = (
+                f"type {supertype.name} has the parent {supertype.type}, which has two readings; give it one parent"
+            )
+            yield Defect(DefectKind.TWO_TYPES, supertype.name, message, place=supertype.place)
+    for supertype in domain.supertypes:
         parents.setdefault(supertype.name, set()).update(set(either(supertype.type)) - {ANY_TYPE})
     places = {supertype.name: supertype.place for supertype in domain.supertypes}
     for name in parents:
@@ -501,6 +511,9 @@ def _constants(domain: Domain) -> Iterator[Defect]:
         types.setdefault(constant.name, set()).add(constant.type)
     places = {constant.name: constant.place for constant in domain.constants}
     for name, kinds in types.items():
+        if any(kind.startswith("(either ") for kind in kinds):
+            message = f"constant {name} is {min(kinds)}; give it one type"
+            yield Defect(DefectKind.TWO_TYPES, name, message, place=places[name])
         if len(kinds) > 1:
             message = f"constant {name} has two types, {' and '.join(sorted(kinds))}; give it one"
             yield Defect(DefectKind.TWO_TYPES, name, message, place=places[name])

@@ -13,13 +13,14 @@ from pddlego.pddl.conditions import (
     Formula,
     Located,
     TypedName,
+    in_short,
     read_atom,
     read_condition,
     read_effect,
     read_typed_list,
     typed_text,
 )
-from pddlego.pddl.problem import is_define
+from pddlego.pddl.problem import is_define, is_one_word
 from pddlego.pddl.rules import Defect, DefectKind, PddlSyntaxError, Position, not_supported, syntax_defect
 from pddlego.pddl.sexpr import Sexpr, place_of, placed, read_sexprs, show
 from pddlego.util.text import Shown, count
@@ -185,10 +186,14 @@ def either(kind: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class DomainReading:
-    """A text read as a domain: the domain as far as it can be read, and what is wrong with the text."""
+    """A text read as a domain: the domain as far as it can be read, and what is wrong with the text.
+
+    `source` is its expression `(define …)`; empty if it has none.
+    """
 
     domain: Domain
     defects: tuple[Defect, ...] = ()
+    source: tuple[Sexpr, ...] = ()
 
 
 def parse_domain(text: str) -> Domain:
@@ -221,7 +226,11 @@ def read_domain(text: str) -> DomainReading:
         places = [
             place for expression, place in placed(sexprs.expressions) if not blocks or expression is not blocks[0]
         ]
-        reader.wrong("a domain file is exactly one (define (domain …) …)", places[0] if places else (1, 1))
+        both = any(is_define(block, "problem") for block in blocks) and len(blocks) > 1
+        found = "the file holds a domain and a problem; write each into a file of its own"
+        wanted = "a domain file is exactly one (define (domain …) …); remove the rest"
+        wanted = wanted if blocks else "no (define (domain …) …) was found; begin the file with it"
+        reader.wrong(found if both else wanted, places[0] if places else (1, 1))
     elif is_define(blocks[0], "problem"):
         reader.wrong("the file defines a problem, not a domain; give the domain file in its place", (1, 1))
     else:
@@ -232,7 +241,7 @@ def read_domain(text: str) -> DomainReading:
             replace(predicate, meaning=meanings.get(predicate.name, "")) for predicate in reader.predicates
         ]
         text = _without_comments(text)
-    return DomainReading(reader.domain(text), tuple(reader.defects))
+    return DomainReading(reader.domain(text), tuple(reader.defects), blocks[0] if len(blocks) == 1 else ())
 
 
 class _DomainReader:
@@ -259,6 +268,9 @@ class _DomainReader:
         head, rest = part[0], part[1:]
         if head == "domain":
             self.name = str(rest[0]) if rest else "unnamed"
+            if not is_one_word(rest):
+                own = ", and (:requirements …) as a section of its own" * (":requirements" in rest)
+                self.wrong(f"'{in_short(part)}' is not one name; write (domain NAME){own}", place)
         elif head == ":requirements":
             self.requirements = tuple(map(show, rest))
         elif head == ":types":
@@ -273,14 +285,17 @@ class _DomainReader:
             self._action(part)
         elif head == ":derived" and len(rest) != 2:
             self.wrong(f"'{show(part)}' is not a rule: write (:derived (name ?x - type …) (condition))", place)
+        elif head == ":derived" and rest[0][:1] == ("not",):
+            message = f"'{in_short(rest[0])}': the head of a rule cannot be negated; write when it is true"
+            self.wrong(f"{message}, elsewhere it is false", place_of(rest[0]))
         elif head == ":derived":
             predicate = self._predicate(rest[0], place_of(rest[0]))
             self.derived.append(Rule(predicate, read_condition(rest[1])))
         elif head in _NOT_CLASSICAL:
             what = f"{_NOT_CLASSICAL[head]} (section {head}) are not supported (only classical planning is)"
-            self.defects.append(not_supported(what, place))
+            self.defects.append(replace(not_supported(what, place), word=str(head)))
         else:
-            self.wrong(_unknown_section(show(head)), place)
+            self.defects.append(replace(syntax_defect(_unknown_section(show(head)), place), word=show(head)))
 
     def _typed(self, part: Iterable[Sexpr], start: int = 0) -> tuple[TypedName, ...]:
         names, defects = read_typed_list(part, start)
@@ -310,13 +325,11 @@ class _DomainReader:
 
     def _action(self, part: tuple[Sexpr, ...]) -> None:
         name = show(part[1]) if len(part) > 1 else "unnamed"
-        fields = {show(key): value for key, value in zip(part[2::2], part[3::2], strict=False)}
-        unknown = set(fields) - {":parameters", ":precondition", ":effect"}
-        repeated = len(fields) < len(part[2::2])
-        if unknown or repeated or len(part) % 2 or ":effect" not in fields:
-            message = f"action {name}: write :parameters (…) :precondition (…) :effect (…), each once"
-            self.wrong(message, place_of(part))
+        faults = list(_field_defects(name, part))
+        if faults:
+            self.defects += faults
             return
+        fields = {show(key): value for key, value in zip(part[2::2], part[3::2], strict=True)}
         parameters = fields.get(":parameters", ())
         typed = self._typed(parameters if isinstance(parameters, tuple) else (parameters,))
         precondition = read_condition(fields.get(":precondition", ()))
@@ -334,6 +347,39 @@ class _DomainReader:
             derived=tuple(self.derived),
             text=text,
         )
+
+
+_FIELDS = (":parameters", ":precondition", ":effect")
+
+_OTHER_FIELDS = {
+    ":vars": "variables that are not parameters",
+    ":observe": "observations",
+    ":duration": "durations",
+    ":condition": "conditions with a time",
+    ":expansion": "expansions",
+    ":method": "methods",
+    ":agent": "agents",
+}
+"""Fields of actions that are not classical planning, with what they stand for."""
+
+
+def _field_defects(name: str, action: tuple[Sexpr, ...]) -> Iterator[Defect]:
+    """What is wrong with the fields of an action, which are pairs of a word and a list."""
+    keys = [(show(key), place) for key, place in list(placed(action, 2))[::2]]
+    for number, (key, place) in enumerate(keys):
+        if key in _OTHER_FIELDS:
+            message = f"action {name}: {_OTHER_FIELDS[key]} ({key}) are not supported (only classical planning is)"
+            yield not_supported(f"{message}; write the action without it", place)
+        elif key not in _FIELDS:
+            message = f"action {name}: '{in_short(key)}' is not a field; write {', '.join(_FIELDS)}, each with one list"
+            yield syntax_defect(message, place)
+            return  # what follows is out of step
+        elif any(key == other for other, _ in keys[:number]):
+            yield syntax_defect(f"action {name}: {key} appears twice; write it once", place)
+        elif 2 * number + 3 >= len(action):
+            yield syntax_defect(f"action {name}: nothing follows {key}; write {key} (…)", place)
+    if all(key != ":effect" for key, _ in keys):
+        yield syntax_defect(f"action {name}: it has no :effect; write :effect (…)", place_of(action))
 
 
 def _meanings(text: str) -> dict[str, str]:
@@ -355,13 +401,16 @@ _NOT_CLASSICAL = {
     ":event": "events",
     ":axiom": "axioms of PDDL 1",
     ":observe": "observations",
+    ":method": "methods of hierarchical planning",
+    ":task": "tasks of hierarchical planning",
+    ":sensing-action": "observations",
 }
 """Sections that are not classical planning, with what they stand for."""
 
 
 def _unknown_section(name: str) -> str:
     if name == "define":
-        return "the domain contains a second (define …): a parenthesis before it is not closed"
+        return "the domain contains a second (define …); close the parenthesis before it"
     known = ":requirements, :types, :constants, :predicates, :functions, :action and :derived"
     return f"section {name[:60]} is not supported in a domain; its sections are {known}"
 

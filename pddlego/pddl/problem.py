@@ -111,6 +111,7 @@ class ProblemReading:
     """A text read as a problem: the problem as far as it can be read, and what is wrong with the text.
 
     `missing` are sections, `duplicates` objects that are declared twice, `negated` facts of `:init` under a `not`.
+    `source` is its expression `(define …)`; empty if it has none.
     """
 
     problem: Problem
@@ -118,6 +119,7 @@ class ProblemReading:
     missing: tuple[str, ...] = ()
     duplicates: tuple[TypedName, ...] = ()
     negated: tuple[Atom, ...] = ()
+    source: tuple[Sexpr, ...] = ()
 
 
 def parse_problem(text: str) -> Problem:
@@ -156,7 +158,11 @@ def read_problem(text: str) -> ProblemReading:
     if len(blocks) > 1:
         second = next(block for block in blocks if block is not whole)
         message = "more than one expression: give exactly one (define (problem …) …)"
+        if is_define(second, "domain") or is_define(whole, "domain"):
+            message = "the file holds a domain and a problem; write each into a file of its own"
         defects.append(syntax_defect(message, place_of(second)))
+    if is_define(whole, "domain") and len(blocks) > 1:
+        return ProblemReading(Problem("unknown", "unknown"), tuple(defects))
     if is_define(whole, "domain"):
         message = "the file defines a domain, not a problem; give the problem file in its place"
         defects.append(syntax_defect(message, place_of(whole)))
@@ -170,6 +176,11 @@ def is_define(expression: tuple[Sexpr, ...], kind: str) -> bool:
     return isinstance(head, tuple) and head[:1] == (kind,)
 
 
+def is_one_word(parts: tuple[Sexpr, ...]) -> bool:
+    """Whether there is one part, and it is a word."""
+    return len(parts) == 1 and isinstance(parts[0], str)
+
+
 def _read_define(define: tuple[Sexpr, ...], defects: list[Defect]) -> ProblemReading:
     sections: dict[str, tuple[Sexpr, ...]] = {}
     for part, place in placed(define, 1):
@@ -181,11 +192,16 @@ def _read_define(define: tuple[Sexpr, ...], defects: list[Defect]) -> ProblemRea
             sections[part[0]] = part
         elif part[0] in (":constraints", ":length"):
             what = "trajectory constraints" if part[0] == ":constraints" else "bounds on the length of plans"
-            defects.append(not_supported(f"{what} (section {part[0]}) are not supported", place))
+            defect = not_supported(f"{what} (section {part[0]}) are not supported", place)
+            defects.append(replace(defect, word=part[0]))
         else:
             known = ":domain, :objects, :init and :goal"
             message = f"section {part[0][:60]} is not supported in a problem; its sections are {known}"
-            defects.append(syntax_defect(message, place))
+            defects.append(replace(syntax_defect(message, place), word=part[0]))
+    for name in ("problem", ":domain"):
+        if name in sections and not is_one_word(sections[name][1:]):
+            message = f"'{in_short(sections[name])}' is not one name; write ({name} NAME)"
+            defects.append(syntax_defect(message, place_of(sections[name])))
     missing = tuple(name for name in (":domain", ":init", ":goal") if name not in sections)
     objects, wrong = read_typed_list(sections.get(":objects", ()), start=1)
     defects += wrong
@@ -204,7 +220,7 @@ def _read_define(define: tuple[Sexpr, ...], defects: list[Defect]) -> ProblemRea
     for obj in objects:
         seen[obj] += 1
         duplicates += [obj] if seen[obj] == 2 else []
-    return ProblemReading(problem, tuple(defects), missing, tuple(duplicates), tuple(negated))
+    return ProblemReading(problem, tuple(defects), missing, tuple(duplicates), tuple(negated), define)
 
 
 def _read_init(section: tuple[Sexpr, ...], defects: list[Defect]) -> tuple[list[Atom], list[Compare], list[Atom]]:
@@ -244,7 +260,8 @@ def _read_goal(section: tuple[Sexpr, ...] | None, defects: list[Defect]) -> Form
     if section is None:
         return TRUE
     if len(section) != 2 or not isinstance(section[1], tuple):
-        defects.append(syntax_defect("the goal must be exactly one condition, as (:goal (and …))", place_of(section)))
+        message = "the goal must be exactly one condition, as (:goal (and …))"
+        defects.append(syntax_defect(message, place_of(section)))
         return And(tuple(read_condition(part) for part in section[1:] if isinstance(part, tuple)))
     return read_condition(section[1])
 

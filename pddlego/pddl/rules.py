@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias
 
@@ -83,7 +83,7 @@ class Defect:
     """One defect: its kind, the atom or name it is about, and what to do. `blocking` ones make planning impossible.
 
     `place` is its position in the text that was checked; None for what is missing from the text, and for a value that
-    was not read from one.
+    was not read from one. `word` is the word in question if it is the first such word from there on, see `at_words`.
     """
 
     kind: DefectKind
@@ -91,6 +91,7 @@ class Defect:
     message: str
     blocking: bool = True
     place: Position | None = None
+    word: str = field(default="", compare=False)
 
     def __str__(self) -> str:
         return self.message

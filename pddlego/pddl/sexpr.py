@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import TypeAlias
 
@@ -117,6 +117,24 @@ def _glued(text: str) -> Iterator[Defect]:
             if variable is not None:
                 message = f"there is no space before {variable}; write one"
                 yield warning(DefectKind.GLUED_VARIABLE, variable, message, (number, match.start(1) + 1))
+
+
+def at_words(text: str, defects: Iterable[Defect]) -> Iterator[Defect]:
+    """The defects, each at the word in question instead of at the parenthesis before it."""
+    lines = text.lower().split("\n")
+    for defect in defects:
+        place = _find(lines, defect.word, defect.place) if defect.word and defect.place else None
+        yield replace(defect, place=place) if place else defect
+
+
+def _find(lines: list[str], word: str, start: Position) -> Position | None:
+    """The position of the first such word from `start` on."""
+    first, column = start
+    for number, line in enumerate(lines[first - 1 :], start=first):
+        for match in _TOKEN.finditer(line, column - 1 if number == first else 0):
+            if match.group() == word:
+                return number, match.start() + 1
+    return None
 
 
 def show(expression: Sexpr) -> str:

@@ -14,6 +14,7 @@ from pddlego.pddl.conditions import TRUE
 from pddlego.pddl.derived import unstratified_predicate
 from pddlego.pddl.domain import read_domain
 from pddlego.pddl.lint import domain_warnings, problem_warnings
+from pddlego.pddl.portable import as_errors, domain_refusals, problem_refusals
 from pddlego.pddl.problem import read_problem
 from pddlego.pddl.rules import warning
 from pddlego.planning.engines import Attempt
@@ -117,26 +118,31 @@ class CheckedProblem:
 
 
 def checked_domain(text: str) -> CheckedDomain:
-    """Check a domain: what is wrong with its text, else all defects, else what is most likely a mistake. Total."""
+    """Check a domain: what is wrong with its text, else all errors, else what is most likely a mistake. Total."""
     reading = read_domain(text)
     unreadable = tuple(defect for defect in reading.defects if defect.blocking)
-    defects = unreadable or (*reading.defects, *check_domain(reading.domain))
+    found = unreadable or (*reading.defects, *check_domain(reading.domain), *domain_refusals(reading))
+    defects = as_errors(text, found)
     if any(defect.blocking for defect in defects):
         return CheckedDomain(None, defects)
-    return CheckedDomain(reading.domain, (*defects, *domain_warnings(reading.domain)[:MAX_DEFECTS]))
+    defects = as_errors(text, (*defects, *domain_warnings(reading.domain)))
+    errors = tuple(defect for defect in defects if defect.blocking)
+    return CheckedDomain(None, errors) if errors else CheckedDomain(reading.domain, defects[:MAX_DEFECTS])
 
 
 def checked_problem(domain: Domain, text: str) -> CheckedProblem:
     """Check a problem of a sound domain: all defects, and where planning is possible what is most likely a mistake."""
     reading = read_problem(text)
-    defects = check_reading(domain, reading)
+    defects = as_errors(text, (*check_reading(domain, reading), *problem_refusals(reading)))
     if any(defect.blocking for defect in defects):
         return CheckedProblem(None, defects)
     problem = reading.problem
     found = [*problem_warnings(domain, problem), *_goal(domain, problem), *relaxed_warnings(domain, problem)]
     explained = any(defect.kind in _CAUSES for defect in found)
     warnings = [defect for defect in found if not (explained and defect.kind in _CONSEQUENCES)]
-    return CheckedProblem(problem, (*defects, *warnings[:MAX_DEFECTS]))
+    defects = as_errors(text, (*defects, *warnings))
+    errors = tuple(defect for defect in defects if defect.blocking)
+    return CheckedProblem(None, errors) if errors else CheckedProblem(problem, defects[:MAX_DEFECTS])
 
 
 _CAUSES = (DefectKind.NEVER_TRUE, DefectKind.MISSING_COST)

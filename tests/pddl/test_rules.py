@@ -63,11 +63,8 @@ DOMAINS = {
     DefectKind.DERIVED_EFFECT: ("(not (at ?t ?from)) (at ?t ?to)", "(not (at ?t ?from)) (at ?t ?to) (busy ?t)"),
     DefectKind.RECURSIVE: ("(exists (?c - crate) (in ?c ?t))", "(not (busy ?t))"),
     DefectKind.NOT_SUPPORTED: ("(:action drive", "(:durative-action wait) (:action drive"),
-    DefectKind.UNDECLARED_FUNCTION: ("(at ?t ?to))))", "(at ?t ?to) (increase (total-cost) (length ?to)))))"),
-    DefectKind.TWO_VALUES: (
-        "(at ?t ?to))))",
-        "(at ?t ?to) (increase (total-cost) 1) (increase (total-cost) 2))) (:functions (total-cost)))",
-    ),
+    DefectKind.UNDECLARED_FUNCTION: ("(at ?t ?to))))", "(at ?t ?to) (increase (total-cost) (fuel)))))"),
+    DefectKind.TWO_VALUES: ("(at ?t ?to))))", "(at ?t ?to) (increase (total-cost) 1) (increase (total-cost) 2))))"),
     DefectKind.TOO_LARGE: ("(:types place", f"(:types {' '.join(f't{number}' for number in range(1_001))} place"),
     DefectKind.DUPLICATE_TYPE: ("crate truck - thing", "crate truck crate - thing"),
     DefectKind.DUPLICATE_CONSTANT: ("yard - place)", "yard yard - place)"),
@@ -102,7 +99,7 @@ PROBLEMS = {
     DefectKind.NOT_SUPPORTED: ("(at c2 dock)))", "(at c2 dock) (>= (fuel t1) 3)))"),
     DefectKind.UNDECLARED_FUNCTION: ("(open dock)", "(open dock) (= (distance dock yard) 5)"),
     DefectKind.TWO_VALUES: ("(open dock)", "(open dock) (= (weight c1) 6)"),
-    DefectKind.IGNORED_METRIC: ("(:goal", "(:metric minimize (total-time)) (:goal"),
+    DefectKind.IGNORED_METRIC: ("(at c2 dock))))", "(at c2 dock))) (:metric minimize (total-time)))"),
     DefectKind.TOO_LARGE: (
         "dock - place)",
         f"dock - place {' '.join(f'o{number}' for number in range(10_000))} - crate)",

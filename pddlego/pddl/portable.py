@@ -1,0 +1,135 @@
+"""What the readers of other planners refuse, though its meaning is clear: the order of sections, what is written twice.
+
+`check` reports it as errors, so that what has no errors can be read by Fast Downward's translator as it is. Planning
+does without: engines receive a text that we print.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from pddlego.pddl.domain import DomainReading
+from pddlego.pddl.lint import KNOWN
+from pddlego.pddl.problem import ProblemReading
+from pddlego.pddl.rules import Defect, DefectKind, Position, not_supported, syntax_defect
+from pddlego.pddl.sexpr import Sexpr, at_words, place_of, placed, show
+
+READ_REQUIREMENTS = frozenset(
+    (
+        *(":strips", ":adl", ":typing", ":negation", ":equality", ":negative-preconditions"),
+        *(":disjunctive-preconditions", ":existential-preconditions", ":universal-preconditions"),
+        *(":quantified-preconditions", ":conditional-effects", ":derived-predicates", ":action-costs"),
+    )
+)
+"""The requirements that Fast Downward reads; it refuses a file with another one."""
+
+_REFUSED = frozenset(
+    (
+        *(DefectKind.DUPLICATE_OBJECT, DefectKind.DUPLICATE_CONSTANT, DefectKind.OBJECT_IS_CONSTANT),
+        *(DefectKind.DOMAIN_NAME, DefectKind.IGNORED_METRIC, DefectKind.UNKNOWN_REQUIREMENT),
+    )
+)
+"""Kinds of warnings that are errors for other readers."""
+
+_DECLARATIONS = (":requirements", ":types", ":constants", ":predicates", ":functions")
+_PROBLEM = ("problem", ":domain", ":requirements", ":objects", ":init", ":goal", ":metric")
+_FIELDS = (":parameters", ":precondition", ":effect")
+_ORDER = "most planners refuse that; write"
+
+
+def as_errors(text: str, defects: Iterable[Defect]) -> tuple[Defect, ...]:
+    """The defects of a text at their words, as errors where other readers refuse the file."""
+    defects = at_words(text, defects)
+    return tuple(replace(defect, blocking=True) if defect.kind in _REFUSED else defect for defect in defects)
+
+
+def domain_refusals(reading: DomainReading) -> Iterator[Defect]:
+    """Errors in a domain that can be read here."""
+    yield from _head(reading.source, "domain", 1)
+    seen: dict[str, str] = {}
+    for part, place in placed(reading.source, 2):
+        name = part[0] if isinstance(part, tuple) and part else ""
+        if name == "domain" or (name in seen and name in _DECLARATIONS):
+            yield syntax_defect(f"section {name} appears twice, and {_ORDER} it once", place)
+        elif name in _DECLARATIONS and (later := {":action", ":derived"} & seen.keys()):
+            message = f"section {name} comes after {min(later)}, and {_ORDER} it before all actions and rules"
+            yield syntax_defect(message, place)
+        elif name == ":action":
+            yield from _fields(part)
+        if isinstance(name, str):
+            seen[name] = name
+    yield from _requirements(reading.source)
+    yield from _empty_parts(reading.source)
+
+
+def problem_refusals(reading: ProblemReading) -> Iterator[Defect]:
+    """Errors in a problem that can be read here."""
+    yield from _head(reading.source, "problem", 1)
+    yield from _head(reading.source, ":domain", 2)
+    last = 0
+    for part, place in placed(reading.source, 1):
+        name = part[0] if isinstance(part, tuple) and part else ""
+        if name not in _PROBLEM:
+            continue
+        rank = _PROBLEM.index(str(name))
+        if rank < last and rank > 1:
+            message = (
+                f"section {name} comes after {_PROBLEM[last]}, and {_ORDER} {', '.join(_PROBLEM[1:])} in this order"
+            )
+            yield syntax_defect(message, place)
+        last = max(last, rank)
+        if name == ":metric" and isinstance(part[-1], str):
+            yield syntax_defect(f"{show(part)[:60]}: {part[-1]} needs parentheses; write ({part[-1]})", place)
+    yield from _requirements(reading.source)
+    yield from _empty_parts(reading.source)
+
+
+def _head(whole: tuple[Sexpr, ...], word: str, number: int) -> Iterator[Defect]:
+    """What is wrong with `(domain NAME)`, which must be there as part `number`."""
+    head = whole[number] if len(whole) > number else ()
+    if not isinstance(head, tuple) or head[:1] != (word,):
+        begin = "(define (domain NAME) …" if word == "domain" else "(define (problem NAME) (:domain NAME) …"
+        yield syntax_defect(f"({word} …) is missing at the beginning; write {begin}", place_of(head) or place_of(whole))
+
+
+def _fields(action: Sexpr) -> Iterator[Defect]:
+    ranks = [(_FIELDS.index(str(key)), place) for key, place in list(placed(action, 2))[::2] if key in _FIELDS]
+    for (before, _), (rank, place) in itertools.pairwise(ranks):
+        if rank < before:
+            message = f"action {show(action[1])}: {_FIELDS[rank]} comes after {_FIELDS[before]}"
+            yield syntax_defect(f"{message}, and {_ORDER} {', '.join(_FIELDS)} in this order", place)
+            return
+
+
+def _requirements(whole: tuple[Sexpr, ...]) -> Iterator[Defect]:
+    """Requirements that PDDL knows and other readers refuse; unknown ones are found elsewhere."""
+    for part in whole[1:]:
+        if not isinstance(part, tuple) or part[:1] != (":requirements",):
+            continue
+        for word, place in placed(part, 1):
+            if isinstance(word, str) and word in KNOWN - READ_REQUIREMENTS:
+                remedy = "write :action-costs if the domain has costs, else remove it"
+                remedy = remedy if word in (":fluents", ":numeric-fluents") else "remove it"
+                yield not_supported(
+                    f"requirement {word} is not supported (only classical planning is); {remedy}", place
+                )
+
+
+def _empty_parts(whole: Sexpr) -> Iterator[Defect]:
+    """Empty parentheses in place of a condition or an effect."""
+    stack: list[tuple[Sexpr, Position | None]] = [(whole, None)]
+    while stack:
+        part, _ = stack.pop()
+        if not isinstance(part, tuple):
+            continue
+        inside = list(placed(part, 1))
+        if part[:1] and part[0] in ("and", "or", "not", "imply", "when", ":goal"):
+            empty = [place for child, place in inside if child == ()]
+            if empty:
+                message = (
+                    f"{show(part)[:60]}: () is not a condition, and {_ORDER} nothing, or (and) for what is always true"
+                )
+                yield syntax_defect(message, empty[0])
+        stack += reversed(inside)
