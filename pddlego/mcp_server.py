@@ -53,7 +53,9 @@ other than action costs are not supported."""
 DomainText = Annotated[str, Field(description="The text of a PDDL domain file.", max_length=MAX_TEXT)]
 ProblemText = Annotated[str, Field(description="The text of a PDDL problem file of the domain.", max_length=MAX_TEXT)]
 AnyText = Annotated[str, Field(description="The text of a PDDL domain or problem file.", max_length=MAX_TEXT)]
-PlanText = Annotated[str, Field(description="A plan: one (action object …) per line.", max_length=MAX_TEXT)]
+PlanText = Annotated[
+    str, Field(description="A plan: one (action object …) per line, or the output of a planner.", max_length=MAX_TEXT)
+]
 PlannerName = Annotated[str, Field(description="auto, pyperplan, fast-downward or mimir.", max_length=50)]
 SearchName = Annotated[
     str, Field(description="gbf(hff) for any plan, astar(lmcut) for a plan of least cost.", max_length=50)

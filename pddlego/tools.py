@@ -7,9 +7,10 @@ or the value that was read from it. A text is recognised by its parenthesis.
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -25,8 +26,9 @@ from pddlego.planning import Plan, PlanStatus, Search
 from pddlego.planning import compare as comparing
 from pddlego.planning import validate as validate_plan
 from pddlego.planning.compare import Comparison
+from pddlego.planning.plan_text import PlanReading, read_plan
 from pddlego.planning.solve import TOO_DEEP, checked_domain, checked_problem
-from pddlego.planning.validate import PlanFault, parse_plan, plan_cost
+from pddlego.planning.validate import PlanFault, plan_cost
 from pddlego.planning.world import Simulator, World
 from pddlego.util.files import read_text
 
@@ -35,6 +37,9 @@ ProblemFile: TypeAlias = "str | Path | Problem"
 PlanFile: TypeAlias = "str | Path | Plan | Sequence[str]"
 
 Part = Literal["domain", "problem", "plan"]
+
+SKIPPED = "skipped-text"
+"""The rule of the warning about lines of a plan's text that are not steps."""
 
 _ADVICE = {
     DefectKind.SYNTAX: "Write it as the documentation of PDDL says.",
@@ -121,7 +126,11 @@ class SolveResult:
 
 @dataclass(frozen=True)
 class ValidationResult:
-    """Whether a plan works, and its cost. If not, what is wrong, and in which step (from 1; None: the goal)."""
+    """Whether a plan works, and its cost. If not, what is wrong, and in which step.
+
+    Steps are counted from 1 in the order of execution; None for the goal, and for a plan that cannot be read. `note`
+    says what was skipped in the plan's text.
+    """
 
     valid: bool
     cost: int | float | None = None
@@ -129,6 +138,7 @@ class ValidationResult:
     rule: str = ""
     message: str = ""
     advice: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -261,21 +271,37 @@ def solve(
 
 
 def validate(domain: DomainFile, problem: ProblemFile, plan: PlanFile) -> ValidationResult:
-    """Execute a plan, and report what is wrong with it or its cost. Raises `UsageError` for invalid files."""
+    """Execute a plan, and report what is wrong with it or its cost. A text that cannot be read is not a valid plan.
+
+    Raises `UsageError` for an invalid domain or problem, and for a path that cannot be read.
+    """
     value = read_domain_file(domain)
-    task, steps = read_problem_file(value, problem), _plan(plan)
+    task = read_problem_file(value, problem)
+    try:
+        reading = _read_plan(value, task, plan)
+    except PddlSyntaxError as error:
+        more = f" (and {len(error.faults) - 1} more)" if len(error.faults) > 1 else ""
+        message = f"the plan cannot be read: {error.faults[0]}{more}"
+        return ValidationResult(False, rule=DefectKind.SYNTAX.id, message=message, advice=_PLAN_ADVICE)
     with _shallow():
-        fault = validate_plan(value, task, steps)
+        fault = validate_plan(value, task, reading.plan)
     if fault is None:
-        return ValidationResult(True, plan_cost(value, task, steps))
+        return ValidationResult(True, plan_cost(value, task, reading.plan), note=reading.note)
     number = None if fault.time is None else fault.time + 1
-    return ValidationResult(False, None, number, fault.kind.value.replace(" ", "-"), _fault_text(fault), fault.advice)
+    rule = fault.kind.value.replace(" ", "-")
+    return ValidationResult(
+        False, step=number, rule=rule, message=_fault_text(fault), advice=fault.advice, note=reading.note
+    )
 
 
 def simulate(domain: DomainFile, problem: ProblemFile, plan: PlanFile = "") -> SimulationResult:
     """Execute a plan step by step. Raises `UsageError` for invalid files."""
     value = read_domain_file(domain)
-    task, steps = read_problem_file(value, problem), _plan(plan)
+    task = read_problem_file(value, problem)
+    try:
+        steps = _read_plan(value, task, plan).plan
+    except PddlSyntaxError as error:
+        raise _invalid("plan", plan, error.faults) from error
     with _shallow():
         world = World(value, task)
         simulator = Simulator(world, task.facts)
@@ -354,13 +380,23 @@ def read_problem_file(domain: Domain, file: ProblemFile) -> Problem:
     return reading.problem
 
 
-def _plan(file: PlanFile) -> Plan:
+_PLAN_ADVICE = "Write one action a line: (action object …)."
+
+
+def _read_plan(domain: Domain, problem: Problem, file: PlanFile) -> PlanReading:
+    """The plan in a file, and where its steps are in `_plan_text`. Raises `PddlSyntaxError`."""
     if isinstance(file, Plan):
-        return file
-    try:
-        return parse_plan(_text(file))
-    except PddlSyntaxError as error:
-        raise _invalid("plan", file, error.faults) from error
+        return PlanReading(file, tuple((number, 1) for number in range(1, len(file) + 1)))
+    return read_plan(_plan_text(file), domain, problem)
+
+
+def _plan_text(file: PlanFile) -> str:
+    """The text of a plan. A plan may have no parenthesis, so that a path is one that exists or has a suffix."""
+    if isinstance(file, str) and _is_path(file):
+        is_named = len(file.split()) == 1 and Path(file).suffix[1:].isalpha()
+        exists = os.path.isfile(file)  # noqa: PTH113 - Path.is_file raises for a text that is too long for a name
+        return _text(Path(file)) if is_named or exists else file
+    return _text(file)
 
 
 _MOST_NAMED = 3
@@ -457,25 +493,32 @@ def _parted(defect: Defect) -> tuple[str, str]:
 
 
 def _plan_findings(domain: Domain, problem: Problem, file: PlanFile) -> Iterator[Finding]:
-    text = _text(file)
+    lines = _plan_text(file).split("\n")
+
+    def finding(place: tuple[int, int] | None, rule: str, message: str, advice: str) -> Finding:
+        line, column = place or (1, 1)
+        source = lines[line - 1] if len(lines[line - 1]) <= _MOST_SOURCE else ""
+        severity: Literal["error", "warning"] = "warning" if rule == SKIPPED else "error"
+        return Finding(
+            "plan", line, column, severity=severity, rule=rule, message=message, advice=advice, source=source
+        )
+
     try:
-        plan = parse_plan(text)
+        reading = _read_plan(domain, problem, file)
     except PddlSyntaxError as error:
-        advice = "Write one action a line, each in parentheses."
-        yield from (replace(finding, advice=advice) for finding in _findings("plan", text, error.defects))
+        for defect in error.defects:
+            yield finding(defect.place, defect.kind.id, defect.message, _PLAN_ADVICE)
         return
-    fault = validate_plan(domain, problem, plan)
-    if fault is None:
-        return
-    rows = enumerate((line.partition(";")[0] for line in text.split("\n")), start=1)
-    places = [(number, len(row) - len(row.lstrip()) + 1) for number, row in rows if row.strip()] or [(1, 1)]
-    line, column = places[-1 if fault.time is None else fault.time]
-    advice = fault.advice or "Use an action and objects that are declared."
-    source = text.split("\n")[line - 1]
-    rule = fault.kind.value.replace(" ", "-")
-    yield Finding(
-        "plan", line, column, severity="error", rule=rule, message=_fault_text(fault), advice=advice, source=source
-    )
+    fault = validate_plan(domain, problem, reading.plan)
+    if fault is not None:
+        number = -1 if fault.time is None else fault.time
+        place = reading.places[number] if reading.places else None
+        advice = fault.advice or "Use an action and objects that are declared."
+        yield finding(place, fault.kind.value.replace(" ", "-"), _fault_text(fault), advice)
+    if reading.note:
+        yield finding(
+            None, SKIPPED, reading.note, "Remove the lines that are not steps, if any of them was meant as one."
+        )
 
 
 def _fault_text(fault: PlanFault) -> str:

@@ -113,6 +113,9 @@ def test_every_tool_answers(tmp_path: Path) -> None:
         assert valid["valid"] and valid["cost"] == 3
         invalid = await call(client, "validate", domain=DOMAIN, problem=PROBLEM, plan="(switch-on kitchen)")
         assert (invalid["valid"], invalid["step"], invalid["advice"]) == (False, 1, "(Set (at kitchen) to true)")
+        for plan in ("I cannot do that.", "/etc/passwd", "(switch-on"):
+            unreadable = await call(client, "validate", domain=DOMAIN, problem=PROBLEM, plan=plan)
+            assert (unreadable["valid"], unreadable["rule"]) == (False, "syntax")
         repaired = await call(client, "repair", text=PROBLEM[:-2], domain=DOMAIN)
         assert repaired["ok"] and repaired["repairs"]
         renamed = PROBLEM.replace("kitchen", "bath")

@@ -170,3 +170,114 @@ def test_rules_that_follow_from_too_long_a_chain_are_refused() -> None:
     problem = f"(define (problem p) (:domain chain) (:objects {spots}) (:init {edges}) (:goal (path s0 s399)))"
     with pytest.raises(UsageError, match="too deep"):
         pddlego.validate(chain, problem, Plan(()))
+
+
+# plans
+
+WALK = """(define (domain walk) (:requirements :strips :typing) (:types spot)
+  (:predicates (at ?s - spot) (way ?a ?b - spot) (rested))
+  (:action go :parameters (?a ?b - spot) :precondition (and (at ?a) (way ?a ?b)) :effect (and (not (at ?a)) (at ?b)))
+  (:action rest :parameters () :precondition () :effect (rested)))"""
+WALK_TASK = """(define (problem w1) (:domain walk) (:objects x y z - spot)
+  (:init (at x) (way x y) (way y z)) (:goal (and (at z) (rested))))"""
+
+
+def test_the_step_that_fails_is_counted_from_one_in_the_order_of_execution() -> None:
+    result = pddlego.validate(WALK, WALK_TASK, "(go x y)\n(rest)\n(go x y)\n(go y z)")
+    assert (result.valid, result.step, result.rule) == (False, 3, "unsatisfied-precondition")
+    assert result.message == "step 3: (go x y) has an unsatisfied precondition"
+    result = pddlego.validate(WALK, WALK_TASK, "2: (rest)\n1: (go x y)\n0: (go y z)")
+    assert (result.step, result.message) == (1, "step 1: (go y z) has an unsatisfied precondition")
+    result = pddlego.validate(WALK, WALK_TASK, "(go x y)\n(rest)")
+    assert (result.step, result.rule, result.advice) == (None, "goal-not-reached", "(Set (at z) to true)")
+    result = pddlego.validate(WALK, WALK_TASK, "0: (go x y)\n0: (rest)\n0: (rest)\n1: (go y z)")
+    assert result == tools.ValidationResult(True, 4)
+
+
+def test_a_finding_points_at_the_step_in_the_text() -> None:
+    plan = "; a plan\n2: (rest)\n1: (go x y)\n  0: (go y\n  z)"
+    (finding,) = pddlego.check(WALK, WALK_TASK, plan).findings
+    assert (finding.line, finding.column, finding.source) == (4, 6, "  0: (go y")
+    assert finding.message == "step 1: (go y z) has an unsatisfied precondition"
+    (finding,) = pddlego.check(WALK, WALK_TASK, "(go x y) (go y z) (fly; to)\n)").findings
+    assert (finding.line, finding.column, finding.rule) == (1, 19, "unknown-action")
+    (finding,) = pddlego.check(WALK, WALK_TASK, "0: (go x y)\n0: (rest)\n1: (go y z)\n1: (go y z)").findings
+    assert (finding.line, finding.rule, finding.advice) == (4, "interfering-actions", "(Give them different times)")
+    (finding,) = pddlego.check(WALK, WALK_TASK, Plan((PlanStep("rest"), PlanStep("go", ("y", "z"))))).findings
+    assert (finding.line, finding.column, finding.source) == (2, 1, "(go y z)")
+    (finding,) = pddlego.check(WALK, WALK_TASK, "").findings
+    assert (finding.line, finding.column, finding.source, finding.rule) == (1, 1, "", "goal-not-reached")
+    (finding,) = pddlego.check(WALK, WALK_TASK, "(go x y)\n(rest)").findings
+    assert (finding.line, finding.rule) == (2, "goal-not-reached")
+
+
+def test_a_message_about_a_plan_is_not_cut_at_a_semicolon() -> None:
+    (finding,) = pddlego.check(WALK, WALK_TASK, "```\ngo x: a; b; c\n```\n").findings
+    assert finding.message == "line 2, 'go x: a; b; c', is not an action: write (action object …)"
+    (finding,) = pddlego.check(WALK, WALK_TASK, "0: (rest)\n(rest)\n0: (rest)").findings
+    assert finding.message == "time 0 follows time 0, and other steps have no time; give each step a time"
+    (finding,) = pddlego.check(WALK, WALK_TASK, "(go x y)\n(go y z)\n(sleep)").findings
+    assert finding.message == "step 3: (sleep) is not an action of the domain; the actions are go, rest"
+
+
+def test_skipped_lines_are_a_warning() -> None:
+    log = "Solution found!\ngo x y (1)\ngo y z (1)\nrest  (1)\nPlan length: 3 step(s).\n"
+    result = pddlego.check(WALK, WALK_TASK, log)
+    assert (result.ok, result.cost) == (True, 3)
+    (finding,) = result.findings
+    assert (finding.severity, finding.rule, finding.line, finding.source) == (
+        "warning",
+        "skipped-text",
+        1,
+        "Solution found!",
+    )
+    note = "2 lines without a step of the plan skipped, the first is line 1"
+    assert finding.message == note
+    assert pddlego.validate(WALK, WALK_TASK, log) == tools.ValidationResult(True, 3, note=note)
+    failed = pddlego.validate(WALK, WALK_TASK, log.replace("rest  (1)\n", ""))
+    assert (failed.rule, failed.note) == ("goal-not-reached", note)
+
+
+@pytest.mark.parametrize(
+    "plan", ["I cannot do that", "None.", "N/A", "no", "(go x", "((", "go x y z (", "x" * 5000, "\n", ("(go x", "y")]
+)
+def test_validate_never_raises_for_an_unreadable_plan(plan: str | tuple[str, ...]) -> None:
+    result = pddlego.validate(WALK, WALK_TASK, plan)
+    assert not result.valid
+    assert result.message
+    assert not pddlego.check(WALK, WALK_TASK, plan).ok
+
+
+def test_an_unreadable_plan_is_a_syntax_error() -> None:
+    result = pddlego.validate(WALK, WALK_TASK, "(go x\n(go y\n(rest)")
+    message = "the plan cannot be read: line 1, '(go x', is not an action: write (action object …) (and 1 more)"
+    assert (result.rule, result.step, result.message) == ("syntax", None, message)
+    assert result.advice == "Write one action a line: (action object …)."
+    findings = pddlego.check(WALK, WALK_TASK, "(go x\n(go y\n(rest)").findings
+    assert [(finding.line, finding.rule, finding.severity) for finding in findings] == [
+        (1, "syntax", "error"),
+        (2, "syntax", "error"),
+    ]
+
+
+def test_a_plan_is_a_path_if_the_file_exists_or_the_name_has_a_suffix(tmp_path: Path) -> None:
+    (tmp_path / "sas_plan").write_text("(go x y)\n(go y z)\n(rest)\n")
+    for path in (tmp_path / "sas_plan", str(tmp_path / "sas_plan")):
+        assert pddlego.validate(WALK, WALK_TASK, path).valid
+    for missing in ("nowhere.plan", tmp_path / "nowhere"):
+        with pytest.raises(UsageError, match="cannot be read"):
+            pddlego.validate(WALK, WALK_TASK, missing)
+    assert pddlego.validate(WALK, WALK_TASK.replace("(at z) ", ""), "rest").valid
+
+
+def test_a_plan_of_a_problem_with_errors_is_not_checked() -> None:
+    for domain, problem, cause in (
+        (WALK, WALK_TASK.replace("(at x)", "(at q)"), "problem"),
+        (WALK.replace("(rested))\n", ")\n"), WALK_TASK, "domain"),
+        ("(define (domain", WALK_TASK, "domain"),
+    ):
+        finding = pddlego.check(domain, problem, "(rest)").findings[-1]
+        assert (finding.file, finding.rule, finding.severity) == ("plan", "not-checked", "error")
+        assert finding.message == f"the plan was not checked, because the {cause} has errors"
+        assert finding.advice == f"Fix the {cause} first."
+    assert all(finding.file != "plan" for finding in pddlego.check(WALK, "(define (problem").findings)

@@ -51,9 +51,9 @@ from pddlego.pddl.problem import read_problem
 from pddlego.pddl.sexpr import read_sexprs
 from pddlego.pddl.tolerant import is_cut_off, repair, repair_problem
 from pddlego.pddl.tolerant.files import read_pair
+from pddlego.planning.plan_text import plan_in, read_plan
 from pddlego.planning.process import ProcessPlanner
 from pddlego.planning.solve import checked_domain, checked_problem
-from pddlego.planning.validate import parse_plan
 from pddlego.util.answers import file_in, spoken
 from tests.methods.textgames.situations import situation_with
 
@@ -312,7 +312,12 @@ READERS = (
     Reader("edit", unless(EditSyntaxError, lambda text: apply_edit(COIN.start.problem, parse_edit(text))), JSON),
     Reader("JSON object", unless(EditSyntaxError, lambda text: last_object(text, ("objects", "init"))), JSON),
     Reader("edit of domains", edited_domain, LINES),
-    Reader("plan", unless(PddlSyntaxError, parse_plan), LINES),
+    Reader("plan", unless(PddlSyntaxError, lambda text: read_plan(text, COIN.start.domain, COIN.start.problem)), LINES),
+    Reader(
+        "plan in an answer",
+        unless(PddlSyntaxError, lambda text: plan_in(text, COIN.start.domain, COIN.start.problem)),
+        LINES,
+    ),
     Reader("action of a program", read_action, LINES),
     Reader("Graphplan", lambda text: named_actions(text, ["(move a b)"], COIN.start.domain, ["(at a)"]), LINES),
     Reader("spoken", spoken, TAGS),

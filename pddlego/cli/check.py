@@ -15,13 +15,13 @@ from pddlego.cli import exits
 from pddlego.pddl import Problem, parse_domain
 from pddlego.pddl.check import MAX_DEFECTS
 from pddlego.pddl.problem import read_problem
-from pddlego.planning.validate import parse_plan
+from pddlego.planning.plan_text import read_plan
 from pddlego.util.files import read_text
 from pddlego.util.text import clean, count
 
 DomainFile = Annotated[Path, typer.Argument(metavar="DOMAIN", help="A PDDL domain file.")]
 ProblemFile = Annotated[Path | None, typer.Argument(metavar="[PROBLEM]", help="A problem file of that domain.")]
-PlanFile = Annotated[Path | None, typer.Option("--plan", help="A plan: (action object …), one per line.")]
+PlanFile = Annotated[Path | None, typer.Option("--plan", help="A plan, or the output of a planner.")]
 Format = Annotated[Literal["text", "json"], typer.Option("--format", help="How findings are written.")]
 
 
@@ -52,10 +52,10 @@ def _show(result: tools.CheckResult, files: dict[str, Path | None], texts: dict[
     if errors >= MAX_DEFECTS:
         console.print(f"Only the first {MAX_DEFECTS} errors of a file are reported.", style="dim")
     if result.ok:
-        for part, text in texts.items():
+        for part in texts:
             warnings = sum(finding.file == part for finding in result.findings)
             state = f"no errors, {count(warnings, 'warning')}" if warnings else "no defects"
-            line = f"{files[part]}: {_described(part, text, result.cost)}: {state}"
+            line = f"{files[part]}: {_described(part, texts, result.cost)}: {state}"
             console.print(clean(line), style="green", markup=False, highlight=False)
 
 
@@ -76,10 +76,12 @@ def show_finding(console: Console, finding: tools.Finding, path: str) -> None:
             console.print(f"{' ' * len(label)}{line}", markup=False, highlight=False)
 
 
-def _described(part: str, text: str, cost: float | None) -> str:
+def _described(part: str, texts: dict[str, str], cost: float | None) -> str:
+    domain = parse_domain(texts["domain"])
     if part == "domain":
-        return f"a domain of {count(len(parse_domain(text).actions), 'action')}"
+        return f"a domain of {count(len(domain.actions), 'action')}"
+    problem: Problem = read_problem(texts["problem"]).problem
     if part == "problem":
-        problem: Problem = read_problem(text).problem
         return f"a problem of {count(len(problem.objects), 'object')}, {count(len(problem.facts), 'fact')}"
-    return f"a plan of {count(len(parse_plan(text)), 'step')} and cost {cost} that reaches the goal"
+    plan = read_plan(texts["plan"], domain, problem).plan
+    return f"a plan of {count(len(plan), 'step')} and cost {cost} that reaches the goal"

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import Enum
 from typing import Any, Protocol
 
@@ -50,9 +51,13 @@ class PlanStep:
 
 @dataclass(frozen=True, repr=False)
 class Plan(Shown):
-    """The steps of a plan, in the order of execution."""
+    """The steps of a plan, in the order of execution.
+
+    `times` are their times if several steps are at the same time, which must not interfere; else it is empty.
+    """
 
     steps: tuple[PlanStep, ...]
+    times: tuple[Decimal, ...] = ()
 
     def __len__(self) -> int:
         return len(self.steps)

@@ -6,20 +6,19 @@ Says at which step what was missing, in the wording of repair advice, and what i
 from __future__ import annotations
 
 import itertools
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
+from operator import itemgetter
 
 from pddlego.errors import TooLargeError
-from pddlego.pddl import Atom, Domain, PddlSyntaxError, Problem
+from pddlego.pddl import Atom, Domain, Problem
 from pddlego.pddl.conditions import And, Exists, Forall, Formula, Imply, Not, Or, Renaming
-from pddlego.pddl.rules import Defect, syntax_defect
+from pddlego.planning.interference import interference
 from pddlego.planning.result import Plan, PlanStep
 from pddlego.planning.world import World
-from pddlego.util.answers import spoken
 from pddlego.util.text import nearest
 from pddlego.util.work import Work
 
@@ -72,6 +71,7 @@ class FaultKind(str, Enum):
     TYPE = "wrong argument type"
     PRECONDITION = "unsatisfied precondition"
     COST = "unknown cost"
+    INTERFERENCE = "interfering actions"
     GOAL = "goal not reached"
     TOO_LARGE = "too large"
 
@@ -100,17 +100,10 @@ def validate(domain: Domain, problem: Problem, plan: Plan, work: Work | None = N
     of the kind `TOO_LARGE`.
     """
     world, state = World(domain, problem, work), set(problem.facts)
-    for time, step in enumerate(plan.steps):
-        try:
-            fault = _wrong_step(world, step, time, state)
-            adds, deletes = world.changes(step, state) if fault is None else (set(), set())
-        except TooLargeError as error:
-            what = f"{error.part or f'{step} at time {time}'} has too many cases to look at"
-            return PlanFault(FaultKind.TOO_LARGE, what, time=time, step=step)
+    for first, steps in _happenings(plan):
+        fault = _executed(world, steps, first, state)
         if fault is not None:
             return fault
-        state -= deletes
-        state |= adds
     try:
         if world.holds(problem.goal, state, {}):
             return None
@@ -119,12 +112,55 @@ def validate(domain: Domain, problem: Problem, plan: Plan, work: Work | None = N
     return PlanFault(FaultKind.GOAL, "The goal is not satisfied", _advice(world, problem.goal, state, {}))
 
 
+def _executed(world: World, steps: Sequence[PlanStep], first: int, state: set[Atom]) -> PlanFault | None:
+    """Execute steps that have the same time in `state`, unless one of them has a fault, which is returned."""
+    time, step = first, steps[0]
+    try:
+        for time, step in enumerate(steps, start=first):
+            fault = _wrong_step(world, step, time, state)
+            if fault is not None:
+                return fault
+        fault = _interfering(world, steps, first, state) if len(steps) > 1 else None
+        if fault is not None:
+            return fault
+        changes = [world.changes(step, state) for step in steps]  # in any order, as they do not interfere
+    except TooLargeError as error:
+        what = f"{error.part or f'{step} at time {time}'} has too many cases to look at"
+        return PlanFault(FaultKind.TOO_LARGE, what, time=time, step=step)
+    for adds, deletes in changes:
+        state -= deletes
+        state |= adds
+    return None
+
+
 def _advice(world: World, condition: Formula, state: AbstractSet[Atom], binding: Binding) -> str:
     """What to change so that a condition is true; empty if there are too many cases to say."""
     try:
         return advice(world, condition, state, binding)
     except TooLargeError:
         return ""
+
+
+def _happenings(plan: Plan) -> Iterator[tuple[int, tuple[PlanStep, ...]]]:
+    """The steps that are executed at the same time, with the index of the first."""
+    times = plan.times or range(len(plan))
+    first = 0
+    for _, group in itertools.groupby(zip(times, plan.steps, strict=True), key=itemgetter(0)):
+        steps = tuple(step for _, step in group)
+        yield first, steps
+        first += len(steps)
+
+
+def _interfering(world: World, steps: Sequence[PlanStep], first: int, state: AbstractSet[Atom]) -> PlanFault | None:
+    """The fault of applicable steps at the same time of which two interfere."""
+    pair = interference(world, steps, state)
+    if pair is None:
+        return None
+    step, time = steps[pair.second], first + pair.second
+    what = (
+        f"{step} at time {time} interferes with {steps[pair.first]}, which has the same time: both concern {pair.atom}"
+    )
+    return PlanFault(FaultKind.INTERFERENCE, what, "(Give them different times)", time, step)
 
 
 def plan_cost(domain: Domain, problem: Problem, plan: Plan) -> float:
@@ -179,46 +215,3 @@ def speaks_of_nothing(domain: Domain, problem: Problem, work: Work | None = None
     Raises `TooLargeError` if that takes more than `work`.
     """
     return World(domain, problem, work).is_vacuous(problem.goal, problem.facts, {})
-
-
-_LINE = re.compile(r"(?:\d+(?:\.\d+)?\s*:)?\s*\(\s*([^\s()]+)((?:\s+[^\s()]+)*)\s*\)\s*(?:\[[\d.]+\])?\Z")
-
-_MARK = re.compile(r"\A\s*(?:[-*+\u2022]|\d[\d.]*[.):])\s*")
-"""The bullet or number before a line of a list."""
-
-_MOST_FAULTS = 20
-
-
-def parse_plan(text: str) -> Plan:
-    """The plan that a text holds: `(action object …)` a line, in any case, with comments behind `;`.
-
-    A number and a colon before an action are its time, and are not needed. Raises `PddlSyntaxError` with every line
-    that is not an action.
-    """
-    steps: list[PlanStep] = []
-    defects: list[Defect] = []
-    for number, line in enumerate(text.splitlines(), start=1):
-        action = line.partition(";")[0].strip().lower()
-        if not action:
-            continue
-        match = _LINE.match(action)
-        if match is None:
-            message = f"line {number}, '{line.strip()[:60]}', is not an action: write (action object …)"
-            column = len(line) - len(line.lstrip()) + 1
-            defects.append(syntax_defect(message, (number, column)))
-        else:
-            steps.append(PlanStep(match.group(1), tuple(match.group(2).split())))
-    if defects:
-        raise PddlSyntaxError(defects[:_MOST_FAULTS])
-    return Plan(tuple(steps))
-
-
-def plan_in(answer: str) -> Plan:
-    """Read the plan in a model's answer: its last block of code, or the whole answer if it has no block.
-
-    Bullets and numbers of lists are skipped, and so are lines that do not begin with a parenthesis. Raises
-    `PddlSyntaxError` as `parse_plan` does.
-    """
-    parts = spoken(answer).split("```")
-    lines = (_MARK.sub("", line, count=1).strip() for line in parts[-2 if len(parts) > 2 else -1].splitlines())
-    return parse_plan("\n".join(line for line in lines if line.startswith("(")))

@@ -83,13 +83,13 @@ def test_good_files_are_said_to_be_good(tmp_path: Path, task: str) -> None:
             ],
         ),
         (
-            "sail l0 l1",
+            "(sail l0 l1",
             [
                 "a.plan:1:1: error: syntax",
-                "  sail l0 l1",
+                "  (sail l0 l1",
                 "  ^",
-                "  why: line 1, 'sail l0 l1', is not an action: write (action object …)",
-                "  do:  Write one action a line, each in parentheses.",
+                "  why: line 1, '(sail l0 l1', is not an action: write (action object …)",
+                "  do:  Write one action a line: (action object …).",
             ],
         ),
     ],

@@ -11,6 +11,7 @@ import pytest
 from pddlego.methods.planning_settings import PlanningSetting, load_planning
 from pddlego.pddl import Domain, Problem, parse_domain, parse_problem
 from pddlego.planning import Plan, PlanStep, ProcessPlanner, Search, validate
+from pddlego.planning.plan_text import plan_in, read_plan
 from pddlego.planning.world import Simulator, World
 
 pytestmark = pytest.mark.slow
@@ -65,6 +66,23 @@ def walks(domain: Domain, problem: Problem, rng: random.Random) -> tuple[PlanSte
     return tuple(done)
 
 
+def printed(plan: Plan, rng: random.Random) -> str:
+    """The plan in one of the formats in which planners and models write plans. The order of time stamps is random."""
+    form = rng.randrange(6)
+    calls = [f"{step.action}({', '.join(step.args)})" for step in plan.steps]
+    words = [" ".join((step.action, *step.args)) for step in plan.steps]
+    timed = [f"{number}.000: {str(step).upper()} [1.000]" for number, step in enumerate(plan.steps)]
+    if form == 0:
+        return "\n".join(rng.sample(timed, len(timed)))
+    if form == 1:
+        return "\n".join(f"{number}. {call}" for number, call in enumerate(calls, start=1))
+    if form == 2:
+        return "".join(f"{word} (1)\n" for word in words) + "Plan length: 3 step(s)." * bool(words)
+    if form == 3:
+        return "\n".join(f"{'step' * (not number)} {number}: {word.upper()}" for number, word in enumerate(words))
+    return " ".join(map(str, plan.steps)) if form == 4 else f"```\n{plan}\n```"
+
+
 @pytest.mark.oracle
 def test_both_say_the_same_of_every_plan(planner: ProcessPlanner) -> None:
     from unified_planning.io import PDDLReader
@@ -81,7 +99,9 @@ def test_both_say_the_same_of_every_plan(planner: ProcessPlanner) -> None:
             bases += [walks(domain, problem, rng) for _ in range(8)]
         with PlanValidator(name="sequential_plan_validator") as validator:
             for plan in (variant for base in bases for variant in variants(base, domain, problem, rng)):
-                ours = validate(domain, problem, plan) is None
+                text = printed(plan, rng)
+                ours = validate(domain, problem, read_plan(text, domain, problem).plan) is None
+                assert ours is (validate(domain, problem, plan_in(text, domain, problem).plan) is None), text
                 assert ours is _valid(validator, theirs, plan), f"{domain.name}: {plan}"
                 compared.append(ours)
     assert len(compared) >= 500

@@ -22,7 +22,6 @@ from pddlego.planning import Plan, PlanStep, validate
 from pddlego.planning.compare import compare_problems
 from pddlego.planning.equivalence import equivalence, named_alike
 from pddlego.planning.solve import checked_domain, checked_problem
-from pddlego.planning.validate import parse_plan
 from pddlego.runs.cells import Cell
 
 _HOW: dict[str, How] = {
@@ -83,7 +82,7 @@ def concluded(draft: Draft, review: Review, gold: Gold) -> BuildConcluded:
         defects = (*domain.defects, *(problem.defects if problem else ()))
         first = next((defect.message for defect in defects if defect.blocking), "")
         return BuildConcluded(read, valid=False, solvable=False, plan_valid=False, equivalent=False, first_error=first)
-    plan = parse_plan(review.plan) if review.plan else None
+    plan = Plan(tuple(map(PlanStep.read, review.plan.splitlines()))) if review.plan else None
     if domain.domain == gold.domain:
         verdict = compare_problems(gold.domain, problem.problem, gold.problem).verdict.value
     else:

@@ -46,7 +46,8 @@ from pddlego.planning.graphplan.values import (
     SearchProgress,
     SearchWatcher,
 )
-from pddlego.planning.validate import PlanFault, plan_in
+from pddlego.planning.plan_text import plan_in
+from pddlego.planning.validate import PlanFault
 from pddlego.runs.cells import Cell
 from pddlego.util.text import count
 
@@ -249,12 +250,12 @@ class ModelEpisode(TaskEpisode):
         """Keep the plan of an answer, and return its fault; None for a valid plan."""
         self._last = None
         try:
-            plan = plan_in(answer)
+            plan = plan_in(answer, self.domain, self.task.problem).plan
         except PddlSyntaxError as error:
             return Feedback(UNREADABLE, error.faults[0], tuple(error.faults[1:]))
         fault = self.faults(plan)[self.options.judge]
         if fault is not None and not plan.steps:
-            return Feedback(UNREADABLE, "it has no line of the form (action object …)")
+            return Feedback(UNREADABLE, "it has no step of the form (action object …)")
         self._last = plan
         if fault is None:
             return None

@@ -23,9 +23,8 @@ from pddlego.methods.builders.options import MODES, TEXT, BuilderOptions
 from pddlego.methods.builders.reference import BuilderReference, component_of
 from pddlego.methods.setting_files import setting_names
 from pddlego.pddl import parse_domain, parse_problem
-from pddlego.planning import ProcessPlanner, validate
+from pddlego.planning import Plan, PlanStep, ProcessPlanner, validate
 from pddlego.planning.solve import checked_domain
-from pddlego.planning.validate import parse_plan
 from tests.methods.builders.building import Scripted, build, dumped, of
 from tests.planning.test_costs import ROADS, trip
 
@@ -41,7 +40,7 @@ def test_text_to_pddl_to_a_plan_that_works_in_the_gold_domain(setting: str, mode
         assert (done.read, done.valid, done.solvable, done.plan_valid, done.equivalent) == (True,) * 5
         assert of(events, Ended)[0].outcome is Outcome.WON
         gold = load(setting, BuilderOptions())
-        plan = parse_plan("\n".join(of(events, PlanTried)[-1].plan))
+        plan = Plan(tuple(map(PlanStep.read, of(events, PlanTried)[-1].plan)))
         assert validate(gold.domain, gold.task(seed), plan) is None
         if mode == "build-whole":
             assert len(of(events, Accepted)) == 2

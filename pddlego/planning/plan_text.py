@@ -1,0 +1,385 @@
+"""Reads plans: plan files, the output of planners, and the answers of models.
+
+A step is a list, `(go x y)`, a call, `go(x, y)`, or a line of a planner's log, `0: GO X Y` or `go x y (1)`. Numbers,
+bullets, quotes and other markup around it do not matter. Other lines are skipped and counted.
+"""
+
+from __future__ import annotations
+
+import bisect
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from itertools import pairwise
+
+from pddlego.pddl import Defect, Domain, PddlSyntaxError, Problem
+from pddlego.pddl.rules import Position, syntax_defect
+from pddlego.planning.result import Plan, PlanStep
+from pddlego.util.answers import spoken
+from pddlego.util.text import count, one_line
+
+
+@dataclass(frozen=True)
+class PlanReading:
+    """A plan, and the position of each of its steps in the text.
+
+    `note` says what was skipped, and `skipped` is the position of the first such line; empty and None if nothing was.
+    """
+
+    plan: Plan
+    places: tuple[Position, ...]
+    note: str = ""
+    skipped: Position | None = None
+
+
+def read_plan(text: str, domain: Domain, problem: Problem) -> PlanReading:
+    """Read a plan file or the output of a planner. Steps with time stamps are sorted by time.
+
+    `;` begins a comment. Of several plans the last counts. Raises `PddlSyntaxError` with everything that looks like a
+    step and cannot be read, and for a text that has words but no steps.
+    """
+    return _Reader(text, domain, problem, prose=False).read()
+
+
+def plan_in(answer: str, domain: Domain, problem: Problem) -> PlanReading:
+    """Read the plan in a model's answer. Of several plans the last counts. An answer without steps is an empty plan.
+
+    An answer that breaks off keeps the steps that are complete. Raises `PddlSyntaxError` for what looks like a step and
+    cannot be read.
+    """
+    return _Reader(answer, domain, problem, prose=True).read()
+
+
+_MOST_FAULTS = 20
+
+_FENCE = re.compile(r"```+|^[ \t>]*~~~+", re.MULTILINE)
+_LANGUAGE = re.compile(r"[\w+.-]*[ \t]*\r?\n")
+_COMMENT = re.compile(r";[^\r\n]*")
+_COMMENT_LINE = re.compile(r"^[ \t]*;[^\r\n]*", re.MULTILINE)
+_CLOSED = re.compile(r"\([^()]*\)")
+_LINE = re.compile(r"[^\r\n]+")
+
+_LIST = re.compile(r"(?:(?<![\w-])(?P<head>\w[\w-]*)(?P<blank>[ \t]?))?(?P<open>\()(?P<body>[^()]*)(?P<close>\))?")
+"""A list or a call; without `close` it is not complete."""
+
+_NAME = re.compile(r"\??\w[\w-]*")
+_WORD = re.compile(r"[\w?][\w-]*")
+_NUMBER = re.compile(r"\s*[\d.]+\s*")
+
+_BETWEEN = re.compile(
+    r"(?:\[t=[^\]]*\]|[\s\d\ufeff,;.:|>*_\"'`\[\]{}=→•·–—+-]|\\[nrt]|\b(?:step|then|and|next|finally|first|plan)\b)*",
+    re.IGNORECASE,
+)
+"""What may be between two steps of a list of steps, and before the first: markup, numbers, connecting words."""
+
+_ITEM = re.compile(r"[\s>#*_]*(?:[-+•|]|\*\s|\d[\d.]*\s*[.):]|step\s*\d)", re.IGNORECASE)
+"""The beginning of an item of a list, or of a row of a table."""
+
+_LABEL = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)\s*([:.)])")
+
+_SEGMENT = re.compile(r"(?:[^\"|`\\]|\\(?![nrt]))+")
+"""A cell of a table, a text of JSON, or code inside of a line."""
+
+_LEAD = re.compile(
+    r"[\s\ufeff>*_#•+-]*(?:\[t=[^\]]*\]\s*)?(?:step\b\s*)?(?:\d+(?:\.\d+)?\s*[:.)])?[\s*_-]*", re.IGNORECASE
+)
+_COST = re.compile(r"(?:\([ \d.]+\)|\[[\d.:;DC ]*\])\s*\Z")
+
+_PLAN_WORD = re.compile(r"\b(?:plan|solution)\b", re.IGNORECASE)
+_FOUND = re.compile(r"\b(?:found|follows|computed)\b", re.IGNORECASE)
+_CORRECTION = re.compile(r"\b(?:correct|corrected|correction|revised|instead|fixed|final|improved)\b", re.IGNORECASE)
+_STEP_WORD = re.compile(r"\b(?:step|action|move)\b", re.IGNORECASE)
+_OTHER = re.compile(
+    r"\b(?:because|explanation|explained|why|works?|reasons?|reasoning|step|action|move|state|goal)\b", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True)
+class _Label:
+    """The number before a step. With a colon it is a time stamp."""
+
+    value: Decimal
+    is_time: bool
+
+
+@dataclass(frozen=True)
+class _Found:
+    """Something that looks like a step, at an offset of the text; `step` is None if it cannot be read.
+
+    `known`: its name is an action's. `listed`: it is an item of a list of steps, not a mention in a sentence.
+    `begins`: the text before it announces a plan. `broken_off`: the text ends in it.
+    """
+
+    offset: int
+    step: PlanStep | None
+    known: bool
+    listed: bool = True
+    label: _Label | None = None
+    begins: bool = False
+    broken_off: bool = False
+
+
+@dataclass(frozen=True)
+class _Run:
+    """The steps of one plan. `decisive`: in a block of code, or announced as the corrected plan."""
+
+    found: tuple[_Found, ...]
+    decisive: bool
+
+    @property
+    def is_known(self) -> bool:
+        return any(found.known for found in self.found)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A block of code, or the text between two blocks. `strict`: parentheses and semicolons are PDDL, not punctuation.
+
+    `text` is as long as in the answer, without comments and without line breaks inside of parentheses.
+    """
+
+    start: int
+    raw: str
+    fenced: bool
+    strict: bool
+
+    @property
+    def text(self) -> str:
+        text = (_COMMENT if self.strict else _COMMENT_LINE).sub(lambda match: " " * len(match[0]), self.raw)
+        return _CLOSED.sub(lambda match: re.sub(r"[\r\n]", " ", match[0]), text)
+
+
+class _Reader:
+    """Reads one text. `prose`: it is an answer, in which parentheses and semicolons may be punctuation."""
+
+    def __init__(self, text: str, domain: Domain, problem: Problem, prose: bool) -> None:
+        self.text, self.prose = _without_reasoning(text), prose
+        self.arities = {action.name: len(action.parameters) for action in domain.actions}
+        self.objects = {obj.name for obj in (*domain.constants, *problem.objects)}
+        self.predicates = domain.predicates_by_name
+        self._newlines = [match.start() for match in re.finditer("\n", self.text)]
+        self._lines: list[int] = []
+        opened = self.text.rfind("(")
+        tail = self.text[opened:].rstrip()
+        self._broken_off = -1 if opened < 0 or {")", "\n"} & {*tail} or "```" in tail else opened
+
+    def read(self) -> PlanReading:
+        """The plan of the text."""
+        found = _chosen([run for part in self._parts() for run in self._runs(part)])
+        found = self._once(found) if self.prose else found
+        broken_off = self.prose and len(found) > 1 and found[-1].broken_off
+        found = found[:-1] if broken_off else found
+        unreadable = [self._unreadable(one.offset) for one in found if one.step is None]
+        if unreadable:
+            raise PddlSyntaxError(unreadable[:_MOST_FAULTS])
+        used = {bisect.bisect(self._lines, one.offset) - 1 for one in found}
+        skipped = [self._place(at) for number, at in enumerate(self._lines) if number not in used]
+        if skipped and not found and not self.prose:
+            message = f"no action of the domain is in the text (for example: {', '.join([*self.arities][:3])})"
+            raise PddlSyntaxError([syntax_defect(message, skipped[0])])
+        lines = f"{count(len(skipped), 'line')} without a step of the plan skipped, the first is line "
+        notes = [f"{lines}{skipped[0][0]}"] if skipped else []
+        notes += ["the text ends inside of a step"] if broken_off else []
+        found = self._in_order(found)
+        times = [one.label.value for one in found if one.label is not None and one.label.is_time]
+        parallel = len(times) == len(found) and any(one == other for one, other in pairwise(times))
+        plan = Plan(tuple(one.step for one in found if one.step is not None), tuple(times) if parallel else ())
+        places = tuple(self._place(one.offset) for one in found)
+        return PlanReading(plan, places, "; ".join(notes), skipped[0] if skipped else None)
+
+    # parts of the text
+
+    def _parts(self) -> Iterator[_Part]:
+        start, fenced = 0, False
+        for fence in _FENCE.finditer(self.text):
+            yield _Part(start, self.text[start : fence.start()], fenced, fenced or not self.prose)
+            start, fenced = fence.end(), not fenced
+            language = _LANGUAGE.match(self.text, start) if fenced else None
+            start = language.end() if language else start
+        yield _Part(start, self.text[start:], fenced, fenced or not self.prose)
+
+    def _runs(self, part: _Part) -> Iterator[_Run]:
+        """The plans of a part. One begins where it is announced, or where a list begins again with its first number."""
+        run: list[_Found] = []
+        labels: list[_Label] = []
+        decisive = part.fenced
+        for line in _LINE.finditer(part.text):
+            at = part.start + line.start()
+            if re.search(r"\w", line[0]):
+                self._lines.append(at)
+            found = _as_sentence(list(self._found(line[0], at, part)), line[0], at)
+            before = line[0][: found[0].offset - at] if found else part.raw[line.start() : line.end()]
+            begins = _announces(before)
+            entries: list[_Found | None] = [*found] or [None]
+            for one in entries:
+                again = one is not None and (one.begins or self._is_first(one.label, labels))
+                if run and (begins or again):
+                    yield _Run(tuple(run), decisive)
+                    run, labels = [], []
+                if begins:
+                    decisive = part.fenced or _CORRECTION.search(before) is not None
+                begins = False
+                run += [one] if one is not None else []
+                labels += [one.label] if one is not None and one.label is not None else []
+        if run:
+            yield _Run(tuple(run), decisive)
+
+    def _is_first(self, label: _Label | None, labels: Sequence[_Label]) -> bool:
+        """Whether a list begins again with its first number. Times in a file need not be in order."""
+        if label is None or not labels or (label.is_time and not self.prose):
+            return False
+        return label.value == labels[0].value != labels[-1].value
+
+    # steps
+
+    def _found(self, line: str, at: int, part: _Part) -> Iterator[_Found]:
+        """What looks like a step in a line."""
+        end, is_list, empty, is_item = 0, True, True, _ITEM.match(line) is not None
+        for number, match in enumerate(_LIST.finditer(line)):
+            call = [match["head"]] if self._is_call(match) else []
+            start = match.start() if call else match.start("open")
+            gap, words, end = line[end:start], [*call, *_words(match["body"])], match.end()
+            begins = _announces(gap)
+            is_list = is_list and _BETWEEN.fullmatch(gap) is not None
+            listed = is_list or begins or (empty and (is_item or _names_step(gap)))
+            label = _label(gap) if listed else None
+            step = _step(words) if match["close"] and words else None
+            if words and self._is_step(words, listed, label, part.strict):
+                empty, is_list = False, listed
+                broken_off = at + match.start("open") == self._broken_off
+                known = words[0].lower() in self.arities
+                yield _Found(at + start, step, known, listed, label, begins=begins, broken_off=broken_off)
+            elif not number and step and step.action not in self.predicates and _WORD.findall(line) == words:
+                yield _Found(at + start, step, known=False, listed=False)  # alone on its line
+        if empty:
+            yield from self._bare(line, at, part)
+
+    def _is_step(self, words: list[str], listed: bool, label: _Label | None, strict: bool) -> bool:
+        """Whether a list is a step, maybe a wrong one, and not a fact or a remark."""
+        head, *args = (word.lower() for word in words)
+        if head in self.arities:
+            return True
+        readable, names_object = _step(words) is not None, not self.objects.isdisjoint(args)
+        if strict:
+            return listed and (readable or names_object)
+        return listed and readable and head not in self.predicates and (names_object or label is not None)
+
+    def _is_call(self, match: re.Match[str]) -> bool:
+        """Whether a list is the arguments of the action before it, not a cost as in `go x y (1)`."""
+        if match["head"] is None or match["head"].lower() not in self.arities or _NUMBER.fullmatch(match["body"]):
+            return False
+        return not match["blank"] or "," in match["body"] or not match["body"].strip()
+
+    def _bare(self, line: str, at: int, part: _Part) -> Iterator[_Found]:
+        """The steps of a line without parentheses, such as `0: GO X Y` or `go x y (1)`."""
+        for segment in _SEGMENT.finditer(line):
+            lead = _LEAD.match(segment[0])
+            assert lead is not None
+            rest = segment[0][lead.end() :]
+            cost = _COST.search(rest)
+            words = _words((rest[: cost.start()] if cost else rest).rstrip(" \t.,;*'_"))
+            if not words:
+                continue
+            label = _label(lead[0])
+            head, *args = [word.lower() for word in words]
+            names_object, known = not self.objects.isdisjoint(args), head in self.arities
+            is_marked = cost is not None or (label is not None and label.is_time)
+            if known:
+                as_declared = len(args) == self.arities[head] and (part.strict or self.objects.issuperset(args))
+                like_step = (
+                    is_marked or part.fenced or as_declared or (names_object and (part.strict or label is not None))
+                )
+            else:
+                like_step = names_object and (is_marked or (part.strict and self.objects.issuperset(args)))
+            if like_step:
+                yield _Found(at + segment.start() + lead.end(), _step(words), known, label=label)
+
+    # the plan
+
+    def _once(self, found: Sequence[_Found]) -> Sequence[_Found]:
+        """The steps without their repetition in an explanation after the plan."""
+        half, odd = divmod(len(found), 2)
+        steps = [one.step for one in found]
+        if odd or half < 2 or steps[:half] != steps[half:]:
+            return found
+        between = [found[half - 1].offset < line < found[half].offset for line in self._lines]
+        return found[:half] if sum(between) > 1 else found
+
+    def _in_order(self, found: Sequence[_Found]) -> Sequence[_Found]:
+        """The steps by time, if all have one. Raises `PddlSyntaxError` if only some do and they are not in order."""
+        timed = [one for one in found if one.label is not None and one.label.is_time]
+        times = [one.label.value for one in timed if one.label is not None]
+        if len(timed) == len(found):
+            order = sorted(range(len(found)), key=times.__getitem__)
+            return [found[number] for number in order]
+        for one, (time, following) in zip(timed[1:], pairwise(times), strict=True):
+            if following <= time:
+                message = f"time {following} follows time {time}, and other steps have no time; give each step a time"
+                raise PddlSyntaxError([syntax_defect(message, self._place(one.offset))])
+        return found
+
+    def _unreadable(self, offset: int) -> Defect:
+        place = self._place(offset)
+        quoted = one_line(self.text[offset : offset + 200].splitlines()[0], 60)
+        return syntax_defect(f"line {place[0]}, '{quoted}', is not an action: write (action object …)", place)
+
+    def _place(self, offset: int) -> Position:
+        line = bisect.bisect_left(self._newlines, offset)
+        return line + 1, offset - (self._newlines[line - 1] if line else -1)
+
+
+def _without_reasoning(text: str) -> str:
+    """The text with blanks in place of the reasoning before the answer, so that positions stay."""
+    answer = spoken(text)
+    if answer and text.endswith(answer):
+        return re.sub(r"[^\n]", " ", text[: len(text) - len(answer)]) + answer
+    return answer
+
+
+def _as_sentence(found: list[_Found], line: str, at: int) -> list[_Found]:
+    """The steps of a line: of a sentence, as in `First (go x y), after which I (rest)`, they are all mentions."""
+    if all(one.listed for one in found) or found[0].begins or _ITEM.match(line):
+        return found
+    has_words = re.search(r"[^\W\d]", line[: found[0].offset - at]) is not None
+    return [replace(one, listed=False) for one in found] if has_words else found
+
+
+def _chosen(runs: Sequence[_Run]) -> Sequence[_Found]:
+    """The steps of the last plan, without those that sentences mention, unless only sentences do."""
+    known = [run for run in runs if run.is_known] or runs
+    candidates = [run for run in known if run.decisive] or known
+    found = candidates[-1].found if candidates else ()
+    return [one for one in found if one.listed] or found
+
+
+def _announces(text: str) -> bool:
+    """Whether a plan follows a text: `Plan:`, `The correct plan is:`, `Solution found!`."""
+    line = text.strip(" \t*_#`\"'[{(")
+    if not line:
+        return False
+    about_plan, found = _PLAN_WORD.search(line) is not None, _FOUND.search(line) is not None
+    if line.startswith(";") or not line.endswith(":"):
+        return about_plan and found
+    return (about_plan or _CORRECTION.search(line) is not None) and _OTHER.search(line) is None
+
+
+def _names_step(text: str) -> bool:
+    """Whether a step follows a text: `Final step:`."""
+    return text.rstrip(" \t*_`\"'").endswith(":") and _STEP_WORD.search(text) is not None
+
+
+def _label(text: str) -> _Label | None:
+    match = _LABEL.search(text)
+    return _Label(Decimal(match[1]), match[2] == ":") if match else None
+
+
+def _step(words: Sequence[str]) -> PlanStep | None:
+    """The step of a name and arguments; None if they are not names."""
+    head, *args = (word.lower() for word in words)
+    return PlanStep(head, tuple(args)) if head[0].isalpha() and all(map(_NAME.fullmatch, words)) else None
+
+
+def _words(text: str) -> list[str]:
+    """The words of a step, which blanks or commas separate, without quotes."""
+    return [word for word in (word.strip("\"'") for word in text.replace(",", " ").split()) if word]
