@@ -17,6 +17,7 @@ from typing import Literal, TypeAlias
 from pddlego.errors import UsageError
 from pddlego.pddl import Atom, Defect, DefectKind, Domain, PddlSyntaxError, Problem, parse_domain
 from pddlego.pddl.check import check_domain, check_reading
+from pddlego.pddl.costs import counts_cost
 from pddlego.pddl.domain import MAX_TYPES, read_domain
 from pddlego.pddl.problem import read_problem
 from pddlego.pddl.sexpr import at_words
@@ -27,6 +28,7 @@ from pddlego.planning import compare as comparing
 from pddlego.planning import validate as validate_plan
 from pddlego.planning.compare import Comparison
 from pddlego.planning.plan_text import PlanReading, read_plan
+from pddlego.planning.result import LEAST_COST
 from pddlego.planning.solve import TOO_DEEP, checked_domain, checked_problem
 from pddlego.planning.validate import PlanFault, plan_cost
 from pddlego.planning.world import Simulator, World
@@ -114,7 +116,10 @@ class RepairResult:
 
 @dataclass(frozen=True)
 class SolveResult:
-    """How planning ended, and the plan if there is one: its actions, its cost, and the engine that found it."""
+    """How planning ended, and the plan if there is one: its actions, its cost, and the engine that found it.
+
+    `optimal`: no plan has a lower cost (false: this is not known). `note` names the search that would prove it.
+    """
 
     status: str
     plan: tuple[str, ...] | None
@@ -122,6 +127,8 @@ class SolveResult:
     engine: str
     message: str
     seconds: float
+    optimal: bool = False
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -266,8 +273,24 @@ def solve(
     plan, cost = result.plan, result.cost
     if result.status is PlanStatus.ALREADY_TRUE:
         plan, cost = Plan(()), 0
-    steps = None if plan is None else tuple(map(str, plan.steps))
-    return SolveResult(result.status.value, steps, cost, result.engine, result.message, round(result.seconds, 3))
+    if plan is None:
+        return SolveResult(result.status.value, None, cost, result.engine, result.message, round(result.seconds, 3))
+    optimal = how.proves_least_cost or result.status is PlanStatus.ALREADY_TRUE
+    return SolveResult(
+        result.status.value,
+        tuple(map(str, plan.steps)),
+        cost,
+        result.engine,
+        result.message,
+        round(result.seconds, 3),
+        optimal=optimal,
+        note="" if optimal or not counts_cost(task) else _not_proved(how, planner),
+    )
+
+
+def _not_proved(search: Search, planner: str) -> str:
+    other = " with the planner auto" if planner == "mimir" else ""  # it has no optimal search
+    return f"the cost is not proved to be minimal: {search} does not minimize it; the search {LEAST_COST} does{other}"
 
 
 def validate(domain: DomainFile, problem: ProblemFile, plan: PlanFile) -> ValidationResult:

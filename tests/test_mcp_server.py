@@ -116,6 +116,7 @@ def test_every_tool_answers(tmp_path: Path) -> None:
         for plan in ("I cannot do that.", "/etc/passwd", "(switch-on"):
             unreadable = await call(client, "validate", domain=DOMAIN, problem=PROBLEM, plan=plan)
             assert (unreadable["valid"], unreadable["rule"]) == (False, "syntax")
+        assert not solved["optimal"] and solved["note"] == ""
         repaired = await call(client, "repair", text=PROBLEM[:-2], domain=DOMAIN)
         assert repaired["ok"] and repaired["repairs"]
         renamed = PROBLEM.replace("kitchen", "bath")

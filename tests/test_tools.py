@@ -281,3 +281,27 @@ def test_a_plan_of_a_problem_with_errors_is_not_checked() -> None:
         assert finding.message == f"the plan was not checked, because the {cause} has errors"
         assert finding.advice == f"Fix the {cause} first."
     assert all(finding.file != "plan" for finding in pddlego.check(WALK, "(define (problem").findings)
+
+
+ROADS = """(define (domain roads) (:requirements :strips :action-costs) (:predicates (at ?p) (road ?a ?b) (rail ?a ?b))
+  (:functions (total-cost) - number)
+  (:action fly :parameters (?a ?b) :precondition (and (at ?a) (road ?a ?b))
+    :effect (and (not (at ?a)) (at ?b) (increase (total-cost) 9)))
+  (:action ride :parameters (?a ?b) :precondition (and (at ?a) (rail ?a ?b))
+    :effect (and (not (at ?a)) (at ?b) (increase (total-cost) 1))))"""
+TRIP = """(define (problem trip) (:domain roads) (:objects a b c) (:init (at a) (road a c) (rail a b) (rail b c))
+  (:goal (at c)) (:metric minimize (total-cost)))"""
+
+
+def test_a_cost_that_is_not_proved_to_be_minimal_is_noted() -> None:
+    fast = pddlego.solve(ROADS, TRIP)
+    note = "the cost is not proved to be minimal: gbf(hff) does not minimize it; the search astar(lmcut) does"
+    assert (fast.optimal, fast.note) == (False, note)
+    best = pddlego.solve(ROADS, TRIP, search="astar(lmcut)")
+    assert (best.cost, best.optimal, best.note) == (2, True, "")
+    short = pddlego.solve(WALK, WALK_TASK)
+    assert (short.optimal, short.note) == (False, "")  # no metric: any plan is good
+    done = pddlego.solve(ROADS, TRIP.replace("(at a)", "(at c)"))
+    assert (done.cost, done.optimal, done.note) == (0, True, "")
+    none = pddlego.solve(ROADS, TRIP.replace("(rail b c)", "").replace("(road a c)", ""), search="astar(lmcut)")
+    assert (none.status, none.optimal, none.note) == ("unsolvable", False, "")

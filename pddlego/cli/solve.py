@@ -38,6 +38,7 @@ from pddlego.planning.graphplan.values import (
     SearchWatcher,
 )
 from pddlego.planning.process import PlannerOptions
+from pddlego.planning.result import LEAST_COST
 from pddlego.sandbox import Sandbox, SandboxLimits
 from pddlego.tasks import Task
 from pddlego.util.files import write_whole
@@ -107,6 +108,9 @@ def command(
             else:
                 result = made.solve(parsed, task, how)
         plan = _plan_of(result)
+        if plan and counts_cost(task) and (options.engine == GRAPHPLAN or not how.proves_least_cost):
+            other = " --planner auto" if options.engine in (GRAPHPLAN, "mimir") else ""
+            _say(f"The cost is not proved to be minimal. To minimize it: --search '{LEAST_COST}'{other}.")
     if plan is None:
         raise typer.Exit(exits.NOT_WON)
     text = "".join(f"{step}\n" for step in plan.steps)

@@ -95,6 +95,7 @@ _ALGORITHMS = {
     "ids": "iterative deepening; does not notice that a goal is unreachable, so it ends by timeout then",
 }
 _HEURISTICS = ("blind", "hadd", "hff", "hmax", "hsa", "landmark", "lmcut")
+_ADMISSIBLE = (None, "blind", "hmax", "landmark", "lmcut")
 _DEFAULT_HEURISTIC = {"astar": "lmcut", "wastar": "hff", "gbf": "hff", "ehs": "hff"}
 
 _SEARCH = re.compile(r"([a-z]+)(?:\(([a-z]+)\))?\Z")
@@ -130,6 +131,11 @@ class Search:
         """Whether the search promises a plan of least cost, given an admissible heuristic."""
         return self.algorithm in ("bfs", "astar", "ids")
 
+    @property
+    def proves_least_cost(self) -> bool:
+        """Whether no plan has a lower cost than the one that the search finds: its heuristic is admissible, too."""
+        return self.is_optimal and self.heuristic in _ADMISSIBLE
+
     def __str__(self) -> str:
         return f"{self.algorithm}({self.heuristic})" if self.heuristic else self.algorithm
 
@@ -138,6 +144,9 @@ def half_of(seconds: float) -> float:
     """The time of the first of two attempts. Without a limit it is 5 minutes."""
     return seconds / 2 if math.isfinite(seconds) else 300.0
 
+
+LEAST_COST = Search("astar", "lmcut")
+"""The search to recommend for a plan of least cost."""
 
 BREADTH_FIRST = Search()
 """The default: short plans, and of many goals the nearest."""
