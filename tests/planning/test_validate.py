@@ -5,7 +5,7 @@ import pytest
 from pddlego.pddl import Atom, parse_domain, parse_problem
 from pddlego.pddl.conditions import parse_condition
 from pddlego.planning import Plan, PlanStep, validate
-from pddlego.planning.validate import goal_holds, speaks_of_nothing
+from pddlego.planning.validate import FaultKind, advice, goal_holds, plan_cost, speaks_of_nothing
 from pddlego.planning.world import World
 from tests.methods.textgames.houses import COIN, WORKSHOP
 
@@ -102,3 +102,106 @@ def test_everything_of_a_kind_that_is_empty() -> None:
     empty = parse_problem("(define (problem p) (:domain coin-collector) (:objects) (:init) (:goal (have coin)))")
     goal = parse_problem(str(empty).replace("(have coin)", "(forall (?l - location) (visited ?l))")).goal
     assert speaks_of_nothing(COIN, empty.with_goal(goal))
+
+
+@pytest.mark.parametrize(
+    ("condition", "wanted", "text"),
+    [
+        ("(at b)", True, "(Set (at b) to true)"),
+        ("(at a)", False, "(Set (at a) to false)"),
+        ("(not (at a))", True, "(Set (at a) to false)"),
+        ("(not (at b))", False, "(Set (at b) to true)"),
+        ("(and (at a) (at b))", True, "(Set (at b) to true)"),
+        (
+            "(and (at b) (have coin))",
+            True,
+            "(Follow each of:\n    (Set (at b) to true)\n    and (Set (have coin) to true)\n)",
+        ),
+        (
+            "(or (at b) (have coin))",
+            True,
+            "(Follow one of:\n    (Set (at b) to true)\n    or (Set (have coin) to true)\n)",
+        ),
+        (
+            "(and (at a) (visited a))",
+            False,
+            "(Follow one of:\n    (Set (at a) to false)\n    or (Set (visited a) to false)\n)",
+        ),
+        (
+            "(or (at a) (visited a))",
+            False,
+            "(Follow each of:\n    (Set (at a) to false)\n    and (Set (visited a) to false)\n)",
+        ),
+        ("(imply (at a) (at b))", True, "(Follow one of:\n    (Set (at a) to false)\n    or (Set (at b) to true)\n)"),
+        (
+            "(imply (at b) (at b))",
+            False,
+            "(Follow each of:\n    (Set (at b) to true)\n    and (Set (at b) to false)\n)",
+        ),
+        ("(exists (?l - location) (have coin))", True, "(Set (have coin) to true)"),
+        ("(exists (?l - location) (visited ?l))", False, "(Set (visited a) to false)"),
+        ("(forall (?l - location) (visited ?l))", True, "(Set (visited b) to true)"),
+        (
+            "(exists (?l - location) (item_at coin ?l))",
+            False,
+            "(Set (item_at coin b) to false)",
+        ),
+        (
+            "(exists (?l - location) (and (item_at coin ?l) (have coin)))",
+            True,
+            "(Follow one of:\n    (Follow each of:\n        (Set (item_at coin a) to true)\n        and (Set (have coin) to true)\n    )"
+            "\n    or (Set (have coin) to true)\n)",
+        ),
+        ("(at a)", True, ""),
+        ("(forall (?l - location) (at ?l))", False, ""),
+        ("(or)", True, ""),
+    ],
+)
+def test_advice_makes_a_condition_true_or_false(condition: str, wanted: bool, text: str) -> None:
+    assert advice(World(COIN, HOUSE), parse_condition(condition), HOUSE.facts, {}, wanted) == text
+
+
+@pytest.mark.parametrize(("rooms", "more"), [(18, False), (19, True)])
+def test_long_advice_is_cut(rooms: int, more: bool) -> None:
+    names = " ".join(f"r{number}" for number in range(rooms))
+    house = parse_problem(str(HOUSE).replace("a b - location", f"a b {names} - location"))
+    text = advice(
+        World(COIN, house), parse_condition("(exists (?l - location) (connected ?l ?l north))"), house.facts, {}
+    )
+    assert text.count("Set") == 20
+    assert text.endswith("\n    or …\n)") is more
+
+
+def test_wrong_arguments_are_named() -> None:
+    def fault(*steps: PlanStep) -> tuple[FaultKind, str, str, int | None, PlanStep | None]:
+        found = validate(COIN, HOUSE, Plan(steps))
+        assert found is not None
+        return found.kind, found.what, found.advice, found.time, found.step
+
+    wrong = PlanStep("move", ("a", "c", "north"))
+    assert fault(OPEN, wrong) == (FaultKind.OBJECT, "(move a c north) at time 1: unknown object c", "", 1, wrong)
+    wrong = PlanStep("move", ("a", "coin", "north"))
+    what = "(move a coin north) at time 0: coin is a item, but ?to is a location"
+    assert fault(wrong) == (FaultKind.TYPE, what, "", 0, wrong)
+    wrong = PlanStep("mov", ("a", "b", "north"))
+    what = "(mov a b north) at time 1 is not an action of the domain; did you mean move?"
+    assert fault(OPEN, wrong) == (FaultKind.ACTION, what, "", 1, wrong)
+
+
+def test_a_cost_without_a_number_is_a_fault_of_its_step() -> None:
+    domain = parse_domain("""(define (domain d) (:requirements :action-costs) (:predicates (p ?x))
+      (:functions (total-cost) - number (price ?x) - number)
+      (:action buy :parameters (?x) :precondition () :effect (and (p ?x) (increase (total-cost) (price ?x)))))""")
+    problem = parse_problem("""(define (problem q) (:domain d) (:objects a b c)
+      (:init (= (price a) 0.5) (= (price b) 1.5)) (:goal (p a)) (:metric minimize (total-cost)))""")
+    steps = [PlanStep("buy", (name,)) for name in "abc"]
+    found = validate(domain, problem, Plan((steps[0], steps[2])))
+    assert found is not None
+    assert (found.kind, found.time) == (FaultKind.COST, 1)
+    assert str(found) == (
+        "(buy c) at time 1 costs (price c), which has no number in :init\n(Add (= (price c) NUMBER) to :init)"
+    )
+    cost = plan_cost(domain, problem, Plan((steps[0], steps[1])))
+    assert (cost, type(cost)) == (2, int)
+    assert plan_cost(domain, problem, Plan((steps[0],))) == 0.5
+    assert plan_cost(domain, problem, Plan(())) == 0
