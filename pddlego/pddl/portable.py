@@ -65,7 +65,9 @@ def domain_refusals(reading: DomainReading) -> Iterator[Defect]:
 
 
 def problem_refusals(reading: ProblemReading) -> Iterator[Defect]:
-    """Errors in a problem that can be read here."""
+    """Errors in a problem that can be read here; nothing if there is no problem in the text."""
+    if not reading.source:
+        return
     yield from _head(reading.source, "problem", 1)
     yield from _head(reading.source, ":domain", 2)
     last = 0

@@ -20,6 +20,9 @@ _REQUIREMENTS = (":typing", ":adl", ":action-costs")
 """unified-planning refuses requirements that it does not know, and needs none."""
 
 
+_LIMITS = "It knows only types with one parent, and arguments of the declared types or narrower; else check it."
+
+
 class ExchangeError(PddlegoError):
     """A problem says something that the other side has no words for (exit code 3)."""
 
@@ -52,7 +55,7 @@ def to_unified(domain: Domain, problem: Problem) -> Any:
     except (UPException, ParseBaseException, AssertionError, LookupError, ValueError, TypeError, SyntaxError) as error:
         reason = " ".join(str(error).split())[:300] or type(error).__name__
         what = "unified-planning cannot hold the problem"
-        raise ExchangeError(what, f"{reason}.", "See: pddlego check DOMAIN PROBLEM.") from error
+        raise ExchangeError(what, f"{reason}.", _LIMITS) from error
     finally:
         environment.error_used_name = strict
 

@@ -171,7 +171,7 @@ def test_bare_words_have_their_own_position() -> None:
 
 def test_a_repeated_field_of_an_action_is_a_defect() -> None:
     reading = read_domain("(define (domain d) (:predicates (p) (q)) (:action a :effect (p) :effect (q)))")
-    assert "each once" in reading.defects[0].message
+    assert reading.defects[0].message == "action a: :effect appears twice; write it once"
 
 
 def test_types_of_either_are_renamed_one_by_one() -> None:

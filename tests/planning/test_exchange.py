@@ -96,10 +96,13 @@ def test_domains_as_in_the_competitions_come_back_or_are_refused_by_name(file: P
     text = file.read_text()
     start = text.index("(define (problem")
     domain, problem = parse_domain(text[:start]), parse_problem(text[start:])
-    if "(either " in text:
+    if file.stem == "storage":  # the type area has two parents
         with pytest.raises(ExchangeError, match="cannot hold the problem") as refused:
             to_unified(domain, problem)
-        assert "(either …)" in refused.value.next_step
+        assert "types with one parent" in refused.value.next_step
+    elif "(either " in text:  # a predicate in place of a type: not the same text, but the same plans
+        there = to_unified(domain, problem)
+        assert {action.name for action in there.actions} == set(domain.actions_by_name)
     else:
         there_and_back(domain, problem)
 

@@ -190,7 +190,7 @@ def _make(spec: GameSpec, path: Path) -> None:
     """Make a game in a process of its own: the generator uses one processor for seconds, and global random numbers."""
     parameters = (f"{name}={value}" for name, value in spec.parameters.items())
     program = _program(textworld_maker, spec.name, spec.fold, str(spec.seed), str(path), *parameters)
-    maker = EngineProcess(program, **_environment())
+    maker = EngineProcess(program, None, **_environment())
     try:
         code = maker.wait(_TIMEOUT)
         reason = (
