@@ -88,7 +88,7 @@ def test_good_files_are_said_to_be_good(tmp_path: Path, task: str) -> None:
                 "a.plan:1:1: error: syntax",
                 "  (sail l0 l1",
                 "  ^",
-                "  why: line 1, '(sail l0 l1', is not an action",
+                "  why: line 1, '(sail l0 l1', is not an action: write (action object …)",
                 "  do:  Write one action a line: (action object …).",
             ],
         ),
