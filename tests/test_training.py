@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import pddlego
 from pddlego import training
+from pddlego.cli.export import Exported
 from pddlego.errors import UsageError
 from pddlego.methods.textgames.events import Observed
 from pddlego.pddl import EDIT_SCHEMA
+from tests.children import started
 from tests.cli.command import run
 from tests.scale import PATIENCE
 
@@ -35,6 +41,38 @@ def test_exported_conversations_play_back_to_the_same_results(noisy: Path, tmp_p
     assert [(one.outcome, one.steps, one.usage.calls) for one in again.episodes] == [
         (one.outcome, one.steps, one.usage.calls) for one in before.episodes
     ]
+
+
+@pytest.mark.parametrize("to_file", [True, False])
+def test_rows_are_written_as_episodes_are_read(to_file: bool, tmp_path: Path) -> None:
+    """The first ones of 900 episodes come long before the last."""
+    command = [sys.executable, "-m", "pddlego", "export", "--expert", "coin", "--seeds", "60-959"]
+    place = tmp_path / "rows.jsonl"
+    with started(command + ["-o", str(place)] * to_file, stdout=subprocess.PIPE, text=True) as export:
+        assert export.stdout is not None
+        while to_file and not (place.exists() and "\n" in place.read_text(encoding="utf-8")):
+            assert export.poll() is None
+            time.sleep(0.05)
+        line = place.read_text(encoding="utf-8").splitlines()[0] if to_file else export.stdout.readline()
+        assert json.loads(line)["seed"] == 60
+        assert export.poll() is None
+
+
+def test_an_export_says_how_far_it_is() -> None:
+    exported = Exported(total=5_000, episodes=1_234, rows=20_000)
+    assert str(exported) == "1,234 of 5,000 episodes, 20,000 rows"
+    assert str(replace(exported, total=None)) == "1,234 episodes, 20,000 rows"
+
+
+def test_a_file_is_not_touched_before_the_first_row(noisy: Path, tmp_path: Path) -> None:
+    (tmp_path / "kept.jsonl").write_text("kept")
+    assert run("export", "--expert", "coin", "--seeds", "9-10", "-o", "kept.jsonl", cwd=tmp_path).returncode == 2
+    assert (tmp_path / "kept.jsonl").read_text() == "kept"
+    assert run("export", str(noisy), "-o", "no/such/folder.jsonl", cwd=tmp_path).returncode == 3
+    done = run("export", str(noisy), "-o", str(noisy / "results.jsonl"), cwd=tmp_path)
+    assert (done.returncode, "belongs to a run" in done.stderr) == (2, True)
+    nothing = run("export", str(noisy), "--format", "preference", "--won", "--accepted", "-o", "x.jsonl", cwd=tmp_path)
+    assert nothing.returncode == 2 and not (tmp_path / "x.jsonl").exists()
 
 
 def test_test_seeds_are_left_out(noisy: Path, tmp_path: Path) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -17,7 +19,8 @@ from pddlego.errors import UsageError
 from pddlego.evaluation.setup import parse_seeds
 from pddlego.runs.folders import place_of, runs_folder
 from pddlego.runs.store import check_output
-from pddlego.util.files import write_whole
+from pddlego.util.files import cannot_write
+from pddlego.util.heartbeat import Heartbeat
 from pddlego.util.text import clean, count
 
 Form = Literal["chat", "preference", "atif"]
@@ -39,7 +42,7 @@ def command(
     """Write training data as JSON lines: conversations, preferences, or trajectories (ATIF, the Agent Trajectory
     Interchange Format, 1.7).
 
-    Episodes of test seeds are left out, unless --test-seeds is used.
+    Episodes of test seeds are left out, unless --test-seeds is used. Each row is written when its episode was read.
     """
     if bool(runs) == bool(game):
         reason = "The episodes are those of runs, or those that the built-in model plays."
@@ -51,26 +54,63 @@ def command(
     if not game and (mode or seeds):
         raise UsageError("--mode and --seeds need --expert", "They say what it plays.", "Add --expert GAME.")
     episodes: Iterable[Episode]
+    total: int | None
     if game:
         chosen = None if seeds is None else parse_seeds(seeds, setting_of(game, mode))
-        episodes = expert(game, mode, chosen)
+        episodes, total = expert(game, mode, chosen), None if chosen is None else len(chosen)
     else:
-        episodes = Evaluation([place_of(run, runs_folder(folder)) for run in runs or ()])
-    lines, left_out = [], 0
-    for episode in episodes:
-        if not test_seeds and split_of(episode.recorded.played.setting, episode.seed) == "test":
-            left_out += 1
-        elif episode.won or not won:
-            rows = _rows(episode, form, accepted, not thinking)
-            lines += [json.dumps(row, ensure_ascii=False) + "\n" for row in rows]
-    if left_out:
-        text = f"{count(left_out, 'episode')} of test seeds left out (--test-seeds includes them)."
-        Console(stderr=True).print(text, style="yellow", highlight=False, soft_wrap=True)
+        episodes = evaluation = Evaluation([place_of(run, runs_folder(folder)) for run in runs or ()])
+        total = len(evaluation.results)
+    exported, errors = Exported(total), Console(stderr=True)
+
+    def lines() -> Iterator[str]:
+        for episode in episodes:
+            exported.episodes += 1
+            if not test_seeds and split_of(episode.recorded.played.setting, episode.seed) == "test":
+                exported.left_out += 1
+            elif episode.won or not won:
+                for row in _rows(episode, form, accepted, not thinking):
+                    yield json.dumps(row, ensure_ascii=False) + "\n"
+                    exported.rows += 1
+
+    with Heartbeat(lambda seconds: errors.print(str(exported), style="dim", highlight=False)):
+        _write(lines(), output)
+    if exported.left_out:
+        text = f"{count(exported.left_out, 'episode')} of test seeds left out (--test-seeds includes them)."
+        errors.print(text, style="yellow", highlight=False, soft_wrap=True)
+    if output is not None:
+        rows = f"{exported.rows:,} {'row' if exported.rows == 1 else 'rows'}"
+        Console().print(f"{rows} in {clean(output)}", style="dim", highlight=False, soft_wrap=True)
+
+
+@dataclass
+class Exported:
+    """How far an export is: `total` is the number of episodes, if it is known."""
+
+    total: int | None
+    episodes: int = 0
+    left_out: int = 0
+    rows: int = 0
+
+    def __str__(self) -> str:
+        of = "" if self.total is None else f" of {self.total:,}"
+        return f"{self.episodes:,}{of} episodes, {self.rows:,} rows"
+
+
+def _write(lines: Iterator[str], output: str | None) -> None:
+    """Write each line as it comes, to a file or to standard output. Raises `JournalError`."""
+    first = next(lines, "")  # what is wrong with the options is found before a file is touched
     if output is None:
-        Console().out("".join(lines), end="", highlight=False)
-    else:
-        write_whole(check_output(Path(output)), "".join(lines))
-        Console().print(f"{count(len(lines), 'row')} in {clean(output)}", style="dim", highlight=False, soft_wrap=True)
+        console = Console()
+        for line in chain([first], lines):
+            console.out(line, end="", highlight=False)
+        return
+    path = check_output(Path(output))
+    try:
+        with path.open("w", encoding="utf-8", buffering=1) as file:
+            file.writelines(chain([first], lines))
+    except OSError as error:
+        raise cannot_write(path, error) from error
 
 
 def _rows(episode: Episode, form: Form, accepted: bool, without_thinking: bool) -> Iterator[dict[str, Any]]:
