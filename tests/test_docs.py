@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import importlib.util
 import os
 import re
 import shlex
@@ -92,6 +93,34 @@ def test_each_command_of_the_documentation_is_accepted(page: str, line: str) -> 
     while hasattr(command, "commands") and arguments and arguments[0] in command.commands:
         command = command.commands[arguments.pop(0)]
     assert command.make_context(name, arguments).params is not None
+
+
+def test_the_page_of_commands_has_every_command() -> None:
+    place = importlib.util.spec_from_file_location("hooks", DOCS / "hooks.py")
+    assert place is not None and place.loader is not None
+    hooks = importlib.util.module_from_spec(place)
+    place.loader.exec_module(hooks)
+    names = hooks.command_names()
+    assert list(dict.fromkeys(name.split()[0] for name in names)) == list(COMMANDS)
+    assert {"corpus check", "cache info", "cache clear"} <= set(names)
+    for name in names:
+        first, *rest = name.split()
+        command = loaded(first)
+        for part in rest:
+            command = command.commands[part]
+        assert not hasattr(command, "commands"), name
+    page = hooks.on_page_markdown(f"before\n{hooks.MARK}\nafter")
+    assert page.startswith("before\n## `play`") and page.endswith("\nafter")
+    assert [line for line in page.splitlines() if line.startswith("## ")] == [f"## `{name}`" for name in names]
+    assert page.count("Usage: pddlego") == len(names)
+
+
+def test_both_pages_name_the_same_files_for_a_planner() -> None:
+    contributing = (DOCS.parent / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("\nA planner is")[2]
+    (row,) = re.findall(r"^\| a planner \|(.*)$", (DOCS / "design.md").read_text(encoding="utf-8"), re.MULTILINE)
+    named = [set(re.findall(r"`(planning/\w+\.py)`", text)) for text in (contributing.partition("\n\n")[0], row)]
+    assert named[0] == named[1]
+    assert all((DOCS.parent / "pddlego" / name).exists() for name in named[0])
 
 
 @pytest.mark.slow

@@ -52,6 +52,8 @@ def command(
     folders = [place_named(run, folder, is_reportable) for run in runs]
     report = build_report(folders, read_prices(Path(flags["prices"]) if flags.get("prices") else None))
     optima = find_optima(report, folders) if optimum else {}
+    if chosen == "csv" and report.incomplete:  # the other formats say it themselves
+        Console(stderr=True).print(f"{report.incomplete}.", style="yellow", highlight=False, soft_wrap=True)
     if figures is not None:
         _write_figures(report, Path(figures), optima)
     formats: dict[str, Callable[[Report], str]] = {

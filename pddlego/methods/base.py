@@ -180,9 +180,10 @@ def check_seed(setting: Setting, seed: int) -> None:
 class Column:
     """A number that a method measures, as a column of tables: the mean over `all` episodes, or those that were `won`.
 
-    `median` adds the median. `blank_zero` leaves a mean of 0 out, `shown` keeps a number out of summaries: it stands in
-    the table of episodes only. One that is 0 or 1 may be `counted`: so many of so many. Two methods are `compared` by
-    one column: less of it is better. A `timed` one depends on the machine: the table of episodes has no column for it.
+    `median` adds the median. `blank_zero` leaves a mean of 0 out. A number that is not `shown` is left out of
+    summaries, and is a column of the table of episodes only. One that is 0 or 1 may be `counted`: so many of so many.
+    Two methods are `compared` by one column: less of it is better. A `timed` one depends on the machine: the table of
+    episodes has no column for it.
     """
 
     name: str

@@ -12,7 +12,7 @@ from pydantic_core import to_jsonable_python
 
 from pddlego.evaluation.models import answered_by
 from pddlego.evaluation.statistics import Comparison
-from pddlego.evaluation.table import NAMES, Row, columns, result_table, row_columns
+from pddlego.evaluation.table import NAMES, Row, result_table, row_columns
 from pddlego.methods.base import ShareTable
 from pddlego.report.build import CountRow, Report, ShareRow
 from pddlego.runs.cells import NO_MODEL
@@ -174,9 +174,8 @@ def markdown(report: Report) -> str:
 
 
 def as_csv(report: Report) -> str:
-    """The result table: a line for each episode. A last line says in its first cell if cells were not played."""
-    last = f"{report.incomplete}{',' * (len(columns(report.results)) - 1)}\n" if report.incomplete else ""
-    return result_table(report.results) + last
+    """The result table: a line for each episode."""
+    return result_table(report.results)
 
 
 def as_json(report: Report) -> str:

@@ -18,6 +18,7 @@ from pddlego.report.formats import as_csv, as_json, comparison_rows, markdown, s
 from pddlego.report.html import html
 from pddlego.runs.cells import Cell
 from pddlego.runs.summary import Measures, Summary, dump_summary
+from tests.cli.command import run as command
 from tests.display.rendering import drawn
 
 
@@ -258,10 +259,21 @@ def test_an_interrupted_cell_is_no_loss(interrupted: Path) -> None:
     (row,) = report.rows
     assert (row.won, row.episodes, row.success) == (4, 4, 1.0)
     assert report.failures == ()
-    for text in (markdown(report), as_csv(report), as_json(report), html(report, [interrupted], 10)):
+    for text in (markdown(report), as_json(report), html(report, [interrupted], 10)):
         assert "4 of 10 cells played" in text
     _, body = success(report)
     assert body == [["coin", "100% (1.00)"]]
+
+
+def test_a_csv_has_only_rows(interrupted: Path, tmp_path: Path) -> None:
+    """That cells were not played is said beside it."""
+    for arguments in (("--format", "csv"), ("-o", str(tmp_path / "x.csv"))):
+        done = command("report", str(interrupted), *arguments, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        text = done.stdout if arguments[0] == "--format" else (tmp_path / "x.csv").read_text(encoding="utf-8")
+        rows = list(csv.DictReader(text.splitlines()))
+        assert [row["seed"] for row in rows] == [str(result.cell.seed) for result in INTERRUPTED]
+        assert done.stderr == "4 of 10 cells played.\n"
 
 
 def test_a_budget_of_the_episode_itself_is_a_result(tmp_path: Path) -> None:

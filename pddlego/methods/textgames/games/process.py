@@ -108,7 +108,7 @@ class EngineProcess:
         return ("it does not answer" if code is None else f"it ended with code {code}") + self.last_words(lines)
 
     def last_words(self, lines: int) -> str:
-        """The last lines of its errors, as the end of a sentence; empty if there are none."""
+        """The last lines of its errors, as the end of a sentence; empty if it said nothing."""
         with contextlib.suppress(OSError, ValueError):
             self._errors.seek(max(0, self._errors.seek(0, io.SEEK_END) - _LAST))
             said = self._errors.read().decode(errors="replace").strip().splitlines()
