@@ -161,6 +161,13 @@ CODE: Texts = (
 """Texts that are bad for what takes code out of an answer."""
 
 LINES: Texts = (
+    filled("", 'act("'),
+    filled("", 'act("a")\n'),
+    filled("", "a("),
+    filled("", "<a "),
+    filled("", '{"action":"a"}'),
+    filled('{"action":', '{"action":'),
+    filled("", '\\"'),
     filled("(a", " b"),
     filled("(a", " ", ")x"),
     filled("(", " ", "a"),

@@ -112,7 +112,11 @@ def _of_kind(line: str, seen: Observations) -> str:
 _NAMED = ("action", "command", "answer", "arguments", "parameters", "input", "function", "tool_call", "tool_calls")
 """Keys under which a JSON object has a command, or the arguments of a tool call, the most certain first."""
 
-_CALL = re.compile(r"""^\W*\w{1,50}\( *(?:\w{1,50} *[=:] *)?(["'])(?P<command>[^\n]{1,200}?)\1 *\)\W*$""", re.MULTILINE)
+_CALL = re.compile(
+    r"""^[^\w\n]{0,9} \w{1,50} \([ ]{0,9} (?: \w{1,50} [ ]{0,9} [=:] [ ]{0,9} )?
+        (?P<quote>["']) (?P<command>[^\n]{1,200}?) (?P=quote) [ ]{0,9}\) [^\w\n]{0,9}$""",
+    re.MULTILINE | re.VERBOSE,
+)
 """A tool call as a line of code with one argument: `act("look around")`."""
 
 

@@ -226,10 +226,33 @@ def _cut_off(text: str, rng: random.Random) -> str:
     return text[: rng.randrange(len(text) // 3, max(len(text) // 3 + 1, len(text) * 9 // 10))]
 
 
+@dataclass(frozen=True)
+class InCommand:
+    """An error in the choice of a command among those that are possible."""
+
+    change: Callable[[str, Sequence[str], random.Random], str]
+
+    def __call__(self, text: str, rng: random.Random) -> str:
+        return self.change(text, (), rng)
+
+
+def _other_command(command: str, possible: Sequence[str], rng: random.Random) -> str:
+    """Another command that the game takes."""
+    others = [other for other in possible if other != command]
+    return rng.choice(others) if others else command
+
+
+def _impossible_command(command: str, possible: Sequence[str], rng: random.Random) -> str:
+    """A command that the game does not take here: its verb alone."""
+    verb = command.partition(" ")[0]
+    return command if verb in possible else verb
+
+
 BOTH = ("edit", "gen")
 _ALSO_FULL = (*BOTH, "full")
 FULL = ("full",)
 DOMAIN = ("domain",)
+COMMAND = ("act",)
 
 KINDS: Mapping[str, Misreading] = {
     "forgotten-rename": Misreading(8, _ALSO_FULL, Edited(_forgotten_rename, anywhere=True)),
@@ -240,8 +263,8 @@ KINDS: Mapping[str, Misreading] = {
     "missing-parenthesis": Misreading(3, ("gen", "full"), _missing_parenthesis),
     "fence-and-prose": Misreading(8, _ALSO_FULL, _fenced),
     "cut-off": Misreading(4, _ALSO_FULL, _cut_off),
-    "refusal": Misreading(1, _ALSO_FULL, lambda text, rng: "I'm sorry, but I can't help with that."),
-    "empty": Misreading(2, _ALSO_FULL, lambda text, rng: ""),
+    "refusal": Misreading(1, (*_ALSO_FULL, "act"), lambda text, rng: "I'm sorry, but I can't help with that."),
+    "empty": Misreading(2, (*_ALSO_FULL, "act"), lambda text, rng: ""),
     "lost-condition": Misreading(21, DOMAIN, InDomain(partial(lose, ":precondition"))),
     "lost-effect": Misreading(22, DOMAIN, InDomain(partial(lose, ":effect"))),
     "undeclared-types": Misreading(15, DOMAIN, InDomain(undeclared_types)),
@@ -252,6 +275,8 @@ KINDS: Mapping[str, Misreading] = {
     "own-subtype": Misreading(18, DOMAIN, InDomain(_own_subtype)),
     "goal-true": Misreading(18, FULL, InGoals(_goal_true)),
     "goal-variable": Misreading(6, FULL, InGoals(_goal_variable)),
+    "other-command": Misreading(8, COMMAND, InCommand(_other_command)),
+    "impossible-command": Misreading(4, COMMAND, InCommand(_impossible_command)),
 }
 """The kinds of errors with their shares.
 
@@ -259,7 +284,7 @@ From the recorded edits of the corpus: of 36 that were not clean, 25 needed only
 carried to all facts, something added that was there) and 11 a message (an undeclared object, two `at` facts, two rooms
 behind one exit); 15 answers could not be read as JSON (thinking without end, cut off, prose). The split within these
 groups is ours: the corpus names the kinds, and does not count each. Those that only answers with a domain have are
-counted (`noise_full`).
+counted (`noise_full`). The shares of wrong commands are ours as well.
 """
 
 IDENTICAL, BLIND = "identical-retry", "blind-retry"
@@ -339,6 +364,9 @@ class NoisyReader(ReaderModel):
 
     def _with(self, make: Make, request: Request, text: str) -> str:
         """The text with an error."""
+        if isinstance(make, InCommand):
+            seen = situation_of(request).seen
+            return make.change(text, seen.valid_commands or seen.every_command(), self._random)
         if isinstance(make, InGoals):
             earlier = "\n".join((*situation_of(request).answers, ""))
             return make(earlier + text, self._random).removeprefix(earlier)

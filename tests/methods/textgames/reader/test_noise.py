@@ -13,6 +13,7 @@ from pddlego.errors import UsageError
 from pddlego.evaluation.config import resolve
 from pddlego.evaluation.models import is_free
 from pddlego.methods.base import BuiltIn
+from pddlego.methods.textgames.events import Observed
 from pddlego.methods.textgames.reader.noise import BLIND, IDENTICAL, KINDS, Edited, NoisyReader, changed
 from pddlego.methods.textgames.reference_model import builtin_model
 from pddlego.methods.textgames.settings import GameSetting
@@ -179,3 +180,27 @@ def test_an_error_in_an_edit_is_the_same_error_in_a_file(coin: GameSetting, plan
     events = noisy(planner, coin, NoisyReader(1.0, kinds=("missing-reverse",)), "gen")
     first = of(events, ev.Accepted)[0].text
     assert first.count("(connected ") == 3, "of two exits with their ways back one way is missing"
+
+
+def test_in_act_another_command_is_chosen(coin: GameSetting, planner: ProcessPlanner) -> None:
+    commands = {
+        rate: [
+            item.command
+            for item in of(noisy(planner, coin, NoisyReader(rate, kinds=("other-command",)), "act"), Observed)
+        ]
+        for rate in (0.0, 0.5)
+    }
+    assert commands[0.0] != commands[0.5]
+
+
+@pytest.mark.parametrize("kind", ["impossible-command", "refusal", "empty"])
+def test_in_act_an_answer_that_is_no_command_is_rejected(coin: GameSetting, planner: ProcessPlanner, kind: str) -> None:
+    events = noisy(planner, coin, NoisyReader(0.5, kinds=(kind,)), "act")
+    assert {item.feedback.category for item in of(events, ev.Rejected)} == {"invalid command"}
+    assert not of(noisy(planner, coin, NoisyReader(0.0, kinds=(kind,)), "act"), ev.Rejected)
+
+
+def test_kinds_of_commands_are_not_drawn_for_problems() -> None:
+    fits = {purpose: {name for name, kind in KINDS.items() if purpose in kind.purposes} for purpose in ("edit", "act")}
+    assert fits["act"] == {"other-command", "impossible-command", "refusal", "empty"}
+    assert not {"other-command", "impossible-command"} & fits["edit"]
