@@ -194,7 +194,7 @@ class _Bench:
         self.twins = {twin for twin in self.twins if self.objects.get(twin.name, twin.type) != twin.type}
         moved = rename(replace(self.before, facts=frozenset(self.facts)), Renaming(names))
         self.before = replace(self.before, values=moved.values, metric=moved.metric)
-        self.merged = {Renaming(names).atom(fact): fact for fact in self.facts if _merges(fact, names)}
+        self.merged = {Renaming(names).atom(fact): fact for fact in self.facts if _merged(fact, names)}
         self.facts, self.goal = set(moved.facts), moved.goal
         self.carried = {old: new for old, new in names.items() if old != new}
 
@@ -203,7 +203,7 @@ class _Bench:
         for after, before in sorted(self.merged.items(), key=lambda pair: pair[1].sort_key):
             if after in self.facts:
                 reason = f"the problem has {before}, which names both: delete that fact, or keep them apart"
-                names = next(pair for pair in self.carried.items() if pair[0] in before.args)
+                names = _merged(before, self.carried) or ()
                 self.note(EntryKind.REFUSED, _RENAME, " -> ".join(names), reason)
 
     # (2) delete
@@ -316,9 +316,10 @@ class _Bench:
 
     def _names_both(self, where: str, written: Atom) -> bool:
         """Whether a line names an object by its old and its new name, which would make it a fact about one thing."""
-        if not _merges(written, self.renamed):
+        names = _merged(written, self.renamed)
+        if names is None:
             return False
-        old, new = next(pair for pair in self.renamed.items() if pair[0] in written.args)
+        old, new = names
         reason = f"the same edit makes {old} and {new} one, and this names both: use one name, or keep them apart"
         self.note(EntryKind.REFUSED, where, str(written), reason)
         return True
@@ -363,9 +364,10 @@ class _Bench:
         return atoms
 
 
-def _merges(atom: Atom, names: Mapping[str, str]) -> bool:
-    """Whether arguments of the fact that differ become the same under other names."""
-    return len(set(Renaming(names).atom(atom).args)) < len(set(atom.args))
+def _merged(atom: Atom, names: Mapping[str, str]) -> tuple[str, str] | None:
+    """The old and the new name that make two arguments of the fact one; None if they stay apart."""
+    renamed = [names.get(arg, arg) for arg in set(atom.args)]
+    return next(((arg, names[arg]) for arg in atom.args if arg in names and renamed.count(names[arg]) > 1), None)
 
 
 def _is_nothing(line: str | None) -> bool:

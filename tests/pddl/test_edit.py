@@ -103,6 +103,57 @@ def test_renaming_touches_whole_names_only(problem: Problem, new: str) -> None:
     assert before10 <= after.facts
 
 
+# what is said of a line
+
+
+def entries(edit: Edit) -> list[tuple[EntryKind, str, str]]:
+    return [(entry.kind, entry.line, entry.note) for entry in apply_edit(HOUSE, edit).entries]
+
+
+def test_an_object_that_is_deleted_and_renamed_is_gone() -> None:
+    edit = Edit(SectionEdit(replace=(("loc1 - location", "garage - location"), ("loc1 - location", None))))
+    (_, deleted, _), (kind, line, note) = entries(edit)
+    assert deleted == "loc1 - location"
+    assert (kind, line) == (EntryKind.UNMATCHED, "loc1 - location -> garage - location")
+    assert note == "loc1 is deleted by the same edit"
+
+
+def test_deleting_an_object_by_its_old_name_keeps_it() -> None:
+    edit = objects(replace={"loc1 - location": "garage - location"}, delete=["loc1 - location"])
+    assert entries(edit)[1] == (EntryKind.TOLERATED, "loc1 - location", "it was renamed to garage, which stays")
+    assert TypedName("garage", "location") in apply_edit(HOUSE, edit).problem.objects
+
+
+def test_a_fact_under_an_old_name_says_which_fact_it_is() -> None:
+    renaming = objects(replace={"loc1 - location": "garage - location"}).objects
+    edit = Edit(
+        renaming, init(add=["(at loc1)", "(visited pantry) (at loc10)"], delete=["(closed_door kitchen loc1)"]).init
+    )
+    assert entries(edit)[1:] == [
+        (EntryKind.APPLIED, "(closed_door kitchen loc1)", "as (closed_door kitchen garage)"),
+        (EntryKind.TOLERATED, "(at loc1)", "as (at garage)"),
+        (EntryKind.ALREADY, "(visited pantry)", ""),
+        (EntryKind.APPLIED, "(at loc10)", ""),
+    ]
+
+
+def test_a_refused_line_names_the_two_names_that_become_one() -> None:
+    renaming = objects(replace={"loc10": "attic", "loc1": "pantry"}).objects
+    for line in ("(linked loc10 pantry loc1)", "(linked attic pantry loc1)"):
+        kind, _, note = entries(Edit(renaming, init(add=[line]).init))[-1]
+        assert kind is EntryKind.REFUSED
+        assert "makes loc1 and pantry one" in note
+    house = parse_problem(str(HOUSE).replace("(at kitchen)", "(at kitchen) (linked loc10 pantry loc1)", 1))
+    assert [entry.line for entry in apply_edit(house, Edit(renaming)).refused] == ["loc1 -> pantry"]
+
+
+def test_an_edit_as_text() -> None:
+    edit = Edit(
+        SectionEdit(("a - b",), (("c", "d"), ("e", None)), ("f",)), SectionEdit(("(at a)",), (("(at c)", None),), ())
+    )
+    assert str(edit).splitlines() == ["+ a - b", "- f", "c -> d", "- e", "+ (at a)", "- (at c)"]
+
+
 # the paper's cases
 
 

@@ -52,6 +52,7 @@ def test_the_edit_between_two_domains_makes_one_of_the_other(one: str, other: st
         ("predicates", SectionEdit(add=("(lit ?l - location)",)), EntryKind.APPLIED, ""),
         ("predicates", SectionEdit(add=("(at ?l - location)",)), EntryKind.ALREADY, ""),
         ("predicates", SectionEdit(add=("(at ?l - item)",)), EntryKind.REFUSED, "replace it"),
+        ("types", SectionEdit(add=(str(COIN.supertypes[0]),)), EntryKind.ALREADY, ""),
         ("predicates", SectionEdit(add=("at the door",)), EntryKind.REFUSED, "not a line of predicates"),
         ("predicates", SectionEdit(delete=("visited",)), EntryKind.APPLIED, ""),
         ("predicates", SectionEdit(delete=("(visited ?l - location)",)), EntryKind.APPLIED, ""),

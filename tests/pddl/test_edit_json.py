@@ -134,6 +134,8 @@ def test_a_key_with_two_values_is_named(text: str, key: str) -> None:
 
 
 def test_what_stands_outside_is_shown() -> None:
+    with pytest.raises(EditSyntaxError, match=r"^the JSON is not an edit: init\.plus: Extra inputs are not permitted"):
+        parse_edit('{"init": {"plus": []}}')
     with pytest.raises(EditSyntaxError, match=r'add is outside of "objects" and "init": \["\(at a\)"\]'):
         parse_edit('{"add": ["(at a)"]}')
 
