@@ -63,6 +63,7 @@ COMMON = {
     "numbered": "1. (go x y)\n2. (go y z)\n3. (rest)",
     "calls": "1. go(x, y)\n2. go(y, z)\n3. rest()",
     "calls of Python": "go('x', 'y')\ngo(\"y\", \"z\")\nrest()",
+    "calls with a blank": "go (x, y)\ngo (y, z)\nrest ()",
     "words": "go x y\ngo y z\nrest",
     "JSON": '{"plan": ["(go x y)", "(go y z)", "(rest)"]}',
     "JSON over lines": '{\n  "plan": [\n    "go x y",\n    "go y z",\n    "rest"\n  ]\n}',
@@ -93,6 +94,8 @@ ANSWERS = {
     "corrected outside of the block": f"```\n(go x z)\n```\nThat fails. The corrected plan:\n{PLAN}",
     "facts in a later block": f"```\n{PLAN}\n```\nFinal state:\n(at z) (rested)",
     "facts in an earlier block": f"```\n(:init (at x))\n```\n```\n{PLAN}\n```",
+    "a remark that is announced": f"{PLAN}\nIs this a solution? The solution is:\n(goal reached)",
+    "words of a sentence": f"Go home now\ngo x now please\n{PLAN}\nI rest (go x y)",
     "the same again": f"{PLAN}\n\nExplanation:\n- (go x y): walk\n- (go y z): walk on\n- (rest): rest",
     "between words": "Here is the plan.\n(go x y)\nNow you are in y.\n(go y z)\nAnd then:\n(rest)\nDone.",
 }
@@ -157,6 +160,7 @@ def test_what_looks_like_an_action_and_cannot_be_read_is_reported(
         ("(go x y)\n(fly y z)\n(rest)", "(fly y z)"),
         ("1. (go x y)\n2. (slep)\n", "(slep)"),
         ("fly y z (1)", "(fly y z)"),
+        ("1. go x q", "(go x q)"),
         ("3: FLY Y Z", "(fly y z)"),
         ("(go x q)", "(go x q)"),
         ("(go x)", "(go x)"),
@@ -173,7 +177,8 @@ def test_unknown_names_are_left_to_the_validator(text: str, step: str, read: Cal
 def test_a_file_is_stricter_than_an_answer() -> None:
     for text in ("(rest)\n(fly)\n", "(rest)\n(at x)\n", "(rest)\ngo x\n"):
         assert len(file(text).plan) == 2
-    assert str(file("(rest) ; (go x y)").plan) == "(rest)"
+    for text in ("(rest) ; (go x y)", "(rest) ; (go x y)\n```\n```", "```\n```\n(rest) ; (go x y)"):
+        assert str(file(text).plan) == "(rest)"
     assert str(file("(go x ; from (here)\n y)").plan) == "(go x y)"
 
 
