@@ -134,9 +134,9 @@ def test_everything_of_a_kind_that_is_empty() -> None:
         ),
         ("(imply (at a) (at b))", True, "(Follow one of:\n    (Set (at a) to false)\n    or (Set (at b) to true)\n)"),
         (
-            "(imply (at b) (at b))",
+            "(imply (at b) (visited a))",
             False,
-            "(Follow each of:\n    (Set (at b) to true)\n    and (Set (at b) to false)\n)",
+            "(Follow each of:\n    (Set (at b) to true)\n    and (Set (visited a) to false)\n)",
         ),
         ("(exists (?l - location) (have coin))", True, "(Set (have coin) to true)"),
         ("(exists (?l - location) (visited ?l))", False, "(Set (visited a) to false)"),
@@ -149,7 +149,8 @@ def test_everything_of_a_kind_that_is_empty() -> None:
         (
             "(exists (?l - location) (and (item_at coin ?l) (have coin)))",
             True,
-            "(Follow one of:\n    (Follow each of:\n        (Set (item_at coin a) to true)\n        and (Set (have coin) to true)\n    )"
+            "(Follow one of:\n    (Follow each of:\n        (Set (item_at coin a) to true)\n        "
+            "and (Set (have coin) to true)\n    )"
             "\n    or (Set (have coin) to true)\n)",
         ),
         ("(at a)", True, ""),
