@@ -397,9 +397,15 @@ class SectionModel(BaseModel):
             return unique_keys([(pair["old"], pair["new"]) for pair in value])
         return {} if value is None else value
 
-    def as_value(self) -> SectionEdit:
-        pairs = ((_one_line(old), None if new is None else _one_line(new)) for old, new in self.replace.items())
-        return SectionEdit(tuple(map(_one_line, self.add)), tuple(pairs), tuple(map(_one_line, self.delete)))
+    def as_value(self, line: Callable[[str], str] = str) -> SectionEdit:
+        """The changes, each line as `line` makes it."""
+        pairs = ((line(old), None if new is None else line(new)) for old, new in self.replace.items())
+        return SectionEdit(tuple(map(line, self.add)), tuple(pairs), tuple(map(line, self.delete)))
+
+
+def edit_of(objects: SectionModel, init: SectionModel) -> Edit:
+    """The edit of a problem; each of its lines is one line."""
+    return Edit(objects.as_value(_one_line), init.as_value(_one_line))
 
 
 def _one_line(text: str) -> str:
@@ -475,7 +481,7 @@ def read_edit(text: str, tolerant: bool = True) -> tuple[Edit, tuple[str, ...]]:
         faults = (_fault(one) for one in error.errors()[:10])
         text = re.sub(r" or instance of \w+", "", "; ".join(faults))
         raise EditSyntaxError(f"the JSON is not an edit: {text}") from error
-    return Edit(model.objects.as_value(), model.init.as_value()), found.repairs
+    return edit_of(model.objects, model.init), found.repairs
 
 
 NOT_ALONE = "there is text around the JSON object: answer with the object and nothing else"

@@ -20,7 +20,6 @@ from pddlego.pddl import (
     Defect,
     DefectKind,
     Domain,
-    Edit,
     EditReport,
     EditSyntaxError,
     EntryKind,
@@ -31,7 +30,7 @@ from pddlego.pddl import (
 )
 from pddlego.pddl.conditions import Formula, parse_condition, read_condition
 from pddlego.pddl.domain import read_domain
-from pddlego.pddl.edit import NOT_ALONE, SECTION_KEYS, SECTIONS, SectionModel, apply_domain_edit
+from pddlego.pddl.edit import NOT_ALONE, SECTION_KEYS, SECTIONS, SectionModel, apply_domain_edit, edit_of
 from pddlego.pddl.nearly_json import last_object
 from pddlego.pddl.sexpr import read_sexprs
 from pddlego.pddl.tolerant import is_cut_off, read_pair
@@ -346,7 +345,7 @@ class FullEditor:
         known = situation.knowledge
         domain = apply_domain_edit(known.domain, changes)
         constants = read_domain(domain.text).domain.constants
-        report = apply_edit(known.problem, Edit(edit.objects.as_value(), edit.init.as_value()), constants)
+        report = apply_edit(known.problem, edit_of(edit.objects, edit.init), constants)
         report = EditReport(report.problem, (*domain.entries, *report.entries), report.renamed)
         commands = {name.lower(): in_braces(text) for name, text in edit.commands.items() if text.strip()}
         last = map(str, known.written.goals) if known.written else ()
