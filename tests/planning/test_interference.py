@@ -74,7 +74,7 @@ def test_pairs(one: str, other: str, atom: str | None) -> None:
 def test_steps_at_the_same_time_are_all_executed_in_the_state_before() -> None:
     def fault(text: str) -> tuple[FaultKind, int | None, str] | None:
         found = validate(DOMAIN, PROBLEM, read_plan(text, DOMAIN, PROBLEM).plan)
-        return found and (found.kind, found.time, str(found.step))
+        return None if found is None else (found.kind, found.time, str(found.step))
 
     assert fault("0: (light p)\n0: (wait)\n0: (take t p)") is None
     assert fault("0: (go p q)\n1: (go q p)") is None
@@ -105,8 +105,8 @@ def _mentioned(world: World, formula: Formula, binding: dict[str, str], effect: 
         yield from _mentioned(world, formula.condition, binding)
         yield from _mentioned(world, formula.effect, binding, effect=True)
     else:
-        bound = isinstance(formula, Exists | Forall)
-        cases = world.bindings(formula.variables, binding) if bound else [binding]  # type: ignore[attr-defined]
+        variables = formula.variables if isinstance(formula, Exists | Forall) else ()
+        cases = world.bindings(variables, binding)
         for case in cases:
             for part in parts_of(formula):
                 yield from _mentioned(world, part, dict(case), effect)

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from pddlego.planning.isomorphism import Structure, are_isomorphic
+from pddlego.planning.isomorphism import Relation, Structure, are_isomorphic
 
 
 def rings(*sizes: int, seed: int | None = None) -> Structure:
@@ -14,7 +14,7 @@ def rings(*sizes: int, seed: int | None = None) -> Structure:
     names = [f"{ring}-{number}" for ring, size in enumerate(sizes) for number in range(size)]
     if seed is not None:
         random.Random(seed).shuffle(names)
-    edges = [
+    edges: list[Relation] = [
         ("next", (f"{ring}-{number}", f"{ring}-{(number + 1) % size}"))
         for ring, size in enumerate(sizes)
         for number in range(size)
