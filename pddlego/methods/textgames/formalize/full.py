@@ -34,14 +34,13 @@ from pddlego.pddl.edit import NOT_ALONE, SECTION_KEYS, SECTIONS, SectionModel, a
 from pddlego.pddl.nearly_json import last_object
 from pddlego.pddl.sexpr import read_sexprs
 from pddlego.pddl.tolerant import is_cut_off, read_pair
-from pddlego.util.answers import spoken
+from pddlego.util.answers import last_file, spoken
 from pddlego.util.text import names_in
 
 PARTS = ("domain", "problem", "goals", "commands")
 
 _NAMES = "|".join(PARTS)
 _TAG = re.compile(rf"<({_NAMES})>(.*?)(?:</\1>|(?=<(?:{_NAMES})>)|\Z)", re.DOTALL | re.IGNORECASE)
-_FILE = re.compile(r"\(\s*define\s*\(\s*(domain|problem)\b", re.IGNORECASE)
 _FENCE = re.compile(r"```[a-z]*\n?", re.IGNORECASE)
 
 NAMES: Mapping[str, str] = {"df": "domain", "pf": "problem", "domain_file": "domain", "problem_file": "problem"}
@@ -114,14 +113,13 @@ def _as_json(answer: str) -> tuple[dict[str, str], tuple[str, ...]]:
 
 
 def _files(answer: str) -> dict[str, str]:
-    """Each file from its beginning to the next; text before the first file is ignored."""
-    starts = [*_FILE.finditer(answer)]
-    ends = [match.start() for match in starts[1:]] + [len(answer)]
-    return {match.group(1).lower(): answer[match.start() : end] for match, end in zip(starts, ends, strict=False)}
+    """The last file of each kind, from its beginning to the next file."""
+    places = {kind: last_file(answer, kind) for kind in ("domain", "problem")}
+    return {kind: answer[slice(*place)] for kind, place in places.items() if place is not None}
 
 
 _REQUIREMENTS = "requirements "
-"""Missing requirements are harmless: adding them never counts as a repair."""
+"""Nothing depends on requirements: removing some never counts as a repair."""
 
 NOTHING = Feedback(
     "invalid answer",
