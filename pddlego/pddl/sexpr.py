@@ -16,13 +16,16 @@ from pddlego.pddl.rules import Defect, DefectKind, Position, syntax_defect, warn
 
 Sexpr: TypeAlias = "str | tuple[Sexpr, ...]"
 
-_MAX_DEPTH = 100
+MAX_DEPTH = 100
 """Deepest nesting that is read. Real domains stay below 15; beyond this a text is an accident or an attack."""
 
-_TOKEN = re.compile(r"[()]|[^\s();][^\s();?]*(?:(?:(?<=[_-])\?|\?(?![a-z]))[^\s();?]*)*|;.*")
+TOKEN = re.compile(r"[()]|[^\s();][^\s();?]*(?:(?:(?<=[_-])\?|\?(?![A-Za-z]))[^\s();?]*)*|;[^\r\n]*")
 
-_GLUED = re.compile(r"[^\s();?_-](\?[A-Za-z][^\s();?]*)|;.*")
+_GLUED = re.compile(r"[^\s();?_-](\?[A-Za-z][^\s();?]*)|;[^\r\n]*")
 """A variable that is not separated from the word before it, or a comment."""
+
+LINE_BREAK = re.compile(r"\r\n?|\n")
+"""The end of a line, on any system."""
 
 
 NUMBER = re.compile(r"-?(?:\d+(?:\.\d*)?|\.\d+)\Z", re.ASCII)
@@ -64,19 +67,19 @@ def read_sexprs(text: str) -> SexprReading:
     """Read all expressions of `text`. Total: any string gives a reading.
 
     A parenthesis that is never closed is closed at the end of the text, a closing one too many is skipped, and nesting
-    deeper than `_MAX_DEPTH` ends the reading; each of these is a defect.
+    deeper than `MAX_DEPTH` ends the reading; each of these is a defect.
     """
     items: list[Sexpr] = []
     places = [(1, 1)]
     stack: list[tuple[list[Sexpr], list[Position]]] = []
     extra: list[Position] = []
     defects: list[Defect] = []
-    for number, line in enumerate(text.lower().split("\n"), start=1):
-        for match in _TOKEN.finditer(line):
+    for number, line in enumerate(LINE_BREAK.split(text.lower()), start=1):
+        for match in TOKEN.finditer(line):
             token, place = match.group(), (number, match.start() + 1)
             if token == "(":
-                if len(stack) >= _MAX_DEPTH:
-                    message = f"parentheses are nested more than {_MAX_DEPTH} deep: the text is read no further"
+                if len(stack) >= MAX_DEPTH:
+                    message = f"parentheses are nested more than {MAX_DEPTH} deep: the text is read no further"
                     return SexprReading(_expression([], [(1, 1)]), (syntax_defect(message, place),))
                 places.append(place)
                 stack.append((items, places))
@@ -111,7 +114,7 @@ def read_sexprs(text: str) -> SexprReading:
 
 def _glued(text: str) -> Iterator[Defect]:
     """Every variable that is glued to the word before it: it is read as if there were a space."""
-    for number, line in enumerate(text.split("\n") if "?" in text else (), start=1):
+    for number, line in enumerate(LINE_BREAK.split(text) if "?" in text else (), start=1):
         for match in _GLUED.finditer(line):
             variable = match.group(1)
             if variable is not None:
@@ -121,7 +124,7 @@ def _glued(text: str) -> Iterator[Defect]:
 
 def at_words(text: str, defects: Iterable[Defect]) -> Iterator[Defect]:
     """The defects, each at the word in question instead of at the parenthesis before it."""
-    lines = text.lower().split("\n")
+    lines = LINE_BREAK.split(text.lower())
     for defect in defects:
         place = _find(lines, defect.word, defect.place) if defect.word and defect.place else None
         yield replace(defect, place=place) if place else defect
@@ -131,7 +134,7 @@ def _find(lines: list[str], word: str, start: Position) -> Position | None:
     """The position of the first such word from `start` on."""
     first, column = start
     for number, line in enumerate(lines[first - 1 :], start=first):
-        for match in _TOKEN.finditer(line, column - 1 if number == first else 0):
+        for match in TOKEN.finditer(line, column - 1 if number == first else 0):
             if match.group() == word:
                 return number, match.start() + 1
     return None
@@ -152,5 +155,5 @@ def _expression(items: list[Sexpr], places: list[Position]) -> Expression:
 
 def _excerpt(text: str, place: Position) -> str:
     line, column = place
-    rest = "\n".join(text.split("\n")[line - 1 :])
+    rest = "\n".join(LINE_BREAK.split(text)[line - 1 :])
     return " ".join(rest[column - 1 : column + 29].split())

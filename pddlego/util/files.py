@@ -90,17 +90,29 @@ _MOST_READ = 50_000_000
 
 
 def read_text(path: Path) -> str:
-    """The text of a file that a user named. Raises `UsageError` if it cannot be read or is not text."""
+    """The text of a file that a user named, with line breaks as `\\n`. Raises `UsageError` as `read_source` does."""
+    return read_source(path).replace("\r\n", "\n").replace("\r", "\n")
+
+
+_NOT_TEXT = frozenset(range(32)) - {*b"\t\n\r\f\x1b"}
+"""Bytes that no text contains, in UTF-8 or in Latin-1."""
+
+
+def read_source(path: Path) -> str:
+    """The text of a file as it is, in UTF-8 or in Latin-1. Raises `UsageError` if it cannot be read or is not text."""
     try:
         with path.open("rb") as file:  # a device has no end, and a pipe no size
             data = file.read(_MOST_READ + 1)
         if len(data) > _MOST_READ:
             raise UsageError(f"{path} is too large", f"At most {_MOST_READ:,} bytes are read.", "Name another file.")
-        return data.decode("utf-8-sig").replace("\r\n", "\n")
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{path} is not a text file", f"{error}.", "Save it as UTF-8.") from error
     except OSError as error:
         raise UsageError(f"{path} cannot be read", f"{error.strerror or error}.", "Check the name.") from error
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        if _NOT_TEXT.intersection(data):
+            raise UsageError(f"{path} is not a text file", f"{error}.", "Save it as UTF-8.") from error
+        return data.decode("latin-1")  # any bytes are; comments of older domains have such letters
 
 
 def cut_unfinished_line(path: Path) -> bytes:
