@@ -67,14 +67,9 @@ def main() -> None:
 
 
 def _called(function: str, arguments: dict[str, Any]) -> Any:
-    for name in ("domain", "problem", "text", "left", "right"):
-        text = arguments.get(name)
-        if text and "(" not in text:  # it would be taken for the path of a file
-            raise UsageError(
-                f"{name} is not PDDL", "It has no parenthesis.", "Pass the text of the file, not its path."
-            )
-    if arguments.get("plan"):
-        arguments = {**arguments, "plan": f"{arguments['plan']}\n"}  # a line, which is never a path
+    for name in ("domain", "problem", "plan", "text", "left", "right"):
+        if tools.is_path(arguments.get(name)):
+            raise UsageError(f"{name} is not PDDL", "It is the name of a file.", "Pass its text, not its path.")
     return FUNCTIONS[function](**arguments)
 
 

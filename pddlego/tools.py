@@ -1,15 +1,14 @@
 """The functions for PDDL files: `check`, `repair`, `solve`, `validate`, `simulate` and `compare`.
 
 Python (`pddlego.check` …), the command line and the MCP server call the same functions. A file is its text, its path,
-or the value that was read from it. A text is recognised by its parenthesis.
+or the value that was read from it. A text is a path if it is one line that ends in `.pddl` or names a file.
 """
 
 from __future__ import annotations
 
 import contextlib
-import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -19,9 +18,11 @@ from pddlego.pddl import Atom, Defect, DefectKind, Domain, PddlSyntaxError, Prob
 from pddlego.pddl.check import check_domain, check_reading
 from pddlego.pddl.costs import counts_cost
 from pddlego.pddl.domain import MAX_TYPES, read_domain
+from pddlego.pddl.portable import problem_refusals
 from pddlego.pddl.problem import read_problem
-from pddlego.pddl.sexpr import at_words
-from pddlego.pddl.tolerant.files import RepairKind, repair_problem
+from pddlego.pddl.rules import Position
+from pddlego.pddl.sexpr import LINE_BREAK, at_words
+from pddlego.pddl.tolerant.files import Repaired, repair_problem
 from pddlego.pddl.tolerant.files import repair as repair_pair
 from pddlego.planning import Plan, PlanStatus, Search
 from pddlego.planning import compare as comparing
@@ -32,7 +33,8 @@ from pddlego.planning.result import LEAST_COST
 from pddlego.planning.solve import TOO_DEEP, checked_domain, checked_problem
 from pddlego.planning.validate import PlanFault, plan_cost
 from pddlego.planning.world import Simulator, World
-from pddlego.util.files import read_text
+from pddlego.util.answers import spoken
+from pddlego.util.files import read_source, read_text
 
 DomainFile: TypeAlias = "str | Path | Domain"
 ProblemFile: TypeAlias = "str | Path | Problem"
@@ -195,34 +197,29 @@ def repair(text: str | Path, domain: DomainFile | None = None) -> RepairResult:
     checked; `repair_files` repairs both.
     Raises `UsageError` for a path that cannot be read, or a `domain` that is not valid.
     """
-    content = _text(text)
+    content = _text(text, read_source)
     if domain is not None:
         value = read_domain_file(domain)
         repaired = repair_problem(value.text or value.canonical, content)
-        findings = tuple(_problem_findings(value, repaired.problem))
+        findings = _problem_findings(value, repaired.problem, repaired, content)
         in_domain = (" is a predicate", " is a type")  # would be declared there, and the domain stays as it is
         repairs = tuple(repair for repair in repaired.repairs if not repair.what.endswith(in_domain))
-        return _repair_result(repaired.problem, repairs, findings)
-    if is_problem(content) and is_domain(content):
-        first, second = repair_files(f"{content}\n", f"{content}\n")
+        return _repair_result(repaired.problem, repairs, tuple(findings))
+    kinds = is_domain(spoken(content)), is_problem(spoken(content))
+    if kinds == (True, True):
+        first, second = _repaired_pair(content, content)
         text = f"{first.text.rstrip()}\n\n{second.text}"
         return RepairResult(first.ok and second.ok, text, first.repairs, (*first.findings, *second.findings))
-    if is_problem(content):
-        before = read_problem(content)
-        if not (before.defects or before.missing or before.duplicates or before.negated):
-            return RepairResult(True, content, (), ())
-        result = repair_pair("", content)
-        reading = read_problem(result.problem)
-        defects = [*reading.defects, *_missing(reading.missing)]
-        repairs = tuple(repair for repair in result.repairs if repair.kind is not RepairKind.DECLARED)
-        return _repair_result(result.problem, repairs, tuple(_findings("problem", result.problem, defects)))
-    checked = checked_domain(content)
-    if checked.domain is not None:
-        return _repair_result(content, (), tuple(_findings("domain", content, checked.defects)))
-    result = repair_pair(content, "")
-    repairs = tuple(repair for repair in result.repairs if "the problem is of" not in repair.what)
-    findings = tuple(_findings("domain", result.domain, checked_domain(result.domain).defects))
-    return _repair_result(result.domain, repairs, findings)
+    if kinds == (False, True):
+        repaired = repair_pair("", content)
+        reading = read_problem(repaired.problem)
+        in_problem = [*reading.defects, *problem_refusals(reading), *_missing(reading.missing)]
+        findings = _findings("problem", repaired.problem, in_problem, repaired.problem_place, content)
+        return _repair_result(repaired.problem, repaired.repairs, tuple(findings))
+    repaired = repair_pair(content, "")
+    defects = checked_domain(repaired.domain).defects
+    findings = _findings("domain", repaired.domain, defects, repaired.domain_place, content)
+    return _repair_result(repaired.domain, repaired.repairs, tuple(findings))
 
 
 def is_problem(text: str) -> bool:
@@ -237,13 +234,18 @@ def is_domain(text: str) -> bool:
 
 def repair_files(domain: str | Path, problem: str | Path) -> tuple[RepairResult, RepairResult]:
     """Repair a domain and a problem that a model wrote together: what belongs into the other file is moved there."""
-    result = repair_pair(_text(domain), _text(problem))
-    checked = checked_domain(result.domain)
-    in_domain = tuple(_findings("domain", result.domain, checked.defects))
-    first = _repair_result(result.domain, result.repairs, in_domain)
+    return _repaired_pair(_text(domain, read_source), _text(problem, read_source))
+
+
+def _repaired_pair(domain: str, problem: str) -> tuple[RepairResult, RepairResult]:
+    repaired = repair_pair(domain, problem)
+    checked = checked_domain(repaired.domain)
+    in_domain = tuple(_findings("domain", repaired.domain, checked.defects, repaired.domain_place, domain))
+    first = _repair_result(repaired.domain, repaired.repairs, in_domain)
     if checked.domain is None:
-        return first, RepairResult(False, result.problem, (), (_not_checked("problem", "domain"),))
-    return first, _repair_result(result.problem, (), tuple(_problem_findings(checked.domain, result.problem)))
+        return first, RepairResult(False, repaired.problem, (), (_not_checked("problem", "domain"),))
+    in_problem = tuple(_problem_findings(checked.domain, repaired.problem, repaired, problem))
+    return first, _repair_result(repaired.problem, (), in_problem)
 
 
 def solve(
@@ -366,12 +368,12 @@ def _shallow() -> Iterator[None]:
 # reading
 
 
-def _text(file: object) -> str:
+def _text(file: object, read: Callable[[Path], str] = read_text) -> str:
     """The text of a file. Raises `UsageError` if it cannot be read."""
     if isinstance(file, Domain):
         return file.text or file.canonical
-    if _is_path(file):
-        return read_text(Path(str(file)))
+    if is_path(file):
+        return read(Path(str(file)))
     if isinstance(file, (list, tuple)):
         return "\n".join(map(str, file))
     if not isinstance(file, (str, Problem, Plan)):
@@ -407,19 +409,10 @@ _PLAN_ADVICE = "Write one action a line: (action object …)."
 
 
 def _read_plan(domain: Domain, problem: Problem, file: PlanFile) -> PlanReading:
-    """The plan in a file, and where its steps are in `_plan_text`. Raises `PddlSyntaxError`."""
+    """The plan in a file, and where its steps are in its text. Raises `PddlSyntaxError`."""
     if isinstance(file, Plan):
         return PlanReading(file, tuple((number, 1) for number in range(1, len(file) + 1)))
-    return read_plan(_plan_text(file), domain, problem)
-
-
-def _plan_text(file: PlanFile) -> str:
-    """The text of a plan. A plan may have no parenthesis, so that a path is one that exists or has a suffix."""
-    if isinstance(file, str) and _is_path(file):
-        is_named = len(file.split()) == 1 and Path(file).suffix[1:].isalpha()
-        exists = os.path.isfile(file)  # noqa: PTH113 - Path.is_file raises for a text that is too long for a name
-        return _text(Path(file)) if is_named or exists else file
-    return _text(file)
+    return read_plan(_text(file), domain, problem)
 
 
 _MOST_NAMED = 3
@@ -427,15 +420,24 @@ _MOST_NAMED = 3
 
 
 def _invalid(part: Part, file: object, errors: Sequence[str]) -> UsageError:
-    what = f"{file} is not a valid {part}" if _is_path(file) else f"The {part} is not valid"
+    what = f"{file} is not a valid {part}" if is_path(file) else f"The {part} is not valid"
     more = f" (and {len(errors) - _MOST_NAMED} more)" if len(errors) > _MOST_NAMED else ""
     reason = f"{'; '.join(errors[:_MOST_NAMED])}{more}."
     return UsageError(what, reason, "See: pddlego check DOMAIN PROBLEM.")
 
 
-def _is_path(file: object) -> bool:
-    """Whether a file is named by its path. A text of PDDL has parentheses."""
-    return isinstance(file, Path) or (isinstance(file, str) and bool(file.strip()) and not {"(", "\n", "\0"} & {*file})
+def is_path(file: object) -> bool:
+    """Whether a file is named by its path: a `Path`, a name as `a.pddl` or `a.plan`, or that of a file that is there."""
+    if isinstance(file, Path) or not isinstance(file, str):
+        return isinstance(file, Path)
+    if not file.strip() or {"(", "\n", "\0"} & {*file}:
+        return False
+    if file.lower().endswith((".pddl", ".plan")):
+        return True
+    try:
+        return Path(file).is_file()
+    except (OSError, ValueError):  # too long for a name, or not writable as one
+        return False
 
 
 # findings
@@ -474,20 +476,30 @@ def _missing(sections: tuple[str, ...]) -> list[Defect]:
     return [Defect(DefectKind.MISSING_SECTION, name, f"section {name} is missing; add ({name} …)") for name in sections]
 
 
-def _problem_findings(domain: Domain, text: str) -> Iterator[Finding]:
-    yield from _findings("problem", text, checked_problem(domain, text).defects)
+def _problem_findings(domain: Domain, text: str, repaired: Repaired, given: str) -> Iterator[Finding]:
+    defects = checked_problem(domain, text).defects
+    yield from _findings("problem", text, defects, repaired.problem_place, given)
 
 
 _MOST_SOURCE = 1000
 """Characters of a line that a finding quotes; a longer one is left out."""
 
 
-def _findings(part: Part, text: str, defects: tuple[Defect, ...] | list[Defect]) -> Iterator[Finding]:
-    """Defects as findings."""
-    lines = text.split("\n")
+def _findings(
+    part: Part,
+    text: str,
+    defects: tuple[Defect, ...] | list[Defect],
+    given_place: Callable[[Position], Position] = lambda place: place,
+    given: str | None = None,
+) -> Iterator[Finding]:
+    """Defects as findings.
+
+    Of a repaired text the `given` one is quoted, with the position there.
+    """
+    lines = LINE_BREAK.split(text if given is None else given)
     for defect in defects:
         message, advice = _parted(defect)
-        line, column = defect.place or (1, 1)
+        line, column = given_place(defect.place) if defect.place else (1, 1)
         source = lines[line - 1] if defect.place and line <= len(lines) else ""
         source = source if len(source) <= _MOST_SOURCE else ""
         yield Finding(
@@ -516,7 +528,7 @@ def _parted(defect: Defect) -> tuple[str, str]:
 
 
 def _plan_findings(domain: Domain, problem: Problem, file: PlanFile) -> Iterator[Finding]:
-    lines = _plan_text(file).split("\n")
+    lines = _text(file).split("\n")
 
     def finding(place: tuple[int, int] | None, rule: str, message: str, advice: str) -> Finding:
         line, column = place or (1, 1)

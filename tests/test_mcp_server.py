@@ -136,7 +136,11 @@ def test_every_tool_answers(tmp_path: Path) -> None:
 
 def test_bad_input_is_explained(tmp_path: Path) -> None:
     async def conversation(client: ClientSession) -> None:
-        assert "not its path" in await fault(client, "check", domain="/etc/passwd")
+        for path in ("/etc/passwd", "domain.pddl"):
+            assert "not its path" in await fault(client, "check", domain=path)
+        assert not (await call(client, "check", domain="I cannot do that"))["ok"]
+        answer = f"<think>{PROBLEM[:9]}</think>{PROBLEM}"
+        assert (await call(client, "repair", text=answer, domain=DOMAIN))["text"] == PROBLEM
         assert "1000000 characters" in await fault(client, "check", domain="(" * 1_000_001)
         assert "Field required" in await fault(client, "solve", domain=DOMAIN)
         assert "Unknown tool" in await fault(client, "play", domain=DOMAIN)

@@ -8,13 +8,17 @@ import io
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import pddlego
 from pddlego import tools
 from pddlego.errors import UsageError
-from pddlego.pddl import parse_domain, parse_problem
+from pddlego.pddl import DefectKind, parse_domain, parse_problem
+from pddlego.pddl.check import check_reading
+from pddlego.pddl.domain import read_domain
+from pddlego.pddl.problem import read_problem
 from pddlego.pddl.tolerant import read_pair
 from pddlego.planning import Plan, PlanStep
 from pddlego.planning.corpus import Pair, read_pairs
@@ -99,18 +103,39 @@ def _check_repair(pair: Pair) -> None:
     assert [result.text for result in again] == [domain.text, problem.text], pair.id
     assert not again[0].repairs, pair.id
     if ok:
-        _translate(domain.text, problem.text)
+        _check_task(pair, _translated(domain.text, problem.text))
 
 
-def _translate(domain: str, problem: str) -> None:
-    """Read the files with Fast Downward's own translator. Raises what it raises."""
-    from fast_downward.translate import normalize, options
+def _check_task(pair: Pair, repaired: object) -> None:
+    """What Fast Downward's translator made of the given files it makes of the repaired ones, too."""
+    from fast_downward.translate.pddl_parser.parse_error import ParseError
+
+    defects = check_reading(read_domain(pair.domain).domain, read_problem(pair.problem))
+    if {DefectKind.UNDECLARED_OBJECT, DefectKind.ARGUMENT_TYPE} & {defect.kind for defect in defects}:
+        return  # the translator does not look at the types of facts
+    with contextlib.suppress(ParseError, KeyError, StopIteration):
+        assert _translated(pair.domain, pair.problem) == repaired, pair.id
+
+
+def _translated(domain: str, problem: str) -> object:
+    """The ground task that Fast Downward's own translator makes of the files. Raises what it raises."""
+    from fast_downward.translate import instantiate, normalize, options
     from fast_downward.translate.pddl_parser import lisp_parser, parsing_functions
 
     options.set_options(["domain", "problem"])
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         files = (lisp_parser.parse_nested_list(text.splitlines(keepends=True)) for text in (domain, problem))
-        normalize.normalize(parsing_functions.parse_task(*files))
+        task = parsing_functions.parse_task(*files)
+        normalize.normalize(task)
+        reachable, fluents, actions, goal, _, _ = instantiate.explore(task)
+    initial = {str(atom) for atom in task.init if atom in fluents}
+    ground = {(action.name, frozenset(map(str, action.precondition)), _effects(action)) for action in actions}
+    return reachable, initial, ground, goal and set(map(str, goal))
+
+
+def _effects(action: Any) -> frozenset[tuple[bool, frozenset[str], str]]:
+    both = ((True, action.add_effects), (False, action.del_effects))
+    return frozenset((adds, frozenset(map(str, when)), str(fact)) for adds, effects in both for when, fact in effects)
 
 
 def test_the_functions_are_loaded_when_they_are_used() -> None:
@@ -142,6 +167,82 @@ def test_an_answer_with_both_files_keeps_both() -> None:
     result = pddlego.repair(f"{DOMAIN}\n\n{PROBLEM[:-1]}")
     assert result.ok
     assert "(domain lamps)" in result.text and "(problem evening)" in result.text
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("(:requirements", "(:requirements :fluents"),
+        ("(:requirements", "(:requirements :numeric-fluents :time :telepathy"),
+        ("(domain lamps) (:requirements", "(domain lamps :requirements"),
+        ("hall kitchen - room", "hall kitchen hall - room"),
+        ("(:objects", "(:requirements :fluents) (:objects"),
+        ("(problem evening)", "(problem evening :requirements :strips)"),
+        ("(:goal (and (lit hall) (lit kitchen)))", "(:goal ())"),
+    ],
+)
+def test_what_is_called_free_of_errors_can_be_read_by_the_translator(old: str, new: str) -> None:
+    given = DOMAIN.replace(old, new), PROBLEM.replace(old, new)
+    assert given != (DOMAIN, PROBLEM)
+    results = tools.repair_files(*given)
+    assert all(result.ok for result in results)
+    assert results[0].repairs
+    _translated(*(result.text for result in results))
+
+
+@pytest.mark.parametrize("name", ["(domain lamps :requirements :strips)", "(domain)", "(domain lamps lights)"])
+def test_a_file_has_one_name(name: str) -> None:
+    result = tools.check(DOMAIN.replace("(domain lamps)", name), PROBLEM)
+    assert {finding.rule for finding in result.findings if finding.severity == "error"} >= {"syntax"}
+    for old in ("(problem evening)", "(:domain lamps)"):
+        wrong = name.replace("domain", old.strip("(").split()[0])
+        found = tools.check(DOMAIN, PROBLEM.replace(old, wrong)).findings
+        assert any("is not one name" in finding.message for finding in found), wrong
+
+
+NO_PDDL = ["I cannot do that", "I cannot do that.\n", "", "/etc", "a" * 5000, "?", "sorry\r\n"]
+
+
+@pytest.mark.parametrize("text", NO_PDDL)
+def test_a_text_without_pddl_is_not_a_path(text: str) -> None:
+    assert not tools.check(text).ok
+    assert not tools.check(DOMAIN, text).ok
+    for result in (tools.repair(text), tools.repair(text, DOMAIN), *tools.repair_files(text, text)):
+        assert (result.ok, result.text, result.repairs) == (False, text, ())
+        assert result.findings
+
+
+def test_the_name_of_a_file_is_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("lamps").write_text(DOMAIN)
+    assert tools.check("lamps").ok
+    for missing in ("x.pddl", "nowhere/X.PDDL", Path("x")):
+        with pytest.raises(UsageError, match="cannot be read"):
+            tools.check(missing)
+        with pytest.raises(UsageError, match="cannot be read"):
+            tools.repair(missing)
+
+
+@pytest.mark.parametrize("end", ["\r", "\r\n", "\n"])
+def test_lines_end_as_on_any_system(end: str, tmp_path: Path) -> None:
+    broken = PROBLEM.replace("(at hall)", "; \u00fcber\n(at hal)")
+    line = broken[: broken.index("(at hal)")].count("\n") + 1
+    text = broken.replace("\n", end)
+    (tmp_path / "p.pddl").write_bytes(text.encode("latin-1"))
+    for file in (text, tmp_path / "p.pddl"):
+        (finding,) = tools.check(DOMAIN, file).findings
+        assert (finding.line, finding.column) == (line, 1)
+        assert finding.source.startswith("(at hal)")
+    repaired = tools.repair(text.replace("hal)", "hall)")[:-1], DOMAIN)
+    assert repaired.text == text.replace("hal)", "hall)")
+
+
+def test_errors_that_remain_quote_the_given_text() -> None:
+    answer = f"Here it is:\n\n```\n{PROBLEM.replace('(lit kitchen)', '(lit kichen)')[:-1]}\n```"
+    for result in (tools.repair(answer, DOMAIN), tools.repair_files(DOMAIN, answer)[1]):
+        (finding,) = result.findings
+        assert answer.split("\n")[finding.line - 1] == finding.source
+        assert finding.source[finding.column - 1 :].startswith("(lit kichen)")
 
 
 def test_a_file_without_errors_is_not_changed() -> None:

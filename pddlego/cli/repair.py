@@ -13,7 +13,8 @@ from pddlego import tools
 from pddlego.cli import exits
 from pddlego.cli.check import show_finding
 from pddlego.errors import UsageError
-from pddlego.util.files import read_text, write_whole
+from pddlego.util.answers import spoken
+from pddlego.util.files import read_source, read_text, write_whole
 from pddlego.util.text import clean
 
 Files = Annotated[list[Path], typer.Argument(metavar="FILE", help="Files that a model wrote.")]
@@ -31,8 +32,9 @@ def command(files: Files, domain: DomainFile = None, diff: Diff = False, write: 
     results = _repaired(files, domain)
     errors = Console(stderr=True, soft_wrap=True, emoji=False)
     for path, result in zip(files, results, strict=True):
-        before = read_text(path)
-        after = f"{result.text.rstrip()}\n" if result.text != before else before
+        before, after = read_source(path), result.text
+        if before.endswith("\n") and not after.endswith("\n"):
+            after += "\n"
         for repair in result.repairs:
             errors.print(clean(repair), markup=False, highlight=False)
         for finding in result.findings:
@@ -45,14 +47,14 @@ def command(files: Files, domain: DomainFile = None, diff: Diff = False, write: 
             old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
             typer.echo("".join(difflib.unified_diff(old, new, str(path), f"{path} (repaired)")), nl=False)
         elif not write:
-            typer.echo(after, nl=False)
+            typer.echo(after, nl=not after.endswith("\n"))
     raise typer.Exit(exits.WON if all(result.ok for result in results) else exits.NOT_WON)
 
 
 def _repaired(files: list[Path], domain: Path | None) -> list[tools.RepairResult]:
     if domain is not None:
         return [tools.repair(path, domain) for path in files]
-    kinds = ["problem" if tools.is_problem(read_text(path)) else "domain" for path in files]
+    kinds = ["problem" if tools.is_problem(spoken(read_text(path))) else "domain" for path in files]
     if sorted(kinds) == ["domain", "problem"]:
         pair = tools.repair_files(files[kinds.index("domain")], files[kinds.index("problem")])
         return list(pair if kinds[0] == "domain" else pair[::-1])

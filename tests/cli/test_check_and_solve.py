@@ -307,6 +307,28 @@ def test_a_domain_and_a_problem_are_repaired_together(tmp_path: Path) -> None:
     assert run("solve", "d.pddl", "p.pddl", cwd=tmp_path).stdout == PLAN
 
 
+def test_only_what_is_repaired_is_written(tmp_path: Path) -> None:
+    given = TASK.replace("\n", " ; as it was\r\n").rstrip().encode()
+    (tmp_path / "p.pddl").write_bytes(given)
+    done = run("repair", "p.pddl", "--domain", str(FERRY), "--write", cwd=tmp_path)
+    assert "p.pddl: unchanged, no errors" in done.stderr
+    assert (tmp_path / "p.pddl").read_bytes() == given
+    (tmp_path / "p.pddl").write_bytes(given.replace(b"(:init", b"(init"))
+    done = run("repair", "p.pddl", "--domain", str(FERRY), "--write", cwd=tmp_path)
+    assert "p.pddl: changed, no errors" in done.stderr
+    assert (tmp_path / "p.pddl").read_bytes() == given
+
+
+def test_an_answer_with_reasoning_is_repaired(tmp_path: Path) -> None:
+    (tmp_path / "p.txt").write_text(f"<think>{TASK.replace('c0', 'c7')}</think>{TASK}")
+    done = run("repair", "p.txt", "--domain", str(FERRY), cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, TASK if TASK.endswith("\n") else f"{TASK}\n")
+    (tmp_path / "p.txt").write_text("I cannot do that")
+    done = run("repair", "p.txt", "--domain", str(FERRY), cwd=tmp_path)
+    assert done.returncode == 1
+    assert "no (define (problem …) …) was found" in done.stderr
+
+
 def test_what_cannot_be_repaired_is_reported(tmp_path: Path, task: str) -> None:
     (tmp_path / "p.pddl").write_text(TASK.replace("(at c0 l1)", "(at c9 l1)"))
     done = run("repair", "p.pddl", "--domain", str(FERRY), cwd=tmp_path)

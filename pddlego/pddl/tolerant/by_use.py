@@ -6,22 +6,30 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from pddlego.pddl.conditions import ANY_TYPE, Atom, TypedName, atoms_of, changed_atoms, read_condition
-from pddlego.pddl.lint import with_implied
+from pddlego.pddl.conditions import ANY_TYPE, Atom, TypedName, atoms_of, changed_atoms, read_atom, read_condition
+from pddlego.pddl.domain import MAX_TYPES, Domain
 from pddlego.pddl.names import is_name
 from pddlego.pddl.sexpr import show
 from pddlego.pddl.tolerant import declare as uses
+from pddlego.pddl.tolerant.layout import same_or
 from pddlego.pddl.tolerant.lexical import Note
-from pddlego.pddl.tolerant.structure import Parts, renamed, untyped
+from pddlego.pddl.tolerant.parts import Parts, Slot
+from pddlego.pddl.tolerant.structure import renamed, typed_words
 from pddlego.util.text import nearest
 
 ArgumentTypes = Mapping[str, tuple[str, ...]]
 """The types that each predicate's arguments have."""
 
 
-def declare(parts: Parts, declared: Note) -> tuple[str, ...]:
-    """Declare what only its use declares, where that leaves one possibility. Returns the objects that are new."""
+def declare(parts: Parts, declared: Note, sound: bool) -> tuple[str, ...]:
+    """Declare what only its use declares, where that leaves one possibility. Returns the objects that are new.
+
+    Each repair answers an error. Of `sound` files, which have none, only requirements are removed.
+    """
     user = _User(parts, declared)
+    user.requirements()
+    if sound or not parts.in_domain:
+        return ()
     user.types()
     user.constants()
     user.spelling()
@@ -29,8 +37,7 @@ def declare(parts: Parts, declared: Note) -> tuple[str, ...]:
     user.argument_types()
     user.variables()
     objects = user.objects()
-    user.requirements()
-    if parts.asked_domain is None:
+    if parts.asked_domain is None and parts.in_problem:
         declared(f"the problem is of the domain {parts.name}")
         parts.asked_domain = parts.name
     return objects
@@ -51,20 +58,21 @@ class _User:
         """Read the actions and every atom of them, of the facts and of the goals from their sections."""
         self.actions = list(map(uses.action_of, self.parts.actions))
         self.uses = [use for action in self.actions for use in uses.uses_in(action)]
-        facts = (fact for fact in self.parts.init or () if isinstance(fact, tuple) and fact)
-        self.facts = [Atom(show(head), tuple(map(show, args))) for head, *args in facts]
+        facts = (read_atom(fact) for fact in self.parts.init or () if isinstance(fact, tuple))
+        self.facts = [fact for fact in facts if fact is not None]
         self.wanted = [atom for goal in self.parts.goal for atom in atoms_of(read_condition(goal))]
 
     def types(self) -> None:
         parts = self.parts
         used = [constant.type for constant in parts.objects_and_constants]
-        for predicate in parts.predicates:
+        for predicate in parts.declared_predicates:
             used += [parameter.type for parameter in uses.typed(predicate[1:])]
         for action in self.actions:
             used += [parameter.type for parameter in action.parameters]
         known = {type_name.name for type_name in parts.types} | {type_name.type for type_name in parts.types}
+        is_slip = uses.slips(known)
         for name in sorted(set(used) - known - {ANY_TYPE}):
-            if is_name(name):
+            if is_name(name) and not is_slip(name):
                 self.declared(f"{name} is a type")
                 parts.types.append(TypedName(name))
 
@@ -118,21 +126,18 @@ class _User:
 
     def predicates(self) -> None:
         parts = self.parts
-        heads = (section[1] for section in parts.others if section[0] == ":derived" and len(section) > 1)
-        known = {
-            *(show(predicate[0]) for predicate in parts.predicates if predicate),
-            *(show(head[0]) for head in heads if isinstance(head, tuple) and head),
-        }
+        known = {show(head[0]) for head in (*parts.declared_predicates, *parts.derived_heads)}
         kinds = {constant.name: constant.type for constant in parts.objects_and_constants}
         can_be_true = {fact.predicate for fact in self.facts}
         can_be_true |= {atom.predicate for action in self.actions for atom, _ in changed_atoms(action.effect)}
         asked = {name for action in self.actions for name in uses.asked(action.precondition)}
+        is_slip = uses.slips(known)
         for name, types in uses.used_predicates(self.uses, known, kinds.get).items():
-            if name in asked and name not in can_be_true:
+            if is_slip(name) or (name in asked and name not in can_be_true):
                 continue  # nothing makes it true, nothing changes it: it may be another one's name
             self._add_predicate(name, types)
         # What only :init says has no effect, unless it is another one's name.
-        rest = known.union(show(predicate[0]) for predicate in parts.predicates if predicate)
+        rest = known.union(show(predicate[0]) for predicate in parts.declared_predicates)
         facts: list[uses.Use] = [(fact, {}) for fact in self.facts]
         new = uses.used_predicates(facts, rest, lambda word: kinds.get(word, ANY_TYPE))
         for name, types in new.items():
@@ -142,30 +147,42 @@ class _User:
     def _add_predicate(self, name: str, types: tuple[str, ...]) -> None:
         self.declared(f"{name} is a predicate")
         arguments = (TypedName(f"?x{number}", kind) for number, kind in enumerate(types, start=1))
-        self.parts.predicates.append((name, *untyped(arguments)))
+        self.parts.predicates.append((name, *typed_words(arguments)))
 
     def argument_types(self) -> None:
         """`(closed ?loc ?dir - direction)`, where every action gives it a location first: the declaration is at odds.
 
-        Planners do not look at it, so that nothing but the check depends on what is written there.
+        The check reports each of these actions. Facts that agree with the declaration are another reading of it.
         """
-        parts, known = self.parts, {type_name.name for type_name in self.parts.types}
+        parts = self.parts
+        if len(parts.types) > MAX_TYPES:
+            return
+        ancestors = Domain("", supertypes=tuple(parts.types)).types
         demanded = uses.demanded(self.uses)
-        parents = {type_name.name: type_name.type for type_name in parts.types}
+        kinds = {constant.name: constant.type for constant in parts.objects_and_constants}
+        stated = {(fact.predicate, place, kinds.get(arg)) for fact in self.facts for place, arg in enumerate(fact.args)}
+
+        def is_at_odds(name: str, place: int, kind: str) -> bool:
+            other = demanded.get((name, place), kind)
+            if {ancestors.get(kind), ancestors.get(other)} != {
+                frozenset({kind, ANY_TYPE}),
+                frozenset({other, ANY_TYPE}),
+            }:
+                return False  # only types without parents
+            shared = any({kind, other} <= above for above in ancestors.values())
+            return kind != other and not shared and (name, place, kind) not in stated
+
         for number, predicate in enumerate(parts.predicates):
-            arguments = uses.typed(predicate[1:])
-            right = []
-            for place, argument in enumerate(arguments):
-                kind = demanded.get((show(predicate[0]), place), argument.type)
-                plain = argument.type in known and parents.get(argument.type) == parents.get(kind) == ANY_TYPE
-                right.append(
-                    replace(argument, type=kind) if plain and kind in known and kind != argument.type else argument
-                )
+            if not isinstance(predicate, tuple) or not predicate:
+                continue
+            name, arguments = show(predicate[0]), uses.typed(predicate[1:])
+            right = [
+                replace(argument, type=demanded[name, place]) if is_at_odds(name, place, argument.type) else argument
+                for place, argument in enumerate(arguments)
+            ]
             if right != arguments:
-                self.declared(
-                    f"{predicate[0]} takes {', '.join(parameter.type for parameter in right)}, as every action says"
-                )
-                parts.predicates[number] = (predicate[0], *untyped(right))
+                self.declared(f"{name} takes {', '.join(argument.type for argument in right)}, as every action says")
+                parts.predicates[number] = (name, *typed_words(right))
 
     def variables(self) -> None:
         """Variables of an action that are not parameters: their type is inferred from conditions that must be true.
@@ -173,34 +190,34 @@ class _User:
         Those that occur only in effects, or in what must be false, are ambiguous, and stay.
         """
         parameters = self._parameters()
-        missing_in = [uses.free_variables(action, parameters) for action in self.actions]
-        for number, (action, missing) in enumerate(zip(self.actions, missing_in, strict=True)):
-            if missing:
+        sections = self.parts.actions
+        for number, action in enumerate(self.actions):
+            is_slip = uses.slips(parameter.name for parameter in action.parameters)
+            missing = [name for name in uses.free_variables(action, parameters) if not is_slip(name.name)]
+            if missing and uses.is_whole(sections[number]):
                 self.declared(
                     f"{action.name} has the parameters {', '.join(map(str, missing))}, too: its precondition names them"
                 )
-                section = self.parts.actions[number]
-                self.parts.actions[number] = uses.with_parameters(section, (*action.parameters, *missing))
-        if any(missing_in):
+                sections[number] = uses.with_parameters(sections[number], (*action.parameters, *missing))
+        if sections != self.parts.actions:
+            self.parts.actions = sections
             self._read()
 
     def objects(self) -> tuple[str, ...]:
         parts, parameters, facts = self.parts, self._parameters(), self.facts
         wanted = self.wanted
         if parts.types:
-            self._type_by_use([*facts, *wanted], parameters)
+            self._type_by_use([*facts, *wanted])
         known = [constant.name for constant in parts.objects_and_constants]
         names = {arg for fact in facts for arg in fact.args}
         types = uses.used_objects([*facts, *wanted], known, parameters)
-        # A name that only the goal has may be another object's, misspelt.
-        new = [TypedName(name, kind) for name, kind in types.items() if name in names]
+        # A name that only the goal has may be another object's, misspelt, and so may one that is nearly the same.
+        is_slip = uses.slips(known)
+        new = [TypedName(name, kind) for name, kind in types.items() if name in names and not is_slip(name)]
         for obj in new:
             self.declared(f"{obj.name} is a {obj.type}")
         if new:
             parts.objects = [*(parts.objects or ()), *new]
-        if parts.objects is None and parts.init is not None:
-            self.declared("the constants are the only objects")
-            parts.objects = []
         return tuple(obj.name for obj in new)
 
     def _parameters(self) -> ArgumentTypes:
@@ -216,19 +233,17 @@ class _User:
     def _declared(self) -> ArgumentTypes:
         return {
             show(predicate[0]): tuple(one.type for one in uses.typed(predicate[1:]))
-            for predicate in self.parts.predicates
-            if predicate
+            for predicate in self.parts.declared_predicates
         }
 
-    def _type_by_use(self, facts: list[Atom], parameters: ArgumentTypes) -> None:
-        """Objects that were declared without a type, in a domain with types."""
+    def _type_by_use(self, facts: list[Atom]) -> None:
+        """Objects of the type `object` where a predicate takes another type, so that the check names them."""
         parts = self.parts
         typed = {constant.name for constant in parts.objects_and_constants if constant.type != ANY_TYPE}
-        types = uses.used_objects(facts, typed, parameters)
+        types = uses.used_objects(facts, typed, self._declared())
 
         def retyped(names: list[TypedName]) -> list[TypedName]:
-            ordered = sorted(names, key=lambda obj: obj.name in typed)
-            return [replace(obj, type=types.get(obj.name, obj.type)) for obj in ordered]
+            return [replace(obj, type=types.get(obj.name, obj.type)) for obj in names]
 
         for name in parts.objects_and_constants:
             if name.name in types and types[name.name] != name.type:
@@ -237,14 +252,24 @@ class _User:
         parts.objects = None if parts.objects is None else retyped(parts.objects)
 
     def requirements(self) -> None:
+        """Remove requirements that planners refuse. Nothing depends on them."""
         parts = self.parts
-        unknown = [requirement for requirement in parts.requirements if requirement not in uses.KNOWN]
-        if unknown:
-            self.declared(f"requirements {' '.join(unknown)} are of no use here")
-            parts.requirements = [requirement for requirement in parts.requirements if requirement in uses.KNOWN]
-        goal = read_condition(parts.goals[0][0] if parts.goals and parts.goals[0] else ())
-        needed = uses.flags_needed(self.actions, goal, bool(parts.types))
-        missing = sorted(needed - with_implied(parts.requirements))
-        if missing:
-            self.declared(f"requirements {' '.join(missing)}")
-            parts.requirements += missing
+        stated = [
+            *parts.requirements,
+            *(word for slot in parts.in_problem if slot.kind == ":requirements" for word in slot.section[1:]),
+        ]
+        unknown = [show(word) for word in stated if show(word) not in uses.KNOWN]
+        if not unknown:
+            return
+        self.declared(f"requirements {' '.join(unknown)} are of no use here")
+        parts.requirements = [name for name in parts.requirements if name in uses.KNOWN]
+        parts.in_problem = [_without_unknown(slot) for slot in parts.in_problem]
+
+
+def _without_unknown(slot: Slot) -> Slot:
+    if slot.kind != ":requirements":
+        return slot
+    return Slot(
+        slot.kind,
+        same_or(slot.section, tuple(word for word in slot.section if word == slot.kind or show(word) in uses.KNOWN)),
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from pddlego.pddl.conditions import (
     ANY_TYPE,
@@ -15,26 +15,25 @@ from pddlego.pddl.conditions import (
     Or,
     Scope,
     TypedName,
-    When,
     parts_of,
     read_condition,
     read_effect,
     read_typed_list,
     scope_of,
     walk,
-    word_of,
 )
 from pddlego.pddl.domain import Action
-from pddlego.pddl.lint import IMPLIED, NEEDS
+from pddlego.pddl.lint import IMPLIED
 from pddlego.pddl.names import is_name
 from pddlego.pddl.sexpr import Sexpr, show
-from pddlego.pddl.tolerant.structure import FIELDS, Section
+from pddlego.pddl.tolerant.layout import Section, same_or
+from pddlego.pddl.tolerant.structure import FIELDS, changed_list
 
 Use = tuple[Atom, Scope]
 """An atom with the types of the variables that are bound there."""
 
-KNOWN = frozenset({*IMPLIED[":adl"], ":derived-predicates", ":adl", ":action-costs"})
-"""Requirements of what is planned with here; `:action-costs` is refused later, by its name."""
+KNOWN = frozenset({*IMPLIED[":adl"], *IMPLIED, ":derived-predicates", ":action-costs"}) - {":ucpop"}
+"""The requirements that Fast Downward's translator reads; it refuses files with others."""
 
 
 def typed(items: Iterable[Sexpr]) -> list[TypedName]:
@@ -58,11 +57,18 @@ def _fields(section: Section) -> dict[str, Sexpr]:
     return {str(key): value for key, value in zip(section[2::2], section[3::2], strict=False) if key in FIELDS}
 
 
-def with_parameters(section: Section, parameters: Iterable[TypedName]) -> Section:
+def is_whole(section: Section) -> bool:
+    """Whether the section of an action consists of its name and of fields."""
+    return len(section) % 2 == 0 and all(key in FIELDS for key in section[2::2])
+
+
+def with_parameters(section: Section, parameters: Sequence[TypedName]) -> Section:
     """The section of an action with other parameters."""
-    fields = _fields(section)
-    fields[":parameters"] = tuple(word for parameter in parameters for word in (parameter.name, "-", parameter.type))
-    return (*section[:2], *(part for key in FIELDS if key in fields for part in (key, fields[key])))
+    if ":parameters" not in section:
+        return (*section[:2], ":parameters", changed_list((), parameters), *section[2:])
+    place = section.index(":parameters") + 1
+    words = section[place] if isinstance(section[place], tuple) else ()
+    return same_or(section, (*section[:place], changed_list(tuple(words), parameters), *section[place + 1 :]))
 
 
 def uses_in(action: Action) -> Iterator[Use]:
@@ -117,21 +123,9 @@ def demanded(uses: Iterable[Use]) -> dict[tuple[str, int], str]:
     types: dict[tuple[str, int], set[str]] = defaultdict(set)
     for atom, bound in uses:
         for place, arg in enumerate(atom.args):
-            if arg in bound and bound[arg] != ANY_TYPE:
+            if arg in bound:
                 types[atom.predicate, place].add(bound[arg])
-    return {key: kinds.pop() for key, kinds in types.items() if len(kinds) == 1}
-
-
-def flags_needed(actions: Iterable[Action], goal: Formula, any_types: bool) -> set[str]:
-    """The requirement flags of what is used. In effects `not` needs none."""
-    needed = {":typing"} if any_types else set()
-    conditions = [goal]
-    for action in actions:
-        conditions.append(action.precondition)
-        if any(isinstance(node, When) for node, _ in walk(action.effect)):
-            needed.add(":conditional-effects")
-    words = (word_of(node) for condition in conditions for node, _ in walk(condition))
-    return needed | {NEEDS[word] for word in words if word in NEEDS}
+    return {key: kinds.pop() for key, kinds in types.items() if len(kinds) == 1 and ANY_TYPE not in kinds}
 
 
 def used_predicates(
@@ -173,3 +167,27 @@ def used_objects(
                 types[arg].add(kinds[place] if kinds is not None and len(kinds) == len(atom.args) else "")
     specific = {name: kinds - {ANY_TYPE} or kinds for name, kinds in types.items()}  # `object` carries no information
     return {name: kinds.pop() for name, kinds in specific.items() if len(kinds) == 1 and "" not in kinds}
+
+
+_COMPARED = 40
+"""Characters of a name that is compared with others; longer ones are not misspelt by accident."""
+
+
+def slips(known: Iterable[str]) -> Callable[[str], bool]:
+    """Whether a name may be a known one with a character too many or too few, or with two swapped."""
+    names = {name for name in known if len(name) <= _COMPARED}
+    shortened = {short for name in names for short in _shortened(name)}
+
+    def is_slip(name: str) -> bool:
+        if len(name) > _COMPARED:
+            return False
+        swapped = (name[:at] + name[at + 1] + name[at] + name[at + 2 :] for at in range(len(name) - 1))
+        return name in shortened or any(other in names for other in (*_shortened(name), *swapped) if other != name)
+
+    return is_slip
+
+
+def _shortened(name: str) -> Iterator[str]:
+    """The name without each of its characters; digits count things, but not variables."""
+    counts = not name.startswith("?")
+    return (name[:at] + name[at + 1 :] for at in range(len(name)) if not (counts and name[at].isdigit()))

@@ -7,13 +7,18 @@ from enum import Enum
 
 from pddlego.pddl.check import check_domain, check_reading
 from pddlego.pddl.conditions import ANY_TYPE, TRUE, TypedName
-from pddlego.pddl.domain import Domain, parse_domain
+from pddlego.pddl.domain import Domain, parse_domain, read_domain
+from pddlego.pddl.names import is_name
 from pddlego.pddl.problem import Problem, read_problem
-from pddlego.pddl.rules import Defect, PddlSyntaxError
-from pddlego.pddl.sexpr import Sexpr, show
+from pddlego.pddl.rules import Defect, PddlSyntaxError, Position
+from pddlego.pddl.sexpr import show
 from pddlego.pddl.tolerant import by_use, declare, structure
-from pddlego.pddl.tolerant.lexical import Note, read_file
-from pddlego.pddl.tolerant.structure import PROBLEM_SECTIONS, Parts, Section
+from pddlego.pddl.tolerant.layout import Draft, Section, same_or
+from pddlego.pddl.tolerant.lexical import Note, read_file, read_sound
+from pddlego.pddl.tolerant.parts import DECLARATIONS, Parts, Slot, is_in_order
+
+_OF_DOMAIN = (*DECLARATIONS, ":action", ":derived")
+_OF_PROBLEM = (":domain", ":objects", ":init", ":goal")
 
 _MAX_TEXT = 1_000_000
 """Characters of a file that is repaired; the longest answer that is read has a fifth of it."""
@@ -42,19 +47,30 @@ class Repair:
 class Repaired:
     """A domain and a problem file after all repairs, as texts for the strict reader. Without repairs: as they were.
 
-    `declared` are the objects that only their use declares.
+    `declared` are the objects that only their use declares. `drafts` know where the texts were in the given ones.
     """
 
     domain: str
     problem: str
     repairs: tuple[Repair, ...] = ()
     declared: tuple[str, ...] = ()
+    drafts: tuple[Draft, Draft] | None = None
+
+    def domain_place(self, place: Position) -> Position:
+        """The position in the given domain of a position in the repaired one."""
+        return self.drafts[0].given_place(place) if self.drafts else place
+
+    def problem_place(self, place: Position) -> Position:
+        """The position in the given problem of a position in the repaired one."""
+        return self.drafts[1].given_place(place) if self.drafts else place
 
 
 def repair(domain: str, problem: str) -> Repaired:
     """Repair a domain and a problem file as far as nothing has to be guessed. Total: any two texts give a result.
 
-    Texts of more than `_MAX_TEXT` characters stay as they are: they are not problem files.
+    What has no error is left as it is, apart from what Fast Downward's translator refuses though its meaning is clear.
+    A text may be empty: then the other one is repaired alone. Texts of more than `_MAX_TEXT` characters stay as they
+    are: they are not PDDL files.
     """
     if max(len(domain), len(problem)) > _MAX_TEXT:
         return Repaired(domain, problem)
@@ -64,20 +80,33 @@ def repair(domain: str, problem: str) -> Repaired:
         return lambda what: repairs.update({Repair(kind, what): None})
 
     lexical = noting(RepairKind.LEXICAL)
-    read = read_file(domain, "domain", lexical), read_file(problem, "problem", lexical)
-    reader = _Reader(noting(RepairKind.STRUCTURAL))
-    reader.read(*read)
+    sound = _is_sound(domain, problem)
+    files = [
+        read_sound(text) if sound else read_file(text, kind, lexical)
+        for text, kind in ((domain, "domain"), (problem, "problem"))
+    ]
+    reader = _Reader(noting(RepairKind.STRUCTURAL), both=all(file.define is not None for file in files))
+    reader.read(files[0].parts, files[1].parts)
     parts = reader.parts
-    declared = by_use.declare(parts, noting(RepairKind.DECLARED))
+    declared = by_use.declare(parts, noting(RepairKind.DECLARED), sound)
     if not repairs:
         return Repaired(domain, problem)
     # A text without any file is left unchanged, so that the check reports it.
-    return Repaired(
-        parts.domain_text() if read[0] else domain,
-        parts.problem_text() if read[1] else problem,
-        tuple(repairs),
-        declared,
-    )
+    first = files[0].rewritten(parts.domain_sections()) if files[0].define is not None else Draft.of(domain)
+    second = files[1].rewritten(parts.problem_sections()) if files[1].define is not None else Draft.of(problem)
+    return Repaired(first.text, second.text, tuple(repairs), declared, (first, second))
+
+
+def _is_sound(domain: str, problem: str) -> bool:
+    """Whether the check finds no error in the files that are there."""
+    in_domain, in_problem = read_domain(domain), read_problem(problem)
+    defects = (*in_domain.defects, *check_domain(in_domain.domain)) if domain.strip() else ()
+    if any(defect.blocking for defect in defects):
+        return False
+    if not problem.strip():
+        return True
+    defects = check_reading(in_domain.domain, in_problem) if domain.strip() else in_problem.defects
+    return not (in_problem.missing or any(defect.blocking for defect in defects))
 
 
 def repair_problem(domain: str, problem: str) -> Repaired:
@@ -85,118 +114,160 @@ def repair_problem(domain: str, problem: str) -> Repaired:
     repaired = repair(domain, problem)
     own = repair(domain, "").repairs  # what is said of the domain alone is not the model's doing
     repairs = tuple(repair for repair in repaired.repairs if repair not in own) if repaired.problem != problem else ()
-    return Repaired(domain, repaired.problem if repairs else problem, repairs, repaired.declared if repairs else ())
+    if not repairs:
+        return Repaired(domain, problem)
+    return replace(repaired, domain=domain, repairs=repairs)
 
 
 class _Reader:
-    """Takes sections in, each where it belongs."""
+    """Takes sections in, each where it belongs. Without `both` files, each stays in its own."""
 
-    def __init__(self, arranged: Note) -> None:
+    def __init__(self, arranged: Note, both: bool) -> None:
         self.parts = Parts()
-        self.domain_goals: list[Section] = []
-        self.arranged = arranged
+        self.domain_goals: list[Slot] = []
+        self.arranged, self.both = arranged, both
 
-    def read(self, domain: list[Sexpr], problem: list[Sexpr]) -> None:
+    def read(self, domain: Section, problem: Section) -> None:
         for in_domain, sections in ((True, domain), (False, problem)):
-            for section in structure.sections(sections, self.arranged):
+            own = list(structure.sections(sections, self.arranged))
+            kinds = [str(section[0]) for section in own if in_domain or section[0] not in DECLARATIONS[1:]]
+            if not is_in_order(kinds, in_domain):
+                self.arranged("sections stood in another order than planners read")
+            for section in own:
                 self._take(section, in_domain)
         if self.domain_goals and self.parts.goals:
             self.arranged("the goal in the domain file gave way to that of the problem")
-        self.parts.goals = self.parts.goals or self.domain_goals
+        elif self.domain_goals:
+            self.parts.in_problem += self.domain_goals
         self._drop_repeated()
 
     def _take(self, section: Section, in_domain: bool) -> None:
-        name, rest = str(section[0]), section[1:]
-        if name == "domain":
-            self.parts.name = show(rest[0]) if rest else "unnamed"
-        elif name == "problem":
-            self.parts.problem_name = show(rest[0]) if rest else "unnamed"
-        elif name in PROBLEM_SECTIONS:
-            self._problem_section(name, rest, in_domain)
-        elif not in_domain and name not in structure.DOMAIN_SECTIONS:
-            self.parts.problem_others.append(section)
-        else:
-            if not in_domain and name != ":requirements":
+        name, parts = str(section[0]), self.parts
+        if name in _OF_PROBLEM and (self.both or not in_domain):
+            self._problem_section(section, in_domain)
+        elif name in _OF_DOMAIN and (self.both or in_domain):
+            if not in_domain:
                 self.arranged(f"section {name} of the domain stood in the problem file")
             self._domain_section(name, section)
+        else:
+            if name == "domain":
+                parts.name = show(section[1]) if len(section) > 1 else "unnamed"
+            (parts.in_domain if in_domain else parts.in_problem).append(Slot(name, section))
 
-    def _problem_section(self, name: str, rest: Section, in_domain: bool) -> None:
-        parts = self.parts
+    def _problem_section(self, section: Section, in_domain: bool) -> None:
+        parts, name, rest = self.parts, str(section[0]), section[1:]
+        slots = parts.in_problem
         if in_domain:
             self.arranged(f"section {name} of the problem stood in the domain file")
-        if name == ":domain":
-            parts.asked_domain = show(rest[0]) if rest else parts.name
-        elif name == ":objects" and in_domain:
+        if name == ":goal":
+            self._goal(section, in_domain)
+            return
+        if name == ":objects" and in_domain:
             # What the domain's actions may name must be constants; elsewhere they are as good as objects.
-            parts.constants += declare.typed(self._flat(rest))
+            self._names(":constants", parts.constants, rest)
+            name, slots = ":constants", parts.in_domain
         elif name == ":objects":
             self._objects(rest)
         elif name == ":init":
-            parts.init = structure.facts((*(parts.init or ()), *rest), self.arranged)
-        else:
-            self._goal(rest, in_domain)
+            parts.init = (*(parts.init or ()), *structure.facts(rest, self.arranged))
+        elif len(rest) == 1:  # of several names one is the domain's: the check reports it
+            parts.asked_domain = show(rest[0])
+        self._add(slots, Slot(name, section))
 
-    def _goal(self, rest: Section, in_domain: bool) -> None:
+    def _add(self, slots: list[Slot], slot: Slot) -> None:
+        """Add the place of a section of which there is one in a file."""
+        if any(other.kind == slot.kind for other in slots):
+            self.arranged(f"section {slot.kind} stood twice")
+        slots.append(slot)
+
+    def _goal(self, section: Section, in_domain: bool) -> None:
         """A goal. Two that differ both stay, for the check to say so."""
-        conditions = tuple(structure.joined(part, self.arranged) for part in rest)
-        goals = self.domain_goals if in_domain else self.parts.goals
-        if conditions in goals:
+        conditions = tuple(structure.joined(part, self.arranged) for part in section[1:])
+        if conditions == ((),):
+            self.arranged("the goal was empty")
+            conditions = (("and",),)
+        goals = self.domain_goals if in_domain else self.parts.in_problem
+        slot = Slot(":goal", same_or(section, (":goal", *conditions)))
+        if slot in goals:
             self.arranged("the goal stood twice")
         else:
-            goals.append(conditions)
+            goals.append(slot)
 
     def _objects(self, rest: Section) -> None:
         """Objects; a group that may be a name and its type, as `(kitchen location)`, stays for the check to ask."""
-        types = {type_name.name for type_name in self.parts.types} | {type_name.type for type_name in self.parts.types}
+        parts = self.parts
+        types = {type_name.name for type_name in parts.types} | {type_name.type for type_name in parts.types}
         unclear = tuple(part for part in rest if isinstance(part, tuple) and "-" not in part and types & set(part[1:]))
         clear = tuple(part for part in rest if part not in unclear)
-        self.parts.unread_objects += unclear
-        self.parts.objects = (self.parts.objects or []) + declare.typed(self._flat(clear))
+        parts.unread_objects += unclear
+        parts.objects = parts.objects or []
+        self._names(":objects", parts.objects, clear)
 
-    def _flat(self, rest: Section) -> Section:
-        return structure.flat_list(rest, self.arranged)
+    def _names(self, kind: str, names: list[TypedName], rest: Section) -> None:
+        """Add the names of a typed list to those of its kind."""
+        words = structure.flat_list(rest, self.arranged)
+        self.parts.add_words(kind, words)
+        names += declare.typed(words)
 
     def _domain_section(self, name: str, section: Section) -> None:
         rest, parts = section[1:], self.parts
         if name == ":requirements":
-            parts.requirements += [
-                show(requirement) for requirement in rest if show(requirement) not in parts.requirements
-            ]
+            parts.requirements += map(show, rest)
         elif name == ":types":
-            parts.types += declare.typed(self._flat(rest))
+            self._names(name, parts.types, rest)
         elif name == ":constants":
-            parts.constants += declare.typed(self._flat(rest))
+            self._names(name, parts.constants, rest)
         elif name == ":predicates":
-            parts.predicates += [predicate if isinstance(predicate, tuple) else (predicate,) for predicate in rest]
-        elif name == ":action":
-            parts.actions.append(section)
+            parts.predicates += self._predicates(rest)
+        elif name == ":functions":
+            parts.functions = structure.joined_lists((parts.functions, rest))
+        if name in (":action", ":derived"):
+            parts.in_domain.append(Slot(name, section))
         else:
-            parts.others.append(section)
+            self._add(parts.in_domain, Slot(name, section))
+
+    def _predicates(self, rest: Section) -> Section:
+        """Predicates; bare names are those without arguments."""
+        words = [part for part in rest if isinstance(part, str)]
+        predicates = tuple(
+            same_or(part, (part[0], *structure.flat_list(part[1:], self.arranged)))
+            if isinstance(part, tuple) and part
+            else part
+            for part in rest
+        )
+        if not words or not all(map(is_name, words)):
+            return predicates
+        self.arranged("a predicate stood without parentheses")
+        return tuple((part,) if isinstance(part, str) else part for part in predicates)
 
     def _drop_repeated(self) -> None:
         parts = self.parts
-        kept = [
-            type_name for type_name in parts.types if type_name.name != type_name.type or type_name.name == ANY_TYPE
-        ]
-        selves = [
-            type_name.name
-            for type_name in parts.types
-            if type_name.name == type_name.type and type_name.name != ANY_TYPE
-        ]
-        if selves:
-            self.arranged(f"type {', '.join(selves)} was its own subtype")
-        parts.types = [
-            *kept,
-            *(TypedName(type_name) for type_name in selves if type_name not in {one.name for one in kept}),
-        ]
-        for name in ("types", "constants", "predicates", "actions", "others"):
-            parts_listed = getattr(parts, name)
-            once = list(dict.fromkeys(parts_listed))
-            if len(once) < len(parts_listed):
-                self.arranged(f"something stood twice among the {name}")
-                setattr(parts, name, once)
+        self._drop_own_subtypes()
+        once = list(dict.fromkeys(parts.constants))
+        if len(once) < len(parts.constants):
+            self.arranged("something stood twice among the constants")
+            parts.constants = once
+        seen: set[Section] = set()
+        for slot in [slot for slot in parts.in_domain if slot.kind == ":action"]:
+            if slot.section in seen:
+                self.arranged("something stood twice among the actions")
+                parts.in_domain = [other for other in parts.in_domain if other is not slot]
+            seen.add(slot.section)
         if parts.objects is not None:
             self._drop_repeated_objects(parts.objects)
+
+    def _drop_own_subtypes(self) -> None:
+        """`room - room` says that room is a type. `a room - room` may also lack the parent of a: the check asks."""
+        parts = self.parts
+        words = parts.words.get(":types", ())
+        ends = [number for number, word in enumerate(words) if word == "-"]
+        alone = {show(words[end - 1]) for begin, end in zip((-2, *ends), ends, strict=False) if end - begin == 3}
+        selves = [name.name for name in parts.types if name.name == name.type != ANY_TYPE and name.name in alone]
+        if selves:
+            self.arranged(f"type {', '.join(selves)} was its own subtype")
+            kept = [name for name in parts.types if not (name.name == name.type and name.name in selves)]
+            missing = [name for name in selves if name not in {other.name for other in kept}]
+            parts.types = [*kept, *map(TypedName, missing)]
 
     def _drop_repeated_objects(self, objects: list[TypedName]) -> None:
         parts = self.parts

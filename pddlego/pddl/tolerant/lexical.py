@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+import unicodedata
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
-from pddlego.pddl.sexpr import Sexpr, read_sexprs
+from pddlego.pddl.sexpr import Sexpr
+from pddlego.pddl.tolerant.layout import Draft, Edit, Node, Nodes, edits, read_nodes
+from pddlego.util.answers import last_file, reasoning
 
 Note = Callable[[str], None]
 """Records a repair."""
@@ -15,45 +19,85 @@ MISSING = "closing parentheses were missing"
 
 _UNCLOSED = f"{MISSING} at the end"
 
+_FENCES = "Markdown fences stood around the file"
+
 _ESCAPES = {"\\n": "\n", "\\t": " ", '\\"': " "}
-_FENCE = re.compile(r"```[A-Za-z]*")
-_GLUED = re.compile(r"(?<=[^\s(_-])\?(?=[A-Za-z])")
-_FOREIGN = re.compile(r"[\"'`,]")
-_COMMENT = re.compile(r";[^\n]*")
+_ESCAPE = re.compile(r'\\[nt"]')
+_FENCE = re.compile(r"\r?\n```[A-Za-z]*(?=\s*(?:\n|\Z))|```[A-Za-z]*")
+_FOREIGN = re.compile(r"[\"'`,\u2018-\u201f\u00ab\u00bb]")
+_GLUED_TYPE = re.compile(r"(?<=[\s(])-(?=[A-Za-z])")
+_COMMENT = re.compile(r";[^\r\n]*")
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 
 
-def read_file(text: str, kind: str, note: Note) -> list[Sexpr]:
-    """The parts of the `(define (KIND …) …)` in a text; empty without one, or if it is cut off. Total."""
-    cleaned = _clean(text, note)
-    start = _start(cleaned, kind)
-    if start is None:
-        return []
-    if cleaned[:start].strip():
-        note("text stood before the file")
-    reading = read_sexprs(cleaned[start:])
-    if reading.unclosed:
-        if _opens_at_the_end(cleaned, start):
-            return []  # what is there is not the whole
-        closed, keys = _closed_before_keys(cleaned[start : cleaned.rfind(")") + 1])  # prose may follow
-        for key in keys:
-            note(f"{MISSING} before {key}")
-        reading = read_sexprs(closed)
-        if reading.unclosed:
-            note(_UNCLOSED)
-    early = reading.extra > 0
-    if early:
+@dataclass(frozen=True)
+class SourceFile:
+    """A file of a text. `define` is the list that was read, None without a file or if it is cut off.
+
+    `parts` are the parts of the file, with those that stood behind its end.
+    """
+
+    draft: Draft
+    define: Node | None = None
+    parts: tuple[Sexpr, ...] = ()
+
+    def rewritten(self, parts: tuple[Sexpr, ...]) -> Draft:
+        """The file with other parts, and nothing but comments behind it."""
+        if self.define is None:
+            return self.draft
+        changes = [*edits(self.define, (self.define[0], *parts))]
+        end = self.define.spans[0][1]
+        if _plain(self.draft.text)[end:].strip():
+            changes.append((end, len(self.draft.text), "\n"))
+        return self.draft.edited(changes)
+
+
+def read_file(text: str, kind: str, note: Note) -> SourceFile:
+    """The `(define (KIND …) …)` in a text. Total."""
+    draft = _cleaned(text, kind, note)
+    nodes = read_nodes(draft.text)
+    if last_file(_plain(draft.text), kind) is None or not nodes.whole:
+        return SourceFile(draft)
+    if nodes.unclosed and not _is_whole(nodes, kind):
+        if _opens_at_the_end(draft.text):
+            return SourceFile(draft)  # what is there is not the whole
+        draft = _closed(draft, note)
+        nodes = read_nodes(draft.text)
+    if nodes.extra:
         note("there were closing parentheses too many")
-    first, *rest = tuple(reading.expressions) or ((),)
-    parts = list(first[1:]) if isinstance(first, tuple) else []
-    heads = {part[0] for part in parts if isinstance(part, tuple) and part}
-    if not early and heads >= ({":init", ":goal"} if kind == "problem" else {":action"}):
+    define, *rest = nodes.whole
+    assert isinstance(define, Node)
+    if not nodes.extra and _is_whole(nodes, kind):
         if rest:
-            note("text stood after the file")  # it is whole, and nothing of it is missing
-        return parts
-    return parts + _continued(parts, rest, note)
+            note("text stood after the file")  # nothing of the file is missing
+        return SourceFile(draft, define, define[1:])
+    more = _continued(define[1:], rest, note)
+    if nodes.extra and more and len(more) == len(rest):  # one of the parentheses behind them closes the file
+        end = define.spans[0][1]
+        draft = draft.edited([(end - 1, end, "")])
+        define = read_nodes(draft.text).whole[0]
+        assert isinstance(define, Node)
+        return SourceFile(draft, define, define[1:])
+    return SourceFile(draft, define, (*define[1:], *more))
 
 
-def _continued(parts: list[Sexpr], rest: list[Sexpr], note: Note) -> list[Sexpr]:
+def _is_whole(nodes: Nodes, kind: str) -> bool:
+    """Whether the first list is closed and has the sections that a file of the kind needs."""
+    define = nodes.whole[0]
+    if not isinstance(define, Node) or (nodes.unclosed and define.spans[0][1] == len(define.source)):
+        return False
+    heads = {part[0] for part in define[1:] if isinstance(part, tuple) and part}
+    return heads >= ({":init", ":goal"} if kind == "problem" else {":action"})
+
+
+def read_sound(text: str) -> SourceFile:
+    """The file that a text without errors is."""
+    draft, whole = Draft.of(text), read_nodes(text).whole
+    define = whole[0] if whole else None
+    return SourceFile(draft, define, define[1:]) if isinstance(define, Node) else SourceFile(draft)
+
+
+def _continued(parts: tuple[Sexpr, ...], rest: list[Sexpr], note: Note) -> list[Sexpr]:
     """What belongs to a file that was closed too early: it goes on with sections and fields that it does not have yet.
 
     Facts before such a section count. Everything else that follows is prose.
@@ -87,13 +131,32 @@ _OPEN_KEYS = {":action": ":action"} | dict.fromkeys(_SECTIONS, ":")
 _FIELD_KEYS = (":parameters", ":precondition", ":preconditions", ":effect", ":effects")
 
 
-def _closed_before_keys(text: str) -> tuple[str, list[str]]:
-    """The text with the closing parentheses that are missing before a key; and these keys.
+def _closed(draft: Draft, note: Note) -> Draft:
+    """The file with the closing parentheses that it lacks: those before a key, then those at the end."""
+    plain = _plain(draft.text)
+    end = plain.rfind(")") + 1  # prose may follow
+    inserted, keys = _before_keys(plain[:end])
+    for key in keys:
+        note(f"{MISSING} before {key}")
+    if plain[end:].strip():
+        note("text stood after the file")
+        inserted.append((end, len(plain), "\n"))
+    draft = draft.edited(inserted)
+    unclosed = read_nodes(draft.text).unclosed
+    if unclosed:
+        note(_UNCLOSED)
+        end = _plain(draft.text).rfind(")") + 1
+        draft = draft.edited([(end, end, ")" * unclosed)])
+    return draft
+
+
+def _before_keys(text: str) -> tuple[list[Edit], list[str]]:
+    """The closing parentheses that are missing before a key; and these keys.
 
     Keys of one kind are equally deep in a file: sections, actions, and the fields of one action. A key that is
     deeper than the first of its kind shows that something before it was not closed.
     """
-    depth, first, pieces, keys, done = 0, dict[str, int](), list[str](), list[str](), 0
+    depth, first, closing, keys, last = 0, dict[str, int](), list[Edit](), list[str](), 0
     for match in _KEYS.finditer(text):
         opening, bare, parenthesis = match.groups()
         key = (opening or bare or "").lower()
@@ -101,55 +164,122 @@ def _closed_before_keys(text: str) -> tuple[str, list[str]]:
         if kind:
             over = depth - first.setdefault(kind, depth)
             if over > 0:
-                pieces += [text[done : match.start()], ")" * over, " "]
-                done, depth = match.start(), depth - over
+                closing.append((last, last, ")" * over))
+                depth -= over
                 keys.append(key)
             if kind == ":action":
                 first.pop("field", None)
         depth += 1 if opening or parenthesis == "(" else -1 if parenthesis == ")" else 0
-    return "".join((*pieces, text[done:])), keys
+        last = match.end()
+    return closing, keys
 
 
 def is_cut_off(text: str, kind: str) -> bool:
-    """Whether a text ends in the middle of a list of the `(define (KIND …) …)` in it.
+    """Whether a text ends in the middle of a list of the last `(define (KIND …) …)` in it.
 
     Words behind the last parenthesis are prose, and a file that ends with one may lack only those at its end.
     """
-    cleaned = _clean(text, lambda what: None)
-    start = _start(cleaned, kind)
-    if start is None or not _opens_at_the_end(cleaned, start):
+    cleaned = _cleaned(text, kind, lambda what: None).text
+    if last_file(_plain(cleaned), kind) is None or not _opens_at_the_end(cleaned):
         return False
-    return read_sexprs(cleaned[start:]).unclosed > 0
+    nodes = read_nodes(cleaned)
+    return nodes.unclosed > 0 and not _is_whole(nodes, kind)
 
 
-def _opens_at_the_end(cleaned: str, start: int) -> bool:
+def _opens_at_the_end(text: str) -> bool:
     """Whether a list begins behind the last closing parenthesis."""
-    return "(" in cleaned[max(start, cleaned.rfind(")")) :]
+    plain = _plain(text)
+    return plain.rfind("(") > plain.rfind(")")
 
 
-def _clean(text: str, note: Note) -> str:
-    if "\\n" in text:
+def _cleaned(text: str, kind: str, note: Note) -> Draft:
+    """The last file of a kind without what stands around it, in characters that PDDL has. Comments stay."""
+    draft = Draft.of(text)
+    thoughts = reasoning(text)
+    if thoughts:
+        note("the reasoning of the model stood before the file")
+        draft = draft.edited((start, end, "") for start, end in thoughts)
+    draft = _unescaped(draft, note)
+    plain = _plain(draft.text)
+    place = last_file(plain, kind)
+    if place is None:
+        return draft
+    start, end = place
+    around: list[Edit] = []
+    if plain[:start].strip():
+        prose = _FENCE.sub("", plain[:start]).strip()
+        note("text stood before the file" if prose else _FENCES)
+        around.append((0, start, ""))
+    if end < len(plain):
+        around.append((end, len(plain), ""))
+    draft = draft.edited(around)
+    for repairs in (_in_ascii, _without_fences, _without_foreign, _with_blanks):
+        draft = draft.edited(repairs(draft.text, note))
+    return draft
+
+
+def _unescaped(draft: Draft, note: Note) -> Draft:
+    r"""The draft with line breaks where they were written as \n; in a comment only if it has few other line breaks."""
+    text = draft.text
+    if "\\n" not in text:
+        return draft
+    comments = text.count("\n") < text.count("\\n")
+    searched = text if comments else _COMMENT.sub(lambda comment: " " * len(comment[0]), text)
+    breaks = [(match.start(), match.end(), _ESCAPES[match[0]]) for match in _ESCAPE.finditer(searched)]
+    if breaks:
         note(r"line breaks were written as \n")
-        for escape, meant in _ESCAPES.items():
-            text = text.replace(escape, meant)
-    text = _COMMENT.sub("", text)
-    for pattern, by, what in (
-        (_FENCE, "", "Markdown fences stood around the file"),
-        (_GLUED, " ?", "a blank was missing before a variable"),
-    ):
-        text, count = pattern.subn(by, text)
-        if count:
-            note(what)
-    start = text.lower().find("(define")
-    end = text.rfind(")") + 1 or len(text)  # prose behind the file has commas of its own
-    inside = text[start:end] if start >= 0 else ""
-    if _FOREIGN.search(inside):
+    return draft.edited(breaks)
+
+
+def _in_ascii(text: str, note: Note) -> Iterator[Edit]:
+    """Parentheses, dashes, blanks and letters of other keyboards."""
+    plain = _COMMENT.sub(lambda comment: " " * len(comment[0]), text)
+    for match in _NOT_ASCII.finditer(plain, 0, _end(text)):
+        meant = _meant(match[0])
+        if meant != match[0]:
+            note("there were characters that look like those of PDDL, such as full-width parentheses and dashes")
+            yield match.start(), match.end(), meant
+
+
+def _meant(character: str) -> str:
+    """The ASCII character that another one looks like; nothing for one that cannot be seen; else itself."""
+    category = unicodedata.category(character)
+    if category == "Pd" or character == "\N{MINUS SIGN}":
+        return "-"
+    if category in ("Zs", "Zl", "Zp"):
+        return " "
+    if category == "Cf":
+        return ""
+    kind, _, same = unicodedata.decomposition(character).partition(" ")
+    return chr(int(same, 16)) if kind in ("<wide>", "<small>") and " " not in same else character
+
+
+def _without_fences(text: str, note: Note) -> Iterator[Edit]:
+    for match in _FENCE.finditer(_plain(text)):
+        note(_FENCES)
+        yield match.start(), match.end(), ""
+
+
+def _without_foreign(text: str, note: Note) -> Iterator[Edit]:
+    for match in _FOREIGN.finditer(_plain(text), 0, _end(text)):
         note("there were quotes or commas, which PDDL does not have")
-        text = text[:start] + _FOREIGN.sub(" ", inside) + text[end:]
-    return text
+        yield match.start(), match.end(), " "
 
 
-def _start(text: str, kind: str) -> int | None:
-    """Where the file of the kind begins."""
-    match = re.search(rf"\(\s*define\s*\(\s*{kind}\b", text, re.IGNORECASE)
-    return match.start() if match else None
+def _with_blanks(text: str, note: Note) -> Iterator[Edit]:
+    """`?b -ball` is `?b - ball`: no name begins with a hyphen."""
+    for match in _GLUED_TYPE.finditer(_plain(text), 0, _end(text)):
+        note("a blank was missing between '-' and a type")
+        yield match.end(), match.end(), " "
+
+
+def _end(text: str) -> int:
+    """The end of the last list: prose behind the file has commas of its own."""
+    return _plain(text).rfind(")") + 1 or len(text)
+
+
+def _plain(text: str) -> str:
+    """The text of the same length without comments, and with the parentheses that others stand for."""
+    if not text.isascii():
+        text = _NOT_ASCII.sub(lambda match: (_meant(match[0]) or " ")[0], text)
+    return _COMMENT.sub(lambda comment: " " * len(comment[0]), text)

@@ -5,15 +5,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 
-from pddlego.pddl.conditions import TypedName
+from pddlego.pddl.conditions import ANY_TYPE, TypedName
 from pddlego.pddl.sexpr import Sexpr, show
+from pddlego.pddl.tolerant.layout import Section, same_or
 from pddlego.pddl.tolerant.lexical import Note
 
-DOMAIN_SECTIONS = (":requirements", ":types", ":constants", ":predicates", ":action", ":derived")
-PROBLEM_SECTIONS = (":domain", ":objects", ":init", ":goal")
+DOMAIN_SECTIONS = (":requirements", ":types", ":constants", ":predicates", ":functions", ":action", ":derived")
+PROBLEM_SECTIONS = (":domain", ":objects", ":init", ":goal", ":metric")
 FIELDS = (":parameters", ":precondition", ":effect")
 
 _MISSPELT = {
@@ -48,8 +50,6 @@ WORDS = {"implies": "imply", "implication": "imply"}
 _ADDING, _DELETING = frozenset({"add"}), frozenset({"delete", "remove", "del"})
 """Words of STRIPS lists that models put around the literals of an effect."""
 
-Section = tuple[Sexpr, ...]
-
 
 def head(part: Sexpr) -> str:
     """The first word of an expression, correctly spelt; empty without one."""
@@ -64,9 +64,13 @@ def _key(part: Sexpr) -> str:
 
 def sections(parts: Iterable[Sexpr], note: Note) -> Iterator[Section]:
     """The sections of a file, each action one, with those that stood inside others."""
-    for part in _rejoined(_with_colons(tuple(parts), note), note):
+    for part in _rejoined(_with_colons(_opened(tuple(parts), note), note), note):
         if not isinstance(part, tuple) or not part:
             note(f"'{show(part)[:40]}' stood among the sections")
+            continue
+        if isinstance(part[0], tuple):
+            note("sections stood in parentheses of their own")
+            yield from sections(part, note)
             continue
         name = head(part)
         if name != part[0]:
@@ -81,12 +85,43 @@ def sections(parts: Iterable[Sexpr], note: Note) -> Iterator[Section]:
         elif name == ":action" and part[0] == ":actions" and all(isinstance(child, str) for child in own):
             note("the actions stood in a section around them")  # which may have listed their names
         elif name == ":action":
-            yield _action((name, *own), note)
+            yield _action(same_or(part, (name, *own)), note)
+        elif name in ("domain", "problem"):
+            yield from _header(same_or(part, (name, *own)), note)
         else:
-            yield (name, *own)
+            yield same_or(part, (name, *own))
         if nested and not group:
             note(f"section {', '.join(dict.fromkeys(head(section) for section in nested))} stood inside {name}")
         yield from sections(nested, note)
+
+
+def _header(part: Section, note: Note) -> Iterator[Section]:
+    """The name of a file, and the section that stood with it: `(domain d :requirements :strips)`."""
+    name, behind = part[:2], part[2:]
+    if behind and isinstance(behind[0], str) and _key(behind[0]) in _ALL_SECTIONS:
+        note(f"section {_key(behind[0])} stood beside the name")
+        yield name
+        yield (_key(behind[0]), *behind[1:])
+    else:
+        yield part
+
+
+def _opened(parts: Section, note: Note) -> Section:
+    """The sections with the opening parenthesis that some lack; such a section ends where the next begins."""
+    opened: list[Sexpr] = []
+    inside = False
+    for part in parts:
+        key = _key(part)
+        if isinstance(part, str) and key in SECTIONS:
+            note(f"an opening parenthesis was missing before {key}")
+            opened.append((key,))
+            inside = True
+        elif inside and key not in _ALL_SECTIONS:
+            opened[-1] = (*opened[-1], part)
+        else:
+            opened.append(part)
+            inside = False
+    return tuple(opened)
 
 
 def _with_colons(parts: Section, note: Note) -> Section:
@@ -105,22 +140,24 @@ def _with_colons(parts: Section, note: Note) -> Section:
 
 def _rejoined(parts: Section, note: Note) -> Iterator[Sexpr]:
     """The parts, with fields after an action moved back into it: it was closed too early."""
-    waiting: list[Sexpr] | None = None
+    action: Section = ()
+    behind: list[Sexpr] = []
     key = ""
     for part in _with_facts(parts, note):
         word = _key(part)
-        if waiting is not None and (key or word in FIELDS):
+        if action and (key or word in FIELDS):
             note("an action was closed before its end")
-            waiting.append(part)
+            behind.append(part)
             key = word if isinstance(part, str) else ""
             continue
-        if waiting is not None:
-            yield tuple(waiting)
-        waiting = list(part) if isinstance(part, tuple) and word == ":action" else None
-        if waiting is None:
+        if action:
+            yield same_or(action, (*action, *behind))
+        behind.clear()
+        action = part if isinstance(part, tuple) and word == ":action" else ()
+        if not action:
             yield part
-    if waiting is not None:
-        yield tuple(waiting)
+    if action:
+        yield same_or(action, (*action, *behind))
 
 
 def _with_facts(parts: Section, note: Note) -> list[Sexpr]:
@@ -150,6 +187,7 @@ def _is_fact(part: Sexpr) -> bool:
 def _action(section: Section, note: Note) -> Section:
     """An action as `:action NAME :parameters (…) :precondition … :effect …`."""
     name, fields, key = section[1] if len(section) > 1 else "unnamed", dict[str, list[Sexpr]](), ""
+    notes: list[str] = []
     there = set(map(_key, section[2:]))
     for part in section[2:]:
         word = _key(part)
@@ -159,28 +197,34 @@ def _action(section: Section, note: Note) -> Section:
             word = meant
         if isinstance(part, str) and word in FIELDS:
             if word != part:
-                note(f"{part} is called {word}")
+                notes.append(f"{part} is called {word}")
             key = word
             fields.setdefault(key, [])
         elif isinstance(part, tuple) and word in FIELDS:
-            note("the parts of an action stood in parentheses")
+            notes.append("the parts of an action stood in parentheses")
             fields.setdefault(word, []).extend(part[1:])
             key = ""
         else:
             fields.setdefault(key, []).append(part)
     if "" in fields:
         return section  # a misplaced part: the check reports it
+    for what in notes:
+        note(what)
+    if list(fields) != [field for field in FIELDS if field in fields]:
+        note("the parts of an action stood in another order")
     action: list[Sexpr] = [":action", name]
-    for key in FIELDS:
-        if key in fields:
-            action += [key, _field(key, fields[key], note)]
-    return tuple(action)
+    for field in FIELDS:
+        if field in fields:
+            action += [field, _field(field, fields[field], note)]
+    return same_or(section, tuple(action))
 
 
 def _field(key: str, parts: list[Sexpr], note: Note) -> Sexpr:
     if key == ":parameters":
-        whole = parts[0] if len(parts) == 1 and isinstance(parts[0], tuple) else tuple(parts)
-        return flat_list(whole, lambda what: None)
+        if len(parts) == 1 and isinstance(parts[0], tuple):
+            return flat_list(parts[0], note)
+        note("the parameters of an action stood without parentheses")
+        return flat_list(tuple(parts), note)
     condition = _condition(parts, note)
     return _literals(condition, note) if key == ":effect" else condition
 
@@ -196,17 +240,16 @@ def _literals(effect: Sexpr, note: Note) -> Sexpr:
         signed = tuple(literal if word in _ADDING else ("not", literal) for literal in literals)
         return signed[0] if len(signed) == 1 else ("and", *signed)
     if word == "and":
-        return (word, *(_literals(part, note) for part in rest))
+        return same_or(effect, (word, *(_literals(part, note) for part in rest)))
     if word in ("when", "forall") and len(rest) == 2:
-        return (word, rest[0], _literals(rest[1], note))
+        return same_or(effect, (word, rest[0], _literals(rest[1], note)))
     return effect
 
 
 def _condition(parts: list[Sexpr], note: Note) -> Sexpr:
     if len(parts) == 1:
         return joined(parts[0], note)
-    if parts:
-        note("conditions stood side by side without 'and'")
+    note("conditions stood side by side without 'and'" if parts else "there was no condition where one must stand")
     return ("and", *(joined(part, note) for part in parts))
 
 
@@ -220,16 +263,23 @@ def joined(condition: Sexpr, note: Note) -> Sexpr:
             return joined(condition[0], note)
         note("conditions stood side by side without 'and'")
         return ("and", *(joined(part, note) for part in condition))
-    if condition[0] in WORDS and len(condition) == 3:
-        meant = WORDS[str(condition[0])]
-        note(f"'{condition[0]}' is called {meant}")
-        condition = (meant, *condition[1:])
-    if condition[0] in ("and", "or", "not", "imply"):
-        return (condition[0], *(joined(part, note) for part in condition[1:]))
-    if len(condition) == 3 and condition[0] in ("forall", "exists", "when"):
-        first = joined(condition[1], note) if condition[0] == "when" else condition[1]
-        return (condition[0], first, joined(condition[2], note))
-    return condition
+    word = condition[0]
+    if word in WORDS and len(condition) == 3:
+        note(f"'{word}' is called {WORDS[str(word)]}")
+        word = WORDS[str(word)]
+    parts = condition[1:]
+    if word == "or" and any(_is_bare(part) for part in parts):
+        return condition  # either its parts are alternatives, or 'and' is missing
+    if word in ("and", "or", "not", "imply") or (word == "when" and len(parts) == 2):
+        parts = tuple(joined(part, note) for part in parts)
+    elif word in ("forall", "exists") and len(parts) == 2:
+        parts = (parts[0], joined(parts[1], note))
+    return same_or(condition, (word, *parts))
+
+
+def _is_bare(part: Sexpr) -> bool:
+    """Whether a part is several conditions in parentheses."""
+    return isinstance(part, tuple) and len(part) > 1 and all(isinstance(one, tuple) for one in part)
 
 
 def flat_list(parts: Section, note: Note) -> Section:
@@ -244,35 +294,47 @@ def flat_list(parts: Section, note: Note) -> Section:
         if isinstance(part, str) and part.startswith(":"):
             note("a type stood behind ':' and not behind '-'")
             items += ["-", part[1:]] if part != ":" else ["-"]
-            continue
-        if isinstance(part, tuple) and not (number and parts[number - 1] == "-"):
+        elif isinstance(part, str) and _ends_in_hyphen(part, parts[number + 1 : number + 2]):
+            note("a blank was missing between '-' and a variable")
+            items += [part[:-1], "-"]
+        elif isinstance(part, tuple) and not (number and parts[number - 1] == "-"):
             note("entries of a list stood in parentheses")
             group = flat_list(part, note)
-            end = len(group) - group[::-1].index("-") + 1 if "-" in group else 0
+            end = _typed_end(group)
             following = parts[number + 1] if number + 1 < len(parts) else ""
             typed_from_outside = isinstance(following, str) and following[:1] in ("-", ":")
             items += group if typed_from_outside else group[:end]
             without_type += () if typed_from_outside else group[end:]
         else:
             items.append(part)
-    return (*items, *without_type)
+    return same_or(parts, (*items, *without_type))
+
+
+def _ends_in_hyphen(word: str, following: Section) -> bool:
+    """Whether a word is a variable with the hyphen before its type: `?b- ball`, where `ball` is not a variable."""
+    if not (word.startswith("?") and word.endswith("-") and following):
+        return False
+    return isinstance(following[0], tuple) or not str(following[0]).startswith(("?", "-", ":"))
+
+
+def _typed_end(items: Sequence[Sexpr]) -> int:
+    """Where the names without a type begin at the end of a typed list."""
+    return len(items) - items[::-1].index("-") + 1 if "-" in items else 0
 
 
 def facts(parts: Section, note: Note) -> Section:
-    """The facts of `:init`, each once, without `and` around them and without what is not true."""
-    unique: dict[Sexpr, None] = {}
+    """The facts of `:init` without `and` or parentheses around them."""
+    plain: list[Sexpr] = []
     for part in parts:
-        if head(part) == "and" and isinstance(part, tuple):
+        if isinstance(part, tuple) and head(part) == "and":
             note("the facts stood in 'and'")
-            unique |= dict.fromkeys(facts(part[1:], note))
-        elif head(part) == "not":
-            note("a negated fact was left out: what is not listed is false")
+            plain += facts(part[1:], note)
         elif isinstance(part, tuple) and part and all(isinstance(fact, tuple) for fact in part):
             note("the facts stood in parentheses of their own")
-            unique |= dict.fromkeys(facts(part, note))
+            plain += facts(part, note)
         else:
-            unique[part] = None
-    return tuple(unique)
+            plain.append(part)
+    return tuple(plain)
 
 
 def renamed(expressions: Section, names: Mapping[str, str]) -> Section:
@@ -283,70 +345,57 @@ def renamed(expressions: Section, names: Mapping[str, str]) -> Section:
             return part
         first, *rest = part
         word = names.get(first, first) if isinstance(first, str) else inner(first)
-        return (word, *map(inner, rest))
+        return same_or(part, (word, *map(inner, rest)))
 
     return tuple(map(inner, expressions))
 
 
-@dataclass
-class Parts:
-    """Both files as sections, while they are repaired. `goals` are the goals of the problem, of which there is one.
-
-    `others` and `problem_others` are unknown sections: they are kept, so that the check reports them.
-    """
-
-    name: str = "unnamed"
-    problem_name: str = "unnamed"
-    asked_domain: str | None = None
-    requirements: list[str] = field(default_factory=list)
-    types: list[TypedName] = field(default_factory=list)
-    constants: list[TypedName] = field(default_factory=list)
-    predicates: list[Section] = field(default_factory=list)
-    actions: list[Section] = field(default_factory=list)
-    others: list[Section] = field(default_factory=list)
-    problem_others: list[Section] = field(default_factory=list)
-    objects: list[TypedName] | None = None
-    unread_objects: Section = ()
-    init: Section | None = None
-    goals: list[Section] = field(default_factory=list)
-
-    @property
-    def goal(self) -> Section:
-        """The conditions of all goals."""
-        return tuple(part for goal in self.goals for part in goal)
-
-    @property
-    def objects_and_constants(self) -> tuple[TypedName, ...]:
-        return (*self.constants, *(self.objects or ()))
-
-    def domain_text(self) -> str:
-        """The domain file."""
-        parts: list[Section] = [("domain", self.name)]
-        lists: list[tuple[str, Iterable[Sexpr]]] = [
-            (":requirements", self.requirements),
-            (":types", untyped(self.types)),
-            (":constants", untyped(self.constants)),
-            (":predicates", self.predicates),
-        ]
-        parts += [(name, *items) for name, items in lists if tuple(items)]
-        return _written([*parts, *self.others, *self.actions])
-
-    def problem_text(self) -> str:
-        """The problem file."""
-        parts: list[Section] = [("problem", self.problem_name), (":domain", self.asked_domain or self.name)]
-        if self.objects is not None:
-            parts.append((":objects", *untyped(self.objects), *self.unread_objects))
-        if self.init is not None:
-            parts.append((":init", *self.init))
-        parts += self.problem_others
-        parts += [(":goal", *goal) for goal in self.goals]
-        return _written(parts)
+def typed_words(names: Iterable[TypedName]) -> Section:
+    """Typed names as a list: `a b - t c - u`."""
+    words: list[str] = []
+    for kind, group in groupby(names, key=lambda name: name.type):
+        words += [*(name.name for name in group), "-", kind]
+    return tuple(words)
 
 
-def untyped(names: Iterable[TypedName]) -> Section:
-    """Typed names as a list again."""
-    return tuple(word for name in names for word in (name.name, "-", name.type))
+def joined_lists(lists: Iterable[Section]) -> Section:
+    """Several typed lists as one; names without a type come last, where no type of the next list follows them."""
+    items: list[Sexpr] = []
+    without_type: list[Sexpr] = []
+    for words in lists:
+        end = _typed_end(words)
+        items += words[:end]
+        without_type += words[end:]
+    return (*items, *without_type)
 
 
-def _written(parts: Iterable[Section]) -> str:
-    return "(define\n" + "\n".join(f"  {show(part)}" for part in parts) + "\n)"
+def changed_list(words: Section, names: Sequence[TypedName]) -> Section:
+    """A typed list that says what `names` say: the words that agree with them, in their order, then what is new."""
+    wanted = Counter(names)
+
+    def stays(name: Sexpr, kind: str) -> bool:
+        entry = TypedName(show(name), kind)
+        wanted[entry] -= 1
+        return wanted[entry] >= 0
+
+    items: list[Sexpr] = []
+    waiting: list[Sexpr] = []
+    end = _typed_end(words)
+    number = 0
+    while number < end:
+        if words[number] == "-":
+            kind = words[number + 1 : number + 2] or (ANY_TYPE,)
+            kept = [name for name in waiting if stays(name, show(kind[0]))]
+            items += [*kept, "-", kind[0]] if kept else []
+            waiting, number = [], number + 1
+        else:
+            waiting.append(words[number])
+        number += 1
+    rest = [name for name in words[end:] if stays(name, ANY_TYPE)]
+    new: list[TypedName] = []
+    for entry in reversed(names):  # of equal names those at the end are new
+        if wanted[entry] > 0:
+            wanted[entry] -= 1
+            new.append(entry)
+    typed = [entry for entry in reversed(new) if entry.type != ANY_TYPE]
+    return (*items, *typed_words(typed), *rest, *(entry.name for entry in reversed(new) if entry.type == ANY_TYPE))
