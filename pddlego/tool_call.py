@@ -67,9 +67,11 @@ def main() -> None:
 
 
 def _called(function: str, arguments: dict[str, Any]) -> Any:
-    for name in ("domain", "problem", "plan", "text", "left", "right"):
+    for name in ("domain", "problem", "text", "left", "right"):
         if tools.is_path(arguments.get(name)):
             raise UsageError(f"{name} is not PDDL", "It is the name of a file.", "Pass its text, not its path.")
+    if arguments.get("plan"):
+        arguments = {**arguments, "plan": f"{arguments['plan']}\n"}  # a line, which is never a path
     return FUNCTIONS[function](**arguments)
 
 

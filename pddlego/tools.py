@@ -427,7 +427,7 @@ def _invalid(part: Part, file: object, errors: Sequence[str]) -> UsageError:
 
 
 def is_path(file: object) -> bool:
-    """Whether a file is named by its path: a `Path`, a name as `a.pddl` or `a.plan`, or that of a file that is there."""
+    """Whether a file is named by its path: a `Path`, a name like `a.pddl` or `a.plan`, or the name of a file there is."""
     if isinstance(file, Path) or not isinstance(file, str):
         return isinstance(file, Path)
     if not file.strip() or {"(", "\n", "\0"} & {*file}:
