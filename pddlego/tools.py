@@ -427,7 +427,7 @@ def _invalid(part: Part, file: object, errors: Sequence[str]) -> UsageError:
 
 
 def is_path(file: object) -> bool:
-    """Whether a file is named by its path: a `Path`, a name like `a.pddl` or `a.plan`, or the name of a file there is."""
+    """Whether a value is a path: a `Path`, a name like `a.pddl` or `a.plan`, or the name of a file that exists."""
     if isinstance(file, Path) or not isinstance(file, str):
         return isinstance(file, Path)
     if not file.strip() or {"(", "\n", "\0"} & {*file}:
