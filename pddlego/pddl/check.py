@@ -502,6 +502,9 @@ def _cycles(domain: Domain) -> Iterator[Defect]:
         if name in above or (name == ANY_TYPE and above):
             message = f"type {name} is its own ancestor, over {', '.join(sorted(above))}"
             message += "; give one of them another parent"
+            if name in parents[name] and name != ANY_TYPE:
+                message = f"type {name} is its own parent, which has two readings: {name} stands in the wrong list, or"
+                message += f" the parent is wrong; write '{name} - object' apart, or another parent"
             yield Defect(DefectKind.TYPE_CYCLE, name, message, place=places[name])
 
 
