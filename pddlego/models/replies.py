@@ -83,7 +83,7 @@ class ReportedError(NoReplyError):
 
 
 def reported(body: Any) -> ReportedError | None:
-    """The error that a whole reply, or a piece of one, reports (OpenRouter: in the choice); None if it reports no error."""
+    """The error that a whole reply, or a piece of one, reports (OpenRouter: in the choice); or None."""
     holder = body[0] if isinstance(body, list) and body else body
     if not isinstance(holder, dict):
         return ReportedError(body) if error_of(body) else None
