@@ -64,7 +64,7 @@ class EngineError(PddlegoError):
     """The game engine could not start, died, or answered with an error (exit code 3)."""
 
 
-class TooLargeError(PddlegoError):
+class TooManyCasesError(PddlegoError):
     """A condition, an action or a goal has more cases than are looked at (exit code 3). `part` names it."""
 
     def __init__(self, part: str = "") -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from pddlego.errors import UsageError
+from pddlego.errors import PddlegoError, UsageError
 from pddlego.pddl import Atom, Defect, DefectKind, Domain, PddlSyntaxError, Problem, parse_domain
 from pddlego.pddl.check import check_domain, check_reading
 from pddlego.pddl.costs import counts_cost
@@ -31,7 +31,7 @@ from pddlego.planning.compare import Comparison
 from pddlego.planning.plan_text import PlanReading, read_plan
 from pddlego.planning.result import LEAST_COST
 from pddlego.planning.solve import TOO_DEEP, checked_domain, checked_problem
-from pddlego.planning.validate import PlanFault, plan_cost
+from pddlego.planning.validate import FaultKind, PlanFault, plan_cost
 from pddlego.planning.world import Simulator, World
 from pddlego.util.answers import spoken
 from pddlego.util.files import read_source, read_text
@@ -298,7 +298,8 @@ def _not_proved(search: Search, planner: str) -> str:
 def validate(domain: DomainFile, problem: ProblemFile, plan: PlanFile) -> ValidationResult:
     """Execute a plan, and report what is wrong with it or its cost. A text that cannot be read is not a valid plan.
 
-    Raises `UsageError` for an invalid domain or problem, and for a path that cannot be read.
+    Raises `UsageError` for an invalid domain or problem, and for a path that cannot be read; `PddlegoError` if a step
+    has more cases than can be looked at.
     """
     value = read_domain_file(domain)
     task = read_problem_file(value, problem)
@@ -312,6 +313,9 @@ def validate(domain: DomainFile, problem: ProblemFile, plan: PlanFile) -> Valida
         fault = validate_plan(value, task, reading.plan)
     if fault is None:
         return ValidationResult(True, plan_cost(value, task, reading.plan), note=reading.note)
+    if fault.kind is FaultKind.TOO_LARGE:
+        advice = "Use fewer variables or fewer objects."
+        raise PddlegoError("The plan cannot be judged", f"{_fault_text(fault)}.", advice)
     number = None if fault.time is None else fault.time + 1
     rule = fault.kind.value.replace(" ", "-")
     return ValidationResult(
@@ -320,7 +324,10 @@ def validate(domain: DomainFile, problem: ProblemFile, plan: PlanFile) -> Valida
 
 
 def simulate(domain: DomainFile, problem: ProblemFile, plan: PlanFile = "") -> SimulationResult:
-    """Execute a plan step by step. Raises `UsageError` for invalid files."""
+    """Execute a plan step by step.
+
+    Raises `UsageError` for invalid files, and `PddlegoError` for a state with more cases than can be looked at.
+    """
     value = read_domain_file(domain)
     task = read_problem_file(value, problem)
     try:
@@ -335,8 +342,10 @@ def simulate(domain: DomainFile, problem: ProblemFile, plan: PlanFile = "") -> S
         possible = len(steps) if fault is None or fault.time is None else fault.time
         for number, step in enumerate(steps.steps[:possible], start=1):
             before = frozenset(simulator.state)
+            world.work.renew()
             simulator.do(step)
             states.append(_state(simulator, task, number, str(step), before))
+        world.work.renew()
         applicable = tuple(map(str, simulator.applicable()))
         if fault is None or fault.time is None:
             return SimulationResult(tuple(states), applicable)
@@ -432,7 +441,7 @@ def is_path(file: object) -> bool:
         return isinstance(file, Path)
     if not file.strip() or {"(", "\n", "\0"} & {*file}:
         return False
-    if file.lower().endswith((".pddl", ".plan")):
+    if file.lower().endswith((".pddl", ".plan")) and len(file.split()) == 1:
         return True
     try:
         return Path(file).is_file()

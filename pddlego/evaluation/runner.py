@@ -230,6 +230,14 @@ class Runner:
     def _attempt(self, cell: Cell) -> Summary | None:
         """Play a cell. Returns the result, or None if the runner has recorded it because of an abort."""
         attempt = self._in_flight[cell] = _Attempt(cell, self._store)
+        try:
+            self._play(cell, attempt)
+            return attempt.end()
+        finally:
+            del self._in_flight[cell]  # only now: an abort records what is in flight and has no result
+
+    def _play(self, cell: Cell, attempt: _Attempt) -> None:
+        """Play a cell to its last event."""
 
         def keep(event: Event, seconds: float) -> None:
             attempt.keep(event, seconds)
@@ -253,5 +261,3 @@ class Runner:
             ended(Outcome.CRASHED, explained(error))
         finally:
             attempt.close()
-            del self._in_flight[cell]
-        return attempt.end()

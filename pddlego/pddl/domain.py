@@ -366,6 +366,7 @@ _OTHER_FIELDS = {
 def _field_defects(name: str, action: tuple[Sexpr, ...]) -> Iterator[Defect]:
     """What is wrong with the fields of an action, which are pairs of a word and a list."""
     keys = [(show(key), place) for key, place in list(placed(action, 2))[::2]]
+    seen: set[str] = set()
     for number, (key, place) in enumerate(keys):
         if key in _OTHER_FIELDS:
             message = f"action {name}: {_OTHER_FIELDS[key]} ({key}) are not supported (only classical planning is)"
@@ -374,10 +375,11 @@ def _field_defects(name: str, action: tuple[Sexpr, ...]) -> Iterator[Defect]:
             message = f"action {name}: '{in_short(key)}' is not a field; write {', '.join(_FIELDS)}, each with one list"
             yield syntax_defect(message, place)
             return  # what follows is out of step
-        elif any(key == other for other, _ in keys[:number]):
+        elif key in seen:
             yield syntax_defect(f"action {name}: {key} appears twice; write it once", place)
         elif 2 * number + 3 >= len(action):
             yield syntax_defect(f"action {name}: nothing follows {key}; write {key} (…)", place)
+        seen.add(key)
     if all(key != ":effect" for key, _ in keys):
         yield syntax_defect(f"action {name}: it has no :effect; write :effect (…)", place_of(action))
 

@@ -165,7 +165,7 @@ class Completion:
     """What facts that are true imply, because exactly one fact of each group is true in every reachable state.
 
     A group is a candidate that no action makes empty, for an object of which exactly one fact is true at the beginning.
-    Raises `TooLargeError` if finding out takes more than `work`.
+    Raises `TooManyCasesError` if finding out takes more than `work`.
     """
 
     def __init__(self, domain: Domain, problem: Problem, true: Iterable[Atom], work: Work | None = None) -> None:

@@ -55,7 +55,16 @@ IMPLIED = {
 }
 """Requirements that stand for several others."""
 
-KNOWN = frozenset(
+READ_REQUIREMENTS = frozenset(
+    (
+        *(":strips", ":adl", ":typing", ":negation", ":equality", ":negative-preconditions"),
+        *(":disjunctive-preconditions", ":existential-preconditions", ":universal-preconditions"),
+        *(":quantified-preconditions", ":conditional-effects", ":derived-predicates", ":action-costs"),
+    )
+)
+"""The requirements that Fast Downward reads; it refuses a file with another one."""
+
+PDDL_REQUIREMENTS = READ_REQUIREMENTS | frozenset(
     (
         *(*IMPLIED[":ucpop"], ":ucpop", ":action-costs", ":fluents", ":numeric-fluents", ":object-fluents", ":mdp"),
         *(":durative-actions", ":duration-inequalities", ":continuous-effects", ":derived-predicates", ":open-world"),
@@ -204,7 +213,7 @@ def _made(action: Action) -> set[str]:
 
 
 def _requirements(domain: Domain) -> Iterator[Defect]:
-    for name in sorted(set(domain.requirements) - KNOWN):
+    for name in sorted(set(domain.requirements) - PDDL_REQUIREMENTS):
         message = f"PDDL has no requirement {name}; remove it"
         yield warning(DefectKind.UNKNOWN_REQUIREMENT, name, message)
     declared = with_implied(domain.requirements)

@@ -42,7 +42,7 @@ _PASSES = 4
 _MAX_SHOWN = 100
 """Characters of a key or a value in a message."""
 
-_BLANK = r"(?: \s | //[^\n]{0,200}\n | \#[^\n]{0,200}\n | /\*[^*]{0,200}\*/ )*"
+_BLANK = r"\s* (?: (?: //[^\n]{0,200}\n | \#[^\n]{0,200}\n | /\*[^*]{0,200}\*/ ) \s* ){0,5}"
 
 _START = re.compile(
     rf"""\{{ {_BLANK} (?:

@@ -11,19 +11,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from pddlego.pddl.domain import DomainReading
-from pddlego.pddl.lint import KNOWN
+from pddlego.pddl.lint import PDDL_REQUIREMENTS, READ_REQUIREMENTS
 from pddlego.pddl.problem import ProblemReading
 from pddlego.pddl.rules import Defect, DefectKind, Position, not_supported, syntax_defect
 from pddlego.pddl.sexpr import Sexpr, at_words, place_of, placed, show
-
-READ_REQUIREMENTS = frozenset(
-    (
-        *(":strips", ":adl", ":typing", ":negation", ":equality", ":negative-preconditions"),
-        *(":disjunctive-preconditions", ":existential-preconditions", ":universal-preconditions"),
-        *(":quantified-preconditions", ":conditional-effects", ":derived-predicates", ":action-costs"),
-    )
-)
-"""The requirements that Fast Downward reads; it refuses a file with another one."""
 
 _REFUSED = frozenset(
     (
@@ -111,7 +102,7 @@ def _requirements(whole: tuple[Sexpr, ...]) -> Iterator[Defect]:
         if not isinstance(part, tuple) or part[:1] != (":requirements",):
             continue
         for word, place in placed(part, 1):
-            if isinstance(word, str) and word in KNOWN - READ_REQUIREMENTS:
+            if isinstance(word, str) and word in PDDL_REQUIREMENTS - READ_REQUIREMENTS:
                 remedy = "write :action-costs if the domain has costs, else remove it"
                 remedy = remedy if word in (":fluents", ":numeric-fluents") else "remove it"
                 yield not_supported(

@@ -133,8 +133,8 @@ def at_words(text: str, defects: Iterable[Defect]) -> Iterator[Defect]:
 def _find(lines: list[str], word: str, start: Position) -> Position | None:
     """The position of the first such word from `start` on."""
     first, column = start
-    for number, line in enumerate(lines[first - 1 :], start=first):
-        for match in TOKEN.finditer(line, column - 1 if number == first else 0):
+    for number in range(first, len(lines) + 1):
+        for match in TOKEN.finditer(lines[number - 1], column - 1 if number == first else 0):
             if match.group() == word:
                 return number, match.start() + 1
     return None

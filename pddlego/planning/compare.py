@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from pddlego.errors import TooLargeError
+from pddlego.errors import TooManyCasesError
 from pddlego.pddl import Atom, Domain, Problem
 from pddlego.pddl.conditions import (
     ANY_TYPE,
@@ -88,7 +88,7 @@ def compare_problems(domain: Domain, left: Problem, right: Problem, *, seconds: 
         )
         if result.verdict is Verdict.UNDECIDED:
             result = _by_states(domain, problems, result, seconds / 4)
-    except TooLargeError:
+    except TooManyCasesError:
         result = Comparison(Verdict.UNDECIDED, f"the problems are too large to be compared within {seconds:g} s")
     if left.domain != right.domain:
         note = f"the problems name different domains, {left.domain} and {right.domain}"
@@ -335,7 +335,7 @@ def compare_domains(left: Domain, right: Domain) -> Comparison:
     try:
         if are_isomorphic(_DomainStructure(left).structure, _DomainStructure(right).structure, Work(seconds=SECONDS)):
             return Comparison(Verdict.SAME, "equal up to names and order")
-    except TooLargeError:
+    except TooManyCasesError:
         return Comparison(Verdict.UNDECIDED, f"the domains are too large to be compared within {SECONDS:g} s")
     return Comparison(Verdict.UNDECIDED, "the domains are not written alike; whether they mean the same is not known")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from enum import Enum
 
-from pddlego.errors import TooLargeError
+from pddlego.errors import TooManyCasesError
 from pddlego.pddl import Domain, Problem, same_name
 from pddlego.planning.isomorphism import Structure, are_isomorphic
 from pddlego.planning.world import Transitions, transitions
@@ -36,7 +36,7 @@ def equivalence(left: tuple[Domain, Problem], right: tuple[Domain, Problem], mos
         return same
     try:
         isomorphic = are_isomorphic(_structure(one), _structure(other))
-    except TooLargeError:
+    except TooManyCasesError:
         isomorphic = None
     if isomorphic is None:
         return Equivalence.TOO_LARGE

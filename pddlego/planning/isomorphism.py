@@ -25,7 +25,7 @@ def are_isomorphic(left: Structure, right: Structure, work: Work | None = None) 
 
     Colours are refined until they are stable (1-dimensional Weisfeiler-Leman); then objects that look alike are paired
     one by one. If no pair fits, the structures differ, unless an earlier choice of a pair may be to blame. Raises
-    `TooLargeError` if that takes more than `work`.
+    `TooManyCasesError` if that takes more than `work`.
     """
     if Counter(label for label, _ in left.relations) != Counter(label for label, _ in right.relations):
         return False

@@ -16,7 +16,7 @@ from itertools import pairwise
 from pddlego.pddl import Defect, Domain, PddlSyntaxError, Problem
 from pddlego.pddl.rules import Position, syntax_defect
 from pddlego.planning.result import Plan, PlanStep
-from pddlego.util.answers import spoken
+from pddlego.util.answers import reasoning
 from pddlego.util.text import count, one_line
 
 
@@ -330,11 +330,10 @@ class _Reader:
 
 
 def _without_reasoning(text: str) -> str:
-    """The text with blanks in place of the reasoning before the answer, so that positions stay."""
-    answer = spoken(text)
-    if answer and text.endswith(answer):
-        return re.sub(r"[^\n]", " ", text[: len(text) - len(answer)]) + answer
-    return answer
+    """The text with blanks in place of its reasoning, so that positions stay."""
+    for start, end in reasoning(text):
+        text = text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]
+    return text
 
 
 def _as_sentence(found: list[_Found], line: str, at: int) -> list[_Found]:

@@ -10,7 +10,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
-from pddlego.errors import TooLargeError
+from pddlego.errors import TooManyCasesError
 from pddlego.pddl import Atom, Defect, DefectKind, Domain, Problem
 from pddlego.pddl.conditions import And, Formula, Not, Term, When, atoms_of, changed_atoms, conjuncts, with_parts
 from pddlego.pddl.domain import Action
@@ -33,7 +33,7 @@ def relaxed_warnings(domain: Domain, problem: Problem) -> Iterator[Defect]:
     explorer = _Explorer(domain, problem)
     try:
         explorer.explore()
-    except TooLargeError:
+    except TooManyCasesError:
         return
     yield from explorer.lacking()
     goals = [goal for goal in conjuncts(problem.goal) if explorer.is_out_of_reach(goal)]
@@ -100,7 +100,7 @@ class _Explorer(Simulator):
             yield warning(DefectKind.MISSING_COST, str(term), f"{message}; add (= {term} NUMBER) to :init")
 
     def explore(self) -> None:
-        """Do everything that is possible. Raises `TooLargeError` if that is too much."""
+        """Do everything that is possible. Raises `TooManyCasesError` if that is too much."""
         for action in self.world.domain.actions:
             if not self._conjuncts[action.name]:
                 self._try(action, [], {})

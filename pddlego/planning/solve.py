@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from pddlego.errors import TooLargeError
+from pddlego.errors import TooManyCasesError
 from pddlego.pddl import Defect, DefectKind, Domain, Problem, check
 from pddlego.pddl.check import MAX_DEFECTS, check_domain, check_reading
 from pddlego.pddl.conditions import TRUE
@@ -120,8 +121,9 @@ class CheckedProblem:
 def checked_domain(text: str) -> CheckedDomain:
     """Check a domain: what is wrong with its text, else all errors, else what is most likely a mistake. Total."""
     reading = read_domain(text)
-    unreadable = tuple(defect for defect in reading.defects if defect.blocking)
-    found = unreadable or (*reading.defects, *check_domain(reading.domain), *domain_refusals(reading))
+    unreadable = tuple(defect for defect in reading.defects if defect.blocking)[:MAX_DEFECTS]
+    refusals = itertools.islice(domain_refusals(reading), MAX_DEFECTS)
+    found = unreadable or (*reading.defects, *check_domain(reading.domain), *refusals)
     defects = as_errors(text, found)
     if any(defect.blocking for defect in defects):
         return CheckedDomain(None, defects)
@@ -133,7 +135,9 @@ def checked_domain(text: str) -> CheckedDomain:
 def checked_problem(domain: Domain, text: str) -> CheckedProblem:
     """Check a problem of a sound domain: all defects, and where planning is possible what is most likely a mistake."""
     reading = read_problem(text)
-    defects = as_errors(text, (*check_reading(domain, reading), *problem_refusals(reading)))
+    defects = as_errors(
+        text, (*check_reading(domain, reading), *itertools.islice(problem_refusals(reading), MAX_DEFECTS))
+    )
     if any(defect.blocking for defect in defects):
         return CheckedProblem(None, defects)
     problem = reading.problem
@@ -157,7 +161,7 @@ def _goal(domain: Domain, problem: Problem) -> Iterator[Defect]:
         if not goal_holds(domain, problem):
             return
         reason = NOTHING_THERE if speaks_of_nothing(domain, problem) else "there is nothing to plan"
-    except TooLargeError as error:
+    except TooManyCasesError as error:
         part = error.part or "the goal"
         message = (
             f"{part} has too many cases for {count(len(problem.objects), 'object')}; quantify over fewer variables"

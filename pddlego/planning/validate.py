@@ -13,7 +13,7 @@ from enum import Enum
 from fractions import Fraction
 from operator import itemgetter
 
-from pddlego.errors import TooLargeError
+from pddlego.errors import TooManyCasesError
 from pddlego.pddl import Atom, Domain, Problem
 from pddlego.pddl.conditions import And, Exists, Forall, Formula, Imply, Not, Or, Renaming
 from pddlego.planning.interference import interference
@@ -105,9 +105,10 @@ def validate(domain: Domain, problem: Problem, plan: Plan, work: Work | None = N
         if fault is not None:
             return fault
     try:
+        world.work.renew()
         if world.holds(problem.goal, state, {}):
             return None
-    except TooLargeError as error:
+    except TooManyCasesError as error:
         return PlanFault(FaultKind.TOO_LARGE, f"{error.part or 'the goal'} has too many cases to look at")
     return PlanFault(FaultKind.GOAL, "The goal is not satisfied", _advice(world, problem.goal, state, {}))
 
@@ -116,6 +117,7 @@ def _executed(world: World, steps: Sequence[PlanStep], first: int, state: set[At
     """Execute steps that have the same time in `state`, unless one of them has a fault, which is returned."""
     time, step = first, steps[0]
     try:
+        world.work.renew()
         for time, step in enumerate(steps, start=first):
             fault = _wrong_step(world, step, time, state)
             if fault is not None:
@@ -124,7 +126,7 @@ def _executed(world: World, steps: Sequence[PlanStep], first: int, state: set[At
         if fault is not None:
             return fault
         changes = [world.changes(step, state) for step in steps]  # in any order, as they do not interfere
-    except TooLargeError as error:
+    except TooManyCasesError as error:
         what = f"{error.part or f'{step} at time {time}'} has too many cases to look at"
         return PlanFault(FaultKind.TOO_LARGE, what, time=time, step=step)
     for adds, deletes in changes:
@@ -137,7 +139,7 @@ def _advice(world: World, condition: Formula, state: AbstractSet[Atom], binding:
     """What to change so that a condition is true; empty if there are too many cases to say."""
     try:
         return advice(world, condition, state, binding)
-    except TooLargeError:
+    except TooManyCasesError:
         return ""
 
 
@@ -205,13 +207,13 @@ def _wrong_step(world: World, step: PlanStep, time: int, state: AbstractSet[Atom
 
 
 def goal_holds(domain: Domain, problem: Problem, work: Work | None = None) -> bool:
-    """Whether the goal is true in the initial state. Raises `TooLargeError` if that takes more than `work`."""
+    """Whether the goal is true in the initial state. Raises `TooManyCasesError` if that takes more than `work`."""
     return World(domain, problem, work).holds(problem.goal, problem.facts, {})
 
 
 def speaks_of_nothing(domain: Domain, problem: Problem, work: Work | None = None) -> bool:
     """Whether the goal is true only because nothing that it speaks of is there: `(forall (?i - item) …)` of no item.
 
-    Raises `TooLargeError` if that takes more than `work`.
+    Raises `TooManyCasesError` if that takes more than `work`.
     """
     return World(domain, problem, work).is_vacuous(problem.goal, problem.facts, {})

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 
-from pddlego.errors import TooLargeError
+from pddlego.errors import TooManyCasesError
 from pddlego.pddl import Atom, Domain, Problem
 from pddlego.pddl.conditions import (
     And,
@@ -37,17 +37,21 @@ from pddlego.util.work import Work
 WorldState = frozenset[Atom]
 
 MOST_CASES = 1_000_000
-"""Conditions, and cases of their variables, that a `World` looks at unless it is given other `work`: some seconds."""
+"""Conditions, and cases of their variables, that a `World` looks at unless it is given other `work`: about a second."""
+
+SECONDS = 15.0
+"""Seconds that executing a plan may take, whose steps may have `MOST_CASES` each."""
 
 
 class World:
     """The semantics of conditions and effects over the objects of one problem.
 
-    Whatever evaluates them raises `TooLargeError` once all of it has taken more than `work`, `MOST_CASES` by default.
+    Evaluating them raises `TooManyCasesError` once it has taken more than `work`: by default `MOST_CASES`, and as many
+    again after each `work.renew()`, which the execution of a plan calls for each step.
     """
 
     def __init__(self, domain: Domain, problem: Problem, work: Work | None = None) -> None:
-        self.work = work or Work(MOST_CASES)
+        self.work = work or Work(MOST_CASES, SECONDS)
         self.domain = domain
         self.objects = sorted({*domain.constants, *problem.objects}, key=lambda obj: obj.name)
         self.types = {obj.name: obj.type for obj in self.objects}
@@ -201,8 +205,8 @@ class World:
             return False
         try:
             return self.holds(rule.condition, state, {parameter.name: arg for parameter, arg in pairs})
-        except TooLargeError as error:
-            raise TooLargeError(error.part or f"derived predicate {atom.predicate}") from None
+        except TooManyCasesError as error:
+            raise TooManyCasesError(error.part or f"derived predicate {atom.predicate}") from None
 
 
 class _Proof:
@@ -357,7 +361,7 @@ def transitions(
     edges: list[tuple[int, PlanStep, int]] = []
     goals: frozenset[int] = frozenset()
     size = len(start)
-    with contextlib.suppress(TooLargeError):
+    with contextlib.suppress(TooManyCasesError):
         while waiting and len(numbers) <= most and size <= facts:
             state = waiting.popleft()
             for step in Simulator(world, state).applicable():

@@ -8,6 +8,7 @@ its program, too, so it imports only the standard library.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import signal
@@ -50,7 +51,8 @@ class Guard:
         """The process must end now."""
         self._armed = True
         if self._process is not None:
-            os.write(self._writing, _AT_ONCE)
+            with contextlib.suppress(OSError):  # the guard is gone: the process ends on its own
+                os.write(self._writing, _AT_ONCE)
 
     def close(self) -> None:
         """Stop counting signals. A guard that was armed stays."""

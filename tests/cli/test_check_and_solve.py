@@ -300,7 +300,7 @@ def test_a_domain_and_a_problem_are_repaired_together(tmp_path: Path) -> None:
     (tmp_path / "p.pddl").write_text(TASK[:-1])
     done = run("repair", "d.pddl", "p.pddl", "--write", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (0, "")
-    assert "lexical: Markdown fences stood around the file" in done.stderr
+    assert "lexical: Markdown fences found around the file" in done.stderr
     assert run("check", "d.pddl", "p.pddl", cwd=tmp_path).returncode == 0
     again = run("repair", "d.pddl", "p.pddl", "--diff", cwd=tmp_path)
     assert (again.returncode, again.stdout) == (0, "")

@@ -239,7 +239,7 @@ def test_domains_of_competitions_and_games_are_not_changed(file: Path) -> None:
     assert repair("", begin + problem) == Repaired("", begin + problem)
 
 
-REFUSED_BY_PLANNERS = ("requirements ", "stood twice", "another order")
+REFUSED_BY_PLANNERS = ("requirements ", "found twice", "another order")
 """Repairs of what the check accepts and Fast Downward's translator refuses; none of them changes a meaning."""
 
 

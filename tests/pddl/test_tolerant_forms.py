@@ -26,7 +26,7 @@ def repaired(domain: str, problem: str = PROBLEM) -> tuple[str, str, str]:
     [
         (swap(CONDITION, f"({CONDITION})"), "twice"),
         (swap("    :precondition", "  )\n    :precondition"), "closed before its end"),
-        (swap("(:action move", "() (:action move"), "stood among the sections"),
+        (swap("(:action move", "() (:action move"), "found among the sections"),
     ],
     ids=["twice", "fields behind the action", "nothing"],
 )

@@ -298,7 +298,7 @@ def look(how: Reviewing, draft: Draft) -> Generator[Event, None, Review]:
     budget = how.asking.budget
     budget.check_time()
     left = budget.seconds_left
-    result = how.planner.solve(domain.domain, problem.problem, SEARCH, **({} if left is None else {"seconds": left}))
+    result = how.planner.solve(domain.domain, problem.problem, SEARCH, seconds=left)
     budget.check_time()
     plan = str(result.plan) if result.plan is not None else ""
     yield PlanTried(result.status, result.message, tuple(plan.splitlines()))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from pddlego.episode.budget import Budget
 from pddlego.episode.events import Event
-from pddlego.errors import TooLargeError
+from pddlego.errors import TooManyCasesError
 from pddlego.methods.base import Tools
 from pddlego.methods.programs.episode import judged_by
 from pddlego.methods.programs.events import SOLVED, Evaluated, Ran
@@ -87,7 +87,7 @@ class Baseline:
         done: list[PlanStep] = []
         try:
             reason = self._walk(Simulator(world, task.problem.facts), task, done, rng)
-        except TooLargeError:
+        except TooManyCasesError:
             reason = "timeout"
         if reason:
             return reason, len(done), ""
@@ -95,7 +95,7 @@ class Baseline:
         return (SOLVED if valid else "plan semantics"), len(done), ""
 
     def _walk(self, simulator: Simulator, task: Task, done: list[PlanStep], rng: random.Random) -> str:
-        """Do random steps until the goal is reached; why it is not, if not. Raises `TooLargeError` out of time."""
+        """Do random steps until the goal is reached; why it is not, if not. Raises `TooManyCasesError` out of time."""
         while not simulator.world.holds(task.problem.goal, simulator.state, {}):
             possible = list(simulator.applicable()) if len(done) < self.options.horizon else []
             if not possible:

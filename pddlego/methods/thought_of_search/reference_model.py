@@ -38,7 +38,7 @@ _FAULTS: Mapping[Which, tuple[Callable[[str], str], ...]] = {
     "successors": (*_COMMON, _returning("({})[:-1]"), _returning("[*({}), state]")),
     "goal": (*_COMMON, _returning("not ({})"), _returning("True")),
 }
-"""Ways in which the functions of language models go wrong: neither Python nor a value, too few states or wrong ones."""
+"""Typical faults of generated functions: invalid Python, no value, too few states, wrong states."""
 
 
 @dataclass

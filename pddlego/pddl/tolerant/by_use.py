@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from pddlego.pddl.conditions import ANY_TYPE, Atom, TypedName, atoms_of, changed_atoms, read_atom, read_condition
 from pddlego.pddl.domain import MAX_TYPES, Domain
+from pddlego.pddl.lint import READ_REQUIREMENTS
 from pddlego.pddl.names import is_name
 from pddlego.pddl.sexpr import show
 from pddlego.pddl.tolerant import declare as uses
@@ -258,11 +259,11 @@ class _User:
             *parts.requirements,
             *(word for slot in parts.in_problem if slot.kind == ":requirements" for word in slot.section[1:]),
         ]
-        unknown = [show(word) for word in stated if show(word) not in uses.KNOWN]
+        unknown = [show(word) for word in stated if show(word) not in READ_REQUIREMENTS]
         if not unknown:
             return
         self.declared(f"requirements {' '.join(unknown)} are of no use here")
-        parts.requirements = [name for name in parts.requirements if name in uses.KNOWN]
+        parts.requirements = [name for name in parts.requirements if name in READ_REQUIREMENTS]
         parts.in_problem = [_without_unknown(slot) for slot in parts.in_problem]
 
 
@@ -271,5 +272,7 @@ def _without_unknown(slot: Slot) -> Slot:
         return slot
     return Slot(
         slot.kind,
-        same_or(slot.section, tuple(word for word in slot.section if word == slot.kind or show(word) in uses.KNOWN)),
+        same_or(
+            slot.section, tuple(word for word in slot.section if word == slot.kind or show(word) in READ_REQUIREMENTS)
+        ),
     )

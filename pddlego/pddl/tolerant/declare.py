@@ -23,7 +23,6 @@ from pddlego.pddl.conditions import (
     walk,
 )
 from pddlego.pddl.domain import Action
-from pddlego.pddl.lint import IMPLIED
 from pddlego.pddl.names import is_name
 from pddlego.pddl.sexpr import Sexpr, show
 from pddlego.pddl.tolerant.layout import Section, same_or
@@ -31,9 +30,6 @@ from pddlego.pddl.tolerant.structure import FIELDS, changed_list
 
 Use = tuple[Atom, Scope]
 """An atom with the types of the variables that are bound there."""
-
-KNOWN = frozenset({*IMPLIED[":adl"], *IMPLIED, ":derived-predicates", ":action-costs"}) - {":ucpop"}
-"""The requirements that Fast Downward's translator reads; it refuses files with others."""
 
 
 def typed(items: Iterable[Sexpr]) -> list[TypedName]:

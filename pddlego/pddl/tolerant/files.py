@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -11,7 +12,7 @@ from pddlego.pddl.domain import Domain, parse_domain, read_domain
 from pddlego.pddl.names import is_name
 from pddlego.pddl.problem import Problem, read_problem
 from pddlego.pddl.rules import Defect, PddlSyntaxError, Position
-from pddlego.pddl.sexpr import show
+from pddlego.pddl.sexpr import Sexpr, show
 from pddlego.pddl.tolerant import by_use, declare, structure
 from pddlego.pddl.tolerant.layout import Draft, Section, same_or
 from pddlego.pddl.tolerant.lexical import Note, read_file, read_sound
@@ -126,13 +127,15 @@ class _Reader:
         self.parts = Parts()
         self.domain_goals: list[Slot] = []
         self.arranged, self.both = arranged, both
+        self._placed: set[tuple[bool, str]] = set()
+        self._goals: set[tuple[bool, Section]] = set()
 
     def read(self, domain: Section, problem: Section) -> None:
         for in_domain, sections in ((True, domain), (False, problem)):
             own = list(structure.sections(sections, self.arranged))
             kinds = [str(section[0]) for section in own if in_domain or section[0] not in DECLARATIONS[1:]]
             if not is_in_order(kinds, in_domain):
-                self.arranged("sections stood in another order than planners read")
+                self.arranged("sections found in another order than planners read")
             for section in own:
                 self._take(section, in_domain)
         if self.domain_goals and self.parts.goals:
@@ -147,7 +150,7 @@ class _Reader:
             self._problem_section(section, in_domain)
         elif name in _OF_DOMAIN and (self.both or in_domain):
             if not in_domain:
-                self.arranged(f"section {name} of the domain stood in the problem file")
+                self.arranged(f"section {name} of the domain found in the problem file")
             self._domain_section(name, section)
         else:
             if name == "domain":
@@ -158,7 +161,7 @@ class _Reader:
         parts, name, rest = self.parts, str(section[0]), section[1:]
         slots = parts.in_problem
         if in_domain:
-            self.arranged(f"section {name} of the problem stood in the domain file")
+            self.arranged(f"section {name} of the problem found in the domain file")
         if name == ":goal":
             self._goal(section, in_domain)
             return
@@ -176,8 +179,10 @@ class _Reader:
 
     def _add(self, slots: list[Slot], slot: Slot) -> None:
         """Add the place of a section of which there is one in a file."""
-        if any(other.kind == slot.kind for other in slots):
-            self.arranged(f"section {slot.kind} stood twice")
+        place = (slots is self.parts.in_domain, slot.kind)
+        if place in self._placed:
+            self.arranged(f"section {slot.kind} found twice")
+        self._placed.add(place)
         slots.append(slot)
 
     def _goal(self, section: Section, in_domain: bool) -> None:
@@ -188,20 +193,23 @@ class _Reader:
             conditions = (("and",),)
         goals = self.domain_goals if in_domain else self.parts.in_problem
         slot = Slot(":goal", same_or(section, (":goal", *conditions)))
-        if slot in goals:
-            self.arranged("the goal stood twice")
+        if (in_domain, slot.section) in self._goals:
+            self.arranged("the goal found twice")
         else:
             goals.append(slot)
+        self._goals.add((in_domain, slot.section))
 
     def _objects(self, rest: Section) -> None:
         """Objects; a group that may be a name and its type, as `(kitchen location)`, stays for the check to ask."""
         parts = self.parts
         types = {type_name.name for type_name in parts.types} | {type_name.type for type_name in parts.types}
-        unclear = tuple(part for part in rest if isinstance(part, tuple) and "-" not in part and types & set(part[1:]))
-        clear = tuple(part for part in rest if part not in unclear)
-        parts.unread_objects += unclear
+
+        def is_unclear(part: Sexpr) -> bool:
+            return isinstance(part, tuple) and "-" not in part and not types.isdisjoint(part[1:])
+
+        parts.unread_objects += tuple(filter(is_unclear, rest))
         parts.objects = parts.objects or []
-        self._names(":objects", parts.objects, clear)
+        self._names(":objects", parts.objects, tuple(itertools.filterfalse(is_unclear, rest)))
 
     def _names(self, kind: str, names: list[TypedName], rest: Section) -> None:
         """Add the names of a typed list to those of its kind."""
@@ -237,7 +245,7 @@ class _Reader:
         )
         if not words or not all(map(is_name, words)):
             return predicates
-        self.arranged("a predicate stood without parentheses")
+        self.arranged("a predicate found without parentheses")
         return tuple((part,) if isinstance(part, str) else part for part in predicates)
 
     def _drop_repeated(self) -> None:
@@ -245,14 +253,18 @@ class _Reader:
         self._drop_own_subtypes()
         once = list(dict.fromkeys(parts.constants))
         if len(once) < len(parts.constants):
-            self.arranged("something stood twice among the constants")
+            self.arranged("something found twice among the constants")
             parts.constants = once
         seen: set[Section] = set()
-        for slot in [slot for slot in parts.in_domain if slot.kind == ":action"]:
-            if slot.section in seen:
-                self.arranged("something stood twice among the actions")
-                parts.in_domain = [other for other in parts.in_domain if other is not slot]
-            seen.add(slot.section)
+        kept: list[Slot] = []
+        for slot in parts.in_domain:
+            if slot.kind != ":action" or slot.section not in seen:
+                kept.append(slot)
+            if slot.kind == ":action":
+                seen.add(slot.section)
+        if len(kept) < len(parts.in_domain):
+            self.arranged("an action is defined twice in the same words")
+            parts.in_domain = kept
         if parts.objects is not None:
             self._drop_repeated_objects(parts.objects)
 
@@ -262,12 +274,12 @@ class _Reader:
         words = parts.words.get(":types", ())
         ends = [number for number, word in enumerate(words) if word == "-"]
         alone = {show(words[end - 1]) for begin, end in zip((-2, *ends), ends, strict=False) if end - begin == 3}
-        selves = [name.name for name in parts.types if name.name == name.type != ANY_TYPE and name.name in alone]
+        selves = {name.name: None for name in parts.types if name.name == name.type != ANY_TYPE and name.name in alone}
         if selves:
             self.arranged(f"type {', '.join(selves)} was its own subtype")
             kept = [name for name in parts.types if not (name.name == name.type and name.name in selves)]
-            missing = [name for name in selves if name not in {other.name for other in kept}]
-            parts.types = [*kept, *map(TypedName, missing)]
+            declared = {other.name for other in kept}
+            parts.types = [*kept, *(TypedName(name) for name in selves if name not in declared)]
 
     def _drop_repeated_objects(self, objects: list[TypedName]) -> None:
         parts = self.parts
@@ -283,9 +295,9 @@ class _Reader:
         constants = {constant.name: constant.type for constant in parts.constants}
         once = list(dict.fromkeys(objects))
         fits = [obj for obj in once if constants.get(obj.name) not in (obj.type, *([ANY_TYPE] * bool(kinds)))]
-        fits = [obj for obj in fits if obj.type != ANY_TYPE or obj.name not in {*constants, *kinds}]
+        fits = [obj for obj in fits if obj.type != ANY_TYPE or not (obj.name in constants or obj.name in kinds)]
         if len(fits) < len(objects):
-            self.arranged("an object stood twice, or was a constant already")
+            self.arranged("an object found twice, or was a constant already")
         parts.objects = fits
         self._of_both_types(fits)
 
@@ -295,13 +307,16 @@ class _Reader:
         kinds: dict[str, list[str]] = {}
         for obj in objects:
             kinds.setdefault(obj.name, []).append(obj.type)
-        for name, several in kinds.items():
-            if len(several) > 1:
-                both = "-and-".join(sorted(several))
-                self.arranged(f"{name} has the types {' and '.join(several)}, and is of both")
-                if both not in {type_name.name for type_name in parts.types}:
-                    parts.types += [TypedName(both, kind) for kind in sorted(several)]
-                parts.objects = [obj for obj in parts.objects or () if obj.name != name] + [TypedName(name, both)]
+        joint = {name: "-and-".join(sorted(several)) for name, several in kinds.items() if len(several) > 1}
+        declared = {type_name.name for type_name in parts.types}
+        for name, both in joint.items():
+            self.arranged(f"{name} has the types {' and '.join(kinds[name])}, and is of both")
+            if both not in declared:
+                declared.add(both)
+                parts.types += [TypedName(both, kind) for kind in sorted(kinds[name])]
+        if joint:
+            single = [obj for obj in parts.objects or () if obj.name not in joint]
+            parts.objects = [*single, *(TypedName(name, both) for name, both in joint.items())]
 
 
 @dataclass(frozen=True)

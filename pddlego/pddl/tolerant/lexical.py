@@ -19,7 +19,7 @@ MISSING = "closing parentheses were missing"
 
 _UNCLOSED = f"{MISSING} at the end"
 
-_FENCES = "Markdown fences stood around the file"
+_FENCES = "Markdown fences found around the file"
 
 _ESCAPES = {"\\n": "\n", "\\t": " ", '\\"': " "}
 _ESCAPE = re.compile(r'\\[nt"]')
@@ -69,7 +69,7 @@ def read_file(text: str, kind: str, note: Note) -> SourceFile:
     assert isinstance(define, Node)
     if not nodes.extra and _is_whole(nodes, kind):
         if rest:
-            note("text stood after the file")  # nothing of the file is missing
+            note("text found after the file")  # nothing of the file is missing
         return SourceFile(draft, define, define[1:])
     more = _continued(define[1:], rest, note)
     if nodes.extra and more and len(more) == len(rest):  # one of the parentheses behind them closes the file
@@ -119,9 +119,9 @@ def _continued(parts: tuple[Sexpr, ...], rest: list[Sexpr], note: Note) -> list[
         elif isinstance(part, tuple) and all(isinstance(part, str) for part in part):
             waiting.append(part)
         else:
-            note("text stood after the file")
+            note("text found after the file")
     if waiting:
-        note("text stood after the file")
+        note("text found after the file")
     return sections
 
 
@@ -139,7 +139,7 @@ def _closed(draft: Draft, note: Note) -> Draft:
     for key in keys:
         note(f"{MISSING} before {key}")
     if plain[end:].strip():
-        note("text stood after the file")
+        note("text found after the file")
         inserted.append((end, len(plain), "\n"))
     draft = draft.edited(inserted)
     unclosed = read_nodes(draft.text).unclosed
@@ -197,7 +197,7 @@ def _cleaned(text: str, kind: str, note: Note) -> Draft:
     draft = Draft.of(text)
     thoughts = reasoning(text)
     if thoughts:
-        note("the reasoning of the model stood before the file")
+        note("the reasoning of the model found before the file")
         draft = draft.edited((start, end, "") for start, end in thoughts)
     draft = _unescaped(draft, note)
     plain = _plain(draft.text)
@@ -208,7 +208,7 @@ def _cleaned(text: str, kind: str, note: Note) -> Draft:
     around: list[Edit] = []
     if plain[:start].strip():
         prose = _FENCE.sub("", plain[:start]).strip()
-        note("text stood before the file" if prose else _FENCES)
+        note("text found before the file" if prose else _FENCES)
         around.append((0, start, ""))
     if end < len(plain):
         around.append((end, len(plain), ""))

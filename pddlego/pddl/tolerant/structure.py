@@ -66,10 +66,10 @@ def sections(parts: Iterable[Sexpr], note: Note) -> Iterator[Section]:
     """The sections of a file, each action one, with those that stood inside others."""
     for part in _rejoined(_with_colons(_opened(tuple(parts), note), note), note):
         if not isinstance(part, tuple) or not part:
-            note(f"'{show(part)[:40]}' stood among the sections")
+            note(f"'{show(part)[:40]}' found among the sections")
             continue
         if isinstance(part[0], tuple):
-            note("sections stood in parentheses of their own")
+            note("sections found in parentheses of their own")
             yield from sections(part, note)
             continue
         name = head(part)
@@ -79,11 +79,11 @@ def sections(parts: Iterable[Sexpr], note: Note) -> Iterator[Section]:
         own = tuple(child for child in part[1:] if head(child) not in _ALL_SECTIONS)
         group = name == ":action" and bool(own) and isinstance(own[0], tuple)
         if group:
-            note("several actions stood in one section")
+            note("several actions found in one section")
             members = [(":action", *child) for child in own if isinstance(child, tuple) and head(child) not in FIELDS]
             yield from (_action(member, note) for member in members)
         elif name == ":action" and part[0] == ":actions" and all(isinstance(child, str) for child in own):
-            note("the actions stood in a section around them")  # which may have listed their names
+            note("the actions found in a section around them")  # which may have listed their names
         elif name == ":action":
             yield _action(same_or(part, (name, *own)), note)
         elif name in ("domain", "problem"):
@@ -91,7 +91,7 @@ def sections(parts: Iterable[Sexpr], note: Note) -> Iterator[Section]:
         else:
             yield same_or(part, (name, *own))
         if nested and not group:
-            note(f"section {', '.join(dict.fromkeys(head(section) for section in nested))} stood inside {name}")
+            note(f"section {', '.join(dict.fromkeys(head(section) for section in nested))} found inside {name}")
         yield from sections(nested, note)
 
 
@@ -99,7 +99,7 @@ def _header(part: Section, note: Note) -> Iterator[Section]:
     """The name of a file, and the section that stood with it: `(domain d :requirements :strips)`."""
     name, behind = part[:2], part[2:]
     if behind and isinstance(behind[0], str) and _key(behind[0]) in _ALL_SECTIONS:
-        note(f"section {_key(behind[0])} stood beside the name")
+        note(f"section {_key(behind[0])} found beside the name")
         yield name
         yield (_key(behind[0]), *behind[1:])
     else:
@@ -108,20 +108,22 @@ def _header(part: Section, note: Note) -> Iterator[Section]:
 
 def _opened(parts: Section, note: Note) -> Section:
     """The sections with the opening parenthesis that some lack; such a section ends where the next begins."""
-    opened: list[Sexpr] = []
+    opened: list[Sexpr | list[Sexpr]] = []
     inside = False
     for part in parts:
         key = _key(part)
         if isinstance(part, str) and key in SECTIONS:
             note(f"an opening parenthesis was missing before {key}")
-            opened.append((key,))
+            opened.append([key])
             inside = True
         elif inside and key not in _ALL_SECTIONS:
-            opened[-1] = (*opened[-1], part)
+            section = opened[-1]
+            assert isinstance(section, list)
+            section.append(part)
         else:
             opened.append(part)
             inside = False
-    return tuple(opened)
+    return tuple(tuple(part) if isinstance(part, list) else part for part in opened)
 
 
 def _with_colons(parts: Section, note: Note) -> Section:
@@ -169,7 +171,7 @@ def _with_facts(parts: Section, note: Note) -> list[Sexpr]:
             behind.append(part)
             continue
         if behind:
-            note("facts stood behind :init, which was closed before its end")
+            note("facts found behind :init, which was closed before its end")
             joined[-1] = (*joined[-1], *behind)
             behind.clear()
         joined.append(part)
@@ -201,7 +203,7 @@ def _action(section: Section, note: Note) -> Section:
             key = word
             fields.setdefault(key, [])
         elif isinstance(part, tuple) and word in FIELDS:
-            notes.append("the parts of an action stood in parentheses")
+            notes.append("the parts of an action found in parentheses")
             fields.setdefault(word, []).extend(part[1:])
             key = ""
         else:
@@ -211,7 +213,7 @@ def _action(section: Section, note: Note) -> Section:
     for what in notes:
         note(what)
     if list(fields) != [field for field in FIELDS if field in fields]:
-        note("the parts of an action stood in another order")
+        note("the parts of an action found in another order")
     action: list[Sexpr] = [":action", name]
     for field in FIELDS:
         if field in fields:
@@ -223,7 +225,7 @@ def _field(key: str, parts: list[Sexpr], note: Note) -> Sexpr:
     if key == ":parameters":
         if len(parts) == 1 and isinstance(parts[0], tuple):
             return flat_list(parts[0], note)
-        note("the parameters of an action stood without parentheses")
+        note("the parameters of an action found without parentheses")
         return flat_list(tuple(parts), note)
     condition = _condition(parts, note)
     return _literals(condition, note) if key == ":effect" else condition
@@ -235,7 +237,7 @@ def _literals(effect: Sexpr, note: Note) -> Sexpr:
         return effect
     word, rest = effect[0], effect[1:]
     if word in _ADDING | _DELETING and rest and all(isinstance(part, tuple) for part in rest):
-        note(f"an effect stood in '{word}'")
+        note(f"an effect found in '{word}'")
         literals = [one for part in rest for one in (part[1:] if part[:1] == ("and",) else (part,))]
         signed = tuple(literal if word in _ADDING else ("not", literal) for literal in literals)
         return signed[0] if len(signed) == 1 else ("and", *signed)
@@ -249,7 +251,7 @@ def _literals(effect: Sexpr, note: Note) -> Sexpr:
 def _condition(parts: list[Sexpr], note: Note) -> Sexpr:
     if len(parts) == 1:
         return joined(parts[0], note)
-    note("conditions stood side by side without 'and'" if parts else "there was no condition where one must stand")
+    note("conditions found side by side without 'and'" if parts else "there was no condition where one is needed")
     return ("and", *(joined(part, note) for part in parts))
 
 
@@ -259,9 +261,9 @@ def joined(condition: Sexpr, note: Note) -> Sexpr:
         return condition
     if all(isinstance(part, tuple) for part in condition):
         if len(condition) == 1:
-            note("a condition stood in parentheses twice")
+            note("a condition found in parentheses twice")
             return joined(condition[0], note)
-        note("conditions stood side by side without 'and'")
+        note("conditions found side by side without 'and'")
         return ("and", *(joined(part, note) for part in condition))
     word = condition[0]
     if word in WORDS and len(condition) == 3:
@@ -292,13 +294,13 @@ def flat_list(parts: Section, note: Note) -> Section:
     without_type: list[Sexpr] = []
     for number, part in enumerate(parts):
         if isinstance(part, str) and part.startswith(":"):
-            note("a type stood behind ':' and not behind '-'")
+            note("a type found behind ':' and not behind '-'")
             items += ["-", part[1:]] if part != ":" else ["-"]
         elif isinstance(part, str) and _ends_in_hyphen(part, parts[number + 1 : number + 2]):
             note("a blank was missing between '-' and a variable")
             items += [part[:-1], "-"]
         elif isinstance(part, tuple) and not (number and parts[number - 1] == "-"):
-            note("entries of a list stood in parentheses")
+            note("entries of a list found in parentheses")
             group = flat_list(part, note)
             end = _typed_end(group)
             following = parts[number + 1] if number + 1 < len(parts) else ""
@@ -327,10 +329,10 @@ def facts(parts: Section, note: Note) -> Section:
     plain: list[Sexpr] = []
     for part in parts:
         if isinstance(part, tuple) and head(part) == "and":
-            note("the facts stood in 'and'")
+            note("the facts found in 'and'")
             plain += facts(part[1:], note)
         elif isinstance(part, tuple) and part and all(isinstance(fact, tuple) for fact in part):
-            note("the facts stood in parentheses of their own")
+            note("the facts found in parentheses of their own")
             plain += facts(part, note)
         else:
             plain.append(part)
