@@ -14,7 +14,7 @@ import pytest
 
 import pddlego
 from pddlego import tools
-from pddlego.errors import UsageError
+from pddlego.errors import PddlegoError, UsageError
 from pddlego.pddl import DefectKind, parse_domain, parse_problem
 from pddlego.pddl.check import check_reading
 from pddlego.pddl.domain import read_domain
@@ -269,8 +269,10 @@ def test_rules_that_follow_from_too_long_a_chain_are_refused() -> None:
     chain = parse_domain("""(define (domain chain) (:predicates (edge ?a ?b) (path ?a ?b))
       (:derived (path ?a ?b) (or (edge ?a ?b) (exists (?c) (and (edge ?a ?c) (path ?c ?b))))))""")
     problem = f"(define (problem p) (:domain chain) (:objects {spots}) (:init {edges}) (:goal (path s0 s399)))"
-    with pytest.raises(UsageError, match="too deep"):
+    with pytest.raises(PddlegoError, match="cannot be judged"):
         pddlego.validate(chain, problem, Plan(()))
+    (found,) = [finding for finding in pddlego.check(chain, problem, Plan(())).findings if finding.file == "plan"]
+    assert (found.rule, "derived predicate path" in found.message) == ("too-large", True)
 
 
 # plans

@@ -118,7 +118,8 @@ def _said(text: str, broken: _BrokenError) -> EditSyntaxError:
     """The error as the model reads it."""
     error, place = broken.error, broken.place
     if not isinstance(error, json.JSONDecodeError):
-        return EditSyntaxError(f"the JSON cannot be read: {str(error)[: 4 * _MAX_SHOWN]}")
+        reason = "a number is too long" if "digits" in str(error) else str(error)[: 4 * _MAX_SHOWN]
+        return EditSyntaxError(f"the JSON cannot be read: {reason}")
     line, near = text.count("\n", 0, place) + 1, " ".join(text[max(0, place - 60) : place + 20].split())
     reason = f"{error.msg.removesuffix(' at')} at line {line}, near {near}"
     return EditSyntaxError(f"the JSON cannot be read: {reason}", broken.cut_off)

@@ -34,14 +34,18 @@ Head = TypeVar("Head", Predicate, Function)
 
 
 def plain(domain: Domain, problem: Problem) -> tuple[Domain, Problem]:
-    """The task without repeated declarations, `(either …)` types, variables that are bound twice, and nested effects.
+    """The task with every type declared once, and without repeated declarations, `(either …)` types, variables that are
+    bound twice, and nested effects.
 
     Returns the same values if nothing has to change. Actions keep their names and parameters, so each plan of the
     result is a plan of the task. Neither domain nor problem may have blocking defects.
     """
+    declared = {supertype.name for supertype in domain.supertypes} | {ANY_TYPE}
+    parents = dict.fromkeys(kind for supertype in domain.supertypes for kind in either(supertype.type))
+    by_use = (TypedName(kind) for kind in parents if kind not in declared)  # planners know declared types only
     simpler = replace(
         domain,
-        supertypes=_once(domain.supertypes, str),
+        supertypes=_once((*domain.supertypes, *by_use), str),
         constants=_once(domain.constants, str),
         predicates=tuple(map(_with_own_names, _once(domain.predicates, lambda predicate: predicate.name))),
         functions=tuple(map(_with_own_names, _once(domain.functions, lambda function: function.name))),

@@ -10,9 +10,10 @@ import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from pddlego.pddl.domain import DomainReading
-from pddlego.pddl.lint import PDDL_REQUIREMENTS, READ_REQUIREMENTS
-from pddlego.pddl.problem import ProblemReading
+from pddlego.pddl.check import check_domain, check_reading
+from pddlego.pddl.domain import Domain, DomainReading, read_domain
+from pddlego.pddl.lint import PDDL_REQUIREMENTS, READ_REQUIREMENTS, domain_warnings, problem_warnings
+from pddlego.pddl.problem import ProblemReading, read_problem
 from pddlego.pddl.rules import Defect, DefectKind, Position, not_supported, syntax_defect
 from pddlego.pddl.sexpr import Sexpr, at_words, place_of, placed, show
 
@@ -32,8 +33,29 @@ _ORDER = "most planners refuse that; write"
 
 def as_errors(text: str, defects: Iterable[Defect]) -> tuple[Defect, ...]:
     """The defects of a text at their words, as errors where other readers refuse the file."""
-    defects = at_words(text, defects)
-    return tuple(replace(defect, blocking=True) if defect.kind in _REFUSED else defect for defect in defects)
+    return tuple(replace(defect, blocking=_is_error(defect)) for defect in at_words(text, defects))
+
+
+def _is_error(defect: Defect) -> bool:
+    return defect.blocking or defect.kind in _REFUSED
+
+
+def sound_domain(text: str) -> Domain | None:
+    """The domain in a text in which the check finds no error; None for any other text."""
+    reading = read_domain(text)
+    if any(map(_is_error, (*reading.defects, *check_domain(reading.domain), *domain_refusals(reading)))):
+        return None
+    return None if any(map(_is_error, domain_warnings(reading.domain))) else reading.domain
+
+
+def is_sound_problem(domain: Domain | None, text: str) -> bool:
+    """Whether the check finds no error in the text of a problem; without a domain, none of the text alone."""
+    reading = read_problem(text)
+    if domain is None:
+        return not reading.missing and not any(map(_is_error, (*reading.defects, *problem_refusals(reading))))
+    if any(map(_is_error, (*check_reading(domain, reading), *problem_refusals(reading)))):
+        return False
+    return not any(map(_is_error, problem_warnings(domain, reading.problem)))
 
 
 def domain_refusals(reading: DomainReading) -> Iterator[Defect]:

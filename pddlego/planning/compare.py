@@ -332,6 +332,8 @@ def compare_domains(left: Domain, right: Domain) -> Comparison:
         heads = [tuple(sorted(_head(action) for action in domain.actions)) for domain in (left, right)]
         reason = "the numbers of actions, or of their parameters, differ"
         return Comparison(Verdict.DIFFERENT, reason, heads[0][:_MOST_WITNESSES], heads[1][:_MOST_WITNESSES])
+    if left == right:
+        return Comparison(Verdict.SAME, "equal up to names and order")
     try:
         if are_isomorphic(_DomainStructure(left).structure, _DomainStructure(right).structure, Work(seconds=SECONDS)):
             return Comparison(Verdict.SAME, "equal up to names and order")

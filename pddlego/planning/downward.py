@@ -33,7 +33,11 @@ _PROVEN_UNSOLVABLE = frozenset({10, 11})
 _OUT_OF_MEMORY = frozenset({20, 22, 24})
 _UNSUPPORTED = 34
 _MAX_COST = 2**31 - 1
-_TOO_DEAR = f"Fast Downward cannot minimize costs above {_MAX_COST:,}; fractions are multiplied first"
+
+_MAX_ACTION_COST = _MAX_COST // 1_000
+"""The search adds costs in 32 bits: sums of this many steps must not wrap around, which looks like a dead end."""
+
+_TOO_DEAR = f"Fast Downward cannot minimize costs above {_MAX_ACTION_COST:,}; fractions are multiplied first"
 _OUT_OF_TIME = 23
 
 
@@ -90,9 +94,9 @@ def _translated(domain: Domain, problem: Problem, search: Search) -> tuple[bytes
     with translating():
         task = main.pddl_to_sas(translator_task(*plain(domain, problem)))
     highest = max((operator.cost for operator in task.operators), default=0)
-    if highest > _MAX_COST:
+    if highest > _MAX_ACTION_COST:
         divisor = math.gcd(*(operator.cost for operator in task.operators))
-        if search.is_optimal and highest // divisor > _MAX_COST:
+        if search.is_optimal and highest // divisor > _MAX_ACTION_COST:
             raise NotPlannableError(_TOO_DEAR)
         for operator in task.operators:
             operator.cost = operator.cost // divisor if search.is_optimal else 1

@@ -55,7 +55,7 @@ _MOST_FAULTS = 20
 
 _FENCE = re.compile(r"```+|^[ \t>]*~~~+", re.MULTILINE)
 _LANGUAGE = re.compile(r"[\w+.-]*[ \t]*\r?\n")
-_COMMENT = re.compile(r";[^\r\n]*")
+_COMMENT = re.compile(r"(?<!&nbsp);[^\r\n]*")
 _COMMENT_LINE = re.compile(r"^[ \t]*;[^\r\n]*", re.MULTILINE)
 _CLOSED = re.compile(r"\([^()]*\)")
 _LINE = re.compile(r"[^\r\n]+")
@@ -68,7 +68,7 @@ _WORD = re.compile(r"[\w?][\w-]*")
 _NUMBER = re.compile(r"\s*[\d.]+\s*")
 
 _BETWEEN = re.compile(
-    r"(?:\[t=[^\]]*\]|[\s\d\ufeff,;.:|>*_\"'`\[\]{}=→•·–—+-]|\\[nrt]|\b(?:step|then|and|next|finally|first|plan)\b)*",
+    r"(?:\[t=[^\]]*\]|\b\d[\d.,]*e[-+]?\d+|[\s\d\ufeff,;.:|>*_\"'`\[\]{}=→•·–—+-]|\\[nrt]|\b(?:step|then|and|next|finally|first|plan)\b)*",
     re.IGNORECASE,
 )
 """What may be between two steps of a list of steps, and before the first: markup, numbers, connecting words."""
@@ -76,13 +76,17 @@ _BETWEEN = re.compile(
 _ITEM = re.compile(r"[\s>#*_]*(?:[-+•|]|\*\s|\d[\d.]*\s*[.):]|step\s*\d)", re.IGNORECASE)
 """The beginning of an item of a list, or of a row of a table."""
 
-_LABEL = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)\s*([:.)])")
+_MARKUP = re.compile(r"<[^<>]{0,20}>|&\w{1,8};")
+"""A tag or a character of HTML."""
+
+_LABEL = re.compile(r"(?<![\w.])([-+]?\d+(?:[.,]\d+)?(?:e[-+]?\d{1,4})?)\s*([:.)])", re.IGNORECASE)
 
 _SEGMENT = re.compile(r"(?:[^\"|`\\]|\\(?![nrt]))+")
 """A cell of a table, a text of JSON, or code inside of a line."""
 
 _LEAD = re.compile(
-    r"[\s\ufeff>*_#•+-]*(?:\[t=[^\]]*\]\s*)?(?:step\b\s*)?(?:\d+(?:\.\d+)?\s*[:.)])?[\s*_-]*", re.IGNORECASE
+    r"[\s\ufeff>*_#•+-]*(?:\[t=[^\]]*\]\s*)?(?:step\b\s*)?(?:\d+(?:[.,]\d+)?(?:e[-+]?\d{1,4})?\s*[:.)])?[\s*_-]*",
+    re.IGNORECASE,
 )
 _COST = re.compile(r"(?:\([ \d.]+\)|\[[\d.:;DC ]*\])\s*\Z")
 
@@ -241,14 +245,15 @@ class _Reader:
             start = match.start() if call else match.start("open")
             gap, words, end = line[end:start], [*call, *_words(match["body"])], match.end()
             begins = _announces(gap)
-            is_list = is_list and _BETWEEN.fullmatch(gap) is not None
+            known = bool(words) and words[0].lower() in self.arities
+            is_next = not empty and known and (part.strict or not re.search(r"[^\W\d]", _MARKUP.sub("", gap)))
+            is_list = is_list and (is_next or _BETWEEN.fullmatch(gap) is not None)
             listed = is_list or begins or (empty and (is_item or _names_step(gap)))
             label = _label(gap) if listed else None
             step = _step(words) if match["close"] and words else None
             if words and self._is_step(words, listed, label, part.strict):
                 empty, is_list = False, listed
                 broken_off = at + match.start("open") == self._broken_off
-                known = words[0].lower() in self.arities
                 yield _Found(at + start, step, known, listed, label, begins=begins, broken_off=broken_off)
             elif not number and step and step.action not in self.predicates and _WORD.findall(line) == words:
                 yield _Found(at + start, step, known=False, listed=False)  # alone on its line
@@ -370,7 +375,7 @@ def _names_step(text: str) -> bool:
 
 def _label(text: str) -> _Label | None:
     match = _LABEL.search(text)
-    return _Label(Decimal(match[1]), match[2] == ":") if match else None
+    return _Label(Decimal(match[1].replace(",", ".")), match[2] == ":") if match else None
 
 
 def _step(words: Sequence[str]) -> PlanStep | None:

@@ -22,7 +22,7 @@ from pddlego.planning.engines import Attempt
 from pddlego.planning.ground import BoundError, EngineFailedError, NotPlannableError, OutOfTimeError
 from pddlego.planning.relaxed import relaxed_warnings
 from pddlego.planning.result import NOTHING_THERE, PlanResult, PlanStatus, Search
-from pddlego.planning.validate import goal_holds, plan_cost, speaks_of_nothing, validate
+from pddlego.planning.validate import FaultKind, goal_holds, plan_cost, speaks_of_nothing, validate
 from pddlego.util.text import count
 from pddlego.util.work import Work
 
@@ -66,7 +66,7 @@ def _before_planning(domain: Domain, problem: Problem) -> PlanResult | None:
             return None
         message = NOTHING_THERE if speaks_of_nothing(domain, problem, Work()) else ALREADY
         return PlanResult(PlanStatus.ALREADY_TRUE, problem.goal, message=message)
-    except RecursionError:
+    except (RecursionError, TooManyCasesError):
         return PlanResult(PlanStatus.INVALID, problem.goal, message=TOO_DEEP)
 
 
@@ -94,6 +94,8 @@ def _attempted(domain: Domain, problem: Problem, search: Search, attempt: Attemp
         try:
             fault = validate(domain, problem, plan, Work())
         except RecursionError:
+            return PlanResult(PlanStatus.INVALID, goal, message=TOO_DEEP)
+        if fault is not None and fault.kind is FaultKind.TOO_LARGE:
             return PlanResult(PlanStatus.INVALID, goal, message=TOO_DEEP)
         if fault is not None:
             return PlanResult(PlanStatus.CRASHED, goal, message=f"the plan found does not work: {fault}")

@@ -207,6 +207,8 @@ class World:
             return self.holds(rule.condition, state, {parameter.name: arg for parameter, arg in pairs})
         except TooManyCasesError as error:
             raise TooManyCasesError(error.part or f"derived predicate {atom.predicate}") from None
+        except RecursionError:  # a long chain of rules, or a long way in a recursive one
+            raise TooManyCasesError(f"derived predicate {atom.predicate}") from None
 
 
 class _Proof:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from pddlego import tools
 from tests.differential.engines import Bench
 from tests.differential.explained import Explained, explanation
 from tests.differential.variants import Variant
@@ -28,6 +29,9 @@ def compare(planners: Bench, variants: Iterable[Variant]) -> Report:
             report.with_errors += 1
             continue
         report.without_errors += 1
+        repaired = tools.repair_files(f"{variant.domain}\n", f"{variant.problem}\n")
+        if [result.text for result in repaired] != [f"{variant.domain}\n", f"{variant.problem}\n"]:
+            report.faults.append(f"{variant.name}: repair changes it: {repaired[0].repairs}")
         if len(set(verdicts.planned.values())) > 1:
             report.faults.append(f"{variant.name}: {verdicts.planned}")
         for reader, message in verdicts.refused.items():

@@ -286,9 +286,9 @@ def test_five_thousand_states_are_looked_at() -> None:
         for goal in ("(x)", "(and (x) (s0))", "(and (s1) (x))", "(and (s1) (s0))")
     ]
     assert len(transitions(domain, problems[0], 10_000).states) == 5_120
-    assert compare_problems(domain, problems[0], problems[1]).verdict is Verdict.SAME
-    assert compare_problems(domain, problems[1], problems[2]).verdict is Verdict.SAME
-    assert compare_problems(domain, problems[1], problems[3]).verdict is Verdict.DIFFERENT
+    assert compare_problems(domain, problems[0], problems[1], seconds=PATIENCE).verdict is Verdict.SAME
+    assert compare_problems(domain, problems[1], problems[2], seconds=PATIENCE).verdict is Verdict.SAME
+    assert compare_problems(domain, problems[1], problems[3], seconds=PATIENCE).verdict is Verdict.DIFFERENT
 
 
 def test_too_many_states_are_said() -> None:

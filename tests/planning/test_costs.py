@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pddlego import tools
 from pddlego.pddl import Domain, Problem, check, parse_domain, parse_problem
 from pddlego.pddl.check import check_domain
 from pddlego.pddl.conditions import Term, number
@@ -281,3 +282,31 @@ def test_costs_that_fast_downward_cannot_minimize_are_named(amount: str) -> None
     assert (result.status, "cannot minimize costs above" in result.message) == (PlanStatus.INVALID, True)
     with ProcessPlanner() as planner:
         assert planner.solve(TOLLS, toll("9000000001"), Search.parse("astar(lmcut)")).cost == 9_000_000_000
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("search", ["gbf(hff)", "astar(lmcut)"])
+@pytest.mark.parametrize("cost", [2**31 - 1, 2**31 - 2, 1_500_000_000, 100_000])
+def test_sums_of_large_costs_are_no_dead_ends(cost: int, search: str) -> None:
+    domain = """(define (domain r) (:requirements :typing :action-costs) (:types x) (:predicates (at ?a - x) (e ?a ?b - x))
+      (:functions (d ?a ?b - x) - number (total-cost) - number)
+      (:action go :parameters (?a ?b - x) :precondition (and (at ?a) (e ?a ?b))
+        :effect (and (at ?b) (not (at ?a)) (increase (total-cost) (d ?a ?b)))))"""
+    problem = f"""(define (problem q) (:domain r) (:objects a b c - x)
+      (:init (at a) (e a b) (e b c) (= (d a b) {cost}) (= (d b c) {cost}) (= (total-cost) 0))
+      (:goal (at c)) (:metric minimize (total-cost)))"""
+    result = tools.solve(domain, problem, planner="fast-downward", search=search)
+    assert (result.status, result.cost) == ("solved", 2 * cost)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("planner", ["pyperplan", "mimir", "fast-downward"])
+def test_a_type_that_only_its_subtype_names_is_known_to_planners(planner: str) -> None:
+    domain = """(define (domain h) (:requirements :adl :action-costs) (:types a - c d) (:predicates (p ?x))
+      (:functions (total-cost) - number)
+      (:action m :parameters (?x - (either a d)) :effect (p ?x))
+      (:action n :parameters (?x - c) :effect (and (p ?x) (increase (total-cost) 1.5))))"""
+    problem = """(define (problem q) (:domain h) (:objects o1 - a o2 - c o3 - d) (:init (= (total-cost) 0))
+      (:goal (and (p o1) (p o2) (p o3))) (:metric minimize (total-cost)))"""
+    result = tools.solve(domain, problem, planner=planner)
+    assert result.status == "solved", result.message

@@ -280,3 +280,20 @@ def test_long_texts_are_read_in_linear_time(worst: str) -> None:
         return time.process_time() - began
 
     assert min(seconds(80_000) for _ in range(2)) < 9 * min(seconds(20_000) for _ in range(2)) + 0.1
+
+
+TOGGLE = parse_domain("""(define (domain d) (:predicates (p ?x))
+  (:action make :parameters (?x) :effect (p ?x)) (:action undo :parameters (?x) :effect (not (p ?x))))""")
+THINGS = parse_problem("(define (problem p) (:domain d) (:objects a b) (:init) (:goal (p a)))")
+
+
+@pytest.mark.parametrize("between", [" / ", "<br>", " && ", "&nbsp;", " ", ", then ", " to make it true, and then "])
+def test_every_step_of_a_line_counts_whatever_is_between(between: str) -> None:
+    assert str(read_plan(f"(make a){between}(undo a)", TOGGLE, THINGS).plan) == "(make a)\n(undo a)"
+
+
+@pytest.mark.parametrize(
+    "text", ["1e-3: (make a)\n5e-4: (undo a)", "0,75: (make a)\n0,5: (undo a)", "-1: (make a)\n-2: (undo a)"]
+)
+def test_time_stamps_with_signs_exponents_and_commas_are_times(text: str) -> None:
+    assert str(read_plan(text, TOGGLE, THINGS).plan) == "(undo a)\n(make a)"

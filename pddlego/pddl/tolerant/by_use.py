@@ -22,14 +22,14 @@ ArgumentTypes = Mapping[str, tuple[str, ...]]
 """The types that each predicate's arguments have."""
 
 
-def declare(parts: Parts, declared: Note, sound: bool) -> tuple[str, ...]:
+def declare(parts: Parts, declared: Note) -> tuple[str, ...]:
     """Declare what only its use declares, where that leaves one possibility. Returns the objects that are new.
 
-    Each repair answers an error. Of `sound` files, which have none, only requirements are removed.
+    Each repair answers an error.
     """
     user = _User(parts, declared)
     user.requirements()
-    if sound or not parts.in_domain:
+    if not parts.in_domain:
         return ()
     user.types()
     user.constants()

@@ -8,14 +8,15 @@ from enum import Enum
 
 from pddlego.pddl.check import check_domain, check_reading
 from pddlego.pddl.conditions import ANY_TYPE, TRUE, TypedName
-from pddlego.pddl.domain import Domain, parse_domain, read_domain
+from pddlego.pddl.domain import Domain, parse_domain
 from pddlego.pddl.names import is_name
+from pddlego.pddl.portable import is_sound_problem, sound_domain
 from pddlego.pddl.problem import Problem, read_problem
 from pddlego.pddl.rules import Defect, PddlSyntaxError, Position
 from pddlego.pddl.sexpr import Sexpr, show
 from pddlego.pddl.tolerant import by_use, declare, structure
 from pddlego.pddl.tolerant.layout import Draft, Section, same_or
-from pddlego.pddl.tolerant.lexical import Note, read_file, read_sound
+from pddlego.pddl.tolerant.lexical import Note, read_file
 from pddlego.pddl.tolerant.parts import DECLARATIONS, Parts, Slot, is_in_order
 
 _OF_DOMAIN = (*DECLARATIONS, ":action", ":derived")
@@ -69,11 +70,11 @@ class Repaired:
 def repair(domain: str, problem: str) -> Repaired:
     """Repair a domain and a problem file as far as nothing has to be guessed. Total: any two texts give a result.
 
-    What has no error is left as it is, apart from what Fast Downward's translator refuses though its meaning is clear.
+    Files in which `pddlego check` finds no error are left as they are.
     A text may be empty: then the other one is repaired alone. Texts of more than `_MAX_TEXT` characters stay as they
     are: they are not PDDL files.
     """
-    if max(len(domain), len(problem)) > _MAX_TEXT:
+    if max(len(domain), len(problem)) > _MAX_TEXT or _is_sound(domain, problem):
         return Repaired(domain, problem)
     repairs: dict[Repair, None] = {}
 
@@ -81,15 +82,11 @@ def repair(domain: str, problem: str) -> Repaired:
         return lambda what: repairs.update({Repair(kind, what): None})
 
     lexical = noting(RepairKind.LEXICAL)
-    sound = _is_sound(domain, problem)
-    files = [
-        read_sound(text) if sound else read_file(text, kind, lexical)
-        for text, kind in ((domain, "domain"), (problem, "problem"))
-    ]
+    files = [read_file(text, kind, lexical) for text, kind in ((domain, "domain"), (problem, "problem"))]
     reader = _Reader(noting(RepairKind.STRUCTURAL), both=all(file.define is not None for file in files))
     reader.read(files[0].parts, files[1].parts)
     parts = reader.parts
-    declared = by_use.declare(parts, noting(RepairKind.DECLARED), sound)
+    declared = by_use.declare(parts, noting(RepairKind.DECLARED))
     if not repairs:
         return Repaired(domain, problem)
     # A text without any file is left unchanged, so that the check reports it.
@@ -99,15 +96,11 @@ def repair(domain: str, problem: str) -> Repaired:
 
 
 def _is_sound(domain: str, problem: str) -> bool:
-    """Whether the check finds no error in the files that are there."""
-    in_domain, in_problem = read_domain(domain), read_problem(problem)
-    defects = (*in_domain.defects, *check_domain(in_domain.domain)) if domain.strip() else ()
-    if any(defect.blocking for defect in defects):
-        return False
-    if not problem.strip():
-        return True
-    defects = check_reading(in_domain.domain, in_problem) if domain.strip() else in_problem.defects
-    return not (in_problem.missing or any(defect.blocking for defect in defects))
+    """Whether `pddlego check` finds no error in the files that are there."""
+    if not domain.strip():
+        return is_sound_problem(None, problem)
+    read = sound_domain(domain)
+    return read is not None and (not problem.strip() or is_sound_problem(read, problem))
 
 
 def repair_problem(domain: str, problem: str) -> Repaired:
@@ -148,7 +141,7 @@ class _Reader:
         name, parts = str(section[0]), self.parts
         if name in _OF_PROBLEM and (self.both or not in_domain):
             self._problem_section(section, in_domain)
-        elif name in _OF_DOMAIN and (self.both or in_domain):
+        elif name in _OF_DOMAIN and (in_domain or (self.both and name != ":requirements")):  # a problem may have some
             if not in_domain:
                 self.arranged(f"section {name} of the domain found in the problem file")
             self._domain_section(name, section)

@@ -90,13 +90,6 @@ def _is_whole(nodes: Nodes, kind: str) -> bool:
     return heads >= ({":init", ":goal"} if kind == "problem" else {":action"})
 
 
-def read_sound(text: str) -> SourceFile:
-    """The file that a text without errors is."""
-    draft, whole = Draft.of(text), read_nodes(text).whole
-    define = whole[0] if whole else None
-    return SourceFile(draft, define, define[1:]) if isinstance(define, Node) else SourceFile(draft)
-
-
 def _continued(parts: tuple[Sexpr, ...], rest: list[Sexpr], note: Note) -> list[Sexpr]:
     """What belongs to a file that was closed too early: it goes on with sections and fields that it does not have yet.
 
