@@ -288,7 +288,8 @@ def test_costs_that_fast_downward_cannot_minimize_are_named(amount: str) -> None
 @pytest.mark.parametrize("search", ["gbf(hff)", "astar(lmcut)"])
 @pytest.mark.parametrize("cost", [2**31 - 1, 2**31 - 2, 1_500_000_000, 100_000])
 def test_sums_of_large_costs_are_no_dead_ends(cost: int, search: str) -> None:
-    domain = """(define (domain r) (:requirements :typing :action-costs) (:types x) (:predicates (at ?a - x) (e ?a ?b - x))
+    domain = """(define (domain r) (:requirements :typing :action-costs) (:types x)
+      (:predicates (at ?a - x) (e ?a ?b - x))
       (:functions (d ?a ?b - x) - number (total-cost) - number)
       (:action go :parameters (?a ?b - x) :precondition (and (at ?a) (e ?a ?b))
         :effect (and (at ?b) (not (at ?a)) (increase (total-cost) (d ?a ?b)))))"""
