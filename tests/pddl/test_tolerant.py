@@ -445,3 +445,22 @@ def test_a_missing_parenthesis_is_mended_whatever_prose_follows(tail: str) -> No
 @pytest.mark.parametrize("text", ["(define (problem p) (:domain d) (:init (at", "(define (problem p) (:objects a b"])
 def test_a_file_that_ends_in_a_list_is_cut_off(text: str) -> None:
     assert is_cut_off(text, "problem")
+
+
+@pytest.mark.parametrize("objects", ["k1 k2-pkg a b - loc", "k1-k2 - pkg a b - loc"])
+def test_names_that_a_declared_one_may_hold_are_not_declared(objects: str) -> None:
+    domain = """(define (domain l) (:requirements :typing) (:types pkg loc) (:predicates (lies ?p - pkg ?l - loc))
+      (:action move :parameters (?p - pkg ?a ?b - loc) :precondition (lies ?p ?a)
+        :effect (and (not (lies ?p ?a)) (lies ?p ?b))))"""
+    problem = f"""(define (problem p) (:domain l) (:objects {objects}) (:init (lies k1 a) (lies k2 a))
+      (:goal (lies k2 b)))"""
+    files = repair(domain, problem)
+    assert (files.domain, files.problem) == (domain, problem)
+    assert any("k2 is not declared" in str(defect) for defect in check(parse_domain(domain), problem))
+
+
+def test_requirements_of_a_problem_stay_there() -> None:
+    problem = PROBLEM.replace("(:objects", "(:requirements :strips :typing) (:objects")
+    assert repair(DOMAIN, problem) == Repaired(DOMAIN, problem)
+    files = repair(DOMAIN, problem[:-1])
+    assert (files.domain, files.problem) == (DOMAIN, problem)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from pddlego.pddl.conditions import ANY_TYPE, Atom, TypedName, atoms_of, changed_atoms, read_atom, read_condition
@@ -214,12 +214,30 @@ class _User:
         types = uses.used_objects([*facts, *wanted], known, parameters)
         # A name that only the goal has may be another object's, misspelt, and so may one that is nearly the same.
         is_slip = uses.slips(known)
-        new = [TypedName(name, kind) for name, kind in types.items() if name in names and not is_slip(name)]
+        glued = self._glued(known, types)
+        new = [
+            TypedName(name, kind)
+            for name, kind in types.items()
+            if name in names and name not in glued and not is_slip(name)
+        ]
         for obj in new:
             self.declared(f"{obj.name} is a {obj.type}")
         if new:
             parts.objects = [*(parts.objects or ()), *new]
         return tuple(obj.name for obj in new)
+
+    def _glued(self, known: Iterable[str], used: Collection[str]) -> set[str]:
+        """The names that a declared one may hold: `k2-box` may be `k2 - box`, and `k1-k2` the objects k1 and k2."""
+        kinds = {type_name.name for type_name in self.parts.types}
+        glued: set[str] = set()
+        for name in known:
+            first, hyphen, last = name.rpartition("-")
+            words = name.split("-")
+            if hyphen and last in kinds:
+                glued.add(first)
+            elif hyphen and all(word in used for word in words):
+                glued.update(words)
+        return glued
 
     def _parameters(self) -> ArgumentTypes:
         """The types of the predicates' arguments: as declared, else as the actions' parameters demand."""
