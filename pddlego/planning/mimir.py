@@ -76,13 +76,13 @@ def _texts(domain: Domain, problem: Problem) -> tuple[str, str]:
     domain, problem = plain(domain, without(problem, domain.constants))
     domain, problem = _with_plain_goal(domain, problem)
     types = tuple(supertype for supertype in domain.supertypes if supertype.name != ANY_TYPE)
-    stated = replace(domain, requirements=_REQUIREMENTS, supertypes=types)
+    stated = replace(domain, name="domain", requirements=_REQUIREMENTS, supertypes=types)
     start = Compare("=", TOTAL_COST, Term("0"))
     values = frozenset(value for value in problem.values if value.left != TOTAL_COST)
     if TOTAL_COST.head in domain.functions_by_name:
         values |= {start}
     metric = problem.metric if counts_cost(problem) else None
-    given = replace(problem, name="problem", domain=domain.name, values=values, metric=metric)
+    given = replace(problem, name="problem", domain="domain", values=values, metric=metric)
     return str(stated), str(given)
 
 

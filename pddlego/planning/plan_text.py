@@ -158,7 +158,7 @@ class _Reader:
     """Reads one text. `prose`: it is an answer, in which parentheses and semicolons may be punctuation."""
 
     def __init__(self, text: str, domain: Domain, problem: Problem, prose: bool) -> None:
-        self.text, self.prose = _without_reasoning(text), prose
+        self.text, self.prose = _JSON_STEP.sub(_as_list, _without_reasoning(text)), prose
         self.arities = {action.name: len(action.parameters) for action in domain.actions}
         self.objects = {obj.name for obj in (*domain.constants, *problem.objects)}
         self.predicates = domain.predicates_by_name
@@ -332,6 +332,21 @@ class _Reader:
     def _place(self, offset: int) -> Position:
         line = bisect.bisect_left(self._newlines, offset)
         return line + 1, offset - (self._newlines[line - 1] if line else -1)
+
+
+_JSON_STEP = re.compile(
+    r"""\{\s*"(?:action|name|step)"\s*:\s*"(?P<name>[\w-]{1,200})"\s*,
+        \s*"(?:args|arguments|parameters|params|objects)"\s*:\s*\[(?P<arguments>[^\[\]{}]*)\]\s*\}""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""A step as a JSON object: `{"action": "go", "args": ["x", "y"]}`."""
+
+
+def _as_list(match: re.Match[str]) -> str:
+    """The step of a JSON object as a list, with as many characters and lines."""
+    words = re.findall(r"[^\s\",']+", match["arguments"])
+    lines = match[0].count("\n")
+    return f"({' '.join((match['name'], *words))})".ljust(len(match[0]) - lines) + "\n" * lines
 
 
 def _without_reasoning(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import random
 import time
 from collections.abc import Callable
@@ -297,3 +298,12 @@ def test_every_step_of_a_line_counts_whatever_is_between(between: str) -> None:
 )
 def test_time_stamps_with_signs_exponents_and_commas_are_times(text: str) -> None:
     assert str(read_plan(text, TOGGLE, THINGS).plan) == "(undo a)\n(make a)"
+
+
+@pytest.mark.parametrize("arguments", ["args", "arguments", "parameters", "params", "objects"])
+@pytest.mark.parametrize("name", ["action", "name", "Step"])
+def test_steps_as_json_objects_are_read(name: str, arguments: str) -> None:
+    steps = [{name: "make", arguments: ["a"]}, {name: "undo", arguments: ["b"]}]
+    for text in (json.dumps(steps), json.dumps({"plan": steps}, indent=2), "\n".join(map(json.dumps, steps))):
+        for reading in (read_plan(text, TOGGLE, THINGS), plan_in(f"Here it is:\n```json\n{text}\n```", TOGGLE, THINGS)):
+            assert str(reading.plan) == "(make a)\n(undo b)"
