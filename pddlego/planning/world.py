@@ -335,6 +335,9 @@ class Simulator:
 _MOST_STATES = 2_000
 """States that are looked at unless more are asked for."""
 
+_LOOKING = 5.0
+"""Seconds that looking at states may take, unless the caller says otherwise."""
+
 
 @dataclass(frozen=True)
 class Transitions:
@@ -357,7 +360,7 @@ def transitions(
 
     States that take more than `work` are left out as well.
     """
-    world = World(domain, problem, work)
+    world = World(domain, problem, work or Work(MOST_CASES, _LOOKING))
     start = frozenset(problem.facts)
     numbers, waiting = {start: 0}, deque([start])
     edges: list[tuple[int, PlanStep, int]] = []
@@ -366,6 +369,7 @@ def transitions(
     with contextlib.suppress(TooManyCasesError):
         while waiting and len(numbers) <= most and size <= facts:
             state = waiting.popleft()
+            world.work.renew()
             for step in Simulator(world, state).applicable():
                 after = world.after(step, state)
                 if after not in numbers:
@@ -373,6 +377,7 @@ def transitions(
                     waiting.append(after)
                     size += len(after)
                 edges.append((numbers[state], step, numbers[after]))
+        world.work.renew()
         goals = frozenset(number for state, number in numbers.items() if world.holds(problem.goal, state, {}))
         return Transitions(tuple(numbers), tuple(edges), goals, not waiting)
     return Transitions(tuple(numbers), tuple(edges), frozenset(), whole=False)
