@@ -115,8 +115,8 @@ def problem_warnings(domain: Domain, problem: Problem) -> tuple[Defect, ...]:
         warnings.append(warning(DefectKind.EMPTY_GOAL, ":goal", message, problem.goal.place))
     warnings += _contradictions(problem.goal, "the goal", DefectKind.CONTRADICTING_GOAL)
     warnings += exclusive_goals(domain, problem)
-    named = {*(arg for fact in problem.facts for arg in fact.args), *arguments_in(problem.goal), *constants}
-    unused = [obj for obj in problem.sorted_objects() if obj.name not in named]
+    mentioned = {*(arg for fact in problem.facts for arg in fact.args), *arguments_in(problem.goal), *constants}
+    unused = [obj for obj in problem.sorted_objects() if obj.name not in mentioned]
     usable = set(_usable_types(domain, problem)) if unused else set()
     for obj in unused:
         if not any(domain.is_a(obj.type, kind) for kind in usable):
@@ -204,7 +204,7 @@ def _never_true(domain: Domain, problem: Problem) -> Iterator[Defect]:
                 f"{named(actions)} can never be applied: {domain.predicates_by_name[name]} is in no fact of :init,"
             )
             message += f" and no action adds it; add facts of {name} to :init, or an effect to an action"
-            yield warning(DefectKind.NEVER_TRUE, name, message, domain.actions_by_name[actions[0]].place)
+            yield warning(DefectKind.NEVER_TRUE, name, message)  # its place is in the other file
 
 
 def _made(action: Action) -> set[str]:

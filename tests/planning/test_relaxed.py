@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pddlego import tools
 from pddlego.methods.planning_settings import PlanningSetting, load_planning
 from pddlego.pddl import parse_domain
 from pddlego.planning.relaxed import _Explorer
@@ -62,6 +63,8 @@ def test_numbers_that_no_action_needs_may_be_left_out() -> None:
 )
 def test_a_mistake_is_found(old: str, new: str, expected: list[tuple[str, str]]) -> None:
     assert (old in DOMAIN) + (old in PROBLEM) == 1
+    places = tools.check(DOMAIN.replace(old, new), PROBLEM.replace(old, new)).findings
+    assert all(finding.line == 1 or finding.source for finding in places), "positions are those of the problem"
     assert rules(DOMAIN.replace(old, new), PROBLEM.replace(old, new)) == expected
 
 
