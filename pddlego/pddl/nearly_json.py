@@ -39,6 +39,9 @@ class JsonObject:
 _PASSES = 4
 """How often unreadable objects may make the reader go over the text: one without an end reaches to the end of it."""
 
+_MOST_OBJECTS = 2_000
+"""Objects of a text that are looked at; an answer has a few."""
+
 _MAX_SHOWN = 100
 """Characters of a key or a value in a message."""
 
@@ -65,9 +68,11 @@ def last_object(text: str, keys: Collection[str], parts: Collection[str] = (), t
     chosen: tuple[JsonObject, int, int] | None = None
     error: _BrokenError | None = None
     counted: list[dict[str, Any]] = []
-    end = passed = 0
+    end = passed = objects = 0
     while (match := _START.search(text, end)) is not None:
-        start = match.start()
+        start, objects = match.start(), objects + 1
+        if objects > _MOST_OBJECTS:
+            raise EditSyntaxError(f"the answer holds more than {_MOST_OBJECTS:,} JSON objects: answer with one")
         try:
             found, end = _object_at(text, start, keys, (*keys, *parts) if tolerant else ())
         except _BrokenError as reason:

@@ -68,7 +68,7 @@ _WORD = re.compile(r"[\w?][\w-]*")
 _NUMBER = re.compile(r"\s*[\d.]+\s*")
 
 _BETWEEN = re.compile(
-    r"(?:\[t=[^\]]*\]|\b\d[\d.,]*e[-+]?\d+|[\s\d\ufeff,;.:|>*_\"'`\[\]{}=→•·–—+-]|\\[nrt]|\b(?:step|then|and|next|finally|first|plan)\b)*",
+    r"(?:\[t=[^\]]*\]|\b\d[\d.,]{0,20}e[-+]?\d{1,4}|[\s\d\ufeff,;.:|>*_\"'`\[\]{}=→•·–—+-]|\\[nrt]|\b(?:step|then|and|next|finally|first|plan)\b)*",
     re.IGNORECASE,
 )
 """What may be between two steps of a list of steps, and before the first: markup, numbers, connecting words."""
@@ -351,9 +351,11 @@ def _as_list(match: re.Match[str]) -> str:
 
 def _without_reasoning(text: str) -> str:
     """The text with blanks in place of its reasoning, so that positions stay."""
+    pieces, done = [], 0
     for start, end in reasoning(text):
-        text = text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]
-    return text
+        pieces += [text[done:start], re.sub(r"[^\n]", " ", text[start:end])]
+        done = end
+    return "".join((*pieces, text[done:]))
 
 
 def _as_sentence(found: list[_Found], line: str, at: int) -> list[_Found]:
