@@ -114,8 +114,11 @@ def test_the_splits_are_those_of_the_engine(game: Make) -> None:
 
 
 def test_games_at_the_same_time_do_not_change_each_other(game: Make) -> None:
+    # One path for all: the engine chooses among equal plants otherwise in some machines (seen once in six runs).
+    solution = game("find-plant").solution
+
     def played(one: ScienceWorldGame) -> list[str]:
-        solution = one.solution
+        assert one.solution
         return [one.start().text, *(one.step(command).text for command in solution)]
 
     alone = played(game("find-plant"))
