@@ -1,8 +1,8 @@
 """The functions for PDDL files: `check`, `repair`, `solve`, `validate`, `simulate` and `compare`.
 
 Python (`pddlego.check` …), the command line and the MCP server call the same functions. A file is its text, its path,
-or the value that was read from it. A text is a path if it is one word that ends in `.pddl` or
-`.plan`, or names an existing file.
+or the value that was read from it. A text is a path if it is one word that ends in `.pddl` or `.plan`, or names an
+existing file.
 """
 
 from __future__ import annotations

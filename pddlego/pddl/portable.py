@@ -1,4 +1,4 @@
-"""What the readers of other planners refuse, though its meaning is clear: the order of sections, what is written twice.
+"""Errors for files that other planners refuse to read although their meaning is clear, such as sections out of order.
 
 `check` reports it as errors, so that what has no errors can be read by Fast Downward's translator as it is. Planning
 does without: engines receive a text that we print.
@@ -61,18 +61,18 @@ def is_sound_problem(domain: Domain | None, text: str) -> bool:
 def domain_refusals(reading: DomainReading) -> Iterator[Defect]:
     """Errors in a domain that can be read here."""
     yield from _head(reading.source, "domain", 1)
-    seen: dict[str, str] = {}
+    seen: set[str] = set()
     for part, place in placed(reading.source, 2):
         name = part[0] if isinstance(part, tuple) and part else ""
         if name == "domain" or (name in seen and name in _DECLARATIONS):
             yield syntax_defect(f"section {name} appears twice, and {_ORDER} it once", place)
-        elif name in _DECLARATIONS and (later := {":action", ":derived"} & seen.keys()):
+        elif name in _DECLARATIONS and (later := {":action", ":derived"} & seen):
             message = f"section {name} comes after {min(later)}, and {_ORDER} it before all actions and rules"
             yield syntax_defect(message, place)
         elif name == ":action":
             yield from _fields(part)
         if isinstance(name, str):
-            seen[name] = name
+            seen.add(name)
     yield from _requirements(reading.source)
     yield from _empty_parts(reading.source)
 
