@@ -6,10 +6,12 @@ import asyncio
 import re
 import shutil
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from textual.css.query import NoMatches
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static, TabbedContent
 
@@ -43,9 +45,11 @@ SOURCES = Sources(make_codec(), renderer_of, UNICODE, checked)
 
 
 async def until(pilot: Pilot[None], holds: Callable[[], bool]) -> None:
+    """Wait until `holds` is true. A widget that is mounted but not composed yet lacks its parts: that is not yet true."""
     for _ in range(int(PATIENCE / 0.05)):
-        if holds():
-            return
+        with suppress(NoMatches):
+            if holds():
+                return
         await pilot.pause(0.05)
     raise AssertionError(shown(pilot))
 
