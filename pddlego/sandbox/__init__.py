@@ -11,8 +11,7 @@ from pddlego.sandbox.result import (
     SandboxState,
     Status,
 )
-from pddlego.sandbox.sandbox import ISOLATIONS, Isolation, Sandbox
-from pddlego.sandbox.session import Session
+from pddlego.sandbox.sandbox import ISOLATIONS, Isolation, Sandbox, Session
 
 __all__ = [
     "ISOLATIONS",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Literal
 
-from pddlego.sandbox.jail import batches, program, values
+from pddlego.sandbox.jail import program, values
 from pddlego.util.text import writable
 
 
@@ -170,7 +170,7 @@ def read_expansion(line: bytes, states: int, arguments: int) -> ExpansionResult:
     if result.status not in _COUNTED:
         return ExpansionResult(result)
     entries, new, at = answer.get("done"), values.plain(answer.get("new")), answer.get("at")
-    if not isinstance(entries, list) or not isinstance(new, list) or at not in batches.FUNCTIONS:
+    if not isinstance(entries, list) or not isinstance(new, list) or at not in program.FUNCTIONS:
         raise ValueError("an expansion has the states that are done, those that are new, and a function")
     done = tuple(_done(item, arguments) for item in entries)
     ended = bool(done) and not isinstance(done[-1], list)
