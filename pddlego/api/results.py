@@ -175,8 +175,7 @@ class Episode:
         """
         from pddlego.methods.registry import make_codec, measuring_of
         from pddlego.runs.cells import Matrix
-        from pddlego.runs.manifest import environment_manifest
-        from pddlego.runs.store import Recorder, Store
+        from pddlego.runs.store import Recorder, Store, environment_manifest
 
         path, cell = Path(folder), replace(self.cell, repeat=1)
         if path.is_dir() and any(path.iterdir()):
@@ -218,11 +217,10 @@ class Episode:
     def html(self) -> str:
         """The episode as a page that needs nothing else: map, problem, request and answer of each step."""
         from pddlego.display.page import ListedEpisode, episode_page, render
-        from pddlego.runs.listing import with_result
-        from pddlego.runs.tail import EpisodeStatus
+        from pddlego.runs.listing import EpisodeStatus
 
         page = episode_page("episode", self.timed, self._renderer)
-        status = with_result(EpisodeStatus(self.recorded.journal.path), self.summary, 0.0)
+        status = EpisodeStatus(self.recorded.journal.path).with_result(self.summary, 0.0)
         return render("page.html.j2", [ListedEpisode(status, page)], title="pddlego")
 
     def _repr_html_(self) -> str:
@@ -489,7 +487,7 @@ class Evaluation:
 def load_episode(journal: Path, cell: Cell | None = None) -> Episode:
     """The episode of a journal. Raises `UsageError` and `JournalError`."""
     from pddlego.evaluation.replay import load_recorded
-    from pddlego.runs.manifest import read_configuration
+    from pddlego.runs.store import read_configuration
 
     recorded = load_recorded(journal)
     return Episode(cell or recorded.cell, recorded, read_configuration(journal.parent.parent))

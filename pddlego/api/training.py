@@ -22,7 +22,7 @@ from pddlego.pddl.exclusive import contradictions
 from pddlego.planning.ladder import climb
 from pddlego.planning.process import PlannerOptions, ProcessPlanner
 from pddlego.runs.cells import Cell
-from pddlego.runs.manifest import installed_version
+from pddlego.runs.store import installed_version
 from pddlego.util.answers import spoken
 
 if TYPE_CHECKING:

@@ -38,10 +38,9 @@ from pddlego.methods.textgames.world import Restart
 from pddlego.models.endpoint import Access, Endpoint, prepare_cache
 from pddlego.report.build import is_reportable, load_results
 from pddlego.runs.cells import Cell, Matrix
-from pddlego.runs.folders import EPISODES, MANIFEST
+from pddlego.runs.folders import EPISODES, MANIFEST, RESUMED
 from pddlego.runs.listing import costs_of
-from pddlego.runs.manifest import RESUMED, read_manifest
-from pddlego.runs.store import journal_name
+from pddlego.runs.store import journal_name, read_manifest
 from pddlego.runs.summary import Summary
 from pddlego.util.text import money
 

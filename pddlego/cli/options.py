@@ -61,13 +61,13 @@ def choose_journal(journals: Sequence[Path]) -> Path | None:
     """Let the user pick an episode from a numbered list; None if there is no terminal or nothing was typed."""
     if not (is_typed_at() and sys.stdout.isatty()):
         return None
-    from pddlego.runs.tail import FolderTail  # only needed here, and every command loads this module
+    from pddlego.runs.listing import EpisodeList  # only needed here, and every command loads this module
 
-    tail = FolderTail(journals[0].parent.parent)
-    tail.poll()
+    episodes = EpisodeList(journals[0].parent.parent)
+    episodes.poll()
     typer.echo("Episodes:")
     for position, journal in enumerate(journals, start=1):
-        state = tail.peeks[journal.name].state(time.time()) if journal.name in tail.peeks else ""
+        state = episodes.episodes[journal.name].state(time.time()) if journal.name in episodes.episodes else ""
         typer.echo(f"  {position:>3}  {clean(journal.stem)}  {state}")
     while True:
         try:

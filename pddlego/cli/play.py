@@ -21,8 +21,7 @@ from pddlego.evaluation.config import DEFAULT, FLAG, Resolved, groups, resolve
 from pddlego.evaluation.setup import Setup, make_setup, one_cell
 from pddlego.methods.registry import parse_mode, renderer_of
 from pddlego.models.limiter import Spending
-from pddlego.runs.folders import fresh_folder
-from pddlego.runs.manifest import CONFIRMED
+from pddlego.runs.folders import CONFIRMED, fresh_folder
 
 GameOption = Annotated[
     str, typer.Argument(help="A game or setting (see 'pddlego games').", autocompletion=completion.games)

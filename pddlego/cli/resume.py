@@ -48,8 +48,7 @@ from pddlego.methods.textgames.world import Restart
 from pddlego.models.endpoint import Access, Endpoint
 from pddlego.pddl import Problem, check
 from pddlego.runs.cells import Matrix
-from pddlego.runs.folders import EpisodeFilter, find_journal, fresh_folder, runs_folder
-from pddlego.runs.manifest import CONFIRMED, RESUMED
+from pddlego.runs.folders import CONFIRMED, RESUMED, EpisodeFilter, find_journal, fresh_folder, runs_folder
 from pddlego.util.text import clean
 
 OPTIONS = ("base_url", "max_steps", "java", "runs")

@@ -25,8 +25,9 @@ from pddlego.episode.events import Started
 from pddlego.errors import PddlegoError, UsageError
 from pddlego.methods.registry import make_codec, renderer_of
 from pddlego.runs.folders import EpisodeFilter, find_journal, find_journals
+from pddlego.runs.journal import JournalTail
+from pddlego.runs.listing import status_of
 from pddlego.runs.store import check_output
-from pddlego.runs.tail import JournalTail, status_of
 from pddlego.util.files import cannot_write, write_whole
 from pddlego.util.text import clean
 

@@ -12,8 +12,7 @@ from rich.text import Text
 
 from pddlego.display.screens import OUTCOME_STYLE
 from pddlego.episode.events import Outcome
-from pddlego.runs.listing import RunRow
-from pddlego.runs.tail import EpisodeStatus
+from pddlego.runs.listing import EpisodeStatus, RunRow
 from pddlego.util.text import clean, count, money
 
 R = TypeVar("R")

@@ -21,7 +21,7 @@ from pddlego.display.console import UNICODE
 from pddlego.display.screens import Renderer, result_line
 from pddlego.display.steps import command_of, is_rejected, is_surprise, tabs_of
 from pddlego.runs.journal import TimedEvent
-from pddlego.runs.tail import EpisodeStatus
+from pddlego.runs.listing import EpisodeStatus
 from pddlego.util.text import clean
 
 _COLUMNS = tuple(column for column in EPISODE_COLUMNS if column.name not in ("changed", "last command"))

@@ -17,12 +17,11 @@ from pddlego.evaluation.setup import Setup
 from pddlego.evaluation.table import result_table
 from pddlego.methods.base import Tools, whole
 from pddlego.methods.registry import make_codec, measuring_of, modes
-from pddlego.models.limiter import Gauge, Price, SharedLimiter
+from pddlego.models.limiter import Gauge, Ledger, LedgerEntry, Price, SharedLimiter, read_ledger
 from pddlego.planning import Planner
 from pddlego.runs.cells import Cell
-from pddlego.runs.ledger import LEDGER, Ledger, LedgerEntry, read_ledger
-from pddlego.runs.manifest import environment_manifest
-from pddlego.runs.store import TABLE, Store, kept_domain, read_recorded_prices
+from pddlego.runs.folders import LEDGER
+from pddlego.runs.store import TABLE, Store, environment_manifest, kept_domain, read_recorded_prices
 from pddlego.runs.summary import Summary
 from pddlego.util.files import write_run_file
 

@@ -26,12 +26,11 @@ from pddlego.evaluation.playing import make_limiter, play
 from pddlego.evaluation.runner import INTERRUPTED, Executor
 from pddlego.evaluation.setup import Setup
 from pddlego.models import Request
-from pddlego.models.limiter import Permit, Price, SharedLimiter, Spending
+from pddlego.models.limiter import Ledger, Permit, Price, SharedLimiter, Spending
 from pddlego.planning import ProcessPlanner
 from pddlego.planning.process import PlannerOptions
 from pddlego.runs.cells import Cell
 from pddlego.runs.journal import Timed, TimedEvent
-from pddlego.runs.ledger import Ledger
 from pddlego.util.children import without_secrets
 
 _RETRIES = 3

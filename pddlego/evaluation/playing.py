@@ -9,11 +9,10 @@ from pddlego.episode.approval import Approver
 from pddlego.episode.events import Event
 from pddlego.evaluation.setup import Setup, make_cell_model
 from pddlego.methods.base import Tools
-from pddlego.models.limiter import CellLimiter, Price, RequestLimiter, SharedLimiter
+from pddlego.models.limiter import CellLimiter, Ledger, Price, RequestLimiter, SharedLimiter
 from pddlego.planning import Planner
 from pddlego.planning.process import PlannerPool
 from pddlego.runs.cells import Cell
-from pddlego.runs.ledger import Ledger
 
 Person = Callable[[tuple[str, ...]], str]
 """Types what comes next, given what is possible."""

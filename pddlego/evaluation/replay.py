@@ -26,8 +26,7 @@ from pddlego.planning.process import PlannerOptions
 from pddlego.runs.cells import Cell
 from pddlego.runs.folders import MANIFEST
 from pddlego.runs.journal import Journal, Timed, TimedEvent, event_value, read_journal, recorded_calls
-from pddlego.runs.manifest import read_configuration, recorded_setting
-from pddlego.runs.store import DOMAIN_FROM
+from pddlego.runs.store import DOMAIN_FROM, read_configuration, recorded_setting
 from pddlego.util.text import one_line
 
 

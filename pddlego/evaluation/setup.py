@@ -25,7 +25,7 @@ from pddlego.models.endpoint import Access, prepare_cache
 from pddlego.models.function import OwnModel
 from pddlego.models.limiter import Price, RequestLimiter, Spending
 from pddlego.runs.cells import Cell, Matrix
-from pddlego.runs.manifest import installed_version
+from pddlego.runs.store import installed_version
 from pddlego.util.files import read_toml
 from pddlego.util.options import options_of, recorded
 

@@ -17,9 +17,8 @@ from pddlego.evaluation.models import is_free
 from pddlego.evaluation.statistics import Interval, wilson
 from pddlego.methods.base import Column
 from pddlego.methods.registry import measuring_of
-from pddlego.models.limiter import Price
+from pddlego.models.limiter import LedgerEntry, Price
 from pddlego.runs.cells import Cell
-from pddlego.runs.ledger import LedgerEntry
 from pddlego.runs.summary import FIRST, LAST, Summary
 from pddlego.util.text import both_ends, clean, csv_cell, money
 

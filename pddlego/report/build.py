@@ -15,14 +15,20 @@ from pddlego.evaluation.table import Configuration, Row, by_configuration, playe
 from pddlego.methods.base import CountTable, ShareTable, whole
 from pddlego.methods.registry import measuring_of, modes
 from pddlego.models.base import notes
-from pddlego.models.limiter import Price
+from pddlego.models.limiter import LedgerEntry, Price, read_ledger
 from pddlego.pddl import EntryKind
 from pddlego.report.figures import DrawnFigure, PaperFigure, draw_figures, paper_figures
 from pddlego.runs.cells import NO_MODEL, Cell
-from pddlego.runs.folders import EPISODES
-from pddlego.runs.ledger import LEDGER, LedgerEntry, read_ledger
-from pddlego.runs.manifest import CONFIRMED, RESUMED, read_configuration, read_manifest
-from pddlego.runs.store import RESULTS, changed_journals, read_cells, read_recorded_prices, read_results
+from pddlego.runs.folders import CONFIRMED, EPISODES, LEDGER, RESUMED
+from pddlego.runs.store import (
+    RESULTS,
+    changed_journals,
+    read_cells,
+    read_configuration,
+    read_manifest,
+    read_recorded_prices,
+    read_results,
+)
 from pddlego.runs.summary import DEFECTS, LINES, REJECTED, UNMEASURED, Summary
 
 _TROUBLE = frozenset({EntryKind.UNMATCHED.value, EntryKind.REFUSED.value})

@@ -13,7 +13,7 @@ from pddlego.evaluation.table import Row
 from pddlego.methods.base import Figure
 from pddlego.methods.registry import measuring_of, method_of
 from pddlego.runs.cells import NO_MODEL, Cell
-from pddlego.runs.manifest import recorded_setting
+from pddlego.runs.store import recorded_setting
 from pddlego.runs.summary import Summary
 
 _MOST_POINTS = 12

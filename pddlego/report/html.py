@@ -19,10 +19,9 @@ from pddlego.report.plots import anchor, draw
 from pddlego.runs.cells import Cell
 from pddlego.runs.folders import EPISODES
 from pddlego.runs.journal import read_journal
-from pddlego.runs.listing import costs_of, with_result
+from pddlego.runs.listing import EpisodeStatus, costs_of
 from pddlego.runs.store import journal_name
 from pddlego.runs.summary import Summary
-from pddlego.runs.tail import EpisodeStatus
 
 
 def html(report: Report, folders: Sequence[Path], most_pages: int, optima: Optima | None = None) -> str:
@@ -56,7 +55,7 @@ def _listed(results: Sequence[Summary], folders: Sequence[Path], paged: set[Cell
         folder = next((folder for folder in reversed(folders) if (folder / EPISODES / name).is_file()), None)
         cost = costs[folder].get(result.cell.label, 0.0) if folder is not None else 0.0
         journal = (folder or Path()) / EPISODES / name
-        status = with_result(EpisodeStatus(journal), result, cost)
+        status = EpisodeStatus(journal).with_result(result, cost)
         if folder is None or result.cell not in paged:
             yield ListedEpisode(status)
             continue

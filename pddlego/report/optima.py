@@ -14,7 +14,7 @@ from pddlego.methods.registry import method, method_of
 from pddlego.planning import ProcessPlanner
 from pddlego.report.build import Report
 from pddlego.runs.cells import Cell
-from pddlego.runs.manifest import read_configuration, recorded_setting
+from pddlego.runs.store import read_configuration, recorded_setting
 
 Optima = dict[tuple[str, int], int]
 """The least that is possible of what methods are compared by, by game and seed."""

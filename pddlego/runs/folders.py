@@ -14,8 +14,11 @@ from pddlego.errors import UsageError
 from pddlego.util.files import cannot_make
 from pddlego.util.text import count, natural, suggestion
 
-MANIFEST, EPISODES = "manifest.json", "episodes"
+MANIFEST, EPISODES, LEDGER = "manifest.json", "episodes", "ledger.jsonl"
 """What every run folder holds."""
+
+RESUMED, CONFIRMED = "resumed", "confirmed"
+"""In a manifest: where its episode began, if not at the beginning, and which kinds of steps the user had to confirm."""
 
 
 def newest_run(root: Path, wanted: Callable[[Path], bool] = lambda path: True) -> Path:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from io import FileIO
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from pydantic import TypeAdapter
 
@@ -91,12 +91,8 @@ def event_value(event: Event) -> dict[str, Any]:
     return {"type": event.type, **_adapter(type(event)).dump_python(event, mode="json")}
 
 
-def _adapter(kind: type[Event]) -> TypeAdapter[Any]:
-    return _made(cast(Hashable, kind))
-
-
 @lru_cache(maxsize=64)
-def _made(kind: Any) -> TypeAdapter[Any]:
+def _adapter(kind: type[Event]) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
 
 
@@ -184,6 +180,33 @@ def read_line(path: Path, line: bytes, number: int, codec: Codec) -> TimedEvent:
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         reason = f"Line {number} is not an event ({type(error).__name__})."
         raise JournalError(f"{path} is damaged", reason, "Restore the file, or cut it before that line.") from error
+
+
+def lines_after(path: Path, read: int) -> list[bytes]:
+    """The whole lines of a file of a run after byte `read`; none if it cannot be read."""
+    try:
+        with open_run_file(path, "rb") as file:
+            file.seek(read)
+            return file.readall().split(b"\n")[:-1]
+    except OSError:
+        return []
+
+
+class JournalTail:
+    """What was added to a journal since it was last looked at. Whole lines only."""
+
+    def __init__(self, path: Path, codec: Codec) -> None:
+        self.path = path
+        self._codec = codec
+        self._read = 0
+        self._lines = 0
+
+    def poll(self) -> Iterator[TimedEvent]:
+        """New events with the seconds since the start. Raises `JournalError` for an invalid line."""
+        for line in lines_after(self.path, self._read):
+            self._read += len(line) + 1
+            self._lines += 1
+            yield read_line(self.path, line, self._lines, self._codec)
 
 
 Listener = Callable[[Event, float], None]

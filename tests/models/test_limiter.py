@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from pddlego.errors import BudgetSpentError, JournalError
 from pddlego.evaluation.table import spent_elsewhere
 from pddlego.models import Message, Request
-from pddlego.models.limiter import OUTPUT_ESTIMATE, Price, SharedLimiter, Spending
+from pddlego.models.limiter import OUTPUT_ESTIMATE, Ledger, LedgerEntry, Price, SharedLimiter, Spending, read_ledger
 from pddlego.pddl import Domain, Problem
-from pddlego.runs.ledger import Ledger, LedgerEntry, read_ledger
 from tests.methods.textgames.situations import situation_with
 
 DOMAIN = Domain("d")

@@ -19,7 +19,7 @@ from pddlego.planning import PlanStatus, TriedRung
 from pddlego.runs.cells import Cell
 from pddlego.runs.folders import find_journal, fresh_folder
 from pddlego.runs.journal import SCHEMA, Codec, JournalWriter, dump_line, read_journal
-from pddlego.runs.manifest import environment_manifest
+from pddlego.runs.store import environment_manifest
 from tests.runs.stores import open_store, read
 
 text = st.text(max_size=20)

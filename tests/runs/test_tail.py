@@ -10,8 +10,8 @@ import pytest
 from pddlego.episode.events import Event, Outcome
 from pddlego.errors import JournalError, UsageError
 from pddlego.methods.registry import make_codec
-from pddlego.runs.journal import dump_line
-from pddlego.runs.tail import CHUNK, FolderTail, JournalTail
+from pddlego.runs.journal import JournalTail, dump_line
+from pddlego.runs.listing import CHUNK, EpisodeList
 from tests.evaluation.test_replay import RECORDED, RUNS
 
 LINES = next((RECORDED / RUNS[0] / "episodes").iterdir()).read_bytes().splitlines(keepends=True)
@@ -43,23 +43,23 @@ def test_a_journal_is_followed_by_whole_lines(run: Path) -> None:
 
 
 def test_a_folder_is_seen_at_a_glance_and_new_episodes_appear(run: Path) -> None:
-    folder = FolderTail(run)
+    folder = EpisodeList(run)
     assert not folder.poll()
     write(run, "a.jsonl", b"".join(LINES))
     assert folder.poll()
-    (peek,) = folder.peeks.values()
-    assert (peek.setting, peek.mode, peek.model, peek.seed, peek.most) == ("coin", "edit", "reader", 12, 50)
-    assert (peek.step, peek.outcome, peek.command) == (21, Outcome.WON, "take coin")
+    (status,) = folder.episodes.values()
+    assert (status.setting, status.mode, status.model, status.seed, status.most) == ("coin", "edit", "reader", 12, 50)
+    assert (status.step, status.outcome, status.command) == (21, Outcome.WON, "take coin")
     write(run, "b.jsonl", b"".join(LINES[:7]))
     assert folder.poll()
     assert not folder.poll()
-    (_, running) = sorted(folder.peeks.values(), key=lambda item: item.path)
+    (_, running) = sorted(folder.episodes.values(), key=lambda item: item.path)
     assert (running.step, running.outcome) == (1, None)
     write(run, "b.jsonl", LINES[7][:10])
     folder.poll()
     write(run, "b.jsonl", LINES[7][10:])
     assert folder.poll()
-    assert max(peek.step for peek in folder.peeks.values() if peek.outcome is None) == 2
+    assert max(status.step for status in folder.episodes.values() if status.outcome is None) == 2
 
 
 def test_the_beginning_and_the_end_are_enough(run: Path) -> None:
@@ -67,9 +67,9 @@ def test_the_beginning_and_the_end_are_enough(run: Path) -> None:
     long = LINES[2].replace(b'"content":"', b'"content":"' + b"x" * (3 * CHUNK), 1)
     write(run, "a.jsonl", b"".join([*LINES[:2], long]))
     write(run, "b.jsonl", b"".join([*LINES[:2], long, *LINES[3:]]))
-    folder = FolderTail(run)
+    folder = EpisodeList(run)
     folder.poll()
-    begun, ended = sorted(folder.peeks.values(), key=lambda item: item.path)
+    begun, ended = sorted(folder.episodes.values(), key=lambda item: item.path)
     assert (begun.step, begun.outcome, begun.seed) == (0, None, 12)
     assert (ended.step, ended.outcome) == (21, Outcome.WON)
 
@@ -85,10 +85,10 @@ def test_damage_stops_nobody(run: Path, data: bytes) -> None:
     (run / "episodes" / "notes.txt").write_text("mine")
     (run / "episodes" / "folder.jsonl").mkdir()
     os.mkfifo(run / "episodes" / "pipe.jsonl")
-    folder = FolderTail(run)
+    folder = EpisodeList(run)
     folder.poll()
-    assert sorted(folder.peeks) == ["bad.jsonl", "good.jsonl"]
-    assert folder.peeks["good.jsonl"].command == "take coin"
+    assert sorted(folder.episodes) == ["bad.jsonl", "good.jsonl"]
+    assert folder.episodes["good.jsonl"].command == "take coin"
 
 
 def test_watching_survives_the_end_of_the_folder_of_runs(run: Path) -> None:
@@ -96,9 +96,9 @@ def test_watching_survives_the_end_of_the_folder_of_runs(run: Path) -> None:
         raise UsageError("runs has no runs", "Nothing was played there.", "")
 
     write(run, "a.jsonl", b"".join(LINES))
-    folder = FolderTail(run, gone)
+    folder = EpisodeList(run, gone)
     folder.poll()
-    assert not folder.advance()
+    assert not folder.poll()
     assert folder.run == run
 
 
@@ -110,9 +110,9 @@ def test_a_journal_of_ours(run: Path, story: list[Event]) -> None:
 @pytest.mark.parametrize("data", [b"", LINES[0][:30]])
 def test_a_journal_that_is_just_begun_is_no_damage(run: Path, data: bytes) -> None:
     write(run, "a.jsonl", data)
-    folder = FolderTail(run)
+    folder = EpisodeList(run)
     folder.poll()
-    assert [peek.damaged for peek in folder.peeks.values()] == [False]
+    assert [status.damaged for status in folder.episodes.values()] == [False]
     write(run, "a.jsonl", LINES[0][len(data) :])
     folder.poll()
-    assert [(peek.seed, peek.damaged) for peek in folder.peeks.values()] == [(12, False)]
+    assert [(status.seed, status.damaged) for status in folder.episodes.values()] == [(12, False)]

@@ -25,8 +25,7 @@ from pddlego.display.screens import Renderer, RendererOf, Tab, header, is_large,
 from pddlego.display.steps import command_of, first_difference, is_rejected, is_surprise, tabs_of
 from pddlego.episode.events import Event, Started
 from pddlego.errors import JournalError, PddlegoError
-from pddlego.runs.journal import Codec
-from pddlego.runs.tail import JournalTail
+from pddlego.runs.journal import Codec, JournalTail
 from pddlego.util.text import clean
 
 Timed = tuple[Event, float]

@@ -21,8 +21,7 @@ from pddlego.display.columns import (
     episode_summary,
     run_summary,
 )
-from pddlego.runs.listing import EpisodeList, RunRow, list_runs
-from pddlego.runs.tail import EpisodeStatus
+from pddlego.runs.listing import EpisodeList, EpisodeStatus, RunRow, list_runs
 
 
 def _is_running(episode: EpisodeStatus) -> bool:
