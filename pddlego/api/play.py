@@ -196,12 +196,12 @@ def load(*runs: str | Path) -> Evaluation:
     folders have, the last folder counts. Raises `UsageError` for a folder that holds no evaluation.
     """
     from pddlego.api.results import Evaluation
-    from pddlego.runs.folders import place_of, runs_folder
+    from pddlego.runs.folders import find_run, runs_folder
 
     if not runs:
         raise UsageError("There is nothing to load", "No run was named.", "Name run folders, or latest.")
     with arguments_named():
-        return Evaluation([place_of(str(run), runs_folder(None)) for run in runs])
+        return Evaluation([find_run(str(run), runs_folder(None)) for run in runs])
 
 
 def build(

@@ -17,7 +17,7 @@ from pddlego.cli.options import Runs
 from pddlego.display.console import Console
 from pddlego.errors import UsageError
 from pddlego.evaluation.setup import parse_seeds
-from pddlego.runs.folders import place_of, runs_folder
+from pddlego.runs.folders import find_run, runs_folder
 from pddlego.runs.store import check_output
 from pddlego.util.files import cannot_write
 from pddlego.util.heartbeat import Heartbeat
@@ -59,7 +59,7 @@ def command(
         chosen = None if seeds is None else parse_seeds(seeds, setting_of(game, mode))
         episodes, total = expert(game, mode, chosen), None if chosen is None else len(chosen)
     else:
-        episodes = evaluation = Evaluation([place_of(run, runs_folder(folder)) for run in runs or ()])
+        episodes = evaluation = Evaluation([find_run(run, runs_folder(folder)) for run in runs or ()])
         total = len(evaluation.results)
     exported, errors = Exported(total), Console(stderr=True)
 

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from pddlego.cli import completion
 from pddlego.cli.exits import is_typed_at
-from pddlego.runs.folders import RUNS_VARIABLE, place_of, runs_folder
+from pddlego.runs.folders import RUNS_VARIABLE, find_run, runs_folder
 from pddlego.util.options import Flag, Option, options_of
 from pddlego.util.text import clean
 
@@ -54,7 +54,7 @@ Confirm = Annotated[
 
 def place_named(run: str, runs: str | None, wanted: PathFilter = lambda path: True) -> Path:
     """The run folder or journal that a user names, in the folder that `--runs` or its variable names."""
-    return place_of(run, runs_folder(runs), wanted)
+    return find_run(run, runs_folder(runs), wanted)
 
 
 def choose_journal(journals: Sequence[Path]) -> Path | None:

@@ -13,7 +13,7 @@ from pddlego.display.browser.app import at_run
 from pddlego.display.columns import EPISODE_COLUMNS, episode_summary, plain_table
 from pddlego.display.console import Console
 from pddlego.errors import UsageError
-from pddlego.runs.folders import EPISODES, newest_run, place_of, runs_folder
+from pddlego.runs.folders import EPISODES, find_run, newest_run, runs_folder
 from pddlego.runs.listing import EpisodeList
 
 
@@ -28,7 +28,7 @@ def command(
     On a pipe the list is printed once.
     """
     root = runs_folder(runs)
-    folder = newest_run(root) if run is None else place_of(run, root)
+    folder = newest_run(root) if run is None else find_run(run, root)
     if not (folder / EPISODES).is_dir():
         reason = f"It has no folder {EPISODES}/." if folder.is_dir() else "There is no such folder."
         raise UsageError(f"{folder} is not a run folder", reason, "Name one that 'pddlego play' or 'eval' made.")

@@ -46,7 +46,7 @@ def runs_folder(runs: str | None = None) -> Path:
     return Path(runs or os.environ.get(RUNS_VARIABLE) or RUNS)
 
 
-def place_of(run: str, root: Path = Path(RUNS), wanted: Callable[[Path], bool] = lambda path: True) -> Path:
+def find_run(run: str, root: Path = Path(RUNS), wanted: Callable[[Path], bool] = lambda path: True) -> Path:
     """The run folder or journal that a user names: a path, a name in `root` or a unique prefix of one, or `latest`.
 
     `latest` is the newest run that is `wanted`. Raises `UsageError` for an unknown name or an ambiguous prefix.

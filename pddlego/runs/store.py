@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import platform
 import subprocess
 import threading
 import time
@@ -22,7 +21,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, replace
 from datetime import datetime
 from functools import lru_cache
-from importlib.metadata import PackageNotFoundError, version
 from io import FileIO
 from pathlib import Path
 from typing import Any
@@ -49,45 +47,13 @@ from pddlego.util.files import (
     write_run_file,
 )
 
-RESULTS = "results.jsonl"
+RESULTS, TABLE = "results.jsonl", "results.csv"
 
-TABLE = "results.csv"
-
-ASKED = "asked"
-"""Where a manifest keeps every matrix that was asked for."""
-
-_PRICES = "prices"
-"""Where a manifest keeps the prices that were given."""
-
+ASKED, _PRICES = "asked", "prices"
+"""Keys of a manifest: every matrix that the evaluation was asked to play, and its price list."""
 
 _PACKAGES = ("pddlego", "fast-downward.translate", "pyperplan", "openai")
-
-
-def environment_manifest() -> dict[str, Any]:
-    """Versions, and the git revision of the working directory, if any."""
-    return {
-        "versions": {
-            "python": platform.python_version(),
-            **{name: installed_version(name) for name in _PACKAGES},
-        },
-        "git": _revision(),
-    }
-
-
-def installed_version(name: str) -> str | None:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return None
-
-
-def _revision() -> str | None:
-    try:
-        command, kept = ["git", "rev-parse", "HEAD"], for_children()
-        done = subprocess.run(command, capture_output=True, text=True, timeout=5, check=False, env=kept)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return done.stdout.strip() or None
+"""Packages whose versions a manifest records."""
 
 
 def read_manifest(path: Path) -> dict[str, Any]:
@@ -96,13 +62,12 @@ def read_manifest(path: Path) -> dict[str, Any]:
     try:
         manifest = json.loads(read_run_file(place))
     except OSError as error:
-        raise UsageError(
-            f"{path} is not a run folder", f"{place.name}: {error.strerror}.", "Check the path."
-        ) from error
+        reason = f"{place.name}: {error.strerror}."
+        raise UsageError(f"{path} is not a run folder", reason, "Check the path.") from error
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"{path} is damaged", f"{place.name} is not JSON.", "Restore the file.") from error
+        raise _damaged(path, f"{place.name} is not JSON.") from error
     if not isinstance(manifest, dict) or not isinstance(manifest.get("configuration", {}), dict):
-        raise UsageError(f"{path} is damaged", f"{place.name} holds no manifest.", "Restore the file.")
+        raise _damaged(path, f"{place.name} holds no manifest.")
     schema = manifest.get("schema", SCHEMA)
     if schema != SCHEMA:
         what = f"{path} was written by another version of pddlego"
@@ -124,7 +89,7 @@ def read_configuration(path: Path) -> dict[str, Any]:
             dict(kept.get("files") or {})
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         reason = f"Its {MANIFEST} does not say what was played ({type(error).__name__}: {error})."
-        raise UsageError(f"{path} is damaged", reason, "Restore it.") from error
+        raise _damaged(path, reason) from error
     return configuration
 
 
@@ -132,6 +97,126 @@ def recorded_setting(settings: Mapping[str, Any], name: str, method: str) -> Map
     """How a setting was played by a method; one that several methods play is recorded for each of them."""
     both: Mapping[str, Any] | None = settings.get(f"{name} ({method})")
     return both if both is not None else settings.get(name)
+
+
+def read_recorded_prices(path: Path) -> dict[str, Price]:
+    """The prices of the evaluation. Raises `UsageError` for a manifest that cannot be read."""
+    try:
+        return TypeAdapter(dict[str, Price]).validate_python(read_manifest(path).get(_PRICES, {}))
+    except ValueError as error:
+        raise _damaged(path, f"{MANIFEST} holds no price list.") from error
+
+
+def read_cells(path: Path) -> set[Cell]:
+    """Every cell that the evaluation was ever asked to play. Raises `UsageError` for a manifest that cannot be read."""
+    try:
+        asked = _matrices().validate_python(read_manifest(path).get(ASKED, []))
+    except ValueError as error:
+        raise _damaged(path, f"{MANIFEST} has an invalid list of cells.") from error
+    return {cell for request in asked for cell in request.cells()}
+
+
+@lru_cache(maxsize=1)
+def _matrices() -> TypeAdapter[list[Matrix]]:
+    return TypeAdapter(list[Matrix])
+
+
+def _damaged(path: Path, reason: str) -> UsageError:
+    return UsageError(f"{path} is damaged", reason, "Restore the file.")
+
+
+def environment_manifest() -> dict[str, Any]:
+    """Versions, and the git revision of the working directory, if any."""
+    import platform
+
+    packages = {name: installed_version(name) for name in _PACKAGES}
+    return {"versions": {"python": platform.python_version(), **packages}, "git": _revision()}
+
+
+def installed_version(name: str) -> str | None:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _revision() -> str | None:
+    command = ["git", "rev-parse", "HEAD"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=5, check=False, env=for_children())
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() or None
+
+
+def read_results(path: Path) -> tuple[list[Summary], tuple[str, ...]]:
+    """Every result of a run folder that can be read, and a warning for each damaged line. Raises `UsageError`."""
+    place = path / RESULTS
+    try:
+        data = read_run_file(place) if place.exists() else b""
+    except OSError as error:
+        raise UsageError(f"{place} cannot be read", f"{error.strerror}.", "Check the path.") from error
+    summaries, damaged = _results_in(data)
+    return summaries, tuple(f"{place}: line {number} is damaged and left out." for number in damaged)
+
+
+def results_from(place: Path, start: int) -> tuple[list[Summary], int]:
+    """The results in whole lines after byte `start`, and the byte after them. Damaged lines are left out.
+
+    A file that has become shorter is another one, and is read from its beginning.
+    """
+    try:
+        with open_run_file(place, "rb") as file:
+            start = start if start <= file.seek(0, 2) else 0
+            file.seek(start)
+            data = file.readall()
+    except OSError:
+        return [], start
+    return _results_in(data)[0], start + data.rfind(b"\n") + 1
+
+
+def _results_in(data: bytes) -> tuple[list[Summary], list[int]]:
+    """The results in the whole lines of a file, and the numbers of damaged lines."""
+    summaries, damaged = [], []
+    for number, line in enumerate(data.split(b"\n")[:-1], start=1):
+        try:
+            summaries.append(load_summary(line))
+        except ValueError:
+            damaged.append(number)
+    return summaries, damaged
+
+
+def changed_journals(path: Path, summaries: Iterable[Summary]) -> tuple[str, ...]:
+    """Warnings on journals of finished episodes whose bytes are not what they were when their results were written."""
+    changed = []
+    for summary in summaries:
+        journal = path / EPISODES / journal_name(summary.cell, summary.attempt)
+        if summary.digest and (now := digest(journal)) != summary.digest:
+            what = "has changed since the episode ended" if now else "is gone"
+            changed.append(f"{journal} {what}: its result is kept as it was written.")
+    return tuple(changed)
+
+
+def journal_name(cell: Cell, attempt: int) -> str:
+    return f"{cell.label}.jsonl" if attempt == 1 else f"{cell.label}.{attempt}.jsonl"
+
+
+def journal_parts(journal: Path) -> tuple[str, int]:
+    """The label of the cell of a journal, and the attempt."""
+    label, _, number = journal.stem.rpartition(".")
+    return (label, int(number)) if label and number.isdecimal() else (journal.stem, 1)
+
+
+def check_output(path: Path) -> Path:
+    """The path of a file to write. Raises `UsageError` for a file of an evaluation, which must not be overwritten."""
+    path = path.resolve()
+    folder, is_journal = path.parent, path.parent.name == EPISODES and path.suffix == ".jsonl"
+    folder = folder.parent if is_journal else folder
+    if (folder / MANIFEST).exists() and (is_journal or path.name in (MANIFEST, RESULTS, TABLE, LEDGER)):
+        raise UsageError(f"{path} belongs to a run", f"It is a file of {folder}.", "Choose another file.")
+    return path
 
 
 class Store:
@@ -288,54 +373,26 @@ class Store:
             )
 
 
-def journal_name(cell: Cell, attempt: int) -> str:
-    return f"{cell.label}.jsonl" if attempt == 1 else f"{cell.label}.{attempt}.jsonl"
+def _check_same(cell: Cell, journal: Journal) -> None:
+    """Raises `JournalError` if the journal is that of another cell under this one's name."""
+    begun = journal.started
+    if begun is not None and (begun.setting, begun.mode, begun.seed) != (cell.setting, cell.mode, cell.seed):
+        reason = f"It is of {begun.setting}, {begun.mode}, seed {begun.seed}."
+        raise JournalError(f"{journal.path} is another episode", reason, "Remove it: its cell is played again.")
 
 
-def read_results(path: Path) -> tuple[list[Summary], tuple[str, ...]]:
-    """Every line of `results.jsonl` that can be read, and a warning for each that cannot. Raises `UsageError`."""
-    place = path / RESULTS
-    try:
-        data = read_run_file(place) if place.exists() else b""
-    except OSError as error:
-        raise UsageError(f"{place} cannot be read", f"{error.strerror}.", "Check the path.") from error
-    summaries, warnings = [], []
-    for number, line in enumerate(data.split(b"\n")[:-1], start=1):
-        try:
-            summaries.append(load_summary(line))
-        except ValueError:
-            warnings.append(f"{place}: line {number} is damaged and left out.")
-    return summaries, tuple(warnings)
+def _differences(there: Any, wanted: Any, path: str = "") -> Iterable[str]:
+    """What differs, as `path: there, not wanted`; what only one side has differs too."""
+    if isinstance(there, dict) and isinstance(wanted, dict):
+        for key in sorted(set(there) | set(wanted)):
+            yield from _differences(there.get(key), wanted.get(key), f"{path}.{key}" if path else key)
+    elif there != wanted:
+        yield f"{path} was {_shown(there)} and is now {_shown(wanted)}"
 
 
-def results_from(place: Path, start: int) -> tuple[list[Summary], int]:
-    """The results in whole lines after byte `start`, and the byte after them. Damaged lines are left out.
-
-    A file that has become shorter is another one, and read from its beginning.
-    """
-    try:
-        with open_run_file(place, "rb") as file:
-            start = start if start <= file.seek(0, 2) else 0
-            file.seek(start)
-            data = file.readall()
-    except OSError:
-        return [], start
-    whole = data[: data.rfind(b"\n") + 1]
-    summaries = []
-    for line in whole.split(b"\n")[:-1]:
-        with contextlib.suppress(ValueError):
-            summaries.append(load_summary(line))
-    return summaries, start + len(whole)
-
-
-def check_output(path: Path) -> Path:
-    """The path of a file to write. Raises `UsageError` for a file of an evaluation, which must not be overwritten."""
-    path = path.resolve()
-    folder, is_journal = path.parent, path.parent.name == EPISODES and path.suffix == ".jsonl"
-    folder = folder.parent if is_journal else folder
-    if (folder / MANIFEST).exists() and (is_journal or path.name in (MANIFEST, RESULTS, TABLE, LEDGER)):
-        raise UsageError(f"{path} belongs to a run", f"It is a file of {folder}.", "Choose another file.")
-    return path
+def _shown(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 40 else text[:37] + "…"
 
 
 def is_locked(path: Path) -> bool:
@@ -352,67 +409,6 @@ def is_locked(path: Path) -> bool:
     except (ImportError, OSError):  # Windows, or a folder that cannot be read
         return False
     return False
-
-
-def changed_journals(path: Path, summaries: Iterable[Summary]) -> tuple[str, ...]:
-    """Warnings on journals of finished episodes whose bytes are not what they were when their results were written."""
-    changed = []
-    for summary in summaries:
-        journal = path / EPISODES / journal_name(summary.cell, summary.attempt)
-        if summary.digest and (now := digest(journal)) != summary.digest:
-            what = "has changed since the episode ended" if now else "is gone"
-            changed.append(f"{journal} {what}: its result is kept as it was written.")
-    return tuple(changed)
-
-
-def read_recorded_prices(path: Path) -> dict[str, Price]:
-    """The prices that the evaluation was given. Raises `UsageError` for a manifest that cannot be read."""
-    try:
-        return TypeAdapter(dict[str, Price]).validate_python(read_manifest(path).get(_PRICES, {}))
-    except ValueError as error:
-        raise UsageError(f"{path} is damaged", f"{MANIFEST} holds no price list.", "Restore it.") from error
-
-
-def read_cells(path: Path) -> set[Cell]:
-    """Every cell that the evaluation was ever asked to play. Raises `UsageError` for a manifest that cannot be read."""
-    try:
-        asked = _matrices().validate_python(read_manifest(path).get(ASKED, []))
-    except ValueError as error:
-        raise UsageError(f"{path} is damaged", f"{MANIFEST} has an invalid list of cells.", "Restore it.") from error
-    return {cell for request in asked for cell in request.cells()}
-
-
-@lru_cache(maxsize=1)
-def _matrices() -> TypeAdapter[list[Matrix]]:
-    return TypeAdapter(list[Matrix])
-
-
-def _check_same(cell: Cell, journal: Journal) -> None:
-    """Raises `JournalError` if the journal is that of another cell under this one's name."""
-    begun = journal.started
-    if begun is not None and (begun.setting, begun.mode, begun.seed) != (cell.setting, cell.mode, cell.seed):
-        reason = f"It is of {begun.setting}, {begun.mode}, seed {begun.seed}."
-        raise JournalError(f"{journal.path} is another episode", reason, "Remove it: its cell is played again.")
-
-
-def journal_parts(journal: Path) -> tuple[str, int]:
-    """The label of the cell of a journal, and the attempt."""
-    label, _, number = journal.stem.rpartition(".")
-    return (label, int(number)) if label and number.isdecimal() else (journal.stem, 1)
-
-
-def _differences(there: Any, wanted: Any, path: str = "") -> Iterable[str]:
-    """What differs, as `path: there, not wanted`; what only one side has differs too."""
-    if isinstance(there, dict) and isinstance(wanted, dict):
-        for key in sorted(set(there) | set(wanted)):
-            yield from _differences(there.get(key), wanted.get(key), f"{path}.{key}" if path else key)
-    elif there != wanted:
-        yield f"{path} was {_shown(there)} and is now {_shown(wanted)}"
-
-
-def _shown(value: Any) -> str:
-    text = json.dumps(value)
-    return text if len(text) <= 40 else text[:37] + "…"
 
 
 def _lock(path: Path) -> FileIO:

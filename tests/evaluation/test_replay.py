@@ -31,7 +31,7 @@ from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.world import Episode
 from pddlego.models.base import ScriptedModel
 from pddlego.planning import ProcessPlanner
-from pddlego.runs.folders import EpisodeFilter, find_journal, find_journals, newest_run, place_of
+from pddlego.runs.folders import EpisodeFilter, find_journal, find_journals, find_run, newest_run
 from tests.methods.textgames.grid_house import GridHouse, small_house
 from tests.runs.stores import kept as recorded_in
 
@@ -150,14 +150,14 @@ def test_run_folders_and_journals_are_found(tmp_path: Path) -> None:
         os.utime(tmp_path / path, (1, 1))  # files of one moment may have the same time
     assert newest_run(tmp_path) == tmp_path / "new"
     assert newest_run(tmp_path, lambda path: path.name == "old") == tmp_path / "old"
-    assert place_of("old", tmp_path) == tmp_path / "old"
-    assert place_of("old/episodes/coin-0-seed1.jsonl", tmp_path).is_file()
-    assert place_of("ol", tmp_path) == tmp_path / "old"
+    assert find_run("old", tmp_path) == tmp_path / "old"
+    assert find_run("old/episodes/coin-0-seed1.jsonl", tmp_path).is_file()
+    assert find_run("ol", tmp_path) == tmp_path / "old"
     with pytest.raises(UsageError, match="Did you mean 'old'"):
-        place_of("olld", tmp_path)
+        find_run("olld", tmp_path)
     (tmp_path / "older").mkdir()
     with pytest.raises(UsageError, match="2 runs begin with it: old, older"):
-        place_of("ol", tmp_path)
+        find_run("ol", tmp_path)
     assert [journal.name for journal in find_journals(tmp_path / "new", EpisodeFilter(seed=2))] == [
         "coin-0-seed2.jsonl",
         "coin-2-seed2.jsonl",

@@ -53,7 +53,7 @@ from pddlego.pddl.domain import Predicate
 from pddlego.pddl.exclusive import parse_invariant
 from pddlego.pddl.sexpr import read_sexprs
 from pddlego.planning import Rung, Search
-from pddlego.runs.folders import place_of
+from pddlego.runs.folders import find_run
 from pddlego.runs.store import DOMAIN_FROM, kept_domain, read_results
 from pddlego.util import resources
 from pddlego.util.files import read_text
@@ -370,7 +370,7 @@ _GROWTH = 12_000
 
 def _domain_of(place: str, setting: str) -> str:
     """The domain in a file, or that with which a run won the setting last. Raises `UsageError` if it does not exist."""
-    path = place_of(place)
+    path = find_run(place)
     if path.is_file():
         return read_text(path)
     results = read_results(path)[0] if path.is_dir() else []
