@@ -20,7 +20,7 @@ from pddlego.evaluation.setup import parse_seeds
 from pddlego.runs.folders import find_run, runs_folder
 from pddlego.runs.store import check_output
 from pddlego.util.files import cannot_write
-from pddlego.util.heartbeat import Heartbeat
+from pddlego.util.limits import Heartbeat
 from pddlego.util.text import clean, count
 
 Form = Literal["chat", "preference", "atif"]

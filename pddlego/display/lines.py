@@ -20,7 +20,7 @@ from pddlego.display.screens import Screen, budget, header, is_large, result_lin
 from pddlego.display.view import View, cleaned, fold_common
 from pddlego.episode.events import Ended, Event, Rejected
 from pddlego.runs.journal import dump_line
-from pddlego.util.heartbeat import SILENCE, Heartbeat
+from pddlego.util.limits import SILENCE, Heartbeat
 from pddlego.util.text import clean
 
 _ASIDE = 15

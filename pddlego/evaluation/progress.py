@@ -18,7 +18,7 @@ from pddlego.evaluation.statistics import wilson
 from pddlego.methods.registry import measuring_of
 from pddlego.runs.cells import Cell
 from pddlego.runs.summary import Summary
-from pddlego.util.heartbeat import Heartbeat
+from pddlego.util.limits import Heartbeat
 from pddlego.util.text import clean, count
 
 _MOST_IN_FLIGHT = 8

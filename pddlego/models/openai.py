@@ -43,11 +43,10 @@ from pddlego.models.replies import (
     Stream,
     error_of,
     lines_of,
-    whole,
+    read_reply,
 )
 
 if TYPE_CHECKING:
-    import httpx2
     import openai
     import tenacity
 
@@ -192,7 +191,6 @@ class _Line:
 
     def _watch(self, request: httpx2.Request) -> None:
         """Learn which stream requests go over when it is opened; one that is kept open stays the same."""
-        import httpx2
 
         def trace(event: str, info: Mapping[str, Any]) -> None:
             if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
@@ -528,7 +526,6 @@ class OpenAIModel:
 
     def _exchange(self, arguments: Mapping[str, Any], request: Request, stream: Stream) -> Reply:
         """Send the request and read the reply, as it comes where the endpoint streams: into `stream`."""
-        import httpx2
         import openai
 
         messages: Any = [{"role": message.role, "content": message.content} for message in request.messages]
@@ -536,7 +533,7 @@ class OpenAIModel:
         try:
             with create(model=self._name, messages=messages, extra_body=dict(arguments)) as response:
                 if "event-stream" not in response.headers.get("content-type", ""):
-                    return whole(json.loads(response.read()))
+                    return read_reply(json.loads(response.read()))
                 telling = Telling(request.report, self._secrets)
                 for line in lines_of(response.iter_bytes()):
                     if stream.take(line):

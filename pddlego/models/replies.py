@@ -111,7 +111,7 @@ def _status_of(error: Any) -> int | None:
     return 503 if any(map(_BROKEN.search, kinds)) else None
 
 
-def whole(body: Any) -> Reply:
+def read_reply(body: Any) -> Reply:
     """The reply in the JSON of a chat completion. Raises `NoReplyError`."""
     error = reported(body)
     if error is not None:

@@ -30,7 +30,7 @@ from pddlego.pddl.conditions import (
 from pddlego.pddl.domain import Action, Domain, circles_of
 from pddlego.pddl.problem import Problem
 from pddlego.pddl.rules import Defect, DefectKind, warning
-from pddlego.util.work import Work
+from pddlego.util.limits import Work
 
 _MAX_CANDIDATES, _MAX_PARTS, _MAX_ARGUMENTS = 500, 5, 2
 """Candidates that are looked at, predicates of one, and arguments of a predicate in it."""

@@ -38,7 +38,7 @@ from pddlego.pddl.domain import Action, either
 from pddlego.pddl.exclusive import Completion
 from pddlego.planning.isomorphism import Relation, Structure, are_isomorphic
 from pddlego.planning.world import Transitions, World, transitions
-from pddlego.util.work import Work
+from pddlego.util.limits import Work
 
 SECONDS = 10.0
 """Seconds in which a comparison is decided, or not at all."""

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from pddlego.util.work import Work
+from pddlego.util.limits import Work
 
 Relation = tuple[str, tuple[str, ...]]
 """A labelled tuple of names, such as a fact."""

@@ -27,7 +27,8 @@ from pddlego.planning.graphplan.values import AdviceQuestion, Graphplan, GraphTa
 from pddlego.planning.result import Planner, PlanResult, PlanStatus, Search
 from pddlego.planning.solve import OUT_OF_MEMORY
 from pddlego.planning.worker import NO_MEMORY, Job, receive, send
-from pddlego.util.children import Deadline, for_children
+from pddlego.util.children import for_children, start_python
+from pddlego.util.limits import Deadline
 from pddlego.util.options import Flag, Options, option
 from pddlego.util.text import suggestion
 
@@ -177,15 +178,14 @@ class ProcessPlanner:
 
     def _start(self) -> subprocess.Popen[bytes]:
         paths = [path or str(Path.cwd()) for path in sys.path]
-        command = [sys.executable, "-c", _BOOT, self.engine or "pyperplan", str(self.memory), str(os.getpid()), *paths]
-        started = subprocess.Popen(
-            command,
+        started = start_python(
+            "The planner",
+            ["-c", _BOOT, self.engine or "pyperplan", str(self.memory), str(os.getpid()), *paths],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             cwd=self._folder,
             env=for_children(PYTHONHASHSEED="0"),
-            start_new_session=True,
         )
         self._waited = False
         return started

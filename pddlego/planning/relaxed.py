@@ -18,8 +18,8 @@ from pddlego.pddl.lint import named
 from pddlego.pddl.rules import warning
 from pddlego.planning.result import PlanStep
 from pddlego.planning.world import Simulator, World
+from pddlego.util.limits import Work
 from pddlego.util.text import count
-from pddlego.util.work import Work
 
 _MOST_WORK = 300_000
 """Facts and bindings that are looked at: some tenths of a second. Larger tasks are not judged."""

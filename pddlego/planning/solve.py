@@ -23,8 +23,8 @@ from pddlego.planning.ground import BoundError, EngineFailedError, NotPlannableE
 from pddlego.planning.relaxed import relaxed_warnings
 from pddlego.planning.result import NOTHING_THERE, PlanResult, PlanStatus, Search
 from pddlego.planning.validate import FaultKind, goal_holds, plan_cost, speaks_of_nothing, validate
+from pddlego.util.limits import Work
 from pddlego.util.text import count
-from pddlego.util.work import Work
 
 MOST_TOLD = 5
 """The maximum number of defects in a message."""

@@ -19,8 +19,8 @@ from pddlego.pddl.conditions import And, Exists, Forall, Formula, Imply, Not, Or
 from pddlego.planning.interference import interference
 from pddlego.planning.result import Plan, PlanStep
 from pddlego.planning.world import World
+from pddlego.util.limits import Work
 from pddlego.util.text import nearest
-from pddlego.util.work import Work
 
 MOST = 20
 """Alternatives, or things to do, that are listed at most: a condition over all objects may have thousands."""

@@ -32,7 +32,7 @@ from pddlego.pddl.costs import action_cost, counts_cost, values_of
 from pddlego.pddl.derived import circles
 from pddlego.pddl.domain import Action, Rule
 from pddlego.planning.result import PlanStep
-from pddlego.util.work import Work
+from pddlego.util.limits import Work
 
 WorldState = frozenset[Atom]
 

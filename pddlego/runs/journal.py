@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from io import FileIO
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from pydantic import TypeAdapter
 
@@ -91,8 +91,12 @@ def event_value(event: Event) -> dict[str, Any]:
     return {"type": event.type, **_adapter(type(event)).dump_python(event, mode="json")}
 
 
-@lru_cache(maxsize=64)
 def _adapter(kind: type[Event]) -> TypeAdapter[Any]:
+    return _made(cast(Hashable, kind))
+
+
+@lru_cache(maxsize=64)
+def _made(kind: Any) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
 
 

@@ -29,7 +29,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any, Literal, get_args
 
-from pddlego.errors import EngineError, UsageError, explained, is_too_many_files
+from pddlego.errors import EngineError, UsageError, explained
 from pddlego.sandbox.jail import program, values
 from pddlego.sandbox.jail.layers import LANDLOCK, LIMITS, SECCOMP, USER
 from pddlego.sandbox.result import (
@@ -43,6 +43,7 @@ from pddlego.sandbox.result import (
     read_call,
     read_expansion,
 )
+from pddlego.util.children import start_python
 from pddlego.util.text import writable
 
 Isolation = Literal["required", "best-effort", "off"]
@@ -204,24 +205,24 @@ class Sandbox:
         if not hasattr(socket, "send_fds"):
             raise UsageError("Programs cannot be run here", "The system has no Unix sockets.", "Use Linux or macOS.")
         ours, theirs = socket.socketpair()
-        command = [sys.executable, "-s", "-S", "-c", _BOOT, str(Path(__file__).parent), *_places()]
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 -- lives as long as the server
         try:
             with theirs:
-                self._server = subprocess.Popen(
-                    command,
+                self._server = start_python(
+                    "The sandbox",
+                    ["-s", "-S", "-c", _BOOT, str(Path(__file__).parent), *_places()],
                     stdin=theirs.fileno(),
                     stdout=subprocess.DEVNULL,
                     stderr=self._errors,
                     env={"PYTHONHASHSEED": _HASH_SEED, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
                     cwd="/",
-                    start_new_session=True,
                 )
         except OSError as error:
             ours.close()
-            if is_too_many_files(error):
-                raise EngineError("The sandbox did not start", explained(error)) from error
-            raise _not_started(f"{sys.executable}: {error.strerror}") from error
+            raise EngineError("The sandbox did not start", explained(error)) from error
+        except EngineError as error:
+            ours.close()
+            raise _not_started(error.reason) from error
         self._control = ours
 
     def _errors_of_start(self) -> str:

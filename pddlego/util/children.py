@@ -1,46 +1,22 @@
-"""What programs that we start are given: an environment without secrets, and a time limit."""
+"""Child processes: how they start, the environment without secrets that they get, and how they end."""
 
 from __future__ import annotations
 
-import _thread
 import contextlib
 import os
 import pickle
 import re
 import shutil
 import signal
-import threading
+import subprocess
+import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
-from typing import TypeVar, cast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar, cast
+
+from pddlego.errors import EngineError, is_too_many_files
 
 T = TypeVar("T")
-
-
-class Deadline:
-    """Calls `expire` in a thread of its own after `seconds`, unless it is cancelled before.
-
-    `threading.Timer` will not do: a Ctrl-C in the middle of its `cancel` leaves the lock of its condition taken for
-    ever, and the next `cancel` waits for it; starting a `threading.Thread` can be cut in two in the same way. Starting
-    a bare thread and releasing a bare lock are one step each.
-    """
-
-    def __init__(self, seconds: float, expire: Callable[[], None]) -> None:
-        self.expired = False
-        self._running = threading.Lock()
-        self._running.acquire()
-        self._seconds, self._expire = seconds, expire
-        _thread.start_new_thread(self._watch, ())
-
-    def cancel(self) -> None:
-        """Nothing expires any more. Safe to call again, and from where a signal has come."""
-        with contextlib.suppress(RuntimeError):
-            self._running.release()
-
-    def _watch(self) -> None:
-        if not self._running.acquire(timeout=min(self._seconds, threading.TIMEOUT_MAX)):
-            self.expired = True
-            self._expire()
 
 
 _SECRET = re.compile(r"(^|_)(API_?KEY|KEY|TOKEN|SECRET|CREDENTIAL)S?(_\d+)?$|PASSW(OR)?D", re.IGNORECASE)
@@ -68,6 +44,21 @@ def without_secrets() -> Iterator[None]:
     finally:
         for name, value in taken.items():
             os.environ.setdefault(name, value)
+
+
+def start_python(name: str, arguments: Sequence[str], **options: Any) -> subprocess.Popen[bytes]:
+    """Start this interpreter with `arguments`, in a session of its own; `options` are those of `subprocess.Popen`.
+
+    Raises `EngineError` with the `name` of what did not start, and `OSError` if too many files are open.
+    """
+    try:
+        return subprocess.Popen([sys.executable or "", *arguments], start_new_session=True, **options)
+    except OSError as error:
+        if is_too_many_files(error):
+            raise
+        reason = f"{sys.executable or 'Python'}: {error.strerror or error}."
+        advice = "Install Python where the user of this process can run it, or run as the user who owns it."
+        raise EngineError(f"{name} did not start", reason, advice) from error
 
 
 def limit_memory(mebibytes: int) -> None:

@@ -36,13 +36,14 @@ class Guard:
         self._process: subprocess.Popen[bytes] | None = None
         if not hasattr(os, "fork"):
             return
+        from pddlego.util.children import start_python  # not at the top: this file is a program, too
+
         reading, self._writing = os.pipe()
         os.set_blocking(self._writing, False)
-        values = [reading, os.getpid(), count, *map(int, numbers)]
-        command = [sys.executable, "-I", "-S", __file__, *map(str, values)]
+        arguments = ["-I", "-S", __file__, *map(str, (reading, os.getpid(), count, *map(int, numbers)))]
         nowhere = subprocess.DEVNULL
-        self._process = subprocess.Popen(
-            command, stdin=nowhere, stdout=nowhere, stderr=nowhere, pass_fds=(reading,), start_new_session=True, env={}
+        self._process = start_python(
+            "The guard", arguments, stdin=nowhere, stdout=nowhere, stderr=nowhere, pass_fds=(reading,), env={}
         )
         os.close(reading)
         self._before = signal.set_wakeup_fd(self._writing, warn_on_full_buffer=False)

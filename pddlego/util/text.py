@@ -69,8 +69,9 @@ def both_ends(name: str, width: int) -> str:
 
 
 def count(number: float, noun: str) -> str:
-    """`1 step`, `2 steps`."""
-    return f"{number:g} {noun}{'' if number == 1 else 's'}"
+    """`1 step`, `2 steps`, `0.5 steps`, `1200000 steps`."""
+    digits = f"{number:.0f}" if number % 1 == 0 or number >= 1e6 else f"{number:g}"
+    return f"{digits} {noun}{'' if number == 1 else 's'}"
 
 
 def money(dollars: float | None) -> str:

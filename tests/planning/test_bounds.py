@@ -14,7 +14,7 @@ from pddlego.planning.compare import Verdict, compare_problems
 from pddlego.planning.isomorphism import Structure, are_isomorphic
 from pddlego.planning.solve import checked_problem
 from pddlego.planning.world import World
-from pddlego.util.work import Work
+from pddlego.util.limits import Work
 
 VARIABLES = "?a ?b ?c ?d ?e ?f"
 CHAIN = "(and (p ?a ?b) (p ?b ?c) (p ?c ?d) (p ?d ?e) (p ?e ?f) (w))"

@@ -7,7 +7,7 @@ import unicodedata
 
 import pytest
 
-from pddlego.util.text import clean, suggestion
+from pddlego.util.text import clean, count, suggestion
 
 
 @pytest.mark.parametrize(
@@ -19,6 +19,14 @@ def test_a_name_is_suggested_whatever_its_case(word: str, known: str, wanted: st
 
 def test_no_name_is_close() -> None:
     assert suggestion("xyz", ["coin"], "Choose one.") == "Choose one."
+
+
+@pytest.mark.parametrize(
+    ("number", "shown"),
+    [(1, "1 step"), (0, "0 steps"), (0.5, "0.5 steps"), (1_234_567, "1234567 steps"), (1_234_567.25, "1234567 steps")],
+)
+def test_a_number_is_written_out(number: float, shown: str) -> None:
+    assert count(number, "step") == shown
 
 
 DIRECTION = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}

@@ -19,7 +19,7 @@ from pddlego.pddl import Domain
 from pddlego.planning import Plan, PlanStatus, PlanStep, Search, validate
 from pddlego.planning.world import Simulator, World
 from pddlego.tasks import Split, Task, Tasks
-from pddlego.util.work import Work
+from pddlego.util.limits import Work
 
 SEARCH = Search("gbf", "hff", "auto")
 """Greedy best-first search with FF: any plan is good, and the tasks are large."""

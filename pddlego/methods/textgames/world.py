@@ -22,7 +22,7 @@ from pddlego.methods.textgames.situation import Exchange
 from pddlego.pddl import Atom, Problem, from_name, same_name, to_name
 from pddlego.planning import LadderResult, PlanStep
 from pddlego.planning.world import World
-from pddlego.util.work import Work
+from pddlego.util.limits import Work
 
 
 @dataclass(frozen=True)

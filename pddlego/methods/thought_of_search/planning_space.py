@@ -34,7 +34,7 @@ from pddlego.planning import Plan, PlanStep, validate
 from pddlego.planning.world import Simulator, World
 from pddlego.sandbox import Sandbox
 from pddlego.tasks import Task
-from pddlego.util.work import Work
+from pddlego.util.limits import Work
 
 Facts = frozenset[Atom]
 

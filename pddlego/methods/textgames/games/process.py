@@ -9,7 +9,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from pddlego.util.children import Deadline, for_children, kill_group
+from pddlego.util.children import for_children, kill_group
+from pddlego.util.limits import Deadline
 
 _LAST = 4_000
 """Bytes of the errors that are read."""

@@ -4,7 +4,7 @@ import signal
 import threading
 import time
 
-from pddlego.util.children import Deadline
+from pddlego.util.limits import Deadline
 
 
 def test_it_expires_unless_it_is_cancelled() -> None:

@@ -1,0 +1,27 @@
+"""Child processes that run this interpreter."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from pddlego.errors import EngineError
+from pddlego.planning.process import ProcessPlanner
+from pddlego.util.children import start_python
+
+
+def test_it_runs_this_interpreter() -> None:
+    child = start_python("It", ["-c", "print(7)"], stdout=subprocess.PIPE)
+    assert child.communicate(timeout=60)[0].split() == [b"7"]
+    assert child.returncode == 0
+
+
+@pytest.mark.parametrize("executable", ["", None, "/nowhere/python"])
+def test_a_missing_interpreter_is_an_error_with_a_name(monkeypatch: pytest.MonkeyPatch, executable: str | None) -> None:
+    monkeypatch.setattr(sys, "executable", executable)
+    with pytest.raises(EngineError, match="It did not start"):
+        start_python("It", [])
+    with pytest.raises(EngineError, match="The planner did not start"):
+        ProcessPlanner()
