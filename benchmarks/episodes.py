@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pddlego.episode.events import Ended, Limits, Outcome
 from pddlego.methods.textgames.games import Game, Observation
 from pddlego.methods.textgames.play import episode_events, make_game
-from pddlego.methods.textgames.reader.model import ReaderModel
+from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.world import Episode
 from pddlego.models import Model

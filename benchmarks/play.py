@@ -7,8 +7,7 @@ from pathlib import Path
 
 from benchmarks.episodes import play
 from benchmarks.table import show
-from pddlego.methods.textgames.games.java import shared_machine
-from pddlego.methods.textgames.games.textworldexpress import program
+from pddlego.methods.textgames.games.java import express_program, shared_machine
 from pddlego.methods.textgames.loading import load
 from pddlego.planning import ProcessPlanner
 
@@ -39,7 +38,7 @@ def _play(title: str, seeds: range, planner: ProcessPlanner) -> None:
 def _memory(planner: ProcessPlanner) -> None:
     processes = [
         ("pddlego", "self"),
-        ("Java", str(shared_machine(program()).pid)),
+        ("Java", str(shared_machine(express_program()).pid)),
         ("planner", str(planner._process.pid)),
     ]
     rows = [[name, *(_mebibytes(pid, field) for field in ("VmRSS", "VmHWM"))] for name, pid in processes]

@@ -8,8 +8,8 @@ from benchmarks.episodes import play
 from benchmarks.table import show
 from pddlego.methods.base import BuiltIn
 from pddlego.methods.textgames.loading import load
-from pddlego.methods.textgames.reader.model import ReaderModel
-from pddlego.methods.textgames.reader.noise import NoisyReader
+from pddlego.methods.textgames.reader import ReaderModel
+from pddlego.methods.textgames.reference_model import NoisyReader
 from pddlego.planning import ProcessPlanner
 
 NOISE = "reader+noise:0.3"

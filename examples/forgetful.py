@@ -20,7 +20,7 @@ from pddlego.evaluation.assemble import evaluating
 from pddlego.evaluation.config import resolve
 from pddlego.evaluation.setup import make_setup
 from pddlego.methods.base import Tools
-from pddlego.methods.textgames.reader.model import ReaderModel
+from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.models import Completion, Request
 from pddlego.runs.folders import fresh_folder
 from pddlego.runs.journal import follow

@@ -9,11 +9,11 @@ from functools import lru_cache
 from threading import Event
 from typing import Any
 
+from pddlego.methods.textgames.formalize import Exchange
 from pddlego.methods.textgames.loading import load
+from pddlego.methods.textgames.reader import as_json
 from pddlego.methods.textgames.reader.houses import CoinRules
-from pddlego.methods.textgames.reader.model import as_json
 from pddlego.methods.textgames.settings import GameSetting
-from pddlego.methods.textgames.situation import Exchange
 from pddlego.pddl import apply_edit, parse_problem
 from tests.methods.textgames.situations import situation_with
 from tests.model_server import Reply, streamed_slowly

@@ -18,7 +18,7 @@ from pddlego.methods.textgames.agent import Agent, Agents
 from pddlego.methods.textgames.events import Planned
 from pddlego.methods.textgames.loading import load
 from pddlego.methods.textgames.play import make_method
-from pddlego.methods.textgames.reader.model import ReaderModel
+from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.world import Episode
 from pddlego.planning import ProcessPlanner

@@ -16,7 +16,7 @@ from pddlego.methods.textgames.events import Observed
 from pddlego.methods.textgames.loading import load
 from pddlego.methods.textgames.options import TextGameOptions
 from pddlego.methods.textgames.play import episode_events, make_game
-from pddlego.methods.textgames.reader.model import ReaderModel
+from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.world import Episode
 from pddlego.planning import ProcessPlanner

@@ -8,9 +8,9 @@ import pytest
 
 from pddlego.episode import events as ev
 from pddlego.episode.events import Outcome
+from pddlego.methods.textgames.formalize import Situation
 from pddlego.methods.textgames.formalize.problems import PddlEdit, PddlGen
 from pddlego.methods.textgames.settings import GameSetting
-from pddlego.methods.textgames.situation import Situation
 from pddlego.models.openai import OpenAIModel
 from pddlego.models.prompts import Prompts
 from pddlego.pddl import check

@@ -8,10 +8,10 @@ import re
 import pytest
 
 from pddlego.methods.textgames.events import Observed
+from pddlego.methods.textgames.formalize import Exchange
 from pddlego.methods.textgames.formalize.problems import PddlEdit, PddlGen
-from pddlego.methods.textgames.reader.noise import NoisyReader
+from pddlego.methods.textgames.reference_model import NoisyReader
 from pddlego.methods.textgames.settings import GameSetting
-from pddlego.methods.textgames.situation import Exchange
 from pddlego.models.prompts import Prompts
 from pddlego.planning import PlanStep, ProcessPlanner
 from tests.methods.textgames.grid_house import small_house

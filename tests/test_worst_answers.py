@@ -25,6 +25,7 @@ from pddlego.methods.builders.reviewing import Diagnosis, Reviewing, opinion
 from pddlego.methods.graphplan.advisers import named_actions
 from pddlego.methods.programs.episode import code_of as program_of
 from pddlego.methods.programs.trial import read_action
+from pddlego.methods.textgames.formalize import Exchange, Terms
 from pddlego.methods.textgames.formalize.act import ActionGen
 from pddlego.methods.textgames.formalize.full import (
     FullEditor,
@@ -37,7 +38,6 @@ from pddlego.methods.textgames.formalize.full import (
 from pddlego.methods.textgames.formalize.problems import PddlEdit, PddlGen
 from pddlego.methods.textgames.knowledge import EMPTY_DOMAIN, Knowledge
 from pddlego.methods.textgames.loading import load
-from pddlego.methods.textgames.situation import Exchange, Terms
 from pddlego.methods.thought_of_search.functions import code_as_the_paper
 from pddlego.methods.thought_of_search.functions import code_of as function_of
 from pddlego.models.base import ScriptedModel

@@ -14,9 +14,8 @@ from pddlego.episode.events import Accepted, Answered, Asked, Judged, Rejected, 
 from pddlego.errors import UsageError
 from pddlego.methods.base import BUILT_IN_MODEL
 from pddlego.methods.registry import first_mode, method_of
-from pddlego.methods.textgames.formalize.problems import ProblemProposal
+from pddlego.methods.textgames.formalize import ProblemProposal, Situation
 from pddlego.methods.textgames.play import make_method
-from pddlego.methods.textgames.situation import Situation
 from pddlego.methods.textgames.truth.judge import Judge
 from pddlego.pddl.exclusive import contradictions
 from pddlego.planning.ladder import climb

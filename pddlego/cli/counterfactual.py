@@ -30,10 +30,9 @@ from pddlego.evaluation.setup import Setup, make_budget, make_cell_model
 from pddlego.evaluation.statistics import wilson
 from pddlego.methods.base import Tools
 from pddlego.methods.registry import parse_mode
+from pddlego.methods.textgames.first_error import FirstError, correction
 from pddlego.methods.textgames.options import PLANNING, WRITES_DOMAIN, TextGameOptions
 from pddlego.methods.textgames.play import play
-from pddlego.methods.textgames.truth.counterfactual import correction
-from pddlego.methods.textgames.truth.first_error import FirstError
 from pddlego.methods.textgames.world import Restart
 from pddlego.models.endpoint import Access, Endpoint, prepare_cache
 from pddlego.report.build import is_reportable, load_results

@@ -74,10 +74,9 @@ def _examine(name: str, call: Callable[[], str]) -> Diagnosis:
 
 
 def _java(java: str | None) -> str:
-    from pddlego.methods.textgames.games.java import shared_machine
-    from pddlego.methods.textgames.games.textworldexpress import program
+    from pddlego.methods.textgames.games.java import express_program, shared_machine
 
-    machine = shared_machine(program(), java)
+    machine = shared_machine(express_program(), java)
     return f"Java {machine.version} ({machine.java})"
 
 
@@ -137,7 +136,7 @@ def _sandbox() -> str:
 def _model(model: str | None, base_url: str | None) -> str:
     from pddlego.evaluation.models import TRANSCRIPT, transcript
     from pddlego.methods.base import BUILT_IN_MODEL, BuiltIn
-    from pddlego.methods.textgames.reader.noise import ALL
+    from pddlego.methods.textgames.reference_model import ALL
     from pddlego.models.base import Message, Request
     from pddlego.models.endpoint import Access, Endpoint, make_endpoint
     from pddlego.models.openai import OpenAIModel

@@ -21,7 +21,7 @@ from pddlego.evaluation.replay import load_recorded
 from pddlego.evaluation.setup import make_budget
 from pddlego.evaluation.table import NAMES, as_values, by_configuration
 from pddlego.methods.base import BUILT_IN_MODEL
-from pddlego.methods.textgames.reader.model import ReaderModel
+from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.models.base import Model
 from pddlego.models.endpoint import Access, Endpoint, make_endpoint, prepare_cache
 from pddlego.models.limiter import SharedLimiter

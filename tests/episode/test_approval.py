@@ -10,7 +10,7 @@ import pytest
 from pddlego.episode import events as ev
 from pddlego.episode.approval import ACCEPTED, Decision, Question, RecordedApprover
 from pddlego.episode.events import Outcome
-from pddlego.methods.textgames.reader.model import ReaderModel
+from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.planning import ProcessPlanner
 from tests.methods.textgames.grid_house import small_house

@@ -9,7 +9,7 @@ from pddlego.episode import events as ev
 from pddlego.episode.approval import ACCEPTED, Decision, Question
 from pddlego.episode.events import Event
 from pddlego.methods.textgames.events import Observed
-from pddlego.methods.textgames.reader.model import ReaderModel
+from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.planning import ProcessPlanner
 from pddlego.runs.journal import Timed, follow

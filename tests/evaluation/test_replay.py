@@ -25,7 +25,7 @@ from pddlego.methods.textgames.events import Observed
 from pddlego.methods.textgames.formalize.act import typed_before
 from pddlego.methods.textgames.games import Game, Observation
 from pddlego.methods.textgames.play import episode_events
-from pddlego.methods.textgames.reader.model import ReaderModel
+from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.methods.textgames.resume import moment_at, with_correction
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.world import Episode

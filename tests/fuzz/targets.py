@@ -15,12 +15,12 @@ from pddlego.errors import PddlegoError
 from pddlego.evaluation.config import resolve
 from pddlego.evaluation.setup import read_prices
 from pddlego.methods.registry import make_codec
+from pddlego.methods.textgames.formalize import Exchange, Situation
 from pddlego.methods.textgames.formalize.act import ActionGen
 from pddlego.methods.textgames.formalize.problems import PddlEdit, PddlGen
 from pddlego.methods.textgames.loading import load
 from pddlego.methods.textgames.screen.view import GameView, fold
 from pddlego.methods.textgames.settings import GameSetting
-from pddlego.methods.textgames.situation import Exchange, Situation
 from pddlego.models.prompts import Prompts
 from pddlego.pddl import (
     EditSyntaxError,

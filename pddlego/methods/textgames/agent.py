@@ -14,12 +14,16 @@ from pddlego.episode.events import Accepted, Event, Outcome, Rejected, Source, S
 from pddlego.episode.lifecycle import played
 from pddlego.episode.loop import Attempt, Retry, refine
 from pddlego.methods.textgames.events import GameEvent, Observed, Planned, PlannedStep, Resumed
-from pddlego.methods.textgames.formalize.problems import (
-    INCOMPLETE,
+from pddlego.methods.textgames.formalize import (
     CommandProposal,
     Formalizer,
+    Observations,
     ProblemProposal,
     Proposal,
+    Situation,
+)
+from pddlego.methods.textgames.formalize.problems import (
+    INCOMPLETE,
     read_file,
     unless_contradicting,
     unless_incomplete,
@@ -37,8 +41,7 @@ from pddlego.methods.textgames.memory import (
     remedied,
 )
 from pddlego.methods.textgames.options import requests_of
-from pddlego.methods.textgames.situation import Observations, Situation
-from pddlego.methods.textgames.truth.reference import Checker, GameReader, checked
+from pddlego.methods.textgames.truth import Checker, GameReader, checked
 from pddlego.methods.textgames.world import Episode, GameSession, Intention, Restart, intended, normalize_command
 from pddlego.models import Completion, Model
 from pddlego.models.base import Feedback

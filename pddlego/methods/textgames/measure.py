@@ -10,15 +10,14 @@ from typing import get_args
 from pddlego.episode.events import Accepted, Ended, Event, Limits, Outcome, Rejected, Started, Usage
 from pddlego.methods.base import Column, CountTable, Figure, Measuring, Share, ShareTable, whole
 from pddlego.methods.textgames.events import FactsChecked, Observed, Planned, Verdict
+from pddlego.methods.textgames.first_error import check_recorded, first_error
+from pddlego.methods.textgames.formalize import Exchange, Observations, Situation
 from pddlego.methods.textgames.games import Game
 from pddlego.methods.textgames.options import PLANNING
 from pddlego.methods.textgames.play import episode_events, make_game
-from pddlego.methods.textgames.reader.model import ReaderModel, can_answer
+from pddlego.methods.textgames.reader import ReaderModel, can_answer
 from pddlego.methods.textgames.reader.text import read_room
 from pddlego.methods.textgames.settings import GameSetting
-from pddlego.methods.textgames.situation import Exchange, Observations, Situation
-from pddlego.methods.textgames.truth.first_error import first_error
-from pddlego.methods.textgames.truth.recorded import check_recorded
 from pddlego.methods.textgames.world import Episode
 from pddlego.models import Request
 from pddlego.pddl import Atom, Problem, parse_problem, to_name

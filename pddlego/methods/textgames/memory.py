@@ -22,7 +22,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from pddlego.episode.loop import Retry
-from pddlego.methods.textgames.situation import Exchange, Situation
+from pddlego.methods.textgames.formalize import Exchange, Situation
 from pddlego.models import Request
 from pddlego.models.base import CUT_OFF, Feedback
 from pddlego.pddl import Problem

@@ -14,17 +14,16 @@ from pddlego.methods.base import Tools, check_seed, parse_variant
 from pddlego.methods.textgames import games
 from pddlego.methods.textgames.agent import Agent, Agents
 from pddlego.methods.textgames.events import Observed, Resumed
+from pddlego.methods.textgames.formalize import Exchange, Formalizer, Observations, Situation, Terms
 from pddlego.methods.textgames.formalize.act import ActionGen, HumanActions, Person, RandomActions, typed_before
 from pddlego.methods.textgames.formalize.full import FullEditor, FullFormalizer, FullSteps
-from pddlego.methods.textgames.formalize.problems import Formalizer, PddlEdit, PddlGen
+from pddlego.methods.textgames.formalize.problems import PddlEdit, PddlGen
 from pddlego.methods.textgames.games import Closes, Game, GameSpec, ReportsFacts, Solves
 from pddlego.methods.textgames.loading import setting_for
 from pddlego.methods.textgames.options import MODES, WRITES_DOMAIN, TextGameOptions, requests_of
-from pddlego.methods.textgames.reference_model import can_read, check_reader
+from pddlego.methods.textgames.reader import can_read, check_reader
 from pddlego.methods.textgames.settings import GameSetting
-from pddlego.methods.textgames.situation import Exchange, Observations, Situation, Terms
-from pddlego.methods.textgames.truth.game_facts import GameFacts
-from pddlego.methods.textgames.truth.reference import Checker, GameReader, Reference
+from pddlego.methods.textgames.truth import Checker, GameFacts, GameReader, Reference
 from pddlego.methods.textgames.world import Episode, Restart
 from pddlego.models import Model
 from pddlego.models.base import Feedback

@@ -8,10 +8,10 @@ from pathlib import Path
 from pddlego.episode.events import Accepted, Answered, Event
 from pddlego.errors import JournalError, UsageError
 from pddlego.methods.textgames.events import Observed, Resumed
-from pddlego.methods.textgames.formalize.problems import ProblemProposal, read_file
+from pddlego.methods.textgames.formalize import ProblemProposal, Situation
+from pddlego.methods.textgames.formalize.problems import read_file
 from pddlego.methods.textgames.knowledge import Knowledge, beginning_with
 from pddlego.methods.textgames.play import make_method
-from pddlego.methods.textgames.situation import Situation
 from pddlego.methods.textgames.world import Episode, Restart
 from pddlego.pddl import PddlSyntaxError, Problem, parse_problem
 from pddlego.runs.store import DOMAIN, DOMAIN_FROM

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
@@ -12,17 +13,18 @@ from pddlego.episode.events import Limits
 from pddlego.errors import DIFFERS, ReplayError
 from pddlego.methods.base import Variant, parse_variant
 from pddlego.methods.textgames.events import Observed, Planned, PlannedStep
-from pddlego.methods.textgames.fixed_rules import FixedRules
+from pddlego.methods.textgames.formalize import Exchange
 from pddlego.methods.textgames.games import Game, Lists, Observation
 from pddlego.methods.textgames.knowledge import Knowledge
 from pddlego.methods.textgames.memory import Memory
 from pddlego.methods.textgames.options import MODES, PLANNING, WRITES_DOMAIN
-from pddlego.methods.textgames.settings import GameSetting
-from pddlego.methods.textgames.situation import Exchange
+from pddlego.methods.textgames.reader.houses import PaperCooking
+from pddlego.methods.textgames.settings import FixedRule, GameSetting
 from pddlego.pddl import Atom, Problem, from_name, same_name, to_name
-from pddlego.planning import LadderResult, PlanStep
+from pddlego.planning import LadderResult, PlanStep, Rung
 from pddlego.planning.world import World
 from pddlego.util.limits import Work
+from pddlego.util.text import filled
 
 
 @dataclass(frozen=True)
@@ -309,3 +311,51 @@ class GameSession:
             free=free,
             task=self.game.task if intention is None else "",
         )
+
+
+class FixedRules:
+    """The rules of a setting during one episode, and its script."""
+
+    def __init__(self, rules: Sequence[FixedRule], script: str = "") -> None:
+        self._rules = rules
+        self._script = PaperCooking() if script else None
+        self._waiting: deque[str] = deque()
+        self._sent: set[str] = set()
+
+    @property
+    def is_reported(self) -> bool:
+        """Whether a model reads what came of them: a script states what it found itself."""
+        return self._script is None
+
+    def take_in(self, command: str | None, text: str) -> None:
+        """The game answered `text`."""
+        if command is not None and command in self._waiting:  # an episode that is brought to where it was
+            self._waiting.remove(command)
+            self._sent.add(command)
+        if self._script is not None:
+            self._script.take_in(command, text)
+        for rule in self._rules:
+            for match in re.finditer(rule.when, text):
+                due = filled(rule.command, match.groupdict(default=""))
+                if due not in self._waiting and not (rule.once and due in self._sent):
+                    self._waiting.append(due)
+
+    def due(self) -> str | None:
+        """The next command to send immediately, or None."""
+        command = self._waiting.popleft() if self._waiting else self._script.due() if self._script else None
+        if command is not None:
+            self._sent.add(command)
+        return command
+
+    def known(self, problem: Problem) -> Problem:
+        """The problem with the facts that a script states itself."""
+        return self._script.known(problem) if self._script is not None else problem
+
+    def ladder(self, ladder: tuple[Rung, ...]) -> tuple[Rung, ...]:
+        """The goals, with those of a script before them."""
+        return (*(self._script.goals() if self._script is not None else ()), *ladder)
+
+    def plan_ended(self, rung: str | None) -> None:
+        """A plan for the goal was carried out to its end."""
+        if self._script is not None:
+            self._script.plan_ended(rung)

@@ -10,7 +10,7 @@ from pddlego.episode.events import Ended, Event, Limits
 from pddlego.methods.textgames.agent import Agent, Agents
 from pddlego.methods.textgames.games import Game
 from pddlego.methods.textgames.play import make_method
-from pddlego.methods.textgames.reader.model import ReaderModel
+from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.world import Episode
 from pddlego.models import Completion, Model, Request

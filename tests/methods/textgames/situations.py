@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from pddlego.episode.loop import Retry
+from pddlego.methods.textgames.formalize import Exchange, Observations, Situation, Terms
 from pddlego.methods.textgames.knowledge import Knowledge, ModelDomain
 from pddlego.methods.textgames.settings import ReaderRules, ReadingRule
-from pddlego.methods.textgames.situation import Exchange, Observations, Situation, Terms
 from pddlego.pddl import Domain, Problem
 
 PARTS: Mapping[str, tuple[str, ...]] = {

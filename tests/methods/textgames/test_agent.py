@@ -12,7 +12,7 @@ import pytest
 from pddlego.episode import events as ev
 from pddlego.episode.events import Limits, Outcome
 from pddlego.methods.textgames.events import Observed, Planned, PlannedStep
-from pddlego.methods.textgames.reader.model import ReaderModel
+from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.models import Completion, Request
 from pddlego.models.base import ScriptedModel

@@ -16,7 +16,7 @@ from pddlego.errors import BudgetSpentError, EngineError, ModelError, NoTimeLeft
 from pddlego.methods.textgames.events import Observed, Planned
 from pddlego.methods.textgames.games import Observation
 from pddlego.methods.textgames.knowledge import ActionRule
-from pddlego.methods.textgames.reader.model import ReaderModel
+from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.models import Completion, Request
 from pddlego.pddl import Domain, Problem

@@ -8,7 +8,7 @@ from pddlego.episode.approval import Decision, Question
 from pddlego.episode.events import Accepted, Asked, Judged, Outcome
 from pddlego.methods.textgames.events import Observed
 from pddlego.methods.textgames.loading import load
-from pddlego.methods.textgames.reader.model import ReaderModel
+from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.world import says_nothing_new
 from pddlego.planning import PlanStep, ProcessPlanner

@@ -14,7 +14,7 @@ from pddlego.methods.textgames.events import Observed, Planned
 from pddlego.methods.textgames.loading import load, without_parts
 from pddlego.methods.textgames.options import MODES
 from pddlego.methods.textgames.play import make_game
-from pddlego.methods.textgames.reader.model import ReaderModel
+from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.models.base import ScriptedModel
 from pddlego.pddl import parse_domain, parse_problem

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pddlego.episode.events import Asked
 from pddlego.methods.textgames.memory import Placeholders
-from pddlego.methods.textgames.reader.model import ReaderModel
+from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.pddl import parse_problem
 from pddlego.planning import ProcessPlanner

@@ -19,7 +19,7 @@ from pddlego.methods.registry import method
 from pddlego.methods.textgames.events import Observed, Planned, Resumed
 from pddlego.methods.textgames.options import TextGameOptions
 from pddlego.methods.textgames.play import episode_events, make_game
-from pddlego.methods.textgames.reader.model import ReaderModel
+from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.methods.textgames.resume import (
     RecordedGame,
     check_not_over,

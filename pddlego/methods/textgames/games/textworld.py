@@ -15,11 +15,10 @@ from collections import defaultdict
 from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
-from types import ModuleType
 from typing import Any, cast
 
 from pddlego.errors import EngineError, explained, is_too_many_files
-from pddlego.methods.textgames.games import GameSpec, Observation, sendable, textworld_maker, textworld_player
+from pddlego.methods.textgames.games import GameSpec, Observation, sendable, textworld_programs
 from pddlego.methods.textgames.games.process import EngineProcess
 from pddlego.models.cache import FOLDER, default_path
 
@@ -119,7 +118,7 @@ class TextWorldGame:
             self._folder = tempfile.TemporaryDirectory(prefix="pddlego-textworld-", ignore_cleanup_errors=True)
             folder = Path(self._folder.name)
             # The interpreter copies its library to the folder for temporary files, and may be killed before it is done.
-            program = _program(textworld_player, str(folder), str(path.absolute()))
+            program = _program("play", folder, path.absolute())
             self._process = EngineProcess(program, folder, **_environment(), TMPDIR=str(folder))
         except OSError as error:
             reason = explained(error) if is_too_many_files(error) else f"{error.strerror or error}."
@@ -189,7 +188,7 @@ def _made(spec: GameSpec, path: Path) -> Path:
 def _make(spec: GameSpec, path: Path) -> None:
     """Make a game in a process of its own: the generator uses one processor for seconds, and global random numbers."""
     parameters = (f"{name}={value}" for name, value in spec.parameters.items())
-    program = _program(textworld_maker, spec.name, spec.fold, str(spec.seed), str(path), *parameters)
+    program = _program("make", path.parent, path, spec.name, spec.fold, str(spec.seed), *parameters)
     maker = EngineProcess(program, None, **_environment())
     try:
         code = maker.wait(_TIMEOUT)
@@ -203,9 +202,10 @@ def _make(spec: GameSpec, path: Path) -> None:
         raise EngineError(f"TextWorld could not make the game {spec.name}", reason, advice)
 
 
-def _program(module: ModuleType, *arguments: str) -> list[str]:
-    """The command that runs a module of ours, which ends with this process."""
-    return [sys.executable, "-m", module.__name__, str(os.getpid()), *arguments]
+def _program(name: str, folder: Path, path: Path, *arguments: str) -> list[str]:
+    """The command that runs a program of `textworld_programs`, which ends with this process."""
+    parent = str(os.getpid())
+    return [sys.executable, "-m", textworld_programs.__name__, name, parent, str(folder), str(path), *arguments]
 
 
 def _environment() -> dict[str, str]:

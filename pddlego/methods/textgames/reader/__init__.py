@@ -1,5 +1,258 @@
-"""The built-in reader: reads observations by rule and answers in exactly the format that is asked for.
+"""The reader as a model: finds the rules of the game and puts what they read into the format of the purpose."""
 
-No language model is involved. It is what a formalizer that never errs achieves: the yardstick, the default when no
-model is configured, and the model of most tests.
-"""
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from importlib.metadata import entry_points
+from typing import Any, Protocol
+
+from pddlego.errors import ModelError, UsageError
+from pddlego.methods.base import whole
+from pddlego.methods.textgames.formalize import Exchange, Situation
+from pddlego.methods.textgames.formalize.full import PARTS
+from pddlego.methods.textgames.knowledge import Knowledge
+from pddlego.methods.textgames.options import PLANNING, STEPS
+from pddlego.methods.textgames.reader.houses import CoinRules, CookingRules, MapReaderRules, TidyRules
+from pddlego.methods.textgames.reader.laboratory import ExperimentRules, LaboratoryRules
+from pddlego.methods.textgames.reader.textworld import ChainRules, MazeRules, MealRules
+from pddlego.methods.textgames.settings import GameSetting, ReadingRule
+from pddlego.models.base import Completion, Request
+from pddlego.pddl import TRUE, Atom, Edit, Problem, apply_edit, edit_between, to_name
+from pddlego.pddl.conditions import read_atom, read_typed_list
+from pddlego.pddl.edit import as_lines, domain_edit_between
+from pddlego.pddl.names import is_name
+from pddlego.pddl.sexpr import read_sexprs
+from pddlego.util.text import filled, names_in
+
+
+class PatternRules:
+    """The rules that a situation carries. Stateless."""
+
+    def edit(self, situation: Situation) -> Edit:
+        """The difference between the problem and what the rules, in their order, make of each answer."""
+        before = after = situation.knowledge.problem
+        constants = frozenset(constant.name for constant in situation.knowledge.domain.constants)
+        for exchange in situation.seen.news:
+            for rule in situation.reader.rules:
+                for match in _matches(rule, exchange, situation.task):
+                    after = _applied(rule, match, after, constants)
+        return edit_between(before, after)
+
+
+def _matches(rule: ReadingRule, exchange: Exchange, task: str) -> Iterable[Mapping[str, str]]:
+    """What the groups of the rule matched, as PDDL names, once for each place in the text."""
+    command_match, task_match = re.search(rule.command, exchange.command or ""), re.search(rule.task, task)
+    if command_match is None or task_match is None:
+        return
+    for match in re.finditer(rule.text, exchange.text, re.MULTILINE):
+        groups = {**task_match.groupdict(), **command_match.groupdict(), **match.groupdict()}
+        yield {name: to_name(value or "") for name, value in groups.items()}
+
+
+def _applied(rule: ReadingRule, names: Mapping[str, str], problem: Problem, constants: frozenset[str]) -> Problem:
+    used = {name for pattern in (*rule.forget, *rule.objects, *rule.add) for name in names_in(pattern)}
+    if not all(is_name(names[name]) for name in used):
+        return problem
+    patterns = [atom for pattern in rule.forget for atom in _atoms(filled(pattern, names))]
+    kept = {fact for fact in problem.facts if not any(_fits(fact, pattern) for pattern in patterns)}
+    facts = kept | {fact for pattern in rule.add for fact in _atoms(filled(pattern, names))}
+    known = {obj.name for obj in problem.objects} | constants
+    declared = (pattern for text in rule.objects for pattern in read_typed_list(filled(text, names).split())[0])
+    objects = {obj for obj in declared if obj.name not in known}
+    return replace(problem, objects=problem.objects | objects, facts=frozenset(facts))
+
+
+def _fits(fact: Atom, pattern: Atom) -> bool:
+    """Whether the fact is what the pattern says; `*` stands for any one object."""
+    same = fact.predicate == pattern.predicate and len(fact.args) == len(pattern.args)
+    return same and all(wanted in ("*", arg) for arg, wanted in zip(fact.args, pattern.args, strict=True))
+
+
+def _atoms(text: str) -> Iterable[Atom]:
+    return (
+        atom for expression in read_sexprs(text).expressions for atom in [read_atom(expression)] if atom is not None
+    )
+
+
+def _as_given(situation: Situation, reference: Knowledge) -> Situation:
+    """The situation as it would be with the setting's own domain: what the reading rules work in."""
+    problem = situation.knowledge.problem
+    known = problem if problem.objects or problem.facts else reference.problem
+    return replace(situation, knowledge=reference.with_problem(known))
+
+
+def _full_answer(situation: Situation, reference: Knowledge, problem: Problem, asked: Sequence[str] = PARTS) -> str:
+    """The parts of an answer as whole files, those that are `asked` for."""
+    same = not domain_edit_between(situation.knowledge.domain, reference.domain)
+    parts = {} if same else {"domain": reference.domain.text}
+    parts["problem"] = str(problem.with_goal(reference.ladder[0].goal if "goals" in asked else TRUE))
+    if not situation.terms.goals:
+        parts["goals"] = "\n".join(_goals(reference))
+    if not situation.terms.schemas:
+        parts["commands"] = "\n".join(f"{name}: {text}" for name, text in _commands(reference).items())
+    return "\n".join(_part(name, text) for name, text in parts.items() if name in asked)
+
+
+def _full_edit(situation: Situation, reference: Knowledge, edit: Mapping[str, object]) -> str:
+    """The same as an edit; `edit` is that of the problem."""
+    domain = domain_edit_between(situation.knowledge.domain, reference.domain)
+    value: dict[str, object] = {"domain": as_lines(domain), **edit} if domain else dict(edit)
+    written = situation.knowledge.written
+    if not situation.terms.goals and not (written and written.goals):
+        value["goals"] = _goals(reference)
+    if not situation.terms.schemas:
+        value["commands"] = _commands(reference)
+    return json.dumps(value, indent=1)
+
+
+def _goals(reference: Knowledge) -> list[str]:
+    return [str(rung.goal) for rung in reference.ladder]
+
+
+def _commands(reference: Knowledge) -> dict[str, str]:
+    return {name: rule.command for name, rule in reference.actions.items()}
+
+
+def _part(name: str, text: str) -> str:
+    return f"<{name}>\n{text}\n</{name}>"
+
+
+def situation_of(request: Request) -> Situation:
+    """What a request was rendered from. Raises `ModelError` for a request of another method."""
+    if not isinstance(request.context, Situation):
+        raise ModelError("The built-in reader cannot answer", "It reads text games only.", "Choose another --model.")
+    return request.context
+
+
+COMMANDS: Mapping[str, type[CoinRules | CookingRules | ChainRules]] = {
+    "chain": ChainRules,
+    "coin": CoinRules,
+    "cooking": CookingRules,
+}
+"""Rules that can also choose commands without a planner."""
+
+
+class Rules(Protocol):
+    """Reads a game. A new one is made for each request: what it knows is in the situation."""
+
+    def edit(self, situation: Situation) -> Edit:
+        """What changes in the problem by the news."""
+
+
+RULES: Mapping[str, type[Rules]] = {
+    **COMMANDS,
+    "experiments": ExperimentRules,
+    "laboratory": LaboratoryRules,
+    "mapreader": MapReaderRules,
+    "maze": MazeRules,
+    "meal": MealRules,
+    "twc": TidyRules,
+}
+"""By the name that a setting gives (`prompts.reader`), which is that of its prompts where it gives none."""
+
+GROUP = "pddlego.readers"
+"""The entry points with which other packages bring rules: a class for each name."""
+
+
+def rules_of(name: str) -> type[Rules] | None:
+    """The rules of that name, ours or those of another package; None for an unknown name."""
+    if name in RULES:
+        return RULES[name]
+    offered = next((entry for entry in entry_points(group=GROUP) if entry.name == name), None)
+    if offered is None:
+        return None
+    try:
+        rules: type[Rules] = offered.load()
+    except (Exception, SystemExit) as error:
+        reason = f"{offered.value}: {type(error).__name__}: {error}."
+        raise UsageError(f"The reader's rules '{name}' cannot be loaded", reason, "Fix their package.") from error
+    return rules
+
+
+_ANSWERED = (*PLANNING, "act")
+"""Modes that the reader plays."""
+
+
+def can_answer(rules: str, reading: bool, purpose: str) -> tuple[str, str] | None:
+    """Why the reader cannot answer, and what to do; None if it can.
+
+    `rules` is the folder of the setting's prompts; `reading` says whether the setting brings rules of its own.
+    """
+    if purpose not in _ANSWERED:
+        return f"It knows {', '.join(_ANSWERED)}.", "Choose a language model with --model."
+    if not reading and rules_of(rules) is None:
+        names = ", ".join(sorted(RULES))
+        advice = "Choose a language model with --model, or write [[reading]] rules in the setting."
+        return f"It has no rules for '{rules}', only for {names}.", advice
+    if purpose == "act" and (reading or rules not in COMMANDS):
+        advice = "Use --mode edit or gen, or a language model with --model."
+        return "It reads what the game says, and in mode act nothing plans with that.", advice
+    return None
+
+
+class ReaderModel:
+    """Answers `edit` with a JSON edit, `gen` with a whole problem file and `act` with a command, all by rule.
+
+    Where no domain is given it writes the one that the setting has.
+    """
+
+    @property
+    def name(self) -> str:
+        return "reader"
+
+    @property
+    def description(self) -> Mapping[str, Any]:
+        return {"rules": sorted(RULES)}
+
+    def complete(self, request: Request) -> Completion:
+        """Raises `ModelError` if the game has no rules or the purpose has no answer."""
+        started = time.perf_counter()
+        text = self._answer(request)
+        return Completion(text, seconds=time.perf_counter() - started)
+
+    def _answer(self, request: Request) -> str:
+        situation = situation_of(request)
+        reason = can_answer(situation.reader.name, bool(situation.reader.rules), request.purpose)
+        if reason:
+            raise ModelError(f"The built-in reader cannot answer for '{request.purpose}'", *reason)
+        if request.purpose == "act":
+            return COMMANDS[situation.reader.name]().command(situation)
+        found = rules_of(situation.reader.name)
+        rules = PatternRules() if situation.reader.rules or found is None else found()
+        reference = situation.reader.reference
+        if reference is not None:
+            given = _as_given(situation, reference)
+            problem = given.knowledge.problem
+            problem = apply_edit(problem, rules.edit(given), reference.domain.constants).problem
+            if request.purpose == "full-edit":
+                return _full_edit(situation, reference, as_json(edit_between(situation.knowledge.problem, problem)))
+            if request.purpose == "full-steps":
+                part = STEPS[len(situation.answers)]
+                asked = (part, "commands") if part == "domain" else (part,)
+                return _full_answer(situation, reference, problem, asked) or _part(part, "")
+            return _full_answer(situation, reference, problem)
+        edit = rules.edit(situation)
+        if request.purpose == "gen":
+            return str(apply_edit(situation.knowledge.problem, edit, situation.knowledge.domain.constants).problem)
+        return json.dumps(as_json(edit), indent=1)
+
+
+def as_json(edit: Edit) -> Mapping[str, object]:
+    """The edit as prompts ask for it (`EDIT_SCHEMA`)."""
+    return as_lines({"objects": edit.objects, "init": edit.init})
+
+
+def can_read(setting: GameSetting) -> bool:
+    """Whether the built-in reader can read what the game says."""
+    return not can_answer(setting.reader.name, bool(setting.reader.rules), "edit")
+
+
+def check_reader(setting: GameSetting, mode: str) -> None:
+    """Raises `UsageError` if the built-in reader cannot play the setting in this mode."""
+    reason = can_answer(setting.reader.name, bool(setting.reader.rules), whole(mode))
+    if reason:
+        raise UsageError(f"The built-in reader cannot play {setting.name} in mode {mode}", *reason)

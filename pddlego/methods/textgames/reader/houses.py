@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import permutations
 from typing import ClassVar
 
-from pddlego.methods.textgames.fixed_rules import KITCHEN, PaperCooking
+from pddlego.methods.textgames.formalize import Exchange, Situation
 from pddlego.methods.textgames.reader.text import (
     APPLIANCES,
     CUTS,
@@ -32,7 +32,6 @@ from pddlego.methods.textgames.reader.text import (
     revealed_room,
     taken_thing,
 )
-from pddlego.methods.textgames.situation import Exchange, Situation
 from pddlego.pddl import (
     Atom,
     Domain,
@@ -45,7 +44,8 @@ from pddlego.pddl import (
     from_name,
     to_name,
 )
-from pddlego.pddl.conditions import atoms_of
+from pddlego.pddl.conditions import And, atoms_of
+from pddlego.planning import Rung, Search
 
 OPPOSITE = {"north": "south", "south": "north", "east": "west", "west": "east"}
 _OFFSET = {"north": (0, 1), "south": (0, -1), "east": (1, 0), "west": (-1, 0)}
@@ -748,3 +748,114 @@ def _assign(house: House) -> None:
             house.add("belongs", name, sensible[0])
         elif left and everything_seen:
             house.add("belongs", name, min(left, key=last_resort))
+
+
+_PREPARE = "prepare the meal"
+"""The goal of cooking, as it is called on the ladder."""
+
+KITCHEN = "kitchen"
+
+
+class PaperCooking:
+    """What the script does by itself. Lives for one episode."""
+
+    def __init__(self) -> None:
+        self._recipe: Recipe | None = None
+        self._waiting = deque(["read cookbook"])
+        self._here = ""
+        self._held: set[str] = set()
+        self._seen: dict[str, str] = {}
+        self._followed: set[tuple[str, str]] = set()
+
+    def take_in(self, command: str | None, text: str) -> None:
+        """The game answered."""
+        if command is not None and command in self._waiting:
+            self._waiting.remove(command)
+        room, opened = read_room(text), read_opened(text)
+        self._recipe = self._recipe or read_recipe(text)
+        if done := prepared_thing(text):
+            self._followed.add(done)
+        elif taken := taken_thing(text):
+            self._held.add(taken)
+        elif room is not None:
+            self._here = to_name(room.name)
+            self._look(room.things)
+            for holder in room.holders:
+                self._look_into(holder)
+        elif opened is not None:
+            self._look_into(opened)
+
+    def due(self) -> str | None:
+        """The next command to send immediately, or None."""
+        while self._waiting:
+            command = self._waiting.popleft()
+            verb, _, thing = command.partition(" ")
+            if verb == "open" and not self._missing():
+                continue
+            if verb == "take" and (thing in self._held or thing not in self._wanted()):
+                continue
+            return command
+        return None
+
+    def known(self, problem: Problem) -> Problem:
+        """The problem with the facts that the script states itself."""
+        if not self._ready():
+            return problem
+        held = {name: "knife" if name == "knife" else "ingredient" for name in self._held & self._wanted()}
+        objects = {TypedName(to_name(name), kind) for name, kind in held.items()}
+        objects |= {TypedName(name, name) for name in self._seen}
+        facts = {Atom("have", (to_name(name),)) for name in held}
+        facts |= {Atom("obj_at", place) for place in self._seen.items()}
+        declared = {obj.name for obj in problem.objects}
+        new = {obj for obj in objects if obj.name not in declared}
+        return replace(problem, objects=problem.objects | new, facts=problem.facts | facts)
+
+    def goals(self) -> tuple[Rung, ...]:
+        """Goals that come before those of the ladder now."""
+        if not self._ready() or self._recipe is None:
+            return ()
+        verbs = ((verb, to_name(food)) for verb, food in self._recipe.directions if verb in PREPARED)
+        made = (Atom(PREPARED[verb], (food,)) for verb, food in verbs)
+        return (Rung(_PREPARE, And((*made, Atom("at", (KITCHEN,)))), Search.parse("gbf(hff)")),)
+
+    def plan_ended(self, rung: str | None) -> None:
+        """A plan for the goal was carried out to its end."""
+        if rung == _PREPARE:
+            self._waiting += ["prepare meal", "eat meal"]
+
+    def left(self) -> tuple[tuple[str, str], ...] | None:
+        """Directions of the recipe that were not followed yet, as (verb, food); None while something is missing."""
+        if not self._ready() or self._recipe is None:
+            return None
+        return tuple(
+            direction
+            for direction in self._recipe.directions
+            if direction[0] in PREPARED and direction not in self._followed
+        )
+
+    def _look(self, things: Iterable[Thing]) -> None:
+        for thing in things:
+            if thing.name in APPLIANCES:
+                self._seen.setdefault(thing.name, self._here)
+            self._waiting.append(f"take {thing.name}")
+
+    def _look_into(self, holder: Holder) -> None:
+        if holder.closed:
+            self._waiting.append(f"open {holder.name}")
+        self._look(holder.contents)
+
+    def _wanted(self) -> set[str]:
+        """What is to be in hand: the ingredients, and the knife if something is to be cut."""
+        if self._recipe is None:
+            return set()
+        cut = any(verb in CUTS for verb, _ in self._recipe.directions)
+        return {*self._recipe.ingredients, *(["knife"] if cut else [])}
+
+    def _missing(self) -> bool:
+        """Whether something was not found yet: to be taken, or to heat with."""
+        verbs = {verb for verb, _ in self._recipe.directions} if self._recipe is not None else set()
+        unheated = any(not self._seen.keys() & set(HEATERS[verb]) for verb in verbs & HEATERS.keys())
+        return self._recipe is None or unheated or bool(self._wanted() - self._held)
+
+    def _ready(self) -> bool:
+        return not self._missing()

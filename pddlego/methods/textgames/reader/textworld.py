@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from pddlego.methods.textgames.formalize import Exchange, Situation
 from pddlego.methods.textgames.reader.houses import CookingRules, House, HouseRules, note_recipe, see_room, towards
 from pddlego.methods.textgames.reader.text import (
     APPLIANCES,
@@ -17,7 +18,6 @@ from pddlego.methods.textgames.reader.text import (
     read_recipe,
     read_things,
 )
-from pddlego.methods.textgames.situation import Exchange, Situation
 from pddlego.pddl import to_name
 
 CONTAINERS = (

@@ -1,1 +1,254 @@
-"""Which facts of a model are true: a reference, the alignment of names, verdicts."""
+"""Which facts of a model are true: problems are compared with what a reference reads in the same answers."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Protocol
+
+from pddlego.episode.events import Accepted, Answered, Event, Rejected
+from pddlego.errors import ModelError
+from pddlego.methods.textgames.events import FactsChecked, GameRead, Observed, Resumed
+from pddlego.methods.textgames.formalize import Exchange, Formalizer, Observations, ProblemProposal, Situation
+from pddlego.methods.textgames.formalize.problems import PddlEdit
+from pddlego.methods.textgames.games import Closes, ReportsFacts
+from pddlego.methods.textgames.knowledge import Knowledge
+from pddlego.methods.textgames.memory import Placeholders
+from pddlego.methods.textgames.reader import ReaderModel
+from pddlego.methods.textgames.settings import ClaimRule, FactRule, GameSetting
+from pddlego.methods.textgames.truth.judge import Judge, Renamed
+from pddlego.models import Model
+from pddlego.models.prompts import Prompts
+from pddlego.pddl import Atom, Domain, Formula, PddlSyntaxError, Problem, TypedName, parse_problem, to_name
+from pddlego.planning.world import World
+
+_TRIES = 3
+"""Answers of a reference to the same question, at most."""
+
+
+class Follows(Protocol):
+    """Follows an episode, and knows the facts that it can be compared with."""
+
+    known: Knowledge
+
+    def read(self, observed: Observed) -> Renamed:
+        """Take in an answer of the game. Returns the objects that were renamed, as pairs of old and new names."""
+
+    def close(self) -> None:
+        """The episode is over."""
+
+
+class Reference:
+    """Reads what the game says with `model`, and keeps the problem. The built-in reader is one such model.
+
+    An answer that cannot be used is asked for again, up to `_TRIES` times.
+    """
+
+    def __init__(self, setting: GameSetting, model: Model | None = None) -> None:
+        self._rules, self._observing = setting.reader, setting.observing
+        self.known = setting.reader.reference or setting.start
+        self._method = PddlEdit(Prompts(setting.asking.prompts))
+        self._model = model or ReaderModel()
+        self._placeholders = Placeholders(self.known.placeholder)
+        self._history: list[Exchange] = []
+        self._task = ""
+        self._score = 0.0
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    def read(self, observed: Observed) -> Renamed:
+        """Take in an answer of the game; the objects that have another name now. Raises `ModelError`."""
+        exchange = Exchange(observed.command, observed.read)
+        if self._observing.score and observed.command is not None:
+            exchange = Exchange(observed.command, observed.read, observed.score, observed.score - self._score)
+        self._score = observed.score
+        self._task = observed.task or self._task
+        self._history.append(exchange)
+        seen = Observations((exchange,), tuple(self._history))
+        rules = replace(self._rules, reference=None)
+        situation = Situation(self.known, self._task, seen, placeholder=self._placeholders.next, reader=rules)
+        for _ in range(_TRIES):
+            completion = self._model.complete(self._method.request(situation))
+            proposal = self._method.read(completion.text, situation)
+            if proposal.feedback is None:
+                return self._keep(proposal)
+        reason = " ".join((proposal.feedback.message if proposal.feedback else "", *proposal.faults[:1]))
+        raise ModelError("The reference has no usable answer", reason, "Compare with another model, or the reader.")
+
+    def _keep(self, proposal: ProblemProposal) -> Renamed:
+        self.known = self.known.with_problem(proposal.problem)
+        self._placeholders.used(proposal.problem)
+        return proposal.report.renamed if proposal.report else ()
+
+
+class Checker:
+    """Compares every problem of an episode with a reference, event by event."""
+
+    def __init__(self, setting: GameSetting, method: Formalizer, reference: Follows) -> None:
+        self._setting, self._method, self._reference = setting, method, reference
+        self._judge = Judge(setting.claims, reference.known.placeholder)
+        self._known, self._step = setting.start, 0
+        self._answers: list[str] = []
+
+    def close(self) -> None:
+        """Close the reference."""
+        self._reference.close()
+
+    def after(self, event: Event) -> Iterator[FactsChecked]:
+        """What is true of the problem that an event brings. Raises `ModelError` if the reference cannot answer."""
+        if isinstance(event, Observed) and not event.repeated:
+            self._step = event.step
+            renamed = self._reference.read(event)
+            self._judge.reference_changed(self._reference.known.problem, renamed)
+        elif isinstance(event, Answered):
+            self._answers.append(event.completion.text)
+        elif isinstance(event, Rejected) and self._answers:
+            *earlier, answer = self._answers
+            situation = Situation(self._known, answers=tuple(earlier), reader=self._setting.reader)
+            proposal, self._answers = self._method.read(answer, situation), []
+            if isinstance(proposal, ProblemProposal):
+                renamed = proposal.report.renamed if proposal.report else ()
+                yield self._checked(proposal.problem, renamed, rejected=True)
+        problem = _claimed(event)
+        if problem is not None:
+            self._answers, self._known = [], self._known.with_problem(problem)
+            yield self._checked(problem, event.renamed if isinstance(event, Accepted) else ())
+
+    def _checked(self, problem: Problem, renamed: Renamed, *, rejected: bool = False) -> FactsChecked:
+        return self._judge.judge(problem, self._reference.known, renamed, self._step, rejected=rejected)
+
+
+class GameReader:
+    """Reads along where the model writes no problem."""
+
+    def __init__(self, reference: Follows) -> None:
+        self._reference = reference
+
+    def close(self) -> None:
+        """Close the reference."""
+        self._reference.close()
+
+    def after(self, event: Event) -> Iterator[GameRead]:
+        """What the reference has read, after what the game said; nothing if it cannot read that."""
+        if isinstance(event, Observed) and not event.repeated:
+            with suppress(ModelError):  # the episode does not need it
+                self._reference.read(event)
+                yield GameRead(str(self._reference.known.problem))
+
+
+def checked(events: Iterable[Event], checker: Checker | GameReader) -> Generator[Event, None, None]:
+    """The events of an episode, each followed by what the checker says of it."""
+    for event in events:
+        yield event
+        yield from checker.after(event)
+
+
+def _claimed(event: Event) -> Problem | None:
+    """The problem that an event brings; None without one, and for one that a damaged journal holds."""
+    text = event.corrected or event.before if isinstance(event, Resumed) else ""
+    if isinstance(event, Accepted) and event.kind == "problem":
+        text = event.text
+    try:
+        return parse_problem(text) if text else None
+    except PddlSyntaxError:
+        return None
+
+
+Words = tuple[str, ...]
+"""A fact of a game: a predicate and the names of things."""
+
+
+class GameFacts:
+    """Follows an episode in a game of its own, and keeps those true facts that the player can know.
+
+    The rules of the setting (`[[facts]]`) translate the game's facts; they or the table `[claims]` say when
+    a fact can be known.
+    """
+
+    def __init__(self, setting: GameSetting, game: ReportsFacts) -> None:
+        self.known = setting.reader.reference or setting.start
+        self._setting, self._game = setting, game
+        self._ever: dict[Atom, Formula | None] = {}
+
+    def read(self, observed: Observed) -> Renamed:
+        """Take in an answer of the episode's game. Objects have the game's names. Raises `EngineError`."""
+        if observed.command is None:
+            self._game.start()
+        elif not observed.free:
+            self._game.step(observed.command)
+        facts: dict[str, list[Words]] = defaultdict(list)
+        now: dict[Atom, Formula | None] = {}
+        for fact in self._game.facts():
+            facts[fact[0]].append(fact)
+        for reading in self._setting.facts:
+            derived = dict.fromkeys(_derived(reading.rule, facts, observed.text, self._game.task), reading.known)
+            now |= derived
+            self._ever |= derived if reading.rule.stays else {}
+        self.known = self.known.with_problem(self._knowable(now | self._ever))
+        return ()
+
+    def close(self) -> None:
+        """Close the game."""
+        if isinstance(self._game, Closes):
+            self._game.close()
+
+    def _knowable(self, conditions: Mapping[Atom, Formula | None]) -> Problem:
+        """The problem with the facts that can be known, and their objects."""
+        domain, facts = self.known.domain, frozenset(conditions)
+        world = World(domain, replace(self.known.problem, objects=_objects(domain, facts), facts=facts))
+
+        def is_known(fact: Atom, condition: Formula | None) -> bool:
+            claim = self._setting.claims.get(fact.predicate, ClaimRule())
+            needed = condition or claim.known
+            if needed is None:
+                return not claim.opinion
+            names = (parameter.name for parameter in domain.predicates_by_name[fact.predicate].parameters)
+            return world.holds(needed, facts, dict(zip(names, fact.args, strict=True)))
+
+        known = frozenset(fact for fact, condition in conditions.items() if is_known(fact, condition))
+        return replace(self.known.problem, objects=_objects(domain, known), facts=known)
+
+
+def _objects(domain: Domain, facts: frozenset[Atom]) -> frozenset[TypedName]:
+    """The objects of facts, each with the most special type that a predicate has for it."""
+    kinds: dict[str, str] = {constant.name: constant.type for constant in domain.constants}
+    own: dict[str, str] = {}
+    for fact in facts:
+        for name, parameter in zip(fact.args, domain.predicates_by_name[fact.predicate].parameters, strict=True):
+            if name not in kinds and domain.is_a(parameter.type, own.get(name, parameter.type)):
+                own[name] = parameter.type
+    return frozenset(TypedName(name, kind) for name, kind in own.items())
+
+
+def _derived(rule: FactRule, facts: Mapping[str, Sequence[Words]], text: str, task: str) -> Iterator[Atom]:
+    """The facts that a rule gives."""
+    matches = (re.search(rule.text, text), re.search(rule.task, task))
+    if not all(matches):
+        return
+    groups = {f"?{name}": value for match in matches if match for name, value in match.groupdict().items()}
+    for binding in _bindings([tuple(pattern.split()) for pattern in rule.when], facts, groups):
+        for template in rule.add:
+            words = (binding.get(word, word) for word in template.strip("()").split())
+            predicate, *names = words
+            yield Atom(predicate, tuple(map(to_name, names)))
+
+
+def _bindings(
+    patterns: Sequence[Words], facts: Mapping[str, Sequence[Words]], bound: Mapping[str, str]
+) -> Iterator[Mapping[str, str]]:
+    """Every way to give the variables of the patterns (`?x`) names, so that each pattern is a fact."""
+    if not patterns:
+        yield bound
+        return
+    first, *others = patterns
+    for fact in facts.get(first[0], ()):
+        names = dict(bound)
+        pairs = zip(first, fact, strict=False)
+        if len(fact) == len(first) and all(
+            names.setdefault(word, name if word.startswith("?") else word) == name for word, name in pairs
+        ):
+            yield from _bindings(others, facts, names)

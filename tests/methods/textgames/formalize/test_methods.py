@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from pddlego.methods.textgames.formalize import Situation
 from pddlego.methods.textgames.formalize.act import ActionGen, RandomActions
 from pddlego.methods.textgames.formalize.problems import PddlEdit, PddlGen
 from pddlego.methods.textgames.settings import GameSetting
-from pddlego.methods.textgames.situation import Situation
 from pddlego.models.prompts import Prompts
 from pddlego.pddl import Atom, DefectKind, parse_problem
 from pddlego.util.answers import spoken

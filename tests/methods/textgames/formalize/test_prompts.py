@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from pddlego.errors import SettingError
+from pddlego.methods.textgames.formalize import Exchange, Situation
 from pddlego.methods.textgames.formalize.act import ActionGen, RandomActions
 from pddlego.methods.textgames.formalize.problems import PddlEdit, PddlGen
 from pddlego.methods.textgames.loading import load, prompt_texts
 from pddlego.methods.textgames.settings import GameSetting
-from pddlego.methods.textgames.situation import Exchange, Situation
 from pddlego.models import Request
 from pddlego.models.base import MAX_REJECTED, Feedback, shortened
 from pddlego.models.prompts import Prompts

@@ -8,15 +8,15 @@ import pddlego.episode.events as ev
 from pddlego.episode.events import Accepted, Event, Limits, Outcome, Started
 from pddlego.methods.base import parse_variant
 from pddlego.methods.textgames.events import FactsChecked, Observed, Planned
+from pddlego.methods.textgames.formalize import Exchange, Situation
 from pddlego.methods.textgames.loading import setting_for
 from pddlego.methods.textgames.memory import Memory
 from pddlego.methods.textgames.options import MODES, STEPS
 from pddlego.methods.textgames.play import make_method
-from pddlego.methods.textgames.reader.model import ReaderModel
-from pddlego.methods.textgames.reader.noise import NoisyReader
+from pddlego.methods.textgames.reader import ReaderModel
+from pddlego.methods.textgames.reference_model import NoisyReader
 from pddlego.methods.textgames.settings import GameSetting
-from pddlego.methods.textgames.situation import Exchange, Situation
-from pddlego.methods.textgames.truth.reference import Checker, Reference
+from pddlego.methods.textgames.truth import Checker, Reference
 from pddlego.models import Model
 from pddlego.pddl.diff import domain_parts
 from pddlego.planning import ProcessPlanner

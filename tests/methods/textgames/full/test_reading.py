@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pddlego.methods.textgames.formalize import Situation, Terms
 from pddlego.methods.textgames.formalize.full import (
     PARTS,
     FullAnswer,
@@ -19,7 +20,6 @@ from pddlego.methods.textgames.formalize.full import (
     take_apart,
 )
 from pddlego.methods.textgames.knowledge import EMPTY_DOMAIN, Knowledge, ModelDomain, read_written, written_text
-from pddlego.methods.textgames.situation import Situation, Terms
 from pddlego.models.prompts import Prompts
 from pddlego.pddl import Problem, parse_domain, parse_problem
 from pddlego.pddl.conditions import parse_condition

@@ -10,7 +10,7 @@ import pytest
 import pddlego
 from pddlego.methods.setting_files import setting_names
 from pddlego.methods.textgames.games import GameSpec, Lists, Solves
-from pddlego.methods.textgames.games.scienceworld import ScienceWorldGame
+from pddlego.methods.textgames.games.java import ScienceWorldGame
 from pddlego.methods.textgames.loading import load
 
 pytestmark = pytest.mark.slow

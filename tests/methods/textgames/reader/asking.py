@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pddlego.methods.textgames.reader.model import ReaderModel
+from pddlego.methods.textgames.formalize import Exchange
+from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.methods.textgames.settings import GameSetting
-from pddlego.methods.textgames.situation import Exchange
 from pddlego.models import Message, Request
 from pddlego.pddl import Atom, Problem, apply_edit, check, parse_edit
 from tests.methods.textgames.situations import situation_with

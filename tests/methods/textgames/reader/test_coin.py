@@ -5,9 +5,9 @@ import json
 import pytest
 
 from pddlego.errors import ModelError
-from pddlego.methods.textgames.reader.model import ReaderModel
+from pddlego.methods.textgames.formalize import Exchange, Situation
+from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.methods.textgames.settings import GameSetting
-from pddlego.methods.textgames.situation import Exchange, Situation
 from pddlego.models import Message, Request
 from pddlego.pddl import Atom, Problem, apply_edit, parse_edit, parse_problem
 from tests.methods.textgames.situations import situation_with

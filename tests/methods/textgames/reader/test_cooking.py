@@ -7,9 +7,8 @@ import pytest
 
 from pddlego.errors import ModelError, UsageError
 from pddlego.methods.textgames.loading import load
+from pddlego.methods.textgames.reader import ReaderModel, check_reader
 from pddlego.methods.textgames.reader.houses import House, missing_things
-from pddlego.methods.textgames.reader.model import ReaderModel
-from pddlego.methods.textgames.reference_model import check_reader
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.models import Message, Request
 from pddlego.pddl import Atom, Problem, TypedName

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from pddlego.methods.textgames.formalize import Exchange, Observations, Situation
 from pddlego.methods.textgames.loading import load
-from pddlego.methods.textgames.reader.experiments import PATIENCE, ExperimentRules
-from pddlego.methods.textgames.situation import Exchange, Observations, Situation
+from pddlego.methods.textgames.reader.laboratory import PATIENCE, ExperimentRules
 from pddlego.pddl import apply_edit
 
 MELT = "Your task is to melt ice cream. First, focus on the substance."

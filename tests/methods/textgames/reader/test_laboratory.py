@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pddlego.methods.textgames.formalize import Exchange, Observations, Situation
 from pddlego.methods.textgames.loading import load
 from pddlego.methods.textgames.reader.laboratory import Laboratory, LaboratoryRules, things_in
-from pddlego.methods.textgames.situation import Exchange, Observations, Situation
 from pddlego.pddl import apply_edit
 
 ROOM = """This room is called the kitchen. In it, you see:

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pddlego.methods.textgames.reader.model import PatternRules
+from pddlego.methods.textgames.formalize import Exchange
+from pddlego.methods.textgames.reader import PatternRules
 from pddlego.methods.textgames.settings import ReadingRule
-from pddlego.methods.textgames.situation import Exchange
 from pddlego.pddl import Atom, Problem, TypedName, apply_edit, parse_domain
 from tests.methods.textgames.situations import situation_with
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pddlego.methods.textgames.games import GameSpec
-from pddlego.methods.textgames.games.textworldexpress import ExpressGame
+from pddlego.methods.textgames.games.java import ExpressGame
 from pddlego.methods.textgames.loading import load
 from pddlego.methods.textgames.reader.text import (
     ADJECTIVES,

@@ -13,10 +13,10 @@ from pddlego.evaluation.config import resolve
 from pddlego.evaluation.setup import make_setup
 from pddlego.methods.registry import make_codec
 from pddlego.methods.textgames.events import FactsChecked
+from pddlego.methods.textgames.first_error import check_recorded
 from pddlego.methods.textgames.loading import load
 from pddlego.methods.textgames.options import TextGameOptions
 from pddlego.methods.textgames.settings import GameSetting
-from pddlego.methods.textgames.truth.recorded import check_recorded
 from pddlego.pddl import Problem, apply_edit, parse_edit, parse_problem
 from pddlego.pddl.conditions import Renaming, read_atom
 from pddlego.pddl.problem import rename

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from pddlego.methods.textgames.events import FactsChecked
 from pddlego.methods.textgames.loading import load
-from pddlego.methods.textgames.truth.align import align, image
-from pddlego.methods.textgames.truth.judge import Judge
+from pddlego.methods.textgames.truth.judge import Judge, align, image
 from pddlego.pddl import Atom, Problem, TypedName, parse_problem
 from pddlego.pddl.conditions import Renaming
 from pddlego.pddl.problem import rename

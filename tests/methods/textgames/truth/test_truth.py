@@ -8,9 +8,9 @@ import pytest
 
 from pddlego.methods.registry import make_codec
 from pddlego.methods.textgames.events import FactsChecked
+from pddlego.methods.textgames.first_error import check_recorded
 from pddlego.methods.textgames.loading import load
 from pddlego.methods.textgames.options import TextGameOptions
-from pddlego.methods.textgames.truth.recorded import check_recorded
 from pddlego.runs.folders import find_journals
 from pddlego.runs.journal import read_journal
 from tests.methods.textgames.truth.injected import compare, played

@@ -14,8 +14,15 @@ from pddlego.evaluation.config import resolve
 from pddlego.evaluation.models import is_free
 from pddlego.methods.base import BuiltIn
 from pddlego.methods.textgames.events import Observed
-from pddlego.methods.textgames.reader.noise import BLIND, IDENTICAL, KINDS, Edited, NoisyReader, changed
-from pddlego.methods.textgames.reference_model import builtin_model
+from pddlego.methods.textgames.reference_model import (
+    BLIND,
+    IDENTICAL,
+    KINDS,
+    Edited,
+    NoisyReader,
+    builtin_model,
+    changed,
+)
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.pddl import parse_problem
 from pddlego.planning import ProcessPlanner

@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import get_args
 
-from pddlego.episode.events import Ended, Event, Outcome, Rejected
-from pddlego.methods.textgames.events import FactError, FactsChecked, Observed, Verdict
+from pddlego.episode.events import Ended, Event, Outcome, Rejected, Started
+from pddlego.methods.base import parse_variant
+from pddlego.methods.textgames.events import FactError, FactsChecked, GameRead, Observed, Verdict
+from pddlego.methods.textgames.loading import setting_for
 from pddlego.methods.textgames.memory import UNREACHABLE
+from pddlego.methods.textgames.options import MODES, PLANNING, TextGameOptions
+from pddlego.methods.textgames.play import make_method, make_reference
+from pddlego.methods.textgames.resume import RecordedGame, moment_at
+from pddlego.methods.textgames.settings import GameSetting
+from pddlego.methods.textgames.truth import Checker, GameReader, Reference, checked
+from pddlego.methods.textgames.world import Restart
+from pddlego.models import Model
 from pddlego.pddl import Atom, DefectKind, Problem
 from pddlego.pddl.conditions import read_atom, read_typed_list
 from pddlego.pddl.sexpr import read_sexprs
+from pddlego.runs.store import DOMAIN
 
 
 @dataclass(frozen=True)
@@ -106,3 +117,48 @@ def _atom(error: FactError) -> Atom:
     atom = read_atom(read_sexprs(error.fact).expressions[0])
     assert atom is not None, error.fact
     return atom
+
+
+def check_recorded(
+    events: Sequence[Event], setting: GameSetting, options: TextGameOptions, model: Model | None = None
+) -> Iterator[Event]:
+    """A recorded episode in `setting` with what is true of each problem.
+
+    It is compared with what `model` reads, else with the game's own facts where its engine reports them, else with what
+    the built-in reader reads. Where the model writes no problem, those of the reference are added. Raises `UsageError`
+    if the reader cannot read the game, `ModelError` if the model cannot answer, and `EngineError` if the game cannot.
+    """
+    started = next(event for event in events if isinstance(event, Started))
+    variant = parse_variant(started.mode, MODES)
+    played = setting_for(setting, variant, str(started.details.get(DOMAIN, "")))
+    seed = started.seed or 0
+    reference = make_reference(played, seed) if model is None else Reference(played, model)
+    recorded = (event for event in events if not isinstance(event, (FactsChecked, GameRead)))
+    plans = variant.mode.name in PLANNING
+    checker = Checker(played, make_method(started.mode, played, seed), reference) if plans else GameReader(reference)
+    with closing(checker):
+        yield from checked(recorded, checker)
+
+
+@dataclass(frozen=True)
+class Correction:
+    """The first error of an episode, and where the episode goes on without it."""
+
+    error: FirstError
+    restart: Restart
+
+
+def correction(played: RecordedGame, setting: GameSetting) -> Correction | None:
+    """The correction of a recorded episode in `setting`, as it was loaded; None if no error was found.
+
+    Raises `UsageError` if the built-in reader cannot read the game.
+    """
+    error = first_error(tuple(check_recorded(played.events, setting, TextGameOptions())))
+    if error is None:
+        return None
+    moment = moment_at(played, error.step)
+    symmetric = {name for name, rule in setting.claims.items() if rule.symmetric}
+    if not error.checked.rejected:
+        return Correction(error, replace(moment, corrected=corrected(moment.before, error, symmetric)))
+    problem = corrected(moment.latest, error, symmetric)
+    return Correction(error, replace(moment, before=problem, known=len(moment.commands) + 1, corrected=problem))

@@ -1,0 +1,170 @@
+"""The programs in which TextWorld runs: `python -m …textworld_programs make|play PARENT FOLDER PATH …`.
+
+`make … NAME FOLD SEED KEY=VALUE …` writes one game file to PATH (its data beside it, as `.json`). `play` loads it: each
+line of standard input is a command as JSON, or `null` to begin anew, and is answered by the state of the game, as JSON
+on one line. TextWorld's interpreter is written in C: a control character or a damaged file makes it loop for ever or
+end its process.
+
+Both end with their parent, which is named by its process number, and remove FOLDER then.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any, TextIO
+
+from pddlego.util.children import die_with, limit_memory
+
+
+def _coin(options: Any, parameters: Mapping[str, int], fold: str, seed: int) -> Any:
+    """A chain of `distance` rooms with a coin at its end, and other rooms until there are `rooms`."""
+    from textworld.challenges.tw_coin_collector import coin_collector
+    from textworld.generator.data import KnowledgeBase
+
+    options.kb = KnowledgeBase.load(coin_collector.KB_PATH)
+    options.grammar.allowed_variables_numbering = True
+    rooms, distance = parameters["rooms"], parameters["distance"]
+    if distance > rooms:
+        raise ValueError(f"distance={distance} is more than rooms={rooms}")
+    options.nb_rooms, options.quest_length = rooms, distance
+    game = coin_collector.make_game("random", options)
+    game.objective = "Find the coin, and take it."  # the generator's own objective says the way
+    return game
+
+
+def _treasure(options: Any, parameters: Mapping[str, int], fold: str, seed: int) -> Any:
+    """A maze of a level with two things, one of which loses the game."""
+    from textworld.challenges.tw_treasure_hunter import treasure_hunter
+
+    game = treasure_hunter.make({"level": parameters["level"]}, options)
+    last = game.metadata["walkthrough"][-1]
+    thing = re.fullmatch(r"take (.+?)(?: from .+)?", last)
+    assert thing is not None, f"the last command is {last}"
+    game.objective = f"Find the {thing[1]}, and take it. Take no other thing, but keys."
+    return game
+
+
+def _cooking(options: Any, parameters: Mapping[str, int], fold: str, seed: int) -> Any:
+    """A house with a recipe and its ingredients, with the foods of a fold."""
+    from textworld.challenges.tw_cooking import cooking
+
+    numbers = {name: parameters[name] for name in ("recipe", "take", "go")}
+    if numbers["take"] > numbers["recipe"]:
+        raise ValueError(f"take={numbers['take']} is more than recipe={numbers['recipe']}")
+    switches = {name: bool(parameters[name]) for name in ("open", "cook", "cut")}
+    return cooking.make({**numbers, **switches, "recipe_seed": seed, "split": fold}, options)
+
+
+_MAKERS: Mapping[str, Callable[[Any, Mapping[str, int], str, int], Any]] = {
+    "coin_collector": _coin,
+    "cooking": _cooking,
+    "treasure_hunter": _treasure,
+}
+
+
+_ATTEMPTS = 10
+"""Maps that are drawn for a seed, until one has room for a quest of the right length."""
+
+_FAR = 1_000_000
+"""Between the seeds of two attempts, so that no other game begins with the same one."""
+
+
+def _import_textworld() -> Any:
+    """Import the package `textworld` without its environment for PDDL, which is not used here.
+
+    That environment needs another package `fast_downward` than the one that holds our translator. Where the import of
+    `fast_downward` fails, TextWorld goes without.
+    """
+    sys.modules["fast_downward"] = None  # type: ignore[assignment] -- Python's way to make an import fail
+    return import_module("textworld")
+
+
+def _make(path: str, name: str, fold: str, seed: str, *parameters: str) -> None:
+    """Make the game and write it to `path`."""
+    values = {key: int(value) for key, _, value in (parameter.partition("=") for parameter in parameters)}
+    textworld = _import_textworld()
+    for attempt in range(_ATTEMPTS):
+        options = textworld.GameOptions()
+        options.seeds, options.path, options.force_recompile = int(seed) + attempt * _FAR, path, True
+        try:
+            game = _MAKERS[name](options, values, fold, int(seed))
+        except textworld.generator.QuestGenerationError:
+            if attempt == _ATTEMPTS - 1:
+                raise
+        else:
+            textworld.generator.compile_game(game, options)
+            return
+
+
+_MEMORY = 4096
+"""MiB. The largest games take a tenth of that."""
+
+_ABOUT = ("description", "inventory", "admissible_commands", "facts", "objective", "max_score")
+"""What the engine is to say besides its answer."""
+
+_MOST = 198
+"""Bytes of a command that the interpreter takes."""
+
+
+def _cut(command: str) -> str:
+    """The part of a command that the interpreter takes. It cuts letters in two itself, and fails then."""
+    return command.strip().encode()[:_MOST].decode(errors="ignore")
+
+
+def _fields(state: Any) -> Mapping[str, Any]:
+    """What the game reports. Besides its facts it says what kinds of things there are.
+
+    Raises `ValueError` if it leaves something out: it was made without that, or its file is damaged.
+    """
+    texts = {
+        "text": state.feedback,
+        "look": state.description,
+        "inventory": state.inventory,
+        "task": state.objective,
+    }
+    missing = [name for name, text in texts.items() if not isinstance(text, str)]
+    if missing:
+        raise ValueError(f"the game does not say its {', '.join(missing)}")
+    kinds = {argument.name: argument.type for fact in state.facts for argument in fact.arguments}
+    named = ([fact.name, *(argument.name for argument in fact.arguments)] for fact in state.facts)
+    return texts | {
+        "commands": state.admissible_commands,
+        "facts": [*named, *([kind, name] for name, kind in kinds.items())],
+        "score": (state.score or 0) / (state.max_score or 1),
+        "won": bool(state.won),
+        "lost": bool(state.lost),
+        "solution": list(map(str, state["extra.walkthrough"])),
+    }
+
+
+def _play(path: str, answers: TextIO) -> None:
+    """Load the game and answer until standard input closes."""
+    limit_memory(_MEMORY)
+    textworld = _import_textworld()
+    game = textworld.start(path, textworld.EnvInfos(**dict.fromkeys(_ABOUT, True), extras=["walkthrough"]))
+    for line in sys.stdin.buffer:
+        command = json.loads(line)
+        state = game.reset() if command is None else game.step(_cut(command))[0]
+        answers.write(json.dumps(_fields(state)) + "\n")
+        answers.flush()
+
+
+def main(program: str, parent: str, folder: str, path: str, *arguments: str) -> None:
+    """Run one of the two programs."""
+    threading.Thread(target=die_with, args=(int(parent), folder), daemon=True).start()
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # what TextWorld prints is read with its errors: nothing but answers may reach standard output
+    if program == "make":
+        _make(path, *arguments)
+    else:
+        _play(path, answers)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
