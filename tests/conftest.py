@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from importlib.util import find_spec
@@ -28,6 +29,10 @@ from tests.scale import scaled
 
 settings.register_profile("ci", deadline=None, derandomize=True, max_examples=scaled(40, in_ci=100))
 settings.load_profile("ci")
+
+# Many systems in containers forbid bytecode. Then each process that a test starts would compile the whole package again.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 

@@ -30,7 +30,6 @@ ATTACKS = (
     "tests/methods/programs/test_trial.py",
     "tests/methods/thought_of_search/test_search.py",
     "tests/methods/thought_of_search/test_checks.py",
-    "tests/test_worst_answers.py",
 )
 """Files of tests in which models write what harms: they run as this user, and as an ordinary one."""
 
