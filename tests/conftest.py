@@ -30,7 +30,7 @@ from tests.scale import scaled
 settings.register_profile("ci", deadline=None, derandomize=True, max_examples=scaled(40, in_ci=100))
 settings.load_profile("ci")
 
-# Many systems in containers forbid bytecode. Then each process that a test starts would compile the whole package again.
+# Containers often forbid bytecode: each process that a test starts would compile the whole package again.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 

@@ -45,7 +45,7 @@ SOURCES = Sources(make_codec(), renderer_of, UNICODE, checked)
 
 
 async def until(pilot: Pilot[None], holds: Callable[[], bool]) -> None:
-    """Wait until `holds` is true. A widget that is mounted but not composed yet lacks its parts: that is not yet true."""
+    """Wait until `holds` is true; it is not while a widget is mounted but not composed, and lacks its parts."""
     for _ in range(int(PATIENCE / 0.05)):
         with suppress(NoMatches):
             if holds():

@@ -81,7 +81,8 @@ def _import_textworld() -> Any:
     That environment needs another package `fast_downward` than the one that holds our translator. Where the import of
     `fast_downward` fails, TextWorld goes without.
     """
-    sys.modules["fast_downward"] = None  # type: ignore[assignment] -- Python's way to make an import fail
+    modules: dict[str, Any] = sys.modules
+    modules["fast_downward"] = None  # with this entry Python refuses the import
     return import_module("textworld")
 
 
