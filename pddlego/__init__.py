@@ -13,7 +13,8 @@ from pddlego.errors import PddlegoError
 
 if TYPE_CHECKING:
     from pddlego.api import training
-    from pddlego.api.results import Episode, Evaluation, Step
+    from pddlego.api.results import Episode, Evaluation
+    from pddlego.episode.trace import Step
     from pddlego.methods.builders.builder import Builder
     from pddlego.methods.builders.files import Built
     from pddlego.models.base import Completion, Message, Model, Request
@@ -27,7 +28,8 @@ _PLACES = {
     "pddlego.planning": ("Plan",),
     "pddlego.methods.builders.builder": ("Builder",),
     "pddlego.methods.builders.files": ("Built",),
-    "pddlego.api.results": ("Episode", "Evaluation", "Step"),
+    "pddlego.api.results": ("Episode", "Evaluation"),
+    "pddlego.episode.trace": ("Step",),
     "pddlego.tools": ("check", "compare", "repair", "repair_files", "simulate", "solve", "validate"),
 }
 """Where names are loaded from when they are first used."""

@@ -171,6 +171,7 @@ class _Episode:
     def play(self) -> Summary:
         """Play to the end, and keep the result in the sample's store."""
         from pddlego.episode.events import Outcome
+        from pddlego.episode.trace import Trace
         from pddlego.evaluation.setup import make_cell_model
         from pddlego.methods.base import Tools
         from pddlego.methods.registry import measuring_of
@@ -197,7 +198,7 @@ class _Episode:
             limits = replace(setup.limits, seconds=seconds)
             played, tools = setup.played_in(cell), Tools(self, planner, limits, setup.config.limits.retries)
             follow(played.method.run(cell, played.setting, played.options, tools), [keep])
-        summary = summarize(cell, 1, events, measuring_of(cell.setting, cell.mode).of)
+        summary = summarize(cell, 1, Trace((event, 0.0) for event in events), measuring_of(cell.setting, cell.mode).of)
         left = from_thread.run_sync(_seconds_left)
         if summary.outcome is Outcome.INTERRUPTED and left is not None and left <= 0:
             summary = replace(summary, outcome=Outcome.BUDGET, message="Inspect's time limit is up", cause="seconds")
@@ -282,7 +283,7 @@ def _setup(game: str, mode: str | None, seeds: object, options: dict[str, Any]) 
 def _log(event: Event, method: str) -> None:
     """Write an event into the transcript; Inspect writes requests and answers itself."""
     from pddlego.display.console import ASCII
-    from pddlego.display.view import cleaned
+    from pddlego.display.rows import cleaned
     from pddlego.episode.events import Answered, Asked, Ended
     from pddlego.methods.registry import renderer_of
 

@@ -138,17 +138,15 @@ class Stream:
     def episode(self) -> Episode:
         """What was played so far. Raises `ValueError` before the first event."""
         from pddlego.api.results import Episode
-        from pddlego.episode.events import Started
+        from pddlego.episode.trace import Trace
         from pddlego.evaluation.replay import Recorded
         from pddlego.evaluation.setup import one_cell
-        from pddlego.runs.journal import Journal
 
         cell, setup = one_cell(self._setup), self._setup
-        started = self._timed[0][0] if self._timed else None
-        if not isinstance(started, Started):
+        trace = Trace((event, seconds) for event, seconds in self._timed if not event.passing)
+        if trace.started is None:
             raise ValueError("the episode has not begun: iterate the stream first")
-        journal = Journal(Path("(not saved)"), tuple((event, t) for event, t in self._timed if not event.passing))
-        recorded = Recorded(journal, started, setup.played_in(cell), setup.config, ())
+        recorded = Recorded(Path("(not saved)"), trace, trace.started, setup.played_in(cell), setup.config, ())
         return Episode(cell, recorded, setup.configuration())
 
 

@@ -20,38 +20,16 @@ from pddlego.util.text import count, one_line
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped]
 
-    from pddlego.display.frames import Timeline
     from pddlego.display.screens import Renderer
     from pddlego.episode.events import Event, Outcome, Usage
+    from pddlego.episode.trace import Step, TimedEvent
     from pddlego.evaluation.replay import Recorded, Replayed
     from pddlego.evaluation.runner import Runner
     from pddlego.evaluation.setup import Setup
     from pddlego.evaluation.statistics import Comparison
     from pddlego.pddl import Problem
-    from pddlego.planning import Plan
     from pddlego.report import Report
-    from pddlego.runs.journal import TimedEvent
     from pddlego.runs.summary import Summary
-
-
-@dataclass(frozen=True)
-class Step:
-    """A step of an episode.
-
-    `command` is None before the first one; `response` is what the game answered. `problem` and `plan` are those that
-    the agent has after the step: None in modes without them, and before there are any. `events` are all events from the
-    response to the next command.
-    """
-
-    number: int
-    command: str | None
-    response: str
-    problem: Problem | None
-    plan: Plan | None
-    events: tuple[Event, ...]
-
-    def __repr__(self) -> str:
-        return f"<Step {self.number}: {self.command or 'start'}>"
 
 
 @dataclass(frozen=True, repr=False)
@@ -84,17 +62,17 @@ class Episode:
 
     @property
     def timed(self) -> tuple[TimedEvent, ...]:
-        return self.recorded.journal.timed
+        return self.recorded.trace.timed
 
     @property
     def events(self) -> tuple[Event, ...]:
         """Every event in order; the last one is `Ended`, unless the process was killed."""
-        return self.recorded.events
+        return self.recorded.trace.events
 
     @cached_property
     def summary(self) -> Summary:
         """The result as tables have it, with what the method measured."""
-        return summarize(self.cell, self.attempt, self.events, self.recorded.played.method.measuring.of)
+        return summarize(self.cell, self.attempt, self.recorded.trace, self.recorded.played.method.measuring.of)
 
     @property
     def outcome(self) -> Outcome:
@@ -126,7 +104,7 @@ class Episode:
     @cached_property
     def trajectory(self) -> tuple[Step, ...]:
         """The steps, from the first response of the game on."""
-        return tuple(_steps(self._film))
+        return tuple(self.recorded.trace.steps)
 
     @property
     def problem(self) -> Problem | None:
@@ -134,8 +112,8 @@ class Episode:
         return self.trajectory[-1].problem if self.trajectory else None
 
     @property
-    def plan(self) -> Plan | None:
-        """The last plan; None in modes without plans."""
+    def plan(self) -> tuple[str, ...] | None:
+        """The actions of the last plan; None in modes without plans."""
         return self.trajectory[-1].plan if self.trajectory else None
 
     def first_difference(self, other: Episode) -> int | None:
@@ -143,20 +121,20 @@ class Episode:
 
         If one of them only ends earlier, that is the step after its last. Raises `UsageError` for another game or seed.
         """
-        from pddlego.display.steps import first_difference
+        from pddlego.episode.trace import first_difference
 
         if (self.game, self.seed) != (other.game, other.seed):
             raise UsageError("Episodes of different games or seeds cannot be compared", f"{self!r} and {other!r}.", "")
-        number = first_difference(self._film.frames, other._film.frames)
-        longer = max(self._film.frames, other._film.frames, key=len)
-        return None if number is None else longer[number].step
+        index = first_difference(self.trajectory, other.trajectory)
+        longer = max(self.trajectory, other.trajectory, key=len)
+        return None if index is None else longer[index].number
 
     def checked(self) -> tuple[Event, ...]:
         """The events with what is true of the facts of the model: `FactsChecked` after each problem, as of `truth`.
 
         Raises `UsageError` if the built-in reader cannot read the game.
         """
-        return self.recorded.checked()
+        return self.recorded.checked().events
 
     def replay(self) -> Replayed:
         """Play it again with the recorded answers, and find the first difference.
@@ -203,12 +181,6 @@ class Episode:
 
         return renderer_of(self.recorded.started.played_by)
 
-    @cached_property
-    def _film(self) -> Timeline:
-        film = self._renderer.film()
-        film.add(self.timed)
-        return film
-
     def __repr__(self) -> str:
         steps = f" after {count(self.steps, 'step')}" if self.steps else ""
         why = f": {one_line(self.message, 80)}" if self.outcome in LOST_TO_ERRORS else ""
@@ -220,32 +192,12 @@ class Episode:
         from pddlego.runs.listing import EpisodeStatus
 
         page = episode_page("episode", self.timed, self._renderer)
-        status = EpisodeStatus(self.recorded.journal.path).with_result(self.summary, 0.0)
+        status = EpisodeStatus(self.recorded.path).with_result(self.summary, 0.0)
         return render("page.html.j2", [ListedEpisode(status, page)], title="pddlego")
 
     def _repr_html_(self) -> str:
         page = escape(self.html(), quote=True)
         return f'<iframe srcdoc="{page}" style="width: 100%; height: 42rem; border: 1px solid #8884"></iframe>'
-
-
-def _steps(film: Timeline) -> Iterator[Step]:
-    """The frames as steps, each with the last problem and plan."""
-    from pddlego.episode.events import Accepted
-    from pddlego.methods.textgames.events import Planned
-    from pddlego.pddl import parse_problem
-    from pddlego.planning import Plan, PlanStep
-
-    problem: Problem | None = None
-    plan: Plan | None = None
-    for frame in film.frames:
-        for event in frame.events:
-            if isinstance(event, Accepted) and event.kind == "problem":
-                problem = parse_problem(event.text)
-            elif isinstance(event, Planned):
-                plan = Plan(tuple(PlanStep.read(step.action) for step in event.plan))
-        done = frame.done
-        response = str(getattr(done, "text", "")) if done is not None else ""
-        yield Step(frame.step, getattr(done, "command", None), response, problem, plan, frame.events)
 
 
 def _is_broken_off() -> bool:

@@ -9,8 +9,9 @@ import typer
 
 from pddlego.cli.exits import is_typed_at
 from pddlego.display.browser.app import Browser
-from pddlego.display.browser.episode import Sources, Timed
+from pddlego.display.browser.episode import Sources
 from pddlego.display.console import Console, glyphs_for
+from pddlego.episode.trace import TimedEvent
 from pddlego.errors import UsageError
 from pddlego.methods.registry import make_codec, renderer_of
 
@@ -32,7 +33,7 @@ def sources(console: Console) -> Sources:
     return Sources(make_codec(), renderer_of, glyphs_for(console.encoding), checked)
 
 
-def checked(journal: Path) -> Sequence[Timed]:
+def checked(journal: Path) -> Sequence[TimedEvent]:
     """A recorded episode with what can be found out about its model's claims. Raises `PddlegoError`."""
     # Imported here: looking at an episode needs neither a game nor a method's code.
     from pddlego.evaluation.replay import load_recorded
@@ -41,4 +42,4 @@ def checked(journal: Path) -> Sequence[Timed]:
     if recorded.played.method.measuring.checked is None:
         reason = f"The method {recorded.played.method_name} has none that are found out later."
         raise UsageError("There are no facts to check", reason, "See the events.")
-    return recorded.with_checks().journal.timed
+    return recorded.checked().timed

@@ -86,7 +86,7 @@ def command(
     if resolved.origin("models") == DEFAULT and chosen.asks_model:
         Console(stderr=json_lines).print(NO_MODEL, style="dim", highlight=False, soft_wrap=True)
     played = setup.played_in(cell)
-    describe, panels = renderer_of(played.method_name).describe, played.method.screen()
+    describe, panels = renderer_of(played.method_name).describe, played.method.screen
     display = make_display(console, pace, panels, describe, json_lines=json_lines, lines=chosen.needs_person)
     approver = make_approver(console, display, kinds, chosen)
     path = fresh_folder(Path(setup.config.run.runs), cell.label)

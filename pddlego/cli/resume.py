@@ -33,6 +33,7 @@ from pddlego.evaluation.replay import Recorded, load_recorded
 from pddlego.evaluation.setup import Setup, make_cell_model
 from pddlego.methods.base import Tools
 from pddlego.methods.registry import parse_mode, renderer_of
+from pddlego.methods.textgames.events import Observed
 from pddlego.methods.textgames.options import TextGameOptions
 from pddlego.methods.textgames.play import episode_of, first_domain, play
 from pddlego.methods.textgames.resume import (
@@ -91,7 +92,7 @@ def command(
     (cell,) = setup.cells()
     own_mode = parse_mode(cell.mode).mode
     picture = renderer_of(recorded.played.method_name)
-    panels = recorded.played.method.screen()
+    panels = recorded.played.method.screen
     display = make_display(console, pace, panels, picture.describe, lines=own_mode.needs_person)
     approver = make_approver(console, display, kinds, own_mode)
     restart = with_correction(moment, _corrected(played, moment, from_step, problem, edit))
@@ -192,7 +193,7 @@ def _about(played: RecordedGame, moment: Restart, step: int) -> Iterator[str]:
     known = known_at(played, moment)
     yield f"{played.episode.setting.title}, seed {played.episode.seed}: the problem after step {step}."
     yield "Correct it, save, and leave the editor; the agent plans with it at once. Empty the file to give up."
-    last = next((observed for observed in reversed(played.observed) if observed.step <= step), None)
+    last = next((observed for observed in reversed(played.trace.all(Observed)) if observed.step <= step), None)
     if last is not None:
         yield f"The game's last answer{f' to {last.command}' if last.command else ''}:"
         yield last.read or last.text
@@ -207,8 +208,9 @@ def recorded_game(recorded: Recorded) -> RecordedGame:
     setting, options = recorded.played.setting, recorded.played.options
     if not isinstance(setting, GameSetting) or not isinstance(options, TextGameOptions):
         reason = f"It was played by the method {recorded.played.method_name}."
-        raise UsageError(f"{recorded.journal.path.name} is not a text game", reason, "Name an episode of a text game.")
-    events = recorded.events
+        raise UsageError(f"{recorded.path.name} is not a text game", reason, "Name an episode of a text game.")
     limits, retries = recorded.started.limits, recorded.config.limits.retries
-    episode = episode_of(recorded.cell, setting, options, limits, retries=retries, domain=first_domain(events))
-    return RecordedGame(recorded.journal.path, episode, events)
+    episode = episode_of(
+        recorded.cell, setting, options, limits, retries=retries, domain=first_domain(recorded.trace.events)
+    )
+    return RecordedGame(recorded.path, episode, recorded.trace)

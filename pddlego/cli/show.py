@@ -15,13 +15,11 @@ from pddlego.cli.browsing import browse, checked, is_terminal, sources
 from pddlego.cli.options import OfGame, OfMode, OfModel, OfSeed, RunArgument, Runs, place_named
 from pddlego.display import export
 from pddlego.display.browser.app import at_episodes, at_run
-from pddlego.display.browser.episode import Timed
 from pddlego.display.console import UNICODE, Console, glyphs_for
-from pddlego.display.frames import Frame, Timeline
 from pddlego.display.lines import event_lines
-from pddlego.display.screens import MIN_HEIGHT, MIN_WIDTH, Renderer, whole
-from pddlego.display.view import View, fold_common
-from pddlego.episode.events import Started
+from pddlego.display.rows import cleaned
+from pddlego.display.screens import MIN_HEIGHT, MIN_WIDTH, Canvas, Renderer
+from pddlego.episode.trace import Step, TimedEvent, Trace
 from pddlego.errors import PddlegoError, UsageError
 from pddlego.methods.registry import make_codec, renderer_of
 from pddlego.runs.folders import EpisodeFilter, find_journal, find_journals
@@ -67,20 +65,20 @@ def command(
     shown = [find_journal(place, which), *([find_journal(place_named(other, runs), which)] if other else [])]
     if is_terminal(console) and not (problem or exported):
         for journal in shown:
-            _check_step(_film(journal)[1], step)
+            _index_of(_trace(journal)[1], step)
         browse(at_episodes(shown, sources(console), step))
         return
     if other is not None:
         raise UsageError("Two episodes need a terminal", "They are shown side by side.", "Name one, or use --html.")
     journal = shown[0]
-    picture, film = _film(journal)
-    number = _check_step(film, step)
+    renderer, trace = _trace(journal)
+    index = _index_of(trace, step)
     if problem:
-        _print_problem(console, journal, film.frames[number].step)
+        _print_problem(console, journal, trace.steps[index].number)
     elif exported:
-        _export(console, picture, film, number, svg_file=svg, gif_file=gif, size=size)
+        _export(console, renderer, trace, index, svg_file=svg, gif_file=gif, size=size)
     else:
-        _print_lines(console, picture, film, None if step is None else number)
+        _print_lines(console, renderer, trace, None if step is None else index)
 
 
 def _words(which: EpisodeFilter) -> str:
@@ -89,21 +87,12 @@ def _words(which: EpisodeFilter) -> str:
     return " ".join(f"{name}={value}" for name, value in values.items() if value is not None)
 
 
-def _read(journal: Path) -> tuple[Renderer, Sequence[Timed]]:
-    """The events of an episode, and how they are shown. Raises `UsageError` for one that has not begun."""
-    timed = list(JournalTail(journal, make_codec()).poll())
-    if not timed:
+def _trace(journal: Path) -> tuple[Renderer, Trace]:
+    """The episode of a journal, and how it is shown. Raises `UsageError` for one that has not begun."""
+    trace = Trace((cleaned(event), seconds) for event, seconds in JournalTail(journal, make_codec()).poll())
+    if not len(trace):
         raise UsageError(f"{journal} is empty", "The episode has not begun.", "Look again later.")
-    started = timed[0][0]
-    return renderer_of(started.played_by if isinstance(started, Started) else ""), timed
-
-
-def _film(journal: Path) -> tuple[Renderer, Timeline]:
-    """An episode cut into steps. Raises `UsageError` for one that has not begun."""
-    picture, timed = _read(journal)
-    film = picture.film()
-    film.add(timed)
-    return picture, film
+    return renderer_of(trace.started.played_by if trace.started is not None else ""), trace
 
 
 def _write_page(console: Console, path: Path, journals: Sequence[Path]) -> None:
@@ -113,11 +102,12 @@ def _write_page(console: Console, path: Path, journals: Sequence[Path]) -> None:
 
     listed = []
     for number, journal in enumerate(journals):
-        picture, timed = _read(journal)
+        renderer, trace = _trace(journal)
+        timed: Sequence[TimedEvent] = trace.timed
         with contextlib.suppress(PddlegoError):
             timed = checked(journal)
         status = status_of(journal, journal.stat().st_size)
-        listed.append(ListedEpisode(status, episode_page(f"episode-{number}", timed, picture)))
+        listed.append(ListedEpisode(status, episode_page(f"episode-{number}", timed, renderer)))
     write_whole(path, render("page.html.j2", listed, title="pddlego"))
     console.print(f"The page is in {clean(str(path))}", style="dim", highlight=False, soft_wrap=True)
 
@@ -136,22 +126,22 @@ def _print_problem(console: Console, journal: Path, step: int) -> None:
     console.out(str(moment_at(played, step).latest), highlight=False)
 
 
-def _check_step(film: Timeline, step: int | None) -> int:
-    """The number of the frame of a step; of the last one for None. Raises `UsageError` for an unknown step."""
+def _index_of(trace: Trace, step: int | None) -> int:
+    """The index of a step; of the last one for None. Raises `UsageError` for an unknown step."""
+    numbers = [known.number for known in trace.steps]
     if step is None:
-        return len(film.frames) - 1
-    number = film.at(step)
-    if number is None:
-        reason = f"The episode has the steps 0 to {film.frames[-1].step}."
+        return len(numbers) - 1
+    if step not in numbers:
+        reason = f"The episode has the steps 0 to {numbers[-1]}."
         raise UsageError(f"Unknown step {step}", reason, "Choose another with --step.")
-    return number
+    return numbers.index(step)
 
 
 def _export(
     console: Console,
-    picture: Renderer,
-    film: Timeline,
-    number: int,
+    renderer: Renderer,
+    trace: Trace,
+    index: int,
     *,
     svg_file: str | None,
     gif_file: str | None,
@@ -162,33 +152,29 @@ def _export(
     if width < MIN_WIDTH or height < MIN_HEIGHT:
         reason = f"It is columns x lines, at least {MIN_WIDTH}x{MIN_HEIGHT}, at most 999x999."
         raise UsageError(f"--size {size} is not possible", reason, "Example: --size 120x36.")
-    frames = film.frames
+    steps, started = trace.steps, trace.started
 
-    def drawn(frame: Frame) -> RenderableType:
-        return whole(picture.screen, frame.after, width, height, frame.after.seconds, UNICODE)
+    def drawn(step: Step) -> RenderableType:
+        return renderer.screen.draw(step.after, Canvas(width, height, step.after.seconds, UNICODE))
 
     if svg_file is not None:
-        view = frames[number].after
-        seed = "" if view.seed is None else f", seed {view.seed}"
-        title = f"pddlego: {view.title}{seed}, step {frames[number].step}"
-        write_whole(check_output(Path(svg_file)), export.svg(drawn(frames[number]), width, height, title))
+        seed = "" if started is None or started.seed is None else f", seed {started.seed}"
+        title = f"pddlego: {started.title if started is not None else ''}{seed}, step {steps[index].number}"
+        write_whole(check_output(Path(svg_file)), export.svg(drawn(steps[index]), width, height, title))
         console.print(f"The picture is in {clean(svg_file)}", style="dim", highlight=False, soft_wrap=True)
     if gif_file is not None:
         try:
-            count = export.gif(map(drawn, frames), width, height, check_output(Path(gif_file)))
+            count = export.gif(map(drawn, steps), width, height, check_output(Path(gif_file)))
         except OSError as error:
             raise cannot_write(Path(gif_file), error) from error
         message = f"The {count} pictures are in {clean(gif_file)}"
         console.print(message, style="dim", highlight=False, soft_wrap=True)
 
 
-def _print_lines(console: Console, picture: Renderer, film: Timeline, number: int | None) -> None:
+def _print_lines(console: Console, renderer: Renderer, trace: Trace, index: int | None) -> None:
     """The episode, or one step of it, as lines."""
     glyphs = glyphs_for(console.encoding)
-    view = View()
-    for place, frame in enumerate(film.frames):
-        for event in frame.events:
-            view = fold_common(view, event, view.seconds)
-            if number is None or place == number:
-                for line, style in event_lines(event, view, picture.describe, glyphs):
-                    console.print(line, style=style, markup=False, highlight=False, soft_wrap=True)
+    for step in trace.steps if index is None else [trace.steps[index]]:
+        for event in step.events:
+            for line, style in event_lines(event, step.after, renderer.describe, glyphs):
+                console.print(line, style=style, markup=False, highlight=False, soft_wrap=True)

@@ -7,8 +7,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from functools import reduce
-from typing import Any, TextIO
+from typing import TextIO
 
 import rich.console
 from rich.console import ConsoleOptions, RenderableType, RenderResult
@@ -16,15 +15,16 @@ from rich.live import Live
 
 from pddlego.display.console import Glyphs, glyphs_for
 from pddlego.display.description import Describer
-from pddlego.display.screens import Screen, budget, header, is_large, result_line, whole
-from pddlego.display.view import View, cleaned, fold_common
+from pddlego.display.rows import cleaned
+from pddlego.display.screens import Canvas, Screen, is_large, result_line, usage_line
 from pddlego.episode.events import Ended, Event, Rejected
+from pddlego.episode.trace import Trace
 from pddlego.runs.journal import dump_line
 from pddlego.util.limits import SILENCE, Heartbeat
 from pddlego.util.text import clean
 
 _ASIDE = 15
-"""Lines that the panels need beside a question."""
+"""Lines that the panes need beside a question."""
 
 
 class Display(AbstractContextManager["Display"]):
@@ -41,13 +41,12 @@ class Display(AbstractContextManager["Display"]):
 class LiveDisplay(Display):
     """Panels that are drawn anew when something happens. `pace` is the least time, in seconds, that a moment stays."""
 
-    def __init__(self, console: rich.console.Console, pace: float, screen: Screen[Any]) -> None:
+    def __init__(self, console: rich.console.Console, pace: float, screen: Screen) -> None:
         self._console = console
         self._pace = pace
         self._screen = screen
-        self._view: View = screen.start
+        self._trace = self._previewed = Trace()
         self._question: RenderableType | None = None
-        self._previewed = self._view
         self._glyphs = glyphs_for(console.encoding)
         self._looked, self._showing = time.monotonic(), True
         # The alternate screen is redrawn as a whole, so that resizing leaves no fragments.
@@ -63,9 +62,9 @@ class LiveDisplay(Display):
         self._console.print(self)
 
     def ask(self, question: RenderableType | None, preview: tuple[Event, ...] = ()) -> None:
-        """Show a question below the panels, which show what will be when it is accepted; None takes it away."""
+        """Show a question below the panes, which show what will be when it is accepted; None takes it away."""
         self._question = question
-        self._previewed = reduce(lambda view, event: self._screen.fold(view, event, view.seconds), preview, self._view)
+        self._previewed = self._trace.with_events(map(cleaned, preview))
         self._looked = time.monotonic()
         self._live.refresh()
 
@@ -81,7 +80,8 @@ class LiveDisplay(Display):
             self._live.start(refresh=True)
 
     def show(self, event: Event, seconds: float) -> None:
-        self._view, self._showing = self._screen.fold(self._view, event, seconds), True
+        self._trace.add(cleaned(event), seconds)
+        self._showing = True
         self._live.refresh()
         if event.method or isinstance(event, Rejected):  # what the method does, and what went wrong
             time.sleep(self._pace)
@@ -89,22 +89,19 @@ class LiveDisplay(Display):
 
     def _now(self) -> float:
         """The episode's time. It is paused while a step is shown, and while a person is asked."""
-        if self._showing or self._question is not None or self._view.ended is not None:
-            return self._view.seconds
-        return self._view.seconds + time.monotonic() - self._looked
+        if self._showing or self._question is not None or self._trace.ended is not None:
+            return self._trace.seconds
+        return self._trace.seconds + time.monotonic() - self._looked
 
     def __rich_console__(self, console: rich.console.Console, options: ConsoleOptions) -> RenderResult:
-        view = self._view if self._question is None else self._previewed
-        now = self._now()
+        trace = self._trace if self._question is None else self._previewed
         # Less than the terminal has: what is printed below at the end must not push the header out of sight.
-        height = console.height - (3 if view.ended is not None else 1)
+        height = console.height - (3 if trace.ended is not None else 1)
         if self._question is not None:
             height -= len(console.render_lines(self._question, options, pad=False))
-        if height >= _ASIDE:
-            yield whole(self._screen, view, options.max_width, height, now, self._glyphs)
-        else:  # a question leaves no room for panels, but for what the game said last
-            yield header(view, now, self._glyphs, options.max_width)
-            yield self._screen.latest(view, options.max_width, max(3, height - 2), now, self._glyphs)
+        canvas = Canvas(options.max_width, height, self._now(), self._glyphs)
+        # A question may leave no room for panes, but for what the game said last.
+        yield self._screen.draw(trace, canvas) if height >= _ASIDE else self._screen.latest(trace, canvas)
         if self._question is not None:
             yield self._question
 
@@ -115,7 +112,7 @@ class LineDisplay(Display):
     def __init__(self, console: rich.console.Console, describe: Describer, silence: float = SILENCE) -> None:
         self._console, self._describe = console, describe
         self._glyphs = glyphs_for(console.encoding)
-        self._view = View()
+        self._trace = Trace()
         self._previewed: tuple[Event, ...] = ()
         self._heartbeat = Heartbeat(self._report, silence)
         self._asks = False
@@ -131,13 +128,14 @@ class LineDisplay(Display):
     def _report(self, seconds: float) -> None:
         """Say what takes so long."""
         if not self._asks:
-            what = f"waiting for {self._view.model}" if self._view.request is not None else self._unprinted or "working"
+            started, is_asking = self._trace.started, self._trace.request is not None
+            what = f"waiting for {started.model}" if started is not None and is_asking else self._unprinted or "working"
             self._console.print(f"     … {seconds:.0f} s, {what}", style="dim", markup=False, highlight=False)
 
     def ask(self, question: RenderableType | None, preview: tuple[Event, ...] = ()) -> None:
         """Print what will be when it is accepted, and the question."""
         for event in preview if preview != self._previewed else ():
-            self._print(event, fold_common(self._view, cleaned(event), self._view.seconds))
+            self._print(event, self._trace)
         self._previewed = preview or self._previewed
         self._asks = question is not None
         if question is not None:
@@ -153,12 +151,12 @@ class LineDisplay(Display):
             self._asks = asks
 
     def show(self, event: Event, seconds: float) -> None:
-        self._view = fold_common(self._view, cleaned(event), seconds)
+        self._trace.add(cleaned(event), seconds)
         if event not in self._previewed:  # otherwise the question has shown it
-            self._print(event, self._view)
+            self._print(event, self._trace)
 
-    def _print(self, event: Event, view: View) -> None:
-        lines = list(event_lines(event, view, self._describe, self._glyphs))
+    def _print(self, event: Event, trace: Trace) -> None:
+        lines = list(event_lines(event, trace, self._describe, self._glyphs))
         self._unprinted = "" if lines else clean(self._describe(cleaned(event), self._glyphs).title.text).strip()
         for line, style in lines:
             self._heartbeat.beat()
@@ -178,11 +176,11 @@ class JsonDisplay(Display):
         self._stream.flush()
 
 
-def event_lines(event: Event, view: View, describe: Describer, glyphs: Glyphs) -> Iterator[tuple[str, str]]:
+def event_lines(event: Event, trace: Trace, describe: Describer, glyphs: Glyphs) -> Iterator[tuple[str, str]]:
     """An event as lines of text, each with its style."""
     if isinstance(event, Ended):
-        yield result_line(view).plain, "bold"
-        yield f"     {budget(view, event.usage.seconds, glyphs)}", "dim"
+        yield result_line(trace).plain, "bold"
+        yield f"     {usage_line(trace, event.usage.seconds, glyphs)}", "dim"
     for line in describe(cleaned(event), glyphs).brief:
         yield clean(line.text), line.style
 
@@ -190,12 +188,12 @@ def event_lines(event: Event, view: View, describe: Describer, glyphs: Glyphs) -
 def make_display(
     console: rich.console.Console,
     pace: float,
-    screen: Screen[Any] | None,
+    screen: Screen | None,
     describe: Describer,
     json_lines: bool = False,
     lines: bool = False,
 ) -> Display:
-    """The display that suits the output: `json_lines` wins, then panels if the terminal is large enough, else lines.
+    """The display that suits the output: `json_lines` wins, then panes if the terminal is large enough, else lines.
 
     Panels need a `screen`, and are left out with `lines`, because a person who types needs the space.
     """

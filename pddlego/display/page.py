@@ -18,9 +18,10 @@ from rich.text import Text
 
 from pddlego.display.columns import EPISODE_COLUMNS
 from pddlego.display.console import UNICODE
+from pddlego.display.rows import cleaned
 from pddlego.display.screens import Renderer, result_line
 from pddlego.display.steps import command_of, is_rejected, is_surprise, tabs_of
-from pddlego.runs.journal import TimedEvent
+from pddlego.episode.trace import TimedEvent, Trace
 from pddlego.runs.listing import EpisodeStatus
 from pddlego.util.text import clean
 
@@ -46,19 +47,18 @@ class ListedEpisode:
 
 def episode_page(key: str, timed: Iterable[TimedEvent], renderer: Renderer) -> EpisodePage:
     """The page of an episode with these events."""
-    film = renderer.film()
-    film.add(timed)
-    tabs = tabs_of(renderer, film.view)
-    numbers: dict[str, int] = {}  # most lines of a step were there in the step before
+    trace = Trace((cleaned(event), seconds) for event, seconds in timed)
+    tabs = tabs_of(renderer, trace)
+    numbers: dict[str, int] = {}  # each distinct line is stored once; steps refer to it by number
     steps = []
-    for frame in film.frames:
-        lines = [[numbers.setdefault(_html(line), len(numbers)) for line in tab.lines(frame, UNICODE)] for tab in tabs]
+    for step in trace.steps:
+        lines = [[numbers.setdefault(_html(line), len(numbers)) for line in tab.lines(step, UNICODE)] for tab in tabs]
         steps.append(
             {
-                "step": frame.step,
-                "command": command_of(frame),
-                "rejected": is_rejected(frame),
-                "surprise": is_surprise(frame),
+                "step": step.number,
+                "command": command_of(step),
+                "rejected": is_rejected(step),
+                "surprise": is_surprise(step),
                 "lines": lines,
             }
         )
@@ -69,7 +69,7 @@ def episode_page(key: str, timed: Iterable[TimedEvent], renderer: Renderer) -> E
         "steps": steps,
     }
     packed = zlib.compress(json.dumps(value, separators=(",", ":")).encode(), 6)
-    return EpisodePage(key, result_line(film.view).plain, base64.b64encode(packed).decode())
+    return EpisodePage(key, result_line(trace).plain, base64.b64encode(packed).decode())
 
 
 _CONSOLE = rich.console.Console(file=io.StringIO(), color_system=None)

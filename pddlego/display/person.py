@@ -18,7 +18,7 @@ from rich.text import Text
 from pddlego.display.console import Glyphs
 from pddlego.display.keyboard import MOVES, Keyboard
 from pddlego.display.lines import LineDisplay, LiveDisplay
-from pddlego.display.screens import wrapped
+from pddlego.display.rows import wrapped
 from pddlego.episode.approval import ACCEPTED, Decision, Question
 from pddlego.errors import UsageError
 from pddlego.util.children import for_children

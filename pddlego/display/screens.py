@@ -1,24 +1,22 @@
-"""The screen of an episode: what a method draws, and the frame around it that all methods share."""
+"""The screen of an episode: panes that a method makes of a trace, and everything around them that all methods share."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import accumulate
-from typing import Any, Protocol, TypeVar
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
-from rich.cells import cell_len, chop_cells
+from rich.cells import cell_len
 from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from pddlego.display.console import UNICODE, Glyphs
-from pddlego.display.description import Describer, Line
-from pddlego.display.frames import Frame, Timeline
-from pddlego.display.view import View, cleaned, fold_common
-from pddlego.episode.events import Event, Outcome
+from pddlego.display.console import Glyphs
+from pddlego.display.description import Describer
+from pddlego.display.rows import wrapped
+from pddlego.episode.events import Outcome
+from pddlego.episode.trace import Step, Trace
 from pddlego.models.base import label
 from pddlego.runs.cells import NO_MODEL
 from pddlego.util.text import clean, count, one_line
@@ -29,52 +27,206 @@ _SHORTEST = 8
 OUTCOME_STYLE = {Outcome.WON: "green", Outcome.INTERRUPTED: "yellow"}
 """How an outcome is shown; any other is red."""
 
+MIN_WIDTH, MIN_HEIGHT = 72, 20
+"""A smaller terminal gets plain lines."""
 
-def header(view: View, now: float, glyphs: Glyphs, width: int) -> Text:
-    """The title line, with usage: steps, calls, tokens, seconds. A long model name is shortened."""
-    separator = f" {glyphs.dot} "
-    seed = "" if view.seed is None else f"{separator}seed {view.seed}"
-    about, used = f"{seed}{separator}{view.mode}{separator}", separator + budget(view, now, glyphs)
-    room = width - cell_len(clean(view.title) + about + used)
+WIDE = 110
+"""Columns from which panes have room side by side."""
+
+_MAX_HEIGHT, _RESULT_ROWS = 44, 3
+
+
+def is_large(width: int, height: int) -> bool:
+    """Whether there is room for panes."""
+    return width >= MIN_WIDTH and height >= MIN_HEIGHT
+
+
+@dataclass(frozen=True)
+class Canvas:
+    """What panes are drawn on: columns and lines of the terminal, the time in seconds since the start, and glyphs."""
+
+    width: int
+    height: int
+    now: float
+    glyphs: Glyphs
+
+    @property
+    def is_wide(self) -> bool:
+        return self.width >= WIDE
+
+    def share(self, percent: int) -> int:
+        """The columns of a pane that takes a share of the width."""
+        return self.width * percent // 100
+
+
+Fit = Callable[[int, int], Sequence[Text]]
+"""The rows of a pane, given the columns and lines inside of its border."""
+
+
+@dataclass(frozen=True)
+class Pane:
+    """A titled part of a screen.
+
+    `rows` is its height in lines with the border; None takes what the other panes leave. `first` is the row with which
+    a long text begins to be shown. The `latest` pane shows what happened last, where there is room for only one. A
+    title may depend on the columns and lines inside of the border.
+    """
+
+    title: str | Callable[[int, int], str]
+    fit: Fit
+    rows: int | None = None
+    first: int | None = None
+    subtitle: Text | None = None
+    latest: bool = False
+
+    def draw(self, width: int, height: int) -> Panel:
+        """The pane in exactly this size."""
+        room, subtitle = max(1, height - 2), self.subtitle
+        rows = self.fit(width - 4, room)
+        if self.first is not None and len(rows) > room:
+            start = max(0, min(self.first - 1, len(rows) - room))
+            subtitle = Text(f"{start + 1}-{start + room} of {len(rows)}")
+            rows = rows[start:]
+        body = Text("\n", no_wrap=True, overflow="ellipsis").join(rows[:room])
+        title = self.title if isinstance(self.title, str) else self.title(width - 4, room)
+        return Panel(body, title=title, subtitle=subtitle, width=width, height=height, border_style="dim")
+
+
+Row = Pane | tuple[Pane, Pane]
+"""A pane, or two panes of one height side by side."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """Panes one above the other. `width` is in terminal columns; None takes what the other columns leave."""
+
+    rows: Sequence[Row]
+    width: int | None = None
+
+    def draw(self, width: int, height: int) -> RenderableType:
+        """The column in exactly this size."""
+        heights = [(row[0] if isinstance(row, tuple) else row).rows for row in self.rows]
+        free = height - sum(own for own in heights if own is not None)
+        drawn: list[RenderableType] = []
+        for row, own in zip(self.rows, heights, strict=True):
+            lines = free if own is None else own
+            if isinstance(row, tuple):
+                drawn.append(_beside(row[0].draw(width // 2, lines), row[1].draw(width - width // 2, lines)))
+            else:
+                drawn.append(row.draw(width, lines))
+        return Group(*drawn)
+
+    @property
+    def panes(self) -> list[Pane]:
+        return [pane for row in self.rows for pane in (row if isinstance(row, tuple) else (row,))]
+
+
+def _beside(*parts: RenderableType) -> Table:
+    grid = Table.grid(padding=0)
+    grid.add_row(*parts)
+    return grid
+
+
+@dataclass(frozen=True)
+class Tab:
+    """A view of one step that lists something: its name, its lines, and the episodes it is for (`fits`).
+
+    The lines of one that is `drawn` form a picture: they must not be wrapped.
+    """
+
+    name: str
+    lines: Callable[[Step, Glyphs], Sequence[Text]]
+    fits: Callable[[Trace], bool] = lambda trace: True
+    drawn: bool = False
+
+
+@dataclass(frozen=True)
+class Screen:
+    """How a method shows an episode: the panes for a trace, and tabs for its steps. All text in the trace is clean."""
+
+    panes: Callable[[Trace, Canvas], Sequence[Column]]
+    tabs: Sequence[Tab] = field(default=())
+
+    def draw(self, trace: Trace, canvas: Canvas) -> RenderableType:
+        """The panes with a title line and the result, at most as high as the canvas."""
+        result = result_rows(trace, canvas.width)
+        height = min(canvas.height, _MAX_HEIGHT) - 1 - len(result)
+        columns = self.panes(trace, Canvas(canvas.width, height, canvas.now, canvas.glyphs))
+        free = canvas.width - sum(column.width or 0 for column in columns)
+        drawn = [column.draw(column.width or free, height) for column in columns]
+        return Group(title_line(trace, canvas), drawn[0] if len(drawn) == 1 else _beside(*drawn), *result)
+
+    def latest(self, trace: Trace, canvas: Canvas) -> RenderableType:
+        """The title line and the one pane that shows what happened last."""
+        panes = [pane for column in self.panes(trace, canvas) for pane in column.panes]
+        latest = next((pane for pane in panes if pane.latest), panes[-1])
+        return Group(title_line(trace, canvas), latest.draw(canvas.width, max(3, canvas.height - 2)))
+
+
+@dataclass(frozen=True)
+class Renderer:
+    """How the episodes of a method are shown: its screen, and a description of each of its events."""
+
+    screen: Screen
+    describe: Describer
+
+
+RendererOf = Callable[[str], Renderer]
+"""The renderer of a method, by its name. A method that is not installed is shown as lines."""
+
+
+def title_line(trace: Trace, canvas: Canvas) -> Text:
+    """What is played, and what it has used so far. A long model name is shortened."""
+    started, separator = trace.started, f" {canvas.glyphs.dot} "
+    if started is None:
+        return Text()
+    seed = "" if started.seed is None else f"{separator}seed {started.seed}"
+    about, used = (
+        f"{seed}{separator}{started.mode}{separator}",
+        separator + usage_line(trace, canvas.now, canvas.glyphs),
+    )
+    room = canvas.width - cell_len(clean(started.title) + about + used)
     line = Text(no_wrap=True, overflow="ellipsis")
-    line.append(clean(view.title), style="bold")
-    line.append(about + one_line(label(view.model), max(_SHORTEST, room)))
+    line.append(clean(started.title), style="bold")
+    line.append(about + one_line(label(started.model), max(_SHORTEST, room)))
     line.append(used, style="cyan")
     return line
 
 
-def budget(view: View, now: float, glyphs: Glyphs) -> str:
+def usage_line(trace: Trace, now: float, glyphs: Glyphs) -> str:
     """Steps, the score at the end, refused commands, calls, tokens (each if there are any) and seconds."""
-    parts = [] if view.limits.steps is None else [f"step {view.step}/{view.limits.steps}"]
-    if view.ended is not None:
-        parts.append(f"score {view.ended.score:.2f}")
-    if view.refused:
-        parts.append(f"{view.refused} refused")
-    if view.model != NO_MODEL:
-        kept = f" ({view.from_cache} from the cache)" if view.from_cache else ""
-        parts.append(f"{count(view.calls, 'call')}{kept}")
-    if view.tokens:
-        parts.append(f"{'~' if view.estimated else ''}{view.tokens:,} tokens")
+    started, used = trace.started, trace.usage
+    limit = started.limits.steps if started is not None else 0
+    parts = [] if limit is None else [f"step {used.steps}/{limit}"]
+    if trace.ended is not None:
+        parts.append(f"score {trace.ended.score:.2f}")
+    if used.refused:
+        parts.append(f"{used.refused} refused")
+    if started is None or started.model != NO_MODEL:
+        cached = f" ({used.from_cache} from the cache)" if used.from_cache else ""
+        parts.append(f"{count(used.calls, 'call')}{cached}")
+    if used.tokens_in + used.tokens_out:
+        parts.append(f"{'~' if trace.is_estimated else ''}{used.tokens_in + used.tokens_out:,} tokens")
     parts.append(f"{now:.1f} s played")
     return f" {glyphs.dot} ".join(parts)
 
 
-def result_line(view: View) -> Text:
+def result_line(trace: Trace) -> Text:
     """How the episode ended, on one line, after how many steps if they are limited; empty while it runs."""
-    if view.ended is None:
+    ended, started = trace.ended, trace.started
+    if ended is None:
         return Text("")
-    ended = view.ended
-    style = f"bold {OUTCOME_STYLE.get(ended.outcome, 'red')}"
-    steps = "" if view.limits.steps is None else f" after {count(ended.usage.steps, 'step')}"
-    line = Text(f"{ended.outcome.value}{steps}", style=style)
+    is_limited = started is None or started.limits.steps is not None
+    steps = f" after {count(ended.usage.steps, 'step')}" if is_limited else ""
+    line = Text(f"{ended.outcome.value}{steps}", style=f"bold {OUTCOME_STYLE.get(ended.outcome, 'red')}")
     if ended.message:
         line.append(f": {clean(' '.join(ended.message.split()))}", style="")
     return line
 
 
-def result_rows(view: View, width: int) -> list[Text]:
+def result_rows(trace: Trace, width: int) -> list[Text]:
     """How the episode ended, on one to three rows."""
-    rows = wrapped([result_line(view)], width)
+    rows = wrapped([result_line(trace)], width)
     if len(rows) > _RESULT_ROWS:
         rows = rows[:_RESULT_ROWS]
         rows[-1].truncate(width - 2)
@@ -82,188 +234,13 @@ def result_rows(view: View, width: int) -> list[Text]:
     return rows
 
 
-_RESULT_ROWS = 3
-
-
-def panel(lines: Sequence[Text], title: str, width: int, height: int) -> Panel:
-    """Lines that fit, in a panel of exactly this size."""
-    return Panel(Group(*lines), title=title, width=width, height=height, border_style="dim")
-
-
-def fitted(lines: Sequence[Text], width: int, height: int) -> list[Text]:
-    """Lines as at most `height` rows: long ones are wrapped while rows are free; what does not fit is counted."""
-    if len(lines) > height > 1:
-        return [*lines[: height - 1], Text(f"… {len(lines) - height + 1} more", "dim")]
-    rows: list[Text] = []
-    spare = height - len(lines)
-    for line in lines[:height]:
-        own = wrapped([line], width)
-        rows += own if len(own) - 1 <= spare else [*own[:spare], line[sum(len(row) for row in own[:spare]) :]]
-        spare -= min(spare, len(own) - 1)
-    return rows
-
-
-def beside(*parts: RenderableType) -> Table:
-    """Things of one height, side by side."""
-    grid = Table.grid(padding=0)
-    grid.add_row(*parts)
-    return grid
-
-
-def marks(label: str, good: Sequence[bool], total: int, width: int, glyphs: Glyphs) -> list[Text]:
-    """A mark for each of `total` things: good, bad, or not tried yet; wrapped, with a label before them."""
-    line = Text(label, "bold", no_wrap=True)
-    for number in range(total):
-        if number >= len(good):
-            line.append(glyphs.dot, "dim")
-        elif good[number]:
-            line.append(glyphs.done, "green")
-        else:
-            line.append(glyphs.failed, "red")
-    return wrapped([line], max(len(label) + 1, width))
-
-
-def wrapped(lines: list[Text], width: int) -> list[Text]:
-    """Lines as rows of at most `width` cells. Long ones are broken after a space, or in a word that is longer."""
-    rows: list[Text] = []
-    for line in lines:
-        whole = line.copy()
-        whole.no_wrap = True
-        pieces = list(_pieces(whole.plain, width))
-        rows += whole.divide(accumulate(map(len, pieces[:-1])))
-    return rows
-
-
-def _pieces(line: str, width: int) -> Iterator[str]:
-    """The parts of a line that take a row each: together they are the line."""
-    indent = len(line) - len(line.lstrip())
-    start = 0
-    while cell_len(line[start : start + 2 * width]) > width:
-        piece = chop_cells(line[start : start + 2 * width], width)[0]
-        after_space = piece.rfind(" ") + 1
-        if after_space > max(0, indent - start) and line[start + len(piece)] != " ":
-            piece = piece[:after_space]
-        piece = piece or line[start]  # a wide character in a column of one cell
-        yield piece
-        start += len(piece)
-    yield line[start:]
-
-
-MIN_WIDTH, MIN_HEIGHT = 72, 20
-"""A smaller terminal gets plain lines."""
-
-
-def is_large(width: int, height: int) -> bool:
-    """Whether there is room for panels."""
-    return width >= MIN_WIDTH and height >= MIN_HEIGHT
-
-
-_MAX_HEIGHT = 44
-
-V = TypeVar("V", bound=View)
-
-
-@dataclass(frozen=True)
-class Tab:
-    """A view of one step that lists something: its name, its lines, and for which episodes it is.
-
-    The lines of one that is `drawn` form a picture: they must not be wrapped.
-    """
-
-    name: str
-    lines: Callable[[Frame, Glyphs], Sequence[Text]]
-    fits: Callable[[Any], bool] = lambda view: True
-    drawn: bool = False
-
-
-class Screen(Protocol[V]):
-    """Draws the episodes of a method: pure functions of a view, which is folded from events."""
-
-    @property
-    def start(self) -> V:
-        """The view before anything happened."""
-
-    @property
-    def tabs(self) -> Sequence[Tab]:
-        """What there is to see of a step besides the picture and the requests."""
-
-    def fold(self, view: V, event: Event, seconds: float) -> V:
-        """The view after an event, which happened `seconds` after the start."""
-
-    def body(self, view: V, width: int, height: int, now: float, glyphs: Glyphs) -> RenderableType:
-        """Everything, exactly `width` wide and at most `height` lines high."""
-
-    def latest(self, view: V, width: int, height: int, now: float, glyphs: Glyphs) -> RenderableType:
-        """What happened last, where a question leaves no room for more."""
-
-
-@dataclass(frozen=True)
-class Renderer:
-    """How the episodes of a method are shown: its screen, and what is said of its events."""
-
-    screen: Screen[Any]
-    describe: Describer
-
-    def film(self) -> Timeline:
-        """An episode of which nothing is known yet, to be cut into steps."""
-        return Timeline(self.screen.start, self.screen.fold)
-
-
-RendererOf = Callable[[str], Renderer]
-"""How episodes of a method are shown, by its name; of one that is not installed in lines."""
-
-
-def whole(screen: Screen[Any], view: View, width: int, height: int, now: float, glyphs: Glyphs) -> RenderableType:
-    """The picture with its header and result line, exactly `width` wide and at most `height` lines high."""
-    result = result_rows(view, width)
-    body = screen.body(view, width, min(height, _MAX_HEIGHT) - 1 - len(result), now, glyphs)
-    return Group(header(view, now, glyphs, width), body, *result)
-
-
-LOG_LENGTH = 200
-
-
-@dataclass(frozen=True)
-class LinesView(View):
-    """What happened, in lines."""
-
-    lines: tuple[Line, ...] = ()
-
-
-class LinesScreen:
-    """The picture of a method that has none of its own: what happened, in lines."""
-
-    start = LinesView()
-    tabs: tuple[Tab, ...] = ()
-
-    def __init__(self, describe: Describer) -> None:
-        self._describe = describe
-
-    def fold(self, view: LinesView, event: Event, seconds: float) -> LinesView:
-        event = cleaned(event)
-        view = fold_common(view, event, seconds)
-        return replace(view, lines=(*view.lines, *self._describe(event, UNICODE).brief)[-LOG_LENGTH:])
-
-    def body(self, view: LinesView, width: int, height: int, now: float, glyphs: Glyphs) -> RenderableType:
-        last = [*asking_lines(view, now), *word_lines(view, width - 4, height // 3)]
-        return self._panel(view, width, height, last)
-
-    def latest(self, view: LinesView, width: int, height: int, now: float, glyphs: Glyphs) -> RenderableType:
-        return self.body(view, width, height, now, glyphs)
-
-    def _panel(self, view: LinesView, width: int, height: int, last: list[Text]) -> Panel:
-        lines = [Text(clean(line.text), line.style) for line in view.lines]
-        rows = wrapped([*lines, *last], width - 4)
-        return panel(rows[-max(1, height - 2) :], "episode", width, height)
-
-
-def asking_lines(view: View, now: float) -> list[Text]:
-    """That a model is asked, for how long already, and what went wrong on the way."""
-    request = view.request
+def request_lines(trace: Trace, now: float) -> list[Text]:
+    """The open request: the model, its purpose, the seconds since it was sent, and the last failed attempt."""
+    request, started = trace.request, trace.started
     if request is None:
         return []
-    waited = max(0.0, now - request.sent_at)
-    lines = [Text(f"   asking {clean(view.model)} ({request.purpose}) … {waited:.0f} s", "cyan")]
+    waited, model = max(0.0, now - request.sent_at), started.model if started is not None else ""
+    lines = [Text(f"   asking {clean(model)} ({request.purpose}) … {waited:.0f} s", "cyan")]
     trouble = request.trouble
     if trouble is not None:
         left = max(0.0, trouble.seconds - (now - request.tried_at))
@@ -273,12 +250,49 @@ def asking_lines(view: View, now: float) -> list[Text]:
     return lines
 
 
-def word_lines(view: View, width: int, height: int) -> list[Text]:
-    """The last of what a model has thought and said of an answer that is under way, on at most `height` lines."""
-    if view.request is None:
-        return []
-    rows: list[Text] = []
-    for text, style in ((view.request.thought, "dim italic"), (view.request.text, "")):
+def streamed_lines(trace: Trace, width: int, height: int) -> list[Text]:
+    """The end of the answer that is being received, on at most `height` lines; reasoning comes first."""
+    request, rows = trace.request, list[Text]()
+    for text, style in ((request.reasoning, "dim italic"), (request.text, "")) if request is not None else ():
         last = clean(text[-2 * width * max(1, height) :])
         rows += [Text(row, style) for line in last.splitlines() for row in textwrap.wrap(line, max(1, width))]
     return rows[-max(0, height) :] if height > 0 else []
+
+
+def conversation(
+    trace: Trace, now: float, title: str, lines: Sequence[Text], rows: int | None = None, *, keep_end: bool = False
+) -> Pane:
+    """The pane of what the model is writing, or else of `lines`. With `keep_end` it shows their end."""
+    asking = request_lines(trace, now)
+    if streamed_lines(trace, 80, 1):
+
+        def answer(width: int, height: int) -> list[Text]:
+            return [*wrapped(asking, width), *streamed_lines(trace, width, height - 1)][-height:]
+
+        return Pane("answer", answer, rows, latest=True)
+
+    def talk(width: int, height: int) -> list[Text]:
+        all_rows, last = wrapped(list(lines), width), wrapped(asking, width)
+        room = max(0, height - len(last))
+        return [*(all_rows[max(0, len(all_rows) - room) :] if keep_end else all_rows[:room]), *last]
+
+    return Pane(title, talk, rows, latest=True)
+
+
+def lines_screen(describe: Describer) -> Screen:
+    """The screen of a method that has no panes of its own: a line for each event."""
+
+    def panes(trace: Trace, canvas: Canvas) -> list[Column]:
+        described = (line for event in trace.events[-_LOG_EVENTS:] for line in describe(event, canvas.glyphs).brief)
+        lines = [Text(clean(line.text), line.style) for line in described][-_LOG_LENGTH:]
+
+        def fit(width: int, height: int) -> list[Text]:
+            streamed = streamed_lines(trace, width, (height + 2) // 3)
+            return wrapped([*lines, *request_lines(trace, canvas.now), *streamed], width)[-height:]
+
+        return [Column([Pane("episode", fit)])]
+
+    return Screen(panes)
+
+
+_LOG_LENGTH, _LOG_EVENTS = 200, 2_000

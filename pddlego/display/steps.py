@@ -2,34 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rich.text import Text
 
 from pddlego.display.console import Glyphs
 from pddlego.display.description import Describer, blamed
-from pddlego.display.frames import Frame
 from pddlego.display.screens import Renderer, Tab
-from pddlego.display.view import View
 from pddlego.episode.events import Answered, Asked, Event, Judged, Rejected, Retrying
+from pddlego.episode.trace import Step, Trace
 from pddlego.util.text import clean
 
 
-def tabs_of(renderer: Renderer, view: View) -> list[Tab]:
-    """What there is to see of each step of an episode besides the picture; `view` is its last one."""
+def tabs_of(renderer: Renderer, trace: Trace) -> list[Tab]:
+    """The tabs of each step of an episode: those of its method, then requests, answers and events."""
     describe = renderer.describe
     return [
-        *(tab for tab in renderer.screen.tabs if tab.fits(view)),
-        Tab("request", lambda frame, glyphs: _described(frame, (Asked, Retrying), describe, glyphs)),
-        Tab("answer", lambda frame, glyphs: answer_lines(frame, describe, glyphs)),
-        Tab("events", lambda frame, glyphs: _described(frame, (Event,), describe, glyphs)),
+        *(tab for tab in renderer.screen.tabs if tab.fits(trace)),
+        Tab("request", lambda step, glyphs: _described(step, (Asked, Retrying), describe, glyphs)),
+        Tab("answer", lambda step, glyphs: answer_lines(step, describe, glyphs)),
+        Tab("events", lambda step, glyphs: _described(step, (Event,), describe, glyphs)),
     ]
 
 
-def _described(frame: Frame, kinds: tuple[type[Event], ...], describe: Describer, glyphs: Glyphs) -> list[Text]:
+def _described(step: Step, kinds: tuple[type[Event], ...], describe: Describer, glyphs: Glyphs) -> list[Text]:
     """The events of these kinds in a step, in full."""
     lines: list[Text] = []
-    for event in frame.events:
+    for event in step.events:
         if isinstance(event, kinds):
             description = describe(event, glyphs)
             shown = (description.title, *(line for line in description.body if line.text != description.title.text))
@@ -37,11 +34,11 @@ def _described(frame: Frame, kinds: tuple[type[Event], ...], describe: Describer
     return lines or [Text("nothing in this step", "dim")]
 
 
-def answer_lines(frame: Frame, describe: Describer, glyphs: Glyphs) -> list[Text]:
+def answer_lines(step: Step, describe: Describer, glyphs: Glyphs) -> list[Text]:
     """The answers of a step with their reasoning; what was wrong in a rejected one is marked."""
     lines: list[Text] = []
     answer: list[Text] = []
-    for event in frame.events:
+    for event in step.events:
         if isinstance(event, (Answered, Rejected, Judged)):
             description = describe(event, glyphs)
             shown = [Text(clean(line.text), line.style) for line in (description.title, *description.body)]
@@ -53,24 +50,16 @@ def answer_lines(frame: Frame, describe: Describer, glyphs: Glyphs) -> list[Text
     return lines or [Text("no answer in this step", "dim")]
 
 
-def command_of(frame: Frame) -> str:
+def command_of(step: Step) -> str:
     """What was done in a step; `start` where nothing was."""
-    return clean(str(getattr(frame.done, "command", None) or "start"))
+    return clean(str(step.command or "start"))
 
 
-def is_rejected(frame: Frame) -> bool:
+def is_rejected(step: Step) -> bool:
     """Whether an answer was rejected in a step."""
-    return any(isinstance(event, Rejected) for event in frame.events)
+    return any(isinstance(event, Rejected) for event in step.events)
 
 
-def is_surprise(frame: Frame) -> bool:
+def is_surprise(step: Step) -> bool:
     """Whether the response was a refusal, or another one than the plan expected."""
-    return any(getattr(event, "refused", False) or getattr(event, "mismatch", "") for event in frame.events)
-
-
-def first_difference(left: Sequence[Frame], right: Sequence[Frame]) -> int | None:
-    """The number of the first frame at which two episodes differ in what was done; None if they do not."""
-    for number, (one, other) in enumerate(zip(left, right, strict=False)):
-        if getattr(one.done, "command", None) != getattr(other.done, "command", None):
-            return number
-    return min(len(left), len(right)) if len(left) != len(right) else None
+    return any(getattr(event, "refused", False) or getattr(event, "mismatch", "") for event in step.events)

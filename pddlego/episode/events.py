@@ -53,8 +53,13 @@ class Event:
 
     @property
     def may_be_cut_short(self) -> bool:
-        """Whether the end of the episode's time may have made it what it is: then a replay has another one."""
+        """True if a time limit can change this event, so a replay need not reproduce it."""
         return False
+
+    @property
+    def plan_actions(self) -> tuple[str, ...] | None:
+        """The actions of the plan that the event brings; None if it brings no plan."""
+        return None
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from pddlego.episode.events import Ended, Event, Outcome
+from pddlego.episode.trace import TimedEvent
 from pddlego.errors import EngineError, UsageError
 from pddlego.evaluation.playing import make_limiter, play
 from pddlego.evaluation.runner import INTERRUPTED, Executor
@@ -30,7 +31,7 @@ from pddlego.models.limiter import Ledger, Permit, Price, SharedLimiter, Spendin
 from pddlego.planning import ProcessPlanner
 from pddlego.planning.process import PlannerOptions
 from pddlego.runs.cells import Cell
-from pddlego.runs.journal import Timed, TimedEvent
+from pddlego.runs.journal import Timed
 from pddlego.util.children import without_secrets
 
 _RETRIES = 3

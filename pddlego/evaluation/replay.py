@@ -6,13 +6,14 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 from pddlego.episode.approval import Decision, RecordedApprover
 from pddlego.episode.events import Ended, Event, Judged, Outcome, Started, step_of
+from pddlego.episode.trace import Trace
 from pddlego.errors import DIFFERS, EngineError, JournalError, PddlegoError, UsageError
 from pddlego.evaluation.config import Config, LimitOptions
 from pddlego.evaluation.setup import SettingUse
@@ -25,19 +26,20 @@ from pddlego.planning import Planner
 from pddlego.planning.process import PlannerOptions
 from pddlego.runs.cells import Cell
 from pddlego.runs.folders import MANIFEST
-from pddlego.runs.journal import Journal, Timed, TimedEvent, event_value, read_journal, recorded_calls
+from pddlego.runs.journal import Timed, event_value, read_journal, recorded_calls
 from pddlego.runs.store import DOMAIN_FROM, read_configuration, recorded_setting
 from pddlego.util.text import one_line
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """An episode as it was recorded, and with what it was played.
+    """An episode, the path of its journal, and with what it was played.
 
     `changed` names the files (settings, domain, prompts) that are not what they were then.
     """
 
-    journal: Journal
+    path: Path
+    trace: Trace
     started: Started
     played: SettingUse
     config: Config
@@ -48,26 +50,10 @@ class Recorded:
         """What was played. Which repeat of it it was, its journal does not say."""
         return Cell(self.started.setting, self.started.mode, self.started.model, self.started.seed or 0)
 
-    @property
-    def events(self) -> tuple[Event, ...]:
-        return self.journal.events
-
-    def checked(self, reference: Model | None = None) -> tuple[Event, ...]:
-        """Its events with what can be found out now about the claims of its model; see `Measuring.checked`."""
+    def checked(self, reference: Model | None = None) -> Trace:
+        """The episode with what can be found out now about the claims of its model; see `Measuring.checked`."""
         check = self.played.method.measuring.checked
-        return (
-            self.events
-            if check is None
-            else tuple(check(self.events, self.played.setting, self.played.options, reference))
-        )
-
-    def with_checks(self) -> Recorded:
-        """The episode with these events in its journal, each at the time of the one before it."""
-        times = {id(event): seconds for event, seconds in self.journal.timed}
-        timed: list[TimedEvent] = []
-        for event in self.checked():
-            timed.append((event, times.get(id(event), timed[-1][1] if timed else 0.0)))
-        return replace(self, journal=replace(self.journal, timed=tuple(timed)))
+        return self.trace if check is None else check(self.trace, self.played.setting, self.played.options, reference)
 
 
 def load_recorded(path: Path, changes: Mapping[str, Any] | None = None) -> Recorded:
@@ -76,12 +62,12 @@ def load_recorded(path: Path, changes: Mapping[str, Any] | None = None) -> Recor
 
     Raises `UsageError` and `JournalError`.
     """
-    journal = read_journal(path, make_codec())
-    if journal.started is None:
+    trace = read_journal(path, make_codec())
+    if trace.started is None:
         raise JournalError(f"{path} holds no episode", "Its first line is not a beginning.", "Name another one.")
     folder = path.parent.parent
     try:
-        return _recorded(journal, journal.started, read_configuration(folder), changes or {})
+        return _recorded(path, trace, read_configuration(folder), changes or {})
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         reason = f"{MANIFEST} does not say how the episode was played ({one_line(str(error), 200)})."
         raise UsageError(f"{folder} is damaged", reason, "Restore the file.") from error
@@ -90,7 +76,9 @@ def load_recorded(path: Path, changes: Mapping[str, Any] | None = None) -> Recor
         raise UsageError(f"{path.name} cannot be played again", reason, error.next_step) from error
 
 
-def _recorded(journal: Journal, started: Started, manifest: Mapping[str, Any], changes: Mapping[str, Any]) -> Recorded:
+def _recorded(path: Path, trace: Trace, manifest: Mapping[str, Any], changes: Mapping[str, Any]) -> Recorded:
+    started = trace.started
+    assert started is not None, "an episode has begun"
     kept = recorded_setting(manifest["settings"], started.setting, started.played_by)
     if kept is None:
         raise KeyError(f"no setting {started.setting}")
@@ -101,7 +89,8 @@ def _recorded(journal: Journal, started: Started, manifest: Mapping[str, Any], c
     options = played_by.options.model_validate(own)
     setting = played_by.load(started.setting, options)
     return Recorded(
-        journal=journal,
+        path=path,
+        trace=trace,
         started=started,
         played=SettingUse(played_by.name, options, setting),
         config=Config(
@@ -164,7 +153,7 @@ def replay(recorded: Recorded, planner: Planner) -> Replayed:
 
 
 def _comparable(recorded: Recorded) -> list[Event]:
-    events: list[Event] = [event for event in recorded.events if not event.passing]
+    events: list[Event] = [event for event in recorded.trace.events if not event.passing]
     last = events[-1]
     if isinstance(last, Ended):
         if last.outcome in _FROM_OUTSIDE or last.cause in ("seconds", "evaluation"):
@@ -185,9 +174,9 @@ def _check_itself(then: Event, now: Event | None) -> None:
 
 def _again(recorded: Recorded, planner: Planner) -> Timed:
     """The events of the recorded episode as it is played again."""
-    events, played = recorded.events, recorded.played
+    events, played = recorded.trace.events, recorded.played
     judged = [(event.what, Decision(event.decision, event.text)) for event in events if isinstance(event, Judged)]
-    transcript = TranscriptModel(recorded_calls(events), str(recorded.journal.path), recorded.started.model)
+    transcript = TranscriptModel(recorded_calls(events), str(recorded.path), recorded.started.model)
     tools = Tools(
         model=transcript,
         planner=planner,

@@ -18,7 +18,8 @@ if TYPE_CHECKING:  # the modules of options import this one, and every command n
     from pddlego.display.description import Describe
     from pddlego.display.screens import Screen
     from pddlego.episode.approval import Approver
-    from pddlego.episode.events import Event, Limits, Started, Usage
+    from pddlego.episode.events import Event, Limits, Started
+    from pddlego.episode.trace import Trace
     from pddlego.models import Model
     from pddlego.planning import Planner
     from pddlego.runs.cells import Cell
@@ -269,7 +270,7 @@ class Measuring:
     of the number `printed`.
     """
 
-    of: Callable[[Sequence[Event], Usage], Measures]
+    of: Callable[[Trace], Measures]
     columns: tuple[Column, ...] = ()
     counts: tuple[CountTable, ...] = ()
     shares: tuple[ShareTable, ...] = ()
@@ -277,7 +278,7 @@ class Measuring:
     published: Callable[[str, Mapping[str, Any]], Published] | None = None
     printed: str = "score"
     best: Callable[[Any, int, Planner], int | None] | None = None
-    checked: Callable[[Sequence[Event], Any, Any, Model | None], Iterable[Event]] | None = None
+    checked: Callable[[Trace, Any, Any, Model | None], Trace] | None = None
 
 
 @dataclass(frozen=True)
@@ -365,8 +366,9 @@ class Method(Protocol):
     def run(self, cell: Cell, setting: Any, options: Any, tools: Tools) -> Iterator[Event]:
         """Play a cell: every event as it happens, the last one `Ended`. May raise `PddlegoError` before the first."""
 
-    def screen(self) -> Screen[Any] | None:
-        """Its live picture; None: lines."""
+    @property
+    def screen(self) -> Screen | None:
+        """The panes and tabs of its episodes; None shows a line for each event."""
 
 
 PARTS: Mapping[str, str] = {
@@ -393,7 +395,7 @@ class _LazyMethod:
             raise AttributeError(part)
         module, name = PARTS[part].split(".")
         if part == "screen" and find_spec(f"{self.package}.screen") is None:
-            return lambda: None
+            return None
         return getattr(import_module(f"{self.package}.{module}"), name)
 
 

@@ -187,7 +187,7 @@ def measuring_of(setting: str, mode: str) -> Measuring:
         return method_of(setting, mode).measuring
     except UsageError:
         players = (method for method in methods() if whole(mode) in (known.name for known in method.modes))
-        return next((method.measuring for method in players), Measuring(lambda events, used: Measures()))
+        return next((method.measuring for method in players), Measuring(lambda trace: Measures()))
 
 
 def make_codec() -> Codec:
@@ -207,11 +207,11 @@ def forget() -> None:
 def renderer_of(name: str) -> Renderer:
     """How episodes of a method are shown; in lines where it has no picture or is not installed."""
     from pddlego.display.description import Describer
-    from pddlego.display.screens import LinesScreen, Renderer
+    from pddlego.display.screens import Renderer, lines_screen
 
     try:
         method_found = method(name)
     except UsageError:
-        return Renderer(LinesScreen(Describer({})), Describer({}))
+        return Renderer(lines_screen(Describer({})), Describer({}))
     describe = Describer(method_found.events)
-    return Renderer(method_found.screen() or LinesScreen(describe), describe)
+    return Renderer(method_found.screen or lines_screen(describe), describe)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from io import FileIO
 from pathlib import Path
@@ -13,7 +12,8 @@ from typing import Any, cast
 
 from pydantic import TypeAdapter
 
-from pddlego.episode.events import COMMON, Answered, Asked, Ended, Event, Judged, Started, Unknown
+from pddlego.episode.events import COMMON, Answered, Asked, Ended, Event, Judged, Unknown
+from pddlego.episode.trace import TimedEvent, Trace
 from pddlego.errors import JournalError, PddlegoError, UsageError
 from pddlego.models.transcript import RecordedCall
 from pddlego.util.files import append, cannot_write, flush_to_disk, open_run_file, read_run_file
@@ -100,10 +100,6 @@ def _made(kind: Any) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
 
 
-TimedEvent = tuple[Event, float]
-"""An event with the seconds since the start."""
-
-
 class JournalWriter:
     """Appends events to one file. Raises `JournalError` when the disk does not take them."""
 
@@ -125,29 +121,6 @@ class JournalWriter:
         self._file.close()
 
 
-@dataclass(frozen=True)
-class Journal:
-    """An episode read back: its events with their times."""
-
-    path: Path
-    timed: tuple[TimedEvent, ...]
-
-    @property
-    def events(self) -> tuple[Event, ...]:
-        return tuple(event for event, _ in self.timed)
-
-    @property
-    def started(self) -> Started | None:
-        """How it began; None where its first line says something else."""
-        first = self.timed[0][0] if self.timed else None
-        return first if isinstance(first, Started) else None
-
-    @property
-    def complete(self) -> bool:
-        """Whether its last event is there."""
-        return bool(self.timed) and isinstance(self.timed[-1][0], Ended)
-
-
 def recorded_calls(events: Iterable[Event]) -> list[RecordedCall]:
     """The answered questions in order, as a transcript."""
     asked: Asked | None = None
@@ -160,8 +133,8 @@ def recorded_calls(events: Iterable[Event]) -> list[RecordedCall]:
     return calls
 
 
-def read_journal(path: Path, codec: Codec) -> Journal:
-    """Read a journal up to its last whole line.
+def read_journal(path: Path, codec: Codec) -> Trace:
+    """Read the episode of a journal up to its last whole line.
 
     Raises `UsageError` if the file cannot be opened, and `JournalError` if it is from another version or an
     invalid line before its last one.
@@ -171,7 +144,7 @@ def read_journal(path: Path, codec: Codec) -> Journal:
     except OSError as error:
         raise UsageError(f"{path} cannot be read", f"{error.strerror}.", "Check the path.") from error
     lines = data.split(b"\n")[:-1]  # what follows the last newline is a line that was never finished
-    return Journal(path, tuple(read_line(path, line, number, codec) for number, line in enumerate(lines, start=1)))
+    return Trace(read_line(path, line, number, codec) for number, line in enumerate(lines, start=1))
 
 
 def read_line(path: Path, line: bytes, number: int, codec: Codec) -> TimedEvent:

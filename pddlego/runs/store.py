@@ -28,11 +28,12 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from pddlego.episode.events import Accepted, Event, Outcome, Started
+from pddlego.episode.trace import Trace
 from pddlego.errors import JournalError, UsageError
 from pddlego.models.limiter import Price
 from pddlego.runs.cells import Cell, Matrix
 from pddlego.runs.folders import EPISODES, LEDGER, MANIFEST
-from pddlego.runs.journal import SCHEMA, Codec, Journal, JournalWriter, read_journal
+from pddlego.runs.journal import SCHEMA, Codec, JournalWriter, read_journal
 from pddlego.runs.summary import Measure, Summary, dump_summary, load_summary, summarize
 from pddlego.util.children import for_children
 from pddlego.util.files import (
@@ -283,13 +284,13 @@ class Store:
             known = self._attempts.get(cell)
             if known is None or known.attempt < attempt:
                 try:
-                    events = read_journal(journal, self._codec)
+                    trace = read_journal(journal, self._codec)
                 except JournalError as error:
                     self.warnings += (f"{error.what}: {error.reason} Its cell is played again.",)
                     self._begun[cell] = max(attempt, self._begun.get(cell, 0))
                     continue
-                _check_same(cell, events)
-                measured = summarize(cell, attempt, events.events, self.measure_of(cell))
+                _check_same(cell, journal, trace)
+                measured = summarize(cell, attempt, trace, self.measure_of(cell))
                 self.record(replace(measured, digest=digest(journal)))
 
     def plan(self, matrix: Matrix, prices: Mapping[str, Price] | None = None) -> None:
@@ -373,12 +374,12 @@ class Store:
             )
 
 
-def _check_same(cell: Cell, journal: Journal) -> None:
+def _check_same(cell: Cell, path: Path, trace: Trace) -> None:
     """Raises `JournalError` if the journal is that of another cell under this one's name."""
-    begun = journal.started
+    begun = trace.started
     if begun is not None and (begun.setting, begun.mode, begun.seed) != (cell.setting, cell.mode, cell.seed):
         reason = f"It is of {begun.setting}, {begun.mode}, seed {begun.seed}."
-        raise JournalError(f"{journal.path} is another episode", reason, "Remove it: its cell is played again.")
+        raise JournalError(f"{path} is another episode", reason, "Remove it: its cell is played again.")
 
 
 def _differences(there: Any, wanted: Any, path: str = "") -> Iterable[str]:
@@ -445,13 +446,13 @@ class Recorder:
     def __init__(self, cell: Cell, store: Store) -> None:
         self._cell, self._store = cell, store
         self._attempt, self._journal = store.begin(cell)
-        self._events: list[Event] = []
+        self._trace = Trace()
 
     def keep(self, event: Event, seconds: float) -> None:
         """Something happened, so many seconds after the start."""
         self._journal.write(event, seconds)
         if not event.passing:
-            self._events.append(event)
+            self._trace.add(event, seconds)
 
     def close(self) -> None:
         """Nothing more happens."""
@@ -459,7 +460,7 @@ class Recorder:
 
     def record(self) -> Summary:
         """What came of it, which is on the disk when this returns."""
-        measured = summarize(self._cell, self._attempt, self._events, self._store.measure_of(self._cell))
+        measured = summarize(self._cell, self._attempt, self._trace, self._store.measure_of(self._cell))
         summary = replace(measured, digest=digest(self._journal.path))
         self._store.record(summary)
         return summary

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from pydantic import TypeAdapter
 from pydantic_core import from_json
 
-from pddlego.episode.events import Accepted, Answered, Asked, Cause, Ended, Event, Outcome, Rejected, Usage, step_of
+from pddlego.episode.events import Accepted, Cause, Ended, Outcome, Rejected, Usage
+from pddlego.episode.trace import Trace
 from pddlego.errors import message_of
 from pddlego.runs.cells import Cell
 
@@ -43,8 +44,8 @@ REJECTED, LINES, DEFECTS = "rejected", "lines", "defects"
 """What is counted in episodes of every method: unusable answers by category, lines of edits by what became of them,
 defects by kind."""
 
-Measure = Callable[[Sequence[Event], Usage], Measures]
-"""What a method measures of an episode: its events, and what they used."""
+Measure = Callable[[Trace], Measures]
+"""What a method measures of an episode."""
 
 
 @dataclass(frozen=True)
@@ -87,28 +88,17 @@ class Summary:
         return self.measures.counts.get(group, {})
 
 
-def summarize(cell: Cell, attempt: int, events: Sequence[Event], measure: Measure) -> Summary:
-    """Fold the events of an attempt. One without its last event was interrupted by the end of the process."""
-    counts = {REJECTED: Counter[str](), LINES: Counter[str](), DEFECTS: Counter[str]()}
-    ended: Ended | None = None
-    used = Usage()
-    for event in events:
-        if isinstance(event, (Rejected, Accepted)):
-            counts[LINES].update(line.kind.value for line in event.lines)
-            counts[DEFECTS].update(event.kinds)
-        if isinstance(event, Rejected):
-            counts[REJECTED][event.feedback.category] += 1
-        elif isinstance(event, Asked):
-            used = replace(used, calls=event.call, characters=used.characters + event.characters)
-        elif isinstance(event, Answered):
-            used = used.with_answer(event.completion)
-        elif isinstance(event, Ended):
-            ended = event
-        elif (step := step_of(event)) is not None:
-            used = replace(used, steps=step, refused=used.refused + bool(getattr(event, "refused", False)))
-    ended = ended or Ended(Outcome.INTERRUPTED, "the process ended", 0.0, used)
-    measured = _measured(measure, events, ended.usage)
-    groups = {**measured.counts, **counts}
+def summarize(cell: Cell, attempt: int, trace: Trace, measure: Measure) -> Summary:
+    """The result of an attempt. One without its last event was interrupted by the end of the process."""
+    rejected, lines, defects = Counter[str](), Counter[str](), Counter[str]()
+    answered: list[Accepted | Rejected] = [*trace.all(Rejected), *trace.all(Accepted)]
+    for event in answered:
+        lines.update(line.kind.value for line in event.lines)
+        defects.update(event.kinds)
+    rejected.update(event.feedback.category for event in trace.all(Rejected))
+    ended = trace.ended or Ended(Outcome.INTERRUPTED, "the process ended", 0.0, trace.usage)
+    measured = _measured(measure, trace)
+    groups = {**measured.counts, REJECTED: rejected, LINES: lines, DEFECTS: defects}
     return Summary(
         cell=cell,
         attempt=attempt,
@@ -121,10 +111,10 @@ def summarize(cell: Cell, attempt: int, events: Sequence[Event], measure: Measur
     )
 
 
-def _measured(measure: Measure, events: Sequence[Event], used: Usage) -> Measures:
+def _measured(measure: Measure, trace: Trace) -> Measures:
     """What was measured; what is wrong with the method's own code, where it cannot."""
     try:
-        measured = measure(events, used)
+        measured = measure(trace)
         for name, number in measured.numbers.items():
             if name in (*FIRST, *LAST):
                 raise ValueError(f"measured '{name}', and every table has a column of that name")

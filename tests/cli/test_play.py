@@ -41,7 +41,7 @@ def test_one_line_wins_a_game(tmp_path: Path) -> None:
     assert "prompts/coin/notes.j2" in coin["files"]
     assert manifest["asked"][0]["seeds"] == {"coin": [12]}
     assert manifest["configuration"]["versions"]["textworld-express"]
-    assert read(folder / "episodes" / "coin-edit-reader-seed12.jsonl").complete
+    assert read(folder / "episodes" / "coin-edit-reader-seed12.jsonl").ended is not None
 
 
 def test_a_recorded_run_can_be_played_again(tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ def test_an_interrupt_ends_cleanly_with_the_run_folder_whole(
     assert "interrupted after 0 steps" in output
     assert errors == ""
     (journal,) = tmp_path.rglob("episodes/*.jsonl")
-    assert read(journal).complete
+    assert read(journal).ended is not None
 
 
 @pytest.mark.slow
@@ -197,7 +197,7 @@ def test_a_reader_of_our_pipe_that_goes_away_is_no_traceback(tmp_path: Path) -> 
     assert "Traceback" not in done.stderr
     assert "Exception ignored" not in done.stderr
     (journal,) = tmp_path.rglob("episodes/*.jsonl")
-    assert read(journal).complete
+    assert read(journal).ended is not None
 
 
 def test_an_output_that_cannot_show_a_sign_shows_a_question_mark(tmp_path: Path) -> None:
@@ -240,7 +240,7 @@ def test_a_model_that_says_the_unspeakable(tmp_path: Path, model_server: ModelSe
     assert "no plan after 0 steps" in done.stdout
     assert "\x1b" not in done.stdout
     (journal,) = tmp_path.rglob("episodes/*.jsonl")
-    assert read(journal).complete
+    assert read(journal).ended is not None
 
 
 def test_a_broken_prompt_is_found_before_the_game_begins(tmp_path: Path) -> None:

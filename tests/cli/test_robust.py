@@ -44,7 +44,7 @@ def test_ctrl_c_while_everything_is_starting(tmp_path: Path, delay: float) -> No
     assert playing.returncode in (0, 130), (playing.returncode, errors)  # 0: it was faster than the interrupt
     assert "Traceback" not in errors
     for journal in tmp_path.rglob("episodes/*.jsonl"):
-        assert read(journal).complete
+        assert read(journal).ended is not None
 
 
 def test_an_interrupt_of_code_from_a_string_is_an_exit_code_too(tmp_path: Path) -> None:

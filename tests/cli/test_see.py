@@ -231,7 +231,7 @@ def test_whatever_comes_through_a_pipe(tmp_path: Path, script: bytes) -> None:
     )
     assert done.returncode == 130, done.stderr
     assert b"Traceback" not in done.stderr
-    assert read(find_journal(newest_run(tmp_path / "runs"))).complete
+    assert read(find_journal(newest_run(tmp_path / "runs"))).ended is not None
 
 
 def test_the_key_goes_to_no_endpoint_that_only_a_run_folder_names(recorded: Path, model_server: ModelServer) -> None:

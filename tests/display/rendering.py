@@ -6,31 +6,38 @@ import io
 
 from rich.console import Console, RenderableType
 
-from pddlego.display.console import UNICODE
-from pddlego.display.frames import Timeline
-from pddlego.display.screens import whole
+from pddlego.display.console import UNICODE, Glyphs
+from pddlego.display.rows import cleaned
+from pddlego.display.screens import Canvas
 from pddlego.episode.events import Event
+from pddlego.episode.trace import Trace
 from pddlego.methods.registry import renderer_of
-from pddlego.methods.textgames.screen.view import GameView, fold
 
-PICTURE = renderer_of("textgames")
-
-
-def view_of(events: list[Event]) -> GameView:
-    view = GameView()
-    for number, event in enumerate(events):
-        view = fold(view, event, number / 10)
-    return view
+RENDERER = renderer_of("textgames")
 
 
-def film_of(events: list[Event]) -> Timeline:
-    film = PICTURE.film()
-    film.add((event, number / 10) for number, event in enumerate(events))
-    return film
+def shown(events: list[Event]) -> Trace:
+    """The trace of these events as the display has it: a tenth of a second apart, with clean texts."""
+    return Trace((cleaned(event), number / 10) for number, event in enumerate(events))
 
 
-def rendered(view: GameView, width: int, height: int, color: bool = False, now: float = 1.0) -> str:
-    return drawn(whole(PICTURE.screen, view, width, height, now, UNICODE), width, height, color)
+def rendered(trace: Trace, width: int, height: int, color: bool = False, now: float = 1.0) -> str:
+    return drawn(RENDERER.screen.draw(trace, Canvas(width, height, now, UNICODE)), width, height, color)
+
+
+def screen_lines(method: str, trace: Trace, width: int, height: int, glyphs: Glyphs = UNICODE) -> list[str]:
+    """The lines of the screen of a method, without colours."""
+    picture = renderer_of(method).screen.draw(trace, Canvas(width, height, trace.seconds, glyphs))
+    console = Console(file=io.StringIO(), width=width, height=height, force_terminal=False)
+    console.print(picture)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue().splitlines()
+
+
+def prefixes(events: list[Event]) -> list[Trace]:
+    """The episode at each of its moments."""
+    trace = shown(events)
+    return [trace.until(end) for end in range(len(events) + 1)]
 
 
 def drawn(picture: RenderableType, width: int, height: int, color: bool = False) -> str:

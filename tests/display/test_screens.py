@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.text import Text
 
-from pddlego.display.screens import wrapped
+from pddlego.display.rows import wrapped
 
 
 def rows(line: str, width: int) -> list[str]:

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from pddlego.episode import events as ev
 from pddlego.episode.approval import ACCEPTED, Decision, Question
 from pddlego.episode.events import Event
+from pddlego.episode.trace import Trace
 from pddlego.methods.textgames.events import Observed
 from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.planning import ProcessPlanner
 from pddlego.runs.journal import Timed, follow
-from tests.display.rendering import PICTURE
 from tests.methods.textgames.grid_house import small_house
 from tests.methods.textgames.playing import agent
 
@@ -49,9 +49,8 @@ def test_who_looks_and_who_judges_takes_no_time_of_the_episode(coin: GameSetting
     assert times == sorted(times)
     assert last.usage.seconds <= times[-1]
     assert times[-1] - last.usage.seconds < waited / 2, "not a part of the waiting is in it"
-    film = PICTURE.film()
-    film.add(text)
-    assert [frame.after.seconds for frame in film.frames] == sorted(frame.after.seconds for frame in film.frames)
+    seconds_of_steps = [step.after.seconds for step in Trace(text).steps]
+    assert seconds_of_steps == sorted(seconds_of_steps)
 
 
 def test_an_interrupt_reaches_the_episode() -> None:

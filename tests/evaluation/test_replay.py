@@ -19,6 +19,7 @@ import pytest
 from pddlego.cli.resume import recorded_game
 from pddlego.episode.approval import ACCEPTED, Decision, Question
 from pddlego.episode.events import Ended, Judged, Limits, Outcome
+from pddlego.episode.trace import Trace
 from pddlego.errors import EngineError, JournalError, UsageError
 from pddlego.evaluation.replay import Recorded, Replayed, load_recorded, replay
 from pddlego.methods.textgames.events import Observed
@@ -236,8 +237,8 @@ def test_what_a_person_said_is_played_again(
     tmp_path: Path, coin: GameSetting, planner: ProcessPlanner, what: str, verdict: Decision
 ) -> None:
     recorded = kept(tmp_path, coin, planner, "edit", approver=Deciding(what, verdict))
-    assert any(isinstance(event, Judged) for event in recorded.events)
-    assert replay_in(small_house(), recorded, planner) == Replayed(len(recorded.events))
+    assert any(isinstance(event, Judged) for event in recorded.trace.events)
+    assert replay_in(small_house(), recorded, planner) == Replayed(len(recorded.trace.events))
 
 
 def test_a_person_who_played_is_played_again_also_after_a_resumption(
@@ -254,19 +255,18 @@ def test_a_person_who_played_is_played_again_also_after_a_resumption(
 
 def test_a_budget_of_calls_comes_again(tmp_path: Path, coin: GameSetting, planner: ProcessPlanner) -> None:
     recorded = kept(tmp_path, coin, planner, "edit", Limits(50, calls=1))
-    assert replay_in(small_house(), recorded, planner) == Replayed(len(recorded.events))
+    assert replay_in(small_house(), recorded, planner) == Replayed(len(recorded.trace.events))
 
 
 def test_time_that_was_up_excuses_no_other_difference(
     tmp_path: Path, coin: GameSetting, planner: ProcessPlanner
 ) -> None:
     recorded = kept(tmp_path, coin, planner, "edit", Limits(50, calls=1))
-    *events, last = recorded.events
+    *events, last = recorded.trace.events
     ended = replace(cast(Ended, last), outcome=Outcome.BUDGET, cause="seconds")
     observed = next(number for number, event in enumerate(events) if isinstance(event, Observed))
     events[observed:] = [replace(cast(Observed, events[observed]), text="BOGUS")]
-    timed = tuple((event, 0.0) for event in (*events, ended))
-    changed = replace(recorded, journal=replace(recorded.journal, timed=timed))
+    changed = replace(recorded, trace=Trace((event, 0.0) for event in (*events, ended)))
     result = replay_in(small_house(), changed, planner).difference
     assert result is not None
     assert (result.kind, result.recorded) == ("observed", "BOGUS")
@@ -274,7 +274,7 @@ def test_time_that_was_up_excuses_no_other_difference(
 
 def test_limits_are_compared_and_times_are_not(tmp_path: Path, coin: GameSetting, planner: ProcessPlanner) -> None:
     recorded = kept(tmp_path, coin, planner, "edit", Limits(50, calls=2))
-    times = [event for event in recorded.events if event.times]
+    times = [event for event in recorded.trace.events if event.times]
     assert {event.type for event in times} >= {"answered", "planned", "ended"}
     assert replay_in(small_house(), recorded, planner).difference is None
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from pddlego.episode.events import Ended, Event, Outcome, Usage
+from pddlego.episode.trace import Trace
 from pddlego.errors import EngineError
 from pddlego.evaluation.progress import Standing, waiting_line
 from pddlego.evaluation.runner import Begun, Happened, Runner, Stop, Stopping, WorkerDone
@@ -96,7 +97,7 @@ def test_no_error_of_a_player_ends_its_worker(store: Store, kind: type[BaseExcep
 def test_a_worker_that_breaks_down_is_a_fault(tmp_path: Path) -> None:
     """Here it is the code that measures an episode."""
 
-    def measure(events: Sequence[Event], used: Usage) -> Measures:
+    def measure(trace: Trace) -> Measures:
         raise asyncio.CancelledError
 
     with Store(tmp_path, {}, codec=make_codec(), measure_of=lambda cell: measure) as store:

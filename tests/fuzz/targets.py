@@ -10,16 +10,17 @@ from typing import Any
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
+from pddlego.display.console import UNICODE
+from pddlego.display.screens import Canvas
 from pddlego.episode.loop import Retry
 from pddlego.errors import PddlegoError
 from pddlego.evaluation.config import resolve
 from pddlego.evaluation.setup import read_prices
-from pddlego.methods.registry import make_codec
+from pddlego.methods.registry import make_codec, renderer_of
 from pddlego.methods.textgames.formalize import Exchange, Situation
 from pddlego.methods.textgames.formalize.act import ActionGen
 from pddlego.methods.textgames.formalize.problems import PddlEdit, PddlGen
 from pddlego.methods.textgames.loading import load
-from pddlego.methods.textgames.screen.view import GameView, fold
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.models.prompts import Prompts
 from pddlego.pddl import (
@@ -135,9 +136,8 @@ def journal(bench: Bench, text: str) -> None:
     except PddlegoError as error:
         assert error.sentence
         return
-    view = GameView()
-    for event, seconds in read.timed:
-        view = fold(view, event, seconds)
+    for end in range(len(read) + 1):
+        renderer_of("textgames").screen.draw(read.until(end), Canvas(120, 40, 1.0, UNICODE))
 
 
 @dataclass(frozen=True)

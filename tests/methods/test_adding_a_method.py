@@ -251,7 +251,7 @@ def test_a_method_that_breaks_down_ends_its_episode_only(folder: Path, old: str,
 
 
 def test_what_cannot_be_measured_is_a_result_all_the_same(folder: Path) -> None:
-    broken(folder, 'Measures({"guesses": used.steps})', 'Measures({"guesses": 1 // (used.steps - used.steps)})')
+    broken(folder, '{"guesses": trace.usage.steps}', '{"guesses": 1 // 0}')
     done = run(
         "eval", "numbers", "--modes", "guess", "--models", "halving", "--seeds", "0-2", "--run", "all", cwd=folder
     )

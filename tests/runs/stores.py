@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pddlego.episode.events import Event, Limits
+from pddlego.episode.trace import Trace
 from pddlego.evaluation.config import Config, LimitOptions
 from pddlego.evaluation.replay import Recorded, load_recorded
 from pddlego.evaluation.runner import Executor, Player
@@ -16,7 +17,7 @@ from pddlego.methods.textgames.options import TextGameOptions
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.runs.cells import Cell, Matrix
 from pddlego.runs.folders import find_journal, fresh_folder
-from pddlego.runs.journal import Journal, follow, read_journal
+from pddlego.runs.journal import follow, read_journal
 from pddlego.runs.store import Recorder, Store
 
 
@@ -35,7 +36,7 @@ def executor(player: Player) -> Executor:
     return Executor(player, lambda: None)
 
 
-def read(path: Path) -> Journal:
+def read(path: Path) -> Trace:
     return read_journal(path, make_codec())
 
 

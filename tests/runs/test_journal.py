@@ -81,14 +81,14 @@ def test_a_journal_that_was_cut_at_any_byte_is_read_up_to_its_last_whole_line(tm
     for end in range(len(data) + 1):
         path.write_bytes(data[:end])
         assert list(read(path).events) == SOME[: data[:end].count(b"\n")]
-    assert read(path).complete
+    assert read(path).ended is not None
 
 
 def test_every_event_is_on_disk_at_once(tmp_path: Path) -> None:
     writer = JournalWriter(tmp_path / "one.jsonl")
     writer.write(SOME[0], 0.0)
     assert list(read(tmp_path / "one.jsonl").events) == SOME[:1]
-    assert not read(tmp_path / "one.jsonl").complete
+    assert read(tmp_path / "one.jsonl").ended is None
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ def test_runs_within_a_folder_and_damaged_ones(tmp_path: Path) -> None:
 
 
 def test_looking_at_a_folder_does_not_take_its_lock(tmp_path: Path) -> None:
-    made = Store(tmp_path / "run", {}, codec=None, measure_of=lambda cell: lambda events, used: Measures())  # type: ignore[arg-type]
+    made = Store(tmp_path / "run", {}, codec=None, measure_of=lambda cell: lambda trace: Measures())  # type: ignore[arg-type]
     with made:
         assert is_locked(tmp_path / "run")
     assert not is_locked(tmp_path / "run")

@@ -21,6 +21,7 @@ from pddlego.runs.store import Store, read_cells, read_recorded_prices, read_res
 from pddlego.runs.summary import Summary, dump_summary, load_summary, summarize
 from pddlego.util.files import write_whole
 from tests.runs.stores import executor, open_store
+from tests.traces import trace_of
 
 CELL = Cell("coin", "edit", "gpt-4.1", 12)
 OTHER = Cell("coin", "edit", "gpt-4.1", 13, 2)
@@ -41,11 +42,11 @@ def played(store: Store, cell: Cell, *events: Event) -> Summary:
     for event in events:
         journal.write(event, 0.0)
     journal.close()
-    return summarize(cell, attempt, events, measure)
+    return summarize(cell, attempt, trace_of(events), measure)
 
 
 def test_a_summary_counts_what_happened() -> None:
-    result = summarize(CELL, 1, [*STORY, WON], measure)
+    result = summarize(CELL, 1, trace_of([*STORY, WON]), measure)
     assert result.won
     assert result.measures.numbers == {"steps": 1, "refused": 1, "surprises": 1}
     assert (result.counts_of("rungs"), result.counts_of("rejected")) == ({"explore": 1}, {"defects": 1})
@@ -54,7 +55,7 @@ def test_a_summary_counts_what_happened() -> None:
 
 
 def test_an_attempt_that_never_ended_still_costs() -> None:
-    result = summarize(CELL, 1, STORY, measure)
+    result = summarize(CELL, 1, trace_of(STORY), measure)
     assert result.outcome is Outcome.INTERRUPTED
     assert not result.counts
     used = result.usage

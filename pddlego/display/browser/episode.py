@@ -20,16 +20,13 @@ from textual.widgets.option_list import Option
 
 from pddlego.display.browser.screen import BrowserScreen
 from pddlego.display.console import Glyphs
-from pddlego.display.frames import Frame, Timeline
-from pddlego.display.screens import Renderer, RendererOf, Tab, header, is_large, whole
-from pddlego.display.steps import command_of, first_difference, is_rejected, is_surprise, tabs_of
-from pddlego.episode.events import Event, Started
+from pddlego.display.rows import cleaned
+from pddlego.display.screens import Canvas, Renderer, RendererOf, Tab, is_large, title_line
+from pddlego.display.steps import command_of, is_rejected, is_surprise, tabs_of
+from pddlego.episode.trace import Step, TimedEvent, Trace, first_difference
 from pddlego.errors import JournalError, PddlegoError
 from pddlego.runs.journal import Codec, JournalTail
 from pddlego.util.text import clean
-
-Timed = tuple[Event, float]
-"""An event, and the seconds since the episode began."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +36,7 @@ class Sources:
     codec: Codec
     renderer_of: RendererOf
     glyphs: Glyphs
-    check: Callable[[Path], Sequence[Timed]]
+    check: Callable[[Path], Sequence[TimedEvent]]
 
 
 class OpenEpisode:
@@ -53,27 +50,22 @@ class OpenEpisode:
         self._load(())
         self.poll()
 
-    def _load(self, timed: Iterable[Timed]) -> None:
-        events = list(timed)
-        method = next((event.played_by for event, _ in events if isinstance(event, Started)), "")
-        self.renderer: Renderer = self.sources.renderer_of(method)
-        self.film: Timeline = self.renderer.film()
-        self.film.add(events)
-
-    @property
-    def frames(self) -> list[Frame]:
-        return self.film.frames
+    def _load(self, timed: Iterable[TimedEvent]) -> None:
+        self.trace = Trace((cleaned(event), seconds) for event, seconds in timed)
+        started = self.trace.started
+        self.renderer: Renderer = self.sources.renderer_of(started.played_by if started is not None else "")
+        self.steps: Sequence[Step] = self.trace.steps
 
     @property
     def waited(self) -> float:
         """Seconds since the last event that was read, while a request is open."""
-        return time.monotonic() - self._read_at if self.film.view.request is not None else 0.0
+        return time.monotonic() - self._read_at if self.trace.request is not None else 0.0
 
     def poll(self) -> bool:
         """Whether anything is new. A damaged line ends what is shown of the episode."""
-        if self.fault or self.film.view.ended is not None:
+        if self.fault or self.trace.ended is not None:
             return False
-        events: list[Timed] = []
+        events: list[TimedEvent] = []
         try:
             for timed in self._tail.poll():
                 events.append(timed)
@@ -82,19 +74,21 @@ class OpenEpisode:
         if not events:
             return bool(self.fault)
         self._read_at = time.monotonic()
-        if not self.frames:
+        if not self.steps:
             self._load(events)
         else:
-            self.film.add(events)
+            for event, seconds in events:
+                self.trace.add(cleaned(event), seconds)
+            self.steps = self.trace.steps
         return True
 
-    def show_checked(self, timed: Sequence[Timed]) -> None:
+    def show_checked(self, timed: Sequence[TimedEvent]) -> None:
         """Show the episode with what is true of its facts."""
         self._load(timed)
 
     def tabs(self) -> list[Tab]:
         """What there is to see of a step besides the picture."""
-        return tabs_of(self.renderer, self.film.view)
+        return tabs_of(self.renderer, self.trace)
 
 
 class Picture(Widget):
@@ -126,10 +120,10 @@ class EpisodeView(Vertical):
     def __init__(self, episode: OpenEpisode, *, step: int | None = None) -> None:
         super().__init__()
         self.episode = episode
-        self.following = step is None and episode.film.view.ended is None
-        last = max(0, len(episode.frames) - 1)
-        found = None if step is None else episode.film.at(step)
-        self.number = last if self.following else 0 if found is None else found
+        self.following = step is None and episode.trace.ended is None
+        last = max(0, len(episode.steps) - 1)
+        numbers = [known.number for known in episode.steps]
+        self.number = last if self.following else numbers.index(step) if step in numbers else 0
         self.words = ""
         self.different: int | None = None
 
@@ -151,16 +145,16 @@ class EpisodeView(Vertical):
     def update(self) -> None:
         """List the steps, and show the one that is chosen."""
         self._list_steps()
-        self.show(len(self.episode.frames) - 1 if self.following else self.number)
+        self.show(len(self.episode.steps) - 1 if self.following else self.number)
 
     def on_resize(self) -> None:
         self.set_class(self.size.width < _WITH_STEPS, "narrow")
 
     def poll(self) -> None:
         """Follow an episode that is being played."""
-        begun = bool(self.episode.frames)
+        begun = bool(self.episode.steps)
         if self.episode.poll():
-            if not begun and self.episode.frames:  # only now it is known which tabs its method has
+            if not begun and self.episode.steps:  # only now it is known which tabs its method has
                 self.refresh(recompose=True)
                 self.call_after_refresh(self.update)
             else:
@@ -169,9 +163,9 @@ class EpisodeView(Vertical):
             self.query_one(Picture).refresh()
 
     @property
-    def frame(self) -> Frame | None:
-        frames = self.episode.frames
-        return frames[min(self.number, len(frames) - 1)] if frames else None
+    def step(self) -> Step | None:
+        steps = self.episode.steps
+        return steps[min(self.number, len(steps) - 1)] if steps else None
 
     @property
     def tab(self) -> str:
@@ -179,23 +173,23 @@ class EpisodeView(Vertical):
         return self.query_one(TabbedContent).active
 
     def show(self, number: int) -> None:
-        """Show a step, by its number among the frames."""
-        frames = self.episode.frames
-        self.number = max(0, min(number, len(frames) - 1))
-        frame = self.frame
-        if frame is None:
+        """Show a step, by its index."""
+        steps = self.episode.steps
+        self.number = max(0, min(number, len(steps) - 1))
+        step = self.step
+        if step is None:
             self.query_one("#title", Static).update(Text(self.episode.fault or "The episode has not begun.", "dim"))
             return
-        title = Text(f"step {frame.step} of {frames[-1].step}  ", "bold cyan", no_wrap=True, overflow="ellipsis")
+        title = Text(f"step {step.number} of {steps[-1].number}  ", "bold cyan", no_wrap=True, overflow="ellipsis")
         if self.different is not None:
-            differs = f"first difference: step {frames[min(self.different, len(frames) - 1)].step}  "
+            differs = f"first difference: step {steps[min(self.different, len(steps) - 1)].number}  "
             title.append(differs, "bold magenta")
-        about = "" if self.tab == "overview" else header(frame.after, frame.after.seconds, self._glyphs, 400).plain
+        canvas = Canvas(400, 1, step.after.seconds, self._glyphs)
+        about = "" if self.tab == "overview" else title_line(step.after, canvas).plain
         title.append(self.episode.fault or about)
         self.query_one("#title", Static).update(title)
-        steps = self.query_one(OptionList)
         with self.prevent(OptionList.OptionHighlighted):
-            steps.highlighted = self.number
+            self.query_one(OptionList).highlighted = self.number
         self._fill()
 
     @property
@@ -203,57 +197,56 @@ class EpisodeView(Vertical):
         return self.episode.sources.glyphs
 
     def _list_steps(self) -> None:
-        steps = self.query_one(OptionList)
-        frames = self.episode.frames
-        texts = [self._step(number, frame) for number, frame in enumerate(frames)]
+        listed = self.query_one(OptionList)
+        texts = [self._step_line(step) for step in self.episode.steps]
         with self.prevent(OptionList.OptionHighlighted):
-            known = steps.option_count
+            known = listed.option_count
             for number in range(max(0, known - 1), known):  # the last one may have got more events
-                steps.replace_option_prompt_at_index(number, texts[number])
-            steps.add_options([Option(text) for text in texts[known:]])
+                listed.replace_option_prompt_at_index(number, texts[number])
+            listed.add_options([Option(text) for text in texts[known:]])
 
-    def _step(self, number: int, frame: Frame) -> Text:
+    def _step_line(self, step: Step) -> Text:
         glyphs = self._glyphs
-        line = Text(f"{frame.step:>3} ", "bold", no_wrap=True, overflow="ellipsis")
-        line.append(glyphs.failed if is_rejected(frame) else " ", "red")
-        line.append("!" if is_surprise(frame) else " ", "yellow")
-        line.append(f" {command_of(frame)}")
+        line = Text(f"{step.number:>3} ", "bold", no_wrap=True, overflow="ellipsis")
+        line.append(glyphs.failed if is_rejected(step) else " ", "red")
+        line.append("!" if is_surprise(step) else " ", "yellow")
+        line.append(f" {command_of(step)}")
         line.truncate(_STEP_WIDTH, overflow="ellipsis")
         return line
 
     def _fill(self) -> None:
         """Fill the tab that is shown."""
-        frame = self.frame
-        if frame is None:
+        step = self.step
+        if step is None:
             return
         name = self.tab
         if name == "overview":
             self.query_one(Picture).refresh()
             return
-        lines = Text("\n").join(self.lines(name, frame))
+        lines = Text("\n").join(self.lines(name, step))
         if self.words:
             lines.highlight_words([self.words], "bold black on yellow", case_sensitive=False)
         self.query_one(f"#{name} .lines", Static).update(lines)
 
-    def lines(self, name: str, frame: Frame) -> Sequence[Text]:
+    def lines(self, name: str, step: Step) -> Sequence[Text]:
         """What a tab shows of a step."""
-        return next((tab.lines(frame, self._glyphs) for tab in self.episode.tabs() if tab.name == name), [])
+        return next((tab.lines(step, self._glyphs) for tab in self.episode.tabs() if tab.name == name), [])
 
     def _draw(self, width: int, height: int) -> RenderableType:
-        frame = self.frame
-        if frame is None or not is_large(width, height):
+        step = self.step
+        if step is None or not is_large(width, height):
             return Text(
-                "" if frame is None else "Make the terminal larger for the picture, or choose another tab.", "dim"
+                "" if step is None else "Make the terminal larger for the picture, or choose another tab.", "dim"
             )
-        last = self.number == len(self.episode.frames) - 1
-        now = frame.after.seconds + (self.episode.waited if last else 0.0)
-        return whole(self.episode.renderer.screen, frame.after, width, height, now, self._glyphs)
+        last = self.number == len(self.episode.steps) - 1
+        now = step.after.seconds + (self.episode.waited if last else 0.0)
+        return self.episode.renderer.screen.draw(step.after, Canvas(width, height, now, self._glyphs))
 
-    def find(self, wanted: Callable[[Frame], bool]) -> bool:
+    def find(self, wanted: Callable[[Step], bool]) -> bool:
         """Show the next step that is wanted, from the beginning again after the last. Whether there is one."""
-        frames = self.episode.frames
-        order = [*range(self.number + 1, len(frames)), *range(self.number + 1)]
-        found = next((number for number in order if wanted(frames[number])), None)
+        steps = self.episode.steps
+        order = [*range(self.number + 1, len(steps)), *range(self.number + 1)]
+        found = next((number for number in order if wanted(steps[number])), None)
         if found is not None:
             self.following = False
             self.show(found)
@@ -261,10 +254,10 @@ class EpisodeView(Vertical):
 
     def search(self, again: bool) -> bool:
         """Show the place with the words: this one unless `again`, else the next one. Whether there is one."""
-        if not self.episode.frames:
+        if not self.episode.steps:
             return False
         names = [tab.name for tab in self.episode.tabs()]
-        places = [(number, name) for number in range(len(self.episode.frames)) for name in names]
+        places = [(number, name) for number in range(len(self.episode.steps)) for name in names]
         here = places.index((self.number, self.tab if self.tab in names else names[0])) + again
         for number, name in (*places[here:], *places[:here]):
             if self._row_of_words(name, number) is not None:
@@ -285,7 +278,7 @@ class EpisodeView(Vertical):
     def _row_of_words(self, name: str, number: int) -> int | None:
         """The row of a tab with the words, where long lines are wrapped; None without them."""
         width, row = max(20, self.query_one(TabbedContent).size.width - 2), 0
-        for line in self.lines(name, self.episode.frames[number]):
+        for line in self.lines(name, self.episode.steps[number]):
             if self.words.lower() in line.plain.lower():
                 return row
             row += max(1, -(-line.cell_len // width))
@@ -357,7 +350,7 @@ class EpisodeScreen(BrowserScreen):
 
     def on_mount(self) -> None:
         if len(self._episodes) > 1:
-            different = first_difference(*(episode.frames for episode in self._episodes[:2]))
+            different = first_difference(*(episode.steps for episode in self._episodes[:2]))
             for view in self.views:
                 view.different = different
             self.call_after_refresh(self.action_difference)
@@ -371,8 +364,8 @@ class EpisodeScreen(BrowserScreen):
     def action_end(self, end: int) -> None:
         """Show the first or the last step, which is followed while the episode is played."""
         for view in self.views:
-            view.following = bool(end) and view.episode.film.view.ended is None
-            view.show(len(view.episode.frames) - 1 if end else 0)
+            view.following = bool(end) and view.episode.trace.ended is None
+            view.show(len(view.episode.steps) - 1 if end else 0)
 
     def action_tab(self, by: int) -> None:
         """Show the next tab."""
@@ -405,7 +398,7 @@ class EpisodeScreen(BrowserScreen):
         """Show the next step in which the game answered otherwise than planned."""
         self._find(is_surprise, "The game answered as planned in every step.")
 
-    def _find(self, wanted: Callable[[Frame], bool], nothing: str) -> None:
+    def _find(self, wanted: Callable[[Step], bool], nothing: str) -> None:
         found = [view.find(wanted) for view in self.views]
         if not any(found):
             self.notify(nothing)
@@ -419,7 +412,7 @@ class EpisodeScreen(BrowserScreen):
     def action_truth(self) -> None:
         """Show what is true of the model's facts."""
         for view in self.views:
-            if view.episode.film.view.ended is None:
+            if view.episode.trace.ended is None:
                 self.notify("Facts can be checked when the episode has ended.", severity="warning")
             else:
                 self._check(view)

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from pddlego.episode.events import Event, Rejected, Usage
+from pddlego.episode.events import Rejected
+from pddlego.episode.trace import Trace
 from pddlego.methods.base import Column, Measuring
 from pddlego.methods.builders.events import BuildConcluded, DefectsFound
 from pddlego.runs.summary import Measures
 
 
-def measure(events: Sequence[Event], used: Usage) -> Measures:
+def measure(trace: Trace) -> Measures:
     """Shares that the specification asks for, answers that could not be used, and rounds of opinions."""
     numbers: dict[str, int | float] = {
-        "unusable": sum(isinstance(event, Rejected) for event in events),
-        "reviews": sum(isinstance(event, DefectsFound) and event.by != "checks" for event in events),
+        "unusable": len(trace.all(Rejected)),
+        "reviews": sum(event.by != "checks" for event in trace.all(DefectsFound)),
     }
-    done = next((event for event in reversed(events) if isinstance(event, BuildConcluded)), None)
+    done = trace.last(BuildConcluded)
     if done is None:  # it ended before there was anything to judge: none of it was reached
         numbers |= dict.fromkeys(("read", "valid", "solvable", "plan_valid", "equivalent"), 0)
     else:
@@ -24,7 +23,7 @@ def measure(events: Sequence[Event], used: Usage) -> Measures:
         numbers |= {"plan_valid": int(bool(done.plan_valid))}
         if done.equivalent is not None:
             numbers["equivalent"] = int(done.equivalent)
-    rejected = next((event for event in reversed(events) if isinstance(event, Rejected)), None)
+    rejected = trace.last(Rejected)
     unusable = ""
     if rejected is not None:
         feedback = rejected.feedback

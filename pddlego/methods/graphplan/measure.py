@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from pddlego.episode.events import Asked, Event, Rejected, Started, Usage
+from pddlego.episode.events import Asked, Rejected
+from pddlego.episode.trace import Trace
 from pddlego.methods.base import Column, CountTable, Figure, Measuring, Published, whole
 from pddlego.methods.graphplan.events import SOLVED, Grown, Looked, NeededPruned, PassEnded, PlanConcluded, TaskGiven
 from pddlego.methods.graphplan.options import BY_MODEL
@@ -17,12 +18,11 @@ from pddlego.runs.summary import Measures
 _NODES = "search nodes"
 
 
-def measure(events: Sequence[Event], used: Usage) -> Measures:
+def measure(trace: Trace) -> Measures:
     """What planning took, and what came of it. A model that plans by itself makes no graph."""
-    done = next((event for event in reversed(events) if isinstance(event, PlanConcluded)), None)
-    start = next((event for event in events if isinstance(event, TaskGiven)), None)
-    is_graph = not any(isinstance(event, Started) and whole(event.mode) == BY_MODEL for event in events)
-    numbers = _graph_numbers(events) if is_graph else {}
+    done, start = trace.last(PlanConcluded), trace.last(TaskGiven)
+    is_graph = trace.started is None or whole(trace.started.mode) != BY_MODEL
+    numbers = _graph_numbers(trace) if is_graph else {}
     if done is not None:
         numbers |= {"found": int(done.found), "valid_damaged": int(done.valid_damaged), "valid": int(done.valid)}
         if done.steps:
@@ -33,18 +33,17 @@ def measure(events: Sequence[Event], used: Usage) -> Measures:
     solved = done is not None and done.kind == SOLVED
     lost = Counter([done.kind] if done is not None and not solved else [])
     points = ((float(start.objects), float(numbers["nodes"])),) if solved and start is not None and is_graph else ()
-    pruned = next((event for event in events if isinstance(event, NeededPruned)), None)
+    pruned = trace.last(NeededPruned)
     message = done.message if done is not None and not solved else ""
     first_error = f"pruned {pruned.action} at level {pruned.level}, which is in a shortest plan" if pruned else message
     return Measures(numbers, {"lost": lost}, {_NODES: points}, first_error=first_error)
 
 
-def _graph_numbers(events: Sequence[Event]) -> dict[str, int | float]:
+def _graph_numbers(trace: Trace) -> dict[str, int | float]:
     """Sums over all passes: actions of all levels with their no-ops, mutex pairs, and search nodes."""
-    grown = [event.made for event in events if isinstance(event, Grown)]
-    looked = [event.made for event in events if isinstance(event, Looked)]
-    passes = [event.made for event in events if isinstance(event, PassEnded)]
-    asked = Counter(event.purpose for event in events if isinstance(event, Asked))
+    grown = [event.made for event in trace.all(Grown)]
+    looked = [event.made for event in trace.all(Looked)]
+    asked = Counter(event.purpose for event in trace.all(Asked))
     return {
         "expanded": sum(made.actions for made in grown),
         "pruned": sum(len(made.pruned) for made in grown),
@@ -52,10 +51,10 @@ def _graph_numbers(events: Sequence[Event]) -> dict[str, int | float]:
         "nodes": sum(made.nodes for made in looked),
         "goal_sets": sum(made.sets for made in looked),
         "nogoods": sum(made.nogoods for made in looked),
-        "passes": len(passes),
+        "passes": len(trace.all(PassEnded)),
         "prune_calls": asked["prune"],
         "sort_calls": asked["sort"],
-        "unusable": sum(isinstance(event, Rejected) for event in events),
+        "unusable": len(trace.all(Rejected)),
     }
 
 

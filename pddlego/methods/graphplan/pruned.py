@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from pddlego.episode.events import Event, Started
+from pddlego.episode.events import Event
+from pddlego.episode.trace import Trace
 from pddlego.methods.graphplan.events import INVALID, SOLVED, Grown, NeededPruned, PlanConcluded
 from pddlego.methods.graphplan.loading import GraphplanSetting
 from pddlego.methods.graphplan.options import GraphplanOptions
@@ -17,33 +18,31 @@ SECONDS = 10.0
 
 
 def check_recorded(
-    events: Sequence[Event], setting: GraphplanSetting, options: GraphplanOptions, model: Model | None = None
-) -> Iterator[Event]:
-    """A recorded episode; one without a plan that is short enough, with the first action of a shortest plan that was
-    pruned.
+    trace: Trace, setting: GraphplanSetting, options: GraphplanOptions, model: Model | None = None
+) -> Trace:
+    """A recorded episode; one without a short enough plan, with the first pruned action of a shortest plan.
 
-    The plan is that of Graphplan without a model, in the domain of the episode; none may be found in `SECONDS`.
+    The shortest plan is found by Graphplan without a model, in the domain of the episode, if that takes less than
+    `SECONDS`.
     """
-    unsolved = any(isinstance(event, PlanConcluded) and event.kind not in (SOLVED, INVALID) for event in events)
-    pruned = [event.made for event in events if isinstance(event, Grown) and event.made.pruned]
-    needed = needed_actions(events, setting, options) if unsolved and pruned else ()
-    for event in events:
-        if isinstance(event, PlanConcluded):
-            for number, level in enumerate(needed, start=1):
-                lost = {name for made in pruned if made.level == number for name in made.pruned}
-                first = next((action for action in level if action in lost), None)
-                if first is not None:
-                    yield NeededPruned(number, first)
-                    break
-        if not isinstance(event, NeededPruned):
-            yield event
+    unsolved = any(event.kind not in (SOLVED, INVALID) for event in trace.all(PlanConcluded))
+    pruned = [event.made for event in trace.all(Grown) if event.made.pruned]
+    needed = needed_actions(trace, setting, options) if unsolved and pruned else ()
+
+    def checks(event: Event) -> Iterator[NeededPruned]:
+        for number, level in enumerate(needed, start=1) if isinstance(event, PlanConcluded) else ():
+            lost = {name for made in pruned if made.level == number for name in made.pruned}
+            first = next((action for action in level if action in lost), None)
+            if first is not None:
+                yield NeededPruned(number, first)
+                return
+
+    return trace.without(NeededPruned).with_checks(checks)
 
 
-def needed_actions(
-    events: Sequence[Event], setting: GraphplanSetting, options: GraphplanOptions
-) -> tuple[tuple[str, ...], ...]:
+def needed_actions(trace: Trace, setting: GraphplanSetting, options: GraphplanOptions) -> tuple[tuple[str, ...], ...]:
     """The actions of each level of a shortest plan; none if none was found."""
-    seed = next((event.seed for event in events if isinstance(event, Started)), None) or 0
+    seed = (trace.started.seed if trace.started is not None else None) or 0
     domain, _ = setting.given(seed)
     steps: tuple[tuple[str, ...], ...] = ()
 

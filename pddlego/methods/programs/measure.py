@@ -6,7 +6,8 @@ import statistics
 from collections import Counter
 from collections.abc import Sequence
 
-from pddlego.episode.events import Ended, Event, Outcome, Rejected, Usage
+from pddlego.episode.events import Outcome, Rejected
+from pddlego.episode.trace import Trace
 from pddlego.methods.base import Column, CountTable, Figure, Measuring, PublishedShares
 from pddlego.methods.programs.events import Began, Evaluated, ProgramWritten, Ran
 from pddlego.methods.programs.options import PROGRAM
@@ -25,21 +26,21 @@ _MOST_ROUNDS = 4
 """Debug rounds of the paper's figure 3."""
 
 
-def measure(events: Sequence[Event], used: Usage) -> Measures:
+def measure(trace: Trace) -> Measures:
     """Answers with a program, whether the training tasks were solved, errors by kind, and run time by size.
 
     `used_tasks` are the training tasks that the model saw: the two of the prompt, and those on which a
     program failed.
     """
-    ran = [event for event in events if isinstance(event, Ran)]
-    written = [event for event in events if isinstance(event, ProgramWritten)]
-    final = [event for event in events if isinstance(event, Evaluated) and event.final]
-    judged = final[-1].answer if final else len(written)
+    ran, written = trace.all(Ran), trace.all(ProgramWritten)
+    final = trace.last(Evaluated, where=lambda event: event.final)
+    judged = final.answer if final is not None else len(written)
     evaluated = [event for event in ran if event.split == "evaluation" and event.answer == judged]
     failed = [event for event in ran if event.split == "training" and not event.solved]
     trained = [event for event in ran if event.split == "training"]
     last = {event.number: event for event in trained}
-    training_count = next((len(event.training) for event in events if isinstance(event, Began)), 0)
+    began = trace.last(Began)
+    training_count = len(began.training) if began is not None else 0
     numbers: dict[str, int | float] = {
         "answers": len(written),
         "trained": int(0 < len(last) == training_count and all(event.solved for event in last.values())),
@@ -51,9 +52,8 @@ def measure(events: Sequence[Event], used: Usage) -> Measures:
     if solved:
         numbers["task_seconds"] = statistics.median(event.seconds for event in solved)
         numbers["plan_length"] = statistics.mean(event.length for event in solved)
-    ended = next((event for event in reversed(events) if isinstance(event, Ended)), None)
-    won = ended is not None and ended.outcome is Outcome.WON
-    categories = [event.feedback.category for event in events if isinstance(event, Rejected)]
+    won = trace.ended is not None and trace.ended.outcome is Outcome.WON
+    categories = [event.feedback.category for event in trace.all(Rejected)]
     errors = Counter("plan syntax" if category in SYNTAX else category for category in categories)
     return Measures(
         numbers,
@@ -62,7 +62,7 @@ def measure(events: Sequence[Event], used: Usage) -> Measures:
             "errors solved" if won else "errors unsolved": errors,
             "lost": Counter(e.kind for e in evaluated if not e.solved),
         },
-        {_RUN_TIME: tuple((float(event.size), event.seconds) for event in solved), _CURVE: _curve(events)},
+        {_RUN_TIME: tuple((float(event.size), event.seconds) for event in solved), _CURVE: _curve(trace)},
         first_error="" if won else _first_error(ran, judged),
     )
 
@@ -76,15 +76,12 @@ def _first_error(ran: Sequence[Ran], answer: int) -> str:
     return f"{first.split} task {first.number + 1} ({first.task}): {first.kind}: {first.message or 'no reason given'}"
 
 
-def _curve(events: Sequence[Event]) -> tuple[tuple[float, float], ...]:
+def _curve(trace: Trace) -> tuple[tuple[float, float], ...]:
     """The share solved with at most so many debug rounds, where the program was evaluated after each."""
-    if not any(isinstance(event, Began) and event.curve for event in events):
+    began = trace.last(Began)
+    if began is None or not began.curve:
         return ()
-    shares = {
-        event.answer - 1: event.solved / event.total
-        for event in events
-        if isinstance(event, Evaluated) and event.answer
-    }
+    shares = {event.answer - 1: event.solved / event.total for event in trace.all(Evaluated) if event.answer}
     if not shares:
         return ()
     last = max(shares)

@@ -1,109 +1,111 @@
-"""The live picture of generalized planning: the program as it grows, the tasks, and what goes back to the model."""
+"""The screen of generalized planning: the program as it grows, the tasks, and the feedback to the model."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
-from rich.panel import Panel
 from rich.text import Text
 
-from pddlego.display.code import CodeScreen, code_lines, code_panel, marked
 from pddlego.display.console import Glyphs
-from pddlego.display.frames import Frame
-from pddlego.display.screens import Tab, marks, panel
-from pddlego.display.view import View, cleaned, fold_common
-from pddlego.episode.events import Event
+from pddlego.display.rows import code_lines, marked, marks
+from pddlego.display.screens import Canvas, Column, Pane, Screen, Tab, conversation
+from pddlego.episode.events import Rejected
+from pddlego.episode.trace import Step, Trace
 from pddlego.methods.programs.events import SOLVED, Began, Evaluated, ProgramWritten, Ran
 from pddlego.util.text import clean, count, one_line
 
 
-@dataclass(frozen=True)
-class ProgramView(View):
-    """The state of one episode as far as it is shown. `before` is the program as it was, `code` what came last.
-
-    `trained` and `tested` hold how each task went, in their order; the next one is being tried. `history` holds the
-    number of training tasks that each answer solved.
-    """
-
-    domain: str = ""
-    training: tuple[str, ...] = ()
-    evaluation: tuple[str, ...] = ()
-    answer: int = 0
-    before: str = ""
-    code: str = ""
-    text: str = ""
-    trained: tuple[str, ...] = ()
-    tested: tuple[str, ...] = ()
-    last: Ran | None = None
-    history: tuple[int, ...] = ()
-    judged: Evaluated | None = None
+def panes(trace: Trace, canvas: Canvas) -> list[Column]:
+    """The program, the tasks, and the conversation."""
+    left = canvas.share(58) if canvas.is_wide else canvas.width
+    width = (canvas.width - left if canvas.is_wide else canvas.width) - 4
+    tasks = _task_rows(trace, width, canvas.glyphs)
+    began = trace.last(Began)
+    title = f"tasks of {began.domain}" if began is not None else "tasks"
+    tested = Pane(title, lambda width, height: tasks, len(tasks) + 2)
+    rows = None if canvas.is_wide else max(5, canvas.height // 3)
+    lines = _feedback(trace, canvas.glyphs)
+    talk = conversation(trace, canvas.now, "feedback", lines, rows, keep_end=True)
+    program = _program_pane(trace, canvas.glyphs)
+    return [Column([program], left), Column([tested, talk])] if canvas.is_wide else [Column([program, tested, talk])]
 
 
-def fold(view: ProgramView, event: Event, seconds: float) -> ProgramView:
-    """The view after `event`, which happened `seconds` after the start."""
-    event = cleaned(event)
-    view = fold_common(view, event, seconds)
-    if isinstance(event, Began):
-        return replace(view, domain=event.domain, training=event.training, evaluation=event.evaluation)
-    if isinstance(event, ProgramWritten):
-        return replace(
-            view,
-            answer=event.answer,
-            before=view.text,
-            code=event.code,
-            text=event.text,
-            trained=(),
-            tested=(),
-            history=(*view.history, 0),
-        )
-    if isinstance(event, Ran):
-        view = replace(view, last=event)
-        if event.split == "evaluation":
-            if view.trained.count(SOLVED) == len(view.training):  # the last answer was good
-                view = replace(view, rejected=None)
-            return replace(view, tested=(*view.tested[: event.number], event.kind))
-        history = (*view.history[:-1], view.history[-1] + event.solved) if view.history else ()
-        return replace(view, trained=(*view.trained[: event.number], event.kind), history=history)
-    if isinstance(event, Evaluated) and event.final:
-        return replace(view, judged=event)
-    return view
+def _program(trace: Trace, glyphs: Glyphs) -> list[Text]:
+    """The program with line numbers: lines of earlier answers are dim, new ones green."""
+    written = trace.all(ProgramWritten)
+    if not written:
+        return []
+    before = written[-2].text if len(written) > 1 else ""
+    text, code = written[-1].text, written[-1].code
+    return code_lines(text, len(text.splitlines()) - len(code.splitlines()), frozenset(before.splitlines()), glyphs)
 
 
-def _lines(before: str, code: str, text: str, glyphs: Glyphs) -> list[Text]:
-    """The lines of a program with their numbers: those of earlier answers dim, those that are new green."""
-    kept = len(text.splitlines()) - len(code.splitlines())
-    return code_lines(text, kept, frozenset(before.splitlines()), glyphs)
+def _program_pane(trace: Trace, glyphs: Glyphs) -> Pane:
+    """The program from a little before the last answer; of a long answer its beginning."""
+    lines, started = _program(trace, glyphs), trace.started
+    if not lines:
+        never = started is not None and started.mode in ("plan", "random")
+        return Pane("program", lambda width, height: [Text("no program" if never else "no program yet", "dim")])
+    first = next((number for number, line in enumerate(lines) if line.style != "dim"), 0)
+    title = f"program {len(trace.all(ProgramWritten))}: {count(len(lines), 'line')}"
+    return Pane(title, lambda width, height: lines, first=first)
 
 
-def _marks(label: str, names: tuple[str, ...], kinds: tuple[str, ...], width: int, glyphs: Glyphs) -> list[Text]:
-    solved = [kind == SOLVED for kind in kinds]
-    return marks(f"{label:<11}{f'{sum(solved)}/{len(names)}':<6}", solved, len(names), width, glyphs)
+def _ran(trace: Trace) -> list[Ran]:
+    """The tries of tasks since the last program."""
+    return [event for event in trace.since(trace.place(ProgramWritten)) if isinstance(event, Ran)]
 
 
-def _last(view: ProgramView, width: int) -> Text:
-    """The task that was tried last, and in the end the score."""
-    ran, judged = view.last, view.judged
-    if ran is not None and view.ended is None:
+def _task_rows(trace: Trace, width: int, glyphs: Glyphs) -> list[Text]:
+    """A mark for each task: solved, failed, or not yet tried. Then the last task, and in the end the score."""
+    began, rows = trace.last(Began), list[Text]()
+    for split in ("training", "evaluation"):
+        names = getattr(began, split) if began is not None else ()
+        kinds: list[str] = []
+        for event in _ran(trace):
+            if event.split == split:
+                kinds[event.number :] = [event.kind]
+        solved = [kind == SOLVED for kind in kinds]
+        label = f"{split:<11}{f'{sum(solved)}/{len(names)}':<6}"
+        rows += marks(label, solved, len(names), width, glyphs)
+    return [*rows, _last_row(trace, width)]
+
+
+def _last_row(trace: Trace, width: int) -> Text:
+    ran, judged = trace.last(Ran), [event for event in trace.all(Evaluated) if event.final]
+    if ran is not None and trace.ended is None:
         how = f"plan of {ran.length}, {ran.seconds:.2f} s" if ran.solved else ran.kind
         text = one_line(f"{ran.task} ({count(ran.size, 'object')}): {how}", width)
         return Text(text, "green" if ran.solved else "red")
-    if judged is None:
+    if not judged:
         return Text()
-    return Text(
-        f"score {judged.solved / judged.total:.2f}", "bold green" if judged.solved == judged.total else "bold yellow"
-    )
+    solved, total = judged[-1].solved, judged[-1].total
+    return Text(f"score {solved / total:.2f}", "bold green" if solved == total else "bold yellow")
 
 
-def _program_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:
-    written = next((event for event in frame.events if isinstance(event, ProgramWritten)), None)
-    before = frame.before.before if written else frame.after.before
-    code, text = (written.code, written.text) if written else (frame.after.code, frame.after.text)
-    return _lines(before, code, text, glyphs) or [Text("no program yet", "dim")]
+def _feedback(trace: Trace, glyphs: Glyphs) -> list[Text]:
+    """The training tasks that each program solved, and the fault of the last one."""
+    began, written = trace.last(Began), trace.all(ProgramWritten)
+    tasks, lines, solved = len(began.training) if began is not None else 0, list[Text](), 0
+    for program in written:
+        ran = [event for event in trace.all(Ran) if event.answer == program.answer and event.split == "training"]
+        solved = sum(event.solved for event in ran)
+        text = f"answer {program.answer} of {len(written)}: {solved} of {tasks} training tasks"
+        lines.append(Text(text, "green" if solved == tasks else "dim"))
+    rejected = trace.last(Rejected)
+    if rejected is not None and not (solved == tasks and trace.place(Ran) > trace.place(Rejected)):
+        feedback = rejected.feedback
+        lines.append(Text(f"{glyphs.failed} {feedback.category}", "bold red"))
+        text = "\n".join((feedback.message, *feedback.evidence))
+        lines += [Text(clean(line), "red") for line in text.splitlines()]
+    return lines
 
 
-def _task_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:
+def _program_lines(step: Step, glyphs: Glyphs) -> list[Text]:
+    return _program(step.after, glyphs) or [Text("no program yet", "dim")]
+
+
+def _task_lines(step: Step, glyphs: Glyphs) -> list[Text]:
     lines = []
-    for event in frame.events:
+    for event in step.events:
         if isinstance(event, Ran):
             how = f"plan of {event.length}" if event.solved else f"{event.kind}: {event.message}"
             text = f"{event.split:<10} {event.task} ({count(event.size, 'object')}) {event.seconds:.2f} s: {how}"
@@ -111,48 +113,4 @@ def _task_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:
     return lines or [Text("no task was tried", "dim")]
 
 
-class ProgramScreen(CodeScreen[ProgramView]):
-    """A `Screen`."""
-
-    start = ProgramView()
-    fold = staticmethod(fold)
-    tabs = (
-        Tab("program", _program_lines),
-        Tab("tasks", _task_lines),
-    )
-    code_share, talk_share, keeps_end = 58, (3, 5), True
-
-    def code(self, view: ProgramView, width: int, height: int, glyphs: Glyphs) -> Panel:
-        """The program from a little before what came last; of a long answer its beginning."""
-        if not view.text:
-            never = (view.training and not view.model) or view.mode in ("plan", "random")
-            return panel([Text("no program" if never else "no program yet", "dim")], "program", width, height)
-        lines = _lines(view.before, view.code, view.text, glyphs)
-        first = next((number for number, line in enumerate(lines) if line.style != "dim"), 0)
-        return code_panel(lines, first, f"program {view.answer}: {count(len(lines), 'line')}", width, height)
-
-    def tests(self, view: ProgramView, width: int, glyphs: Glyphs) -> tuple[str, list[Text]]:
-        """A mark for each task: solved, failed, being tried, not yet tried."""
-        training = _marks("training", view.training, view.trained, width, glyphs)
-        evaluation = _marks("evaluation", view.evaluation, view.tested, width, glyphs)
-        return f"tasks of {view.domain}" if view.domain else "tasks", [*training, *evaluation, _last(view, width)]
-
-    def feedback(self, view: ProgramView, glyphs: Glyphs) -> tuple[str, list[Text]]:
-        """What was wrong with the last program."""
-        rounds, tasks = len(view.history), len(view.training)
-        lines = [
-            Text(
-                f"answer {number} of {rounds}: {solved} of {tasks} training tasks",
-                "green" if solved == tasks else "dim",
-            )
-            for number, solved in enumerate(view.history, start=1)
-        ]
-        if view.rejected is not None:
-            feedback = view.rejected.feedback
-            lines.append(Text(f"{glyphs.failed} {feedback.category}", "bold red"))
-            text = "\n".join((feedback.message, *feedback.evidence))
-            lines += [Text(clean(line), "red") for line in text.splitlines()]
-        return "feedback", lines
-
-
-SCREEN = ProgramScreen
+SCREEN = Screen(panes, (Tab("program", _program_lines), Tab("tasks", _task_lines)))

@@ -71,6 +71,10 @@ class Planned(GameEvent):
     def may_be_cut_short(self) -> bool:
         return self.rung is None
 
+    @property
+    def plan_actions(self) -> tuple[str, ...]:
+        return tuple(step.action for step in self.plan)
+
 
 @dataclass(frozen=True)
 class Resumed(GameEvent):

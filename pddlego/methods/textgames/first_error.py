@@ -8,7 +8,8 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import get_args
 
-from pddlego.episode.events import Ended, Event, Outcome, Rejected, Started
+from pddlego.episode.events import Outcome, Rejected
+from pddlego.episode.trace import Trace
 from pddlego.methods.base import parse_variant
 from pddlego.methods.textgames.events import FactError, FactsChecked, GameRead, Observed, Verdict
 from pddlego.methods.textgames.loading import setting_for
@@ -17,7 +18,7 @@ from pddlego.methods.textgames.options import MODES, PLANNING, TextGameOptions
 from pddlego.methods.textgames.play import make_method, make_reference
 from pddlego.methods.textgames.resume import RecordedGame, moment_at
 from pddlego.methods.textgames.settings import GameSetting
-from pddlego.methods.textgames.truth import Checker, GameReader, Reference, checked
+from pddlego.methods.textgames.truth import Checker, GameReader, Reference
 from pddlego.methods.textgames.world import Restart
 from pddlego.models import Model
 from pddlego.pddl import Atom, DefectKind, Problem
@@ -43,23 +44,23 @@ class FirstError:
         return f"{self.what} after step {self.step}{' in a rejected answer' if rejected else ''}"
 
 
-def first_error(events: Sequence[Event]) -> FirstError | None:
+def first_error(trace: Trace) -> FirstError | None:
     """The first wrong fact that stayed until the end, or else what was wrong with the answers that ended the episode.
 
     None for an episode without errors, and for one whose facts were not checked.
     """
-    facts = [event for event in events if isinstance(event, FactsChecked)]
+    facts = trace.all(FactsChecked)
     accepted = [event for event in facts if not event.rejected]
     if accepted and accepted[-1].errors:
         stayed = accepted[-1].errors[0]
         begun = [(error, event) for event in accepted for error in event.errors if _began_alike(error, stayed)]
         error, checked = next((pair for pair in begun if pair[0].fact == stayed.fact), begun[0])
         return FirstError(error.kind, str(error), error.since, checked)
-    ended = events[-1] if events else None
-    if not (facts and facts[-1].rejected and isinstance(ended, Ended) and ended.outcome is Outcome.NO_PLAN):
+    ended, rejected = trace.ended, trace.last(Rejected)
+    is_unplanned = ended is not None and ended.outcome is Outcome.NO_PLAN
+    if not (facts and facts[-1].rejected and is_unplanned and rejected is not None):
         return None
-    last, step = facts[-1], max(event.step for event in events if isinstance(event, Observed))
-    category = next(event.feedback.category for event in reversed(events) if isinstance(event, Rejected))
+    last, step, category = facts[-1], max(event.step for event in trace.all(Observed)), rejected.feedback.category
     counted = get_args(Verdict) if category in _READ else ("wrong",) if category in _PARTLY_READ else ()
     new = [error for error in last.errors if error.since == step and error.verdict in counted]
     if not new:
@@ -119,25 +120,23 @@ def _atom(error: FactError) -> Atom:
     return atom
 
 
-def check_recorded(
-    events: Sequence[Event], setting: GameSetting, options: TextGameOptions, model: Model | None = None
-) -> Iterator[Event]:
+def check_recorded(trace: Trace, setting: GameSetting, options: TextGameOptions, model: Model | None = None) -> Trace:
     """A recorded episode in `setting` with what is true of each problem.
 
     It is compared with what `model` reads, else with the game's own facts where its engine reports them, else with what
     the built-in reader reads. Where the model writes no problem, those of the reference are added. Raises `UsageError`
     if the reader cannot read the game, `ModelError` if the model cannot answer, and `EngineError` if the game cannot.
     """
-    started = next(event for event in events if isinstance(event, Started))
+    started = trace.started
+    assert started is not None, "a recorded episode has begun"
     variant = parse_variant(started.mode, MODES)
     played = setting_for(setting, variant, str(started.details.get(DOMAIN, "")))
     seed = started.seed or 0
     reference = make_reference(played, seed) if model is None else Reference(played, model)
-    recorded = (event for event in events if not isinstance(event, (FactsChecked, GameRead)))
     plans = variant.mode.name in PLANNING
     checker = Checker(played, make_method(started.mode, played, seed), reference) if plans else GameReader(reference)
     with closing(checker):
-        yield from checked(recorded, checker)
+        return trace.without(FactsChecked, GameRead).with_checks(checker.after)
 
 
 @dataclass(frozen=True)
@@ -153,7 +152,7 @@ def correction(played: RecordedGame, setting: GameSetting) -> Correction | None:
 
     Raises `UsageError` if the built-in reader cannot read the game.
     """
-    error = first_error(tuple(check_recorded(played.events, setting, TextGameOptions())))
+    error = first_error(check_recorded(played.trace, setting, TextGameOptions()))
     if error is None:
         return None
     moment = moment_at(played, error.step)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import get_args
 
-from pddlego.episode.events import Accepted, Ended, Event, Limits, Outcome, Rejected, Started, Usage
+from pddlego.episode.events import Accepted, Limits, Outcome, Rejected
+from pddlego.episode.trace import Trace
 from pddlego.methods.base import Column, CountTable, Figure, Measuring, Share, ShareTable, whole
 from pddlego.methods.textgames.events import FactsChecked, Observed, Planned, Verdict
 from pddlego.methods.textgames.first_error import check_recorded, first_error
@@ -25,39 +25,35 @@ from pddlego.planning import Planner, Search
 from pddlego.runs.summary import Measures
 
 
-def measure(events: Sequence[Event], used: Usage) -> Measures:
+def measure(trace: Trace) -> Measures:
     """Steps, refused commands, and answers that no plan expected; the plans made for each goal of the ladder."""
-    surprises = sum(bool(event.mismatch) for event in events if isinstance(event, Observed))
-    rungs = Counter(event.rung for event in events if isinstance(event, Planned) and event.rung is not None)
-    repeated = sum(event.repeated for event in events if isinstance(event, Observed))
-    checked = [event for event in events if isinstance(event, FactsChecked) and not event.rejected]
-    error = first_error(events)
+    observed, used, error = trace.all(Observed), trace.usage, first_error(trace)
+    rungs = Counter(event.rung for event in trace.all(Planned) if event.rung is not None)
+    repeated = sum(event.repeated for event in observed)
     numbers = {
         "steps": used.steps,
         "refused": used.refused,
-        "surprises": surprises,
+        "surprises": sum(bool(event.mismatch) for event in observed),
         **({"repeated": repeated} if repeated else {}),
-        **_first_answers(events),
+        **_first_answers(trace),
     }
     return Measures(
         numbers,
-        {"rungs": rungs, "first_error": Counter([error.kind] if error else []), **_fact_counts(checked)},
-        _by_step(events),
+        {"rungs": rungs, "first_error": Counter([error.kind] if error else []), **_fact_counts(trace)},
+        _by_step(trace),
         first_error=str(error or ""),
     )
 
 
-def _first_answers(events: Sequence[Event]) -> dict[str, float]:
+def _first_answers(trace: Trace) -> dict[str, float]:
     """How often neither loop of PDDLego+ was needed, in modes that plan: `first_try` for the whole episode (1 or 0),
     and the share of questions.
 
     The first answer to a question succeeds if it is accepted (no error of the check or the planner: inner loop), and
     the game refuses no command until the next question (outer loop).
     """
-    started = next((event for event in events if isinstance(event, Started)), None)
-    succeeded: list[bool] = []
-    retried = False
-    for event in events:
+    started, succeeded, retried = trace.started, list[bool](), False
+    for event in trace.events:
         if isinstance(event, Rejected) or (isinstance(event, Accepted) and _is_answer(event)):
             succeeded += [] if retried else [isinstance(event, Accepted)]
             retried = isinstance(event, Rejected)
@@ -65,7 +61,7 @@ def _first_answers(events: Sequence[Event]) -> dict[str, float]:
             succeeded[-1] = False
     if started is None or whole(started.mode) not in PLANNING or not succeeded:
         return {}
-    won = any(isinstance(event, Ended) and event.outcome is Outcome.WON for event in events)
+    won = trace.ended is not None and trace.ended.outcome is Outcome.WON
     return {"first_try": int(won and all(succeeded)), "first_answers": sum(succeeded) / len(succeeded)}
 
 
@@ -76,8 +72,9 @@ def _is_answer(accepted: Accepted) -> bool:
 RIGHT, PRECISION, RECALL = "right facts", "precision", "recall"
 
 
-def _fact_counts(checked: Sequence[FactsChecked]) -> dict[str, Counter[str]]:
+def _fact_counts(trace: Trace) -> dict[str, Counter[str]]:
     """How many facts of each predicate were right, wrong, stale and missing, over all problems."""
+    checked = [event for event in trace.all(FactsChecked) if not event.rejected]
     counts = {name: Counter[str]() for name in (RIGHT, *get_args(Verdict))} if checked else {}
     for event in checked:
         counts[RIGHT].update(event.right)
@@ -86,11 +83,11 @@ def _fact_counts(checked: Sequence[FactsChecked]) -> dict[str, Counter[str]]:
     return counts
 
 
-def _by_step(events: Sequence[Event]) -> dict[str, tuple[tuple[float, float], ...]]:
+def _by_step(trace: Trace) -> dict[str, tuple[tuple[float, float], ...]]:
     """Precision and recall of the facts of each problem, by the step after which it was written."""
     points: dict[str, list[tuple[float, float]]] = {PRECISION: [], RECALL: []}
     step = 0
-    for event in events:
+    for event in trace.events:
         if isinstance(event, Observed):
             step = event.step
         elif isinstance(event, FactsChecked) and not event.rejected:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pddlego.episode.events import Accepted, Answered, Event
+from pddlego.episode.events import Accepted, Answered
+from pddlego.episode.trace import Trace
 from pddlego.errors import JournalError, UsageError
 from pddlego.methods.textgames.events import Observed, Resumed
 from pddlego.methods.textgames.formalize import ProblemProposal, Situation
@@ -19,20 +20,17 @@ from pddlego.runs.store import DOMAIN, DOMAIN_FROM
 
 @dataclass(frozen=True)
 class RecordedGame:
-    """A recorded episode: its journal, what was played, and every event."""
+    """A recorded episode: its journal, what was played, and what happened."""
 
     journal: Path
     episode: Episode
-    events: tuple[Event, ...]
-
-    @property
-    def observed(self) -> tuple[Observed, ...]:
-        return tuple(event for event in self.events if isinstance(event, Observed))
+    trace: Trace
 
 
 def moment_at(played: RecordedGame, step: int) -> Restart:
     """The episode after `step`, with all that the model made of it there. Raises `UsageError` for no such step."""
-    last = played.observed[-1].step if played.observed else -1
+    observed = played.trace.all(Observed)
+    last = observed[-1].step if observed else -1
     if not 0 <= step <= last:
         reason = f"The episode has the steps 0 to {last}." if last >= 0 else "The game never answered."
         raise UsageError(f"Unknown step {step}", reason, "Choose another.")
@@ -40,7 +38,7 @@ def moment_at(played: RecordedGame, step: int) -> Restart:
     problem, known, seen = played.episode.setting.start.problem, 0, 0
     commands: list[Observed] = []
     answer, written = "", played.episode.setting.sources.get(DOMAIN_FROM, "")
-    for event in played.events:
+    for event in played.trace.events:
         if isinstance(event, Observed) and event.repeated:
             continue  # the game began anew, and these brought it back
         if isinstance(event, Accepted) and event.kind == DOMAIN:
@@ -62,7 +60,7 @@ def moment_at(played: RecordedGame, step: int) -> Restart:
                 covers_all = bool(answer) or event.source == "plan"
                 problem, known = _recorded_problem(played, event.text), seen if covers_all else known
             answer = ""
-    source, look = str(played.journal), played.observed[0].text
+    source, look = str(played.journal), observed[0].text
     moment = Restart(source, step, commands, problem, known, look=look, written=written)
     return replace(moment, rejected=_proposed(played, moment, answer)) if answer else moment
 
@@ -105,7 +103,7 @@ def _situation(played: RecordedGame, moment: Restart) -> Situation:
 
 def check_not_over(played: RecordedGame, step: int) -> None:
     """Raises `UsageError` where the game was over."""
-    if any(observed.won or observed.lost for observed in played.observed if observed.step <= step):
+    if any(observed.won or observed.lost for observed in played.trace.all(Observed) if observed.step <= step):
         raise UsageError(f"Cannot resume from step {step}", "The game was over.", "Choose an earlier one.")
 
 
@@ -121,7 +119,7 @@ def with_correction(moment: Restart, corrected: Problem | None) -> Restart:
 
 def _check_not_before_resumption(played: RecordedGame, step: int) -> None:
     """Raises `UsageError` for a step that was only repeated: what the agent thought there is in the other journal."""
-    resumed = next((event for event in played.events if isinstance(event, Resumed)), None)
+    resumed = played.trace.last(Resumed)
     if resumed is not None and step < resumed.step:
         reason = f"The episode itself begins after step {resumed.step}."
         raise UsageError(f"Step {step} was only repeated here", reason, f"Use {resumed.source}.")

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 
-from pddlego.episode.events import Event, Rejected, Usage
+from pddlego.episode.events import Rejected
+from pddlego.episode.trace import Trace
 from pddlego.methods.base import Column, CountTable, Measuring
 from pddlego.methods.setting_files import published
 from pddlego.methods.thought_of_search.events import Attempted, Coded, Finished, Tested
 from pddlego.runs.summary import Measures
 
 
-def measure(events: Sequence[Event], used: Usage) -> Measures:
+def measure(trace: Trace) -> Measures:
     """Answers for both functions, whether both passed, and of those that did the share of instances solved.
 
     `accuracy` is there only where the tests were passed: read it with `finished`. Expansions a second are of CPU time.
     """
-    coded = [event for event in events if isinstance(event, Coded)]
-    tried = [event for event in events if isinstance(event, Attempted)]
-    done = next((event for event in reversed(events) if isinstance(event, Finished)), None)
+    coded, done = trace.all(Coded), trace.last(Finished)
     answers = Counter(event.which for event in coded)
     numbers: dict[str, int | float] = {
         "answers": len(coded),
@@ -32,21 +30,21 @@ def measure(events: Sequence[Event], used: Usage) -> Measures:
         numbers["expansions"] = done.expansions
         if done.seconds > 0:
             numbers["expansions_per_second"] = done.expansions / done.seconds
-    lost = Counter(event.kind for event in tried if not event.solved)
-    return Measures(numbers, {"unsolved": lost}, first_error=_first_error(events))
+    lost = Counter(event.kind for event in trace.all(Attempted) if not event.solved)
+    return Measures(numbers, {"unsolved": lost}, first_error=_first_error(trace))
 
 
-def _first_error(events: Sequence[Event]) -> str:
+def _first_error(trace: Trace) -> str:
     """What the last function failed first: a test, or an instance."""
-    last = next((event for event in reversed(events) if isinstance(event, (Tested, Coded))), None)
-    rejected = next((event.feedback for event in reversed(events) if isinstance(event, Rejected)), None)
-    evidence = "; ".join(rejected.evidence[:2]) if rejected is not None else ""
-    if isinstance(last, Tested) and not last.passed:
+    rejected, tested = trace.last(Rejected), trace.last(Tested)
+    is_tested = trace.place(Tested) > trace.place(Coded)
+    if is_tested and tested is not None and not tested.passed:
+        evidence = "; ".join(rejected.feedback.evidence[:2]) if rejected is not None else ""
         shown = f" ({evidence:.200})" if evidence else ""
-        return f"{last.stage} test {last.number + 1}: {last.message or last.kind}{shown}"
-    if isinstance(last, Coded) and rejected is not None:
-        return f"unusable answer ({rejected.category}): {rejected.message}"
-    failed = next((event for event in events if isinstance(event, Attempted) and not event.solved), None)
+        return f"{tested.stage} test {tested.number + 1}: {tested.message or tested.kind}{shown}"
+    if not is_tested and trace.last(Coded) is not None and rejected is not None:
+        return f"unusable answer ({rejected.feedback.category}): {rejected.feedback.message}"
+    failed = next((event for event in trace.all(Attempted) if not event.solved), None)
     return f"instance {failed.instance}: {failed.kind}: {failed.message}" if failed else ""
 
 

@@ -1,20 +1,16 @@
-"""The live picture of Thought of Search: both functions, the tests as rows of marks, the search, what goes back."""
+"""The screen of Thought of Search: both functions, the tests as rows of marks, the search, and the feedback."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 
-from rich.console import Group, RenderableType
-from rich.panel import Panel
 from rich.text import Text
 
-from pddlego.display.code import CodeScreen, code_lines, code_panel, marked
 from pddlego.display.console import Glyphs
-from pddlego.display.frames import Frame
-from pddlego.display.screens import Tab, marks, panel
-from pddlego.display.view import View, cleaned, fold_common
-from pddlego.episode.events import Event
+from pddlego.display.rows import code_lines, marked, marks
+from pddlego.display.screens import Canvas, Column, Pane, Screen, Tab, conversation
+from pddlego.episode.events import Rejected
+from pddlego.episode.trace import Step, Trace
 from pddlego.methods.thought_of_search.events import (
     PASSED,
     Attempted,
@@ -28,131 +24,119 @@ from pddlego.methods.thought_of_search.events import (
 from pddlego.methods.thought_of_search.space import Which
 from pddlego.util.text import clean, count, one_line
 
-_STAGES: tuple[TestStage, ...] = ("goal", "soundness", "completeness")
-
-_TESTED_BY: Mapping[Which, tuple[TestStage, ...]] = {
-    "goal": ("goal", "soundness", "completeness"),
-    "successors": ("soundness", "completeness"),
+_TESTED_BY: Mapping[TestStage, tuple[Which, ...]] = {
+    "goal": ("goal",),
+    "soundness": ("goal", "successors"),
+    "completeness": ("goal", "successors"),
 }
-"""The tests that are made again after a new answer for a function."""
+"""The functions that each stage tests: after a new answer for one of them it begins again."""
 
-
-@dataclass(frozen=True)
-class FunctionView:
-    """A function as it is, and as it was before the last answer."""
-
-    text: str = ""
-    before: str = ""
-    answers: int = 0
-
-
-@dataclass(frozen=True)
-class SearchView(View):
-    """The state of one episode as far as it is shown.
-
-    `functions` are both; `turn` is the one that was written last. `marks` are the kinds of the tests of each stage that
-    were made since. `evaluated_at` is when the first instance was tried.
-    """
-
-    prepared: Prepared | None = None
-    functions: Mapping[Which, FunctionView] = field(default_factory=dict)
-    turn: Which = "successors"
-    marks: Mapping[TestStage, tuple[str, ...]] = field(default_factory=dict)
-    searching: SearchRunning | None = None
-    tried: int = 0
-    solved: int = 0
-    expansions: int = 0
-    search_seconds: float = 0.0
-    last: Attempted | None = None
-    evaluated_at: float = 0.0
-    finished: Finished | None = None
-
-    @property
-    def left(self) -> float | None:
-        """An estimate of the seconds until all instances are tried; None where nothing can be said."""
-        if self.prepared is None or not self.tried or self.finished is not None:
-            return None
-        return (self.seconds - self.evaluated_at) / self.tried * (self.prepared.instances - self.tried)
-
-
-def fold(view: SearchView, event: Event, seconds: float) -> SearchView:
-    """The view after `event`, which happened `seconds` after the start."""
-    event = cleaned(event)
-    view = fold_common(view, event, seconds)
-    if isinstance(event, Prepared):
-        return replace(view, prepared=event, evaluated_at=seconds)
-    if isinstance(event, Coded):
-        old = view.functions.get(event.which, FunctionView())
-        function = FunctionView(event.code or old.text, old.text, event.answer)
-        marks = {stage: kinds for stage, kinds in view.marks.items() if stage not in _TESTED_BY[event.which]}
-        functions = {**view.functions, event.which: function}
-        return replace(view, functions=functions, turn=event.which, marks=marks, searching=None)
-    if isinstance(event, Tested):
-        kinds = (*view.marks.get(event.stage, ())[: event.number], event.kind)
-        return replace(view, marks={**view.marks, event.stage: kinds}, searching=None, evaluated_at=seconds)
-    if isinstance(event, SearchRunning):
-        return replace(view, searching=event)
-    if isinstance(event, Attempted):
-        return replace(
-            view,
-            tried=view.tried + 1,
-            solved=view.solved + event.solved,
-            expansions=view.expansions + event.expansions,
-            search_seconds=view.search_seconds + event.seconds,
-            last=event,
-            searching=None,
-            rejected=None,
-        )
-    if isinstance(event, Finished):
-        return replace(view, finished=event)
-    return view
-
-
-_TITLES: dict[Which, str] = {"successors": "successor function", "goal": "goal test"}
+_TITLES: Mapping[Which, str] = {"successors": "successor function", "goal": "goal test"}
 
 _GOAL_LINES = 4
-"""Least lines of the goal test's panel, with its border."""
+"""Least lines of the goal test's pane, with its border."""
 
 
-def _function_panel(view: SearchView, which: Which, width: int, height: int, glyphs: Glyphs) -> Panel:
+def panes(trace: Trace, canvas: Canvas) -> list[Column]:
+    """Both functions, the tests, and the conversation."""
+    left = canvas.share(56) if canvas.is_wide else canvas.width
+    width = (canvas.width - left if canvas.is_wide else canvas.width) - 4
+    rows = _test_rows(trace, width, canvas.glyphs)
+    tests = Pane("tests", lambda width, height: rows, len(rows) + 2)
+    title, lines = _feedback(trace, canvas.glyphs)
+    talk_rows = None if canvas.is_wide else max(4, canvas.height // 4)
+    talk = conversation(trace, canvas.now, title, lines, talk_rows)
+    functions = _function_panes(
+        trace, canvas.height - (0 if talk_rows is None else talk_rows + len(rows) + 2), canvas.glyphs
+    )
+    return [Column(functions, left), Column([tests, talk])] if canvas.is_wide else [Column([*functions, tests, talk])]
+
+
+def _function(trace: Trace, which: Which) -> tuple[list[str], int]:
+    """The texts of a function, one for each answer that had code, and the number of its last answer."""
+    coded = [event for event in trace.all(Coded) if event.which == which]
+    texts = [""]
+    for event in coded:
+        texts.append(event.code or texts[-1])
+    return texts, coded[-1].answer if coded else 0
+
+
+def _function_lines(trace: Trace, which: Which, glyphs: Glyphs) -> list[Text]:
+    """A function with the lines of its last answer in green."""
+    texts, _ = _function(trace, which)
+    return code_lines(texts[-1], 0, frozenset(texts[-2].splitlines() if len(texts) > 1 else ()), glyphs)
+
+
+def _function_panes(trace: Trace, height: int, glyphs: Glyphs) -> list[Pane]:
+    """Both functions, one above the other; on a small screen only the newer one."""
+    goal = min(max(_GOAL_LINES, len(_function(trace, "goal")[0][-1].splitlines()) + 2), height // 3)
+    if goal < _GOAL_LINES:
+        coded = trace.last(Coded)
+        return [_function_pane(trace, coded.which if coded is not None else "successors", None, glyphs)]
+    return [_function_pane(trace, "successors", None, glyphs), _function_pane(trace, "goal", goal, glyphs)]
+
+
+def _function_pane(trace: Trace, which: Which, rows: int | None, glyphs: Glyphs) -> Pane:
     """A function from a little before what its last answer changed."""
-    function = view.functions.get(which, FunctionView())
-    if not function.text:
-        return panel([Text(f"no {_TITLES[which]} yet", "dim")], _TITLES[which], width, height)
-    lines = code_lines(function.text, 0, frozenset(function.before.splitlines()), glyphs)
+    lines = _function_lines(trace, which, glyphs)
+    if not lines:
+        return Pane(_TITLES[which], lambda width, height: [Text(f"no {_TITLES[which]} yet", "dim")], rows)
     first = next((number for number, line in enumerate(lines) if line.style == "green"), 0)
-    title = f"{_TITLES[which]}: answer {function.answers}, {count(len(lines), 'line')}"
-    return code_panel(lines, first, title, width, height)
+    title = f"{_TITLES[which]}: answer {_function(trace, which)[1]}, {count(len(lines), 'line')}"
+    return Pane(title, lambda width, height: lines, rows, first)
 
 
-def _marks(label: str, kinds: tuple[str, ...], total: int, width: int, glyphs: Glyphs) -> list[Text]:
-    passed = [kind == PASSED for kind in kinds]
-    return marks(f"{label:<13}{f'{sum(passed)}/{total}':<7}", passed, total, width, glyphs)
+def _test_rows(trace: Trace, width: int, glyphs: Glyphs) -> list[Text]:
+    """A mark for each test, a bar of the solved instances, and the speed of the search."""
+    prepared, rows = trace.last(Prepared), list[Text]()
+    for stage, functions in _TESTED_BY.items():
+        coded = [
+            place for place, event in enumerate(trace.events) if isinstance(event, Coded) and event.which in functions
+        ]
+        kinds: list[str] = []
+        for event in trace.since(coded[-1] if coded else -1):
+            if isinstance(event, Tested) and event.stage == stage:
+                kinds[event.number :] = [event.kind]
+        total = getattr(prepared, stage) if prepared is not None else 0
+        passed = [kind == PASSED for kind in kinds]
+        rows += marks(f"{stage:<13}{f'{sum(passed)}/{total}':<7}", passed, total, width, glyphs)
+    return [*rows, _instances(trace, width, glyphs), _speed(trace, width)]
 
 
-def _instances(view: SearchView, width: int, glyphs: Glyphs) -> Text:
-    """Instances that are solved, as a bar: green for those, red for those that are not."""
-    total = view.prepared.instances if view.prepared is not None else 0
-    line = Text(f"{'instances':<13}", "bold", no_wrap=True)
-    line.append(f"{view.solved}/{total} ")
+def _coded_at(trace: Trace, which: Which) -> int:
+    """The place of the last answer for a function."""
+    return trace.place(Coded, where=lambda event: event.which == which)
+
+
+def _instances(trace: Trace, width: int, glyphs: Glyphs) -> Text:
+    """A bar of the instances: green for solved ones, red for the others that were tried."""
+    prepared, tried = trace.last(Prepared), trace.all(Attempted)
+    total, good = prepared.instances if prepared is not None else 0, sum(event.solved for event in tried)
+    line = Text(f"{'instances':<13}", "bold")
+    line.append(f"{good}/{total} ")
     room = max(0, min(60, width - line.cell_len))
-    solved = room * view.solved // total if total else 0
-    failed = room * view.tried // total - solved if total else 0
+    solved = room * good // total if total else 0
+    failed = room * len(tried) // total - solved if total else 0
     line.append(glyphs.across * solved, "bold green")
     line.append(glyphs.across * failed, "bold red")
     line.append(glyphs.dot * (room - solved - failed), "dim")
     return line
 
 
-def _speed(view: SearchView, width: int) -> Text:
-    parts = []
-    if view.search_seconds > 0:
-        parts.append(f"{view.expansions / view.search_seconds:,.0f} expansions/s")
-    if view.left is not None:
-        parts.append(f"{_time(view.left)} left")
-    if view.searching is not None:
-        parts.append(f"{view.searching.instance}: {view.searching.expansions:,} expanded")
-    return Text(one_line(", ".join(parts), width), "dim", no_wrap=True)
+def _speed(trace: Trace, width: int) -> Text:
+    """Expansions a second, an estimate of the time until all instances are tried, and the search that is running."""
+    tried, parts = trace.all(Attempted), list[str]()
+    seconds = sum(event.seconds for event in tried)
+    if seconds > 0:
+        parts.append(f"{sum(event.expansions for event in tried) / seconds:,.0f} expansions/s")
+    prepared = trace.last(Prepared)
+    if prepared is not None and tried and trace.last(Finished) is None:
+        begun = trace.seconds_at(trace.place(Prepared, Tested))
+        parts.append(f"{_time((trace.seconds - begun) / len(tried) * (prepared.instances - len(tried)))} left")
+    running = trace.last(SearchRunning)
+    if running is not None and trace.place(SearchRunning) > trace.place(Coded, Tested, Attempted):
+        parts.append(f"{running.instance}: {running.expansions:,} expanded")
+    return Text(one_line(", ".join(parts), width), "dim")
 
 
 def _time(seconds: float) -> str:
@@ -160,19 +144,33 @@ def _time(seconds: float) -> str:
     return f"{minutes} min {round(seconds) % 60} s" if minutes else f"{round(seconds)} s"
 
 
-def _function_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:
+def _feedback(trace: Trace, glyphs: Glyphs) -> tuple[str, list[Text]]:
+    """The last counterexample, or the last instance that was tried."""
+    rejected, last = trace.last(Rejected), trace.last(Attempted)
+    if rejected is not None and trace.place(Rejected) > trace.place(Attempted):
+        feedback = rejected.feedback
+        title = Text(f"{glyphs.failed} {feedback.category}: {clean(feedback.message)}", "bold red")
+        return "counterexample", [title, *(Text(clean(line), "red") for line in feedback.evidence)]
+    if last is not None:
+        text = f"{last.instance}: {last.kind}, {last.length} steps, {last.expansions:,} states expanded"
+        line = marked(last.solved, text, glyphs)
+        return "last instance", [line, *([Text(clean(last.message), line.style)] if last.message else [])]
+    tested = trace.place(Tested) > trace.place(Coded)
+    return "counterexample", [Text("nothing is wrong so far", "dim")] if tested else []
+
+
+def _functions_tab(step: Step, glyphs: Glyphs) -> list[Text]:
     lines: list[Text] = []
     for which, title in _TITLES.items():
-        function = frame.after.functions.get(which)
-        if function is not None:
-            lines.append(Text(f"{title}: answer {function.answers}", "bold"))
-            lines += code_lines(function.text, 0, frozenset(function.before.splitlines()), glyphs)
+        _, answer = _function(step.after, which)
+        if answer:
+            lines += [Text(f"{title}: answer {answer}", "bold"), *_function_lines(step.after, which, glyphs)]
     return lines or [Text("no function yet", "dim")]
 
 
-def _test_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:
+def _tests_tab(step: Step, glyphs: Glyphs) -> list[Text]:
     lines = []
-    for event in frame.events:
+    for event in step.events:
         if isinstance(event, Tested):
             message = f": {event.message}" if event.message else ""
             lines.append(marked(event.passed, f"{event.stage:<13}{event.number + 1:>3} {event.kind}{message}", glyphs))
@@ -183,48 +181,4 @@ def _test_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:
     return lines or [Text("nothing was tested", "dim")]
 
 
-class SearchScreen(CodeScreen[SearchView]):
-    """A `Screen`."""
-
-    start = SearchView()
-    fold = staticmethod(fold)
-    tabs = (
-        Tab("functions", _function_lines),
-        Tab("tests", _test_lines),
-    )
-    code_share, talk_share, keeps_end = 56, (4, 4), False
-
-    def code(self, view: SearchView, width: int, height: int, glyphs: Glyphs) -> RenderableType:
-        """Both functions, one above the other; on a small screen only the newer one."""
-        goal = len(view.functions.get("goal", FunctionView()).text.splitlines()) + 2
-        goal = min(max(_GOAL_LINES, goal), height // 3)
-        if goal < _GOAL_LINES:
-            return _function_panel(view, view.turn, width, height, glyphs)
-        return Group(
-            _function_panel(view, "successors", width, height - goal, glyphs),
-            _function_panel(view, "goal", width, goal, glyphs),
-        )
-
-    def tests(self, view: SearchView, width: int, glyphs: Glyphs) -> tuple[str, list[Text]]:
-        """A mark for each test, how many instances are solved, and how fast the search is."""
-        prepared, rows = view.prepared, []
-        for stage in _STAGES:
-            total = getattr(prepared, stage) if prepared is not None else 0
-            rows += _marks(stage, view.marks.get(stage, ()), total, width, glyphs)
-        return "tests", [*rows, _instances(view, width, glyphs), _speed(view, width)]
-
-    def feedback(self, view: SearchView, glyphs: Glyphs) -> tuple[str, list[Text]]:
-        """The last counterexample, or the last instance that was tried."""
-        if view.rejected is not None:
-            feedback = view.rejected.feedback
-            title = Text(f"{glyphs.failed} {feedback.category}: {clean(feedback.message)}", "bold red")
-            return "counterexample", [title, *(Text(clean(line), "red") for line in feedback.evidence)]
-        if view.last is not None:
-            last = view.last
-            text = f"{last.instance}: {last.kind}, {last.length} steps, {last.expansions:,} states expanded"
-            line = marked(last.solved, text, glyphs)
-            return "last instance", [line, *([Text(clean(last.message), line.style)] if last.message else [])]
-        return "counterexample", [Text("nothing is wrong so far", "dim")] if view.marks else []
-
-
-SCREEN = SearchScreen
+SCREEN = Screen(panes, (Tab("functions", _functions_tab), Tab("tests", _tests_tab)))

@@ -21,7 +21,7 @@ from pddlego.display.browser.episode import EpisodeScreen, EpisodeView, Sources
 from pddlego.display.browser.lists import EpisodesScreen, RunsScreen
 from pddlego.display.browser.table import FilteredTable, Rows
 from pddlego.display.console import UNICODE
-from pddlego.display.steps import first_difference
+from pddlego.episode.trace import first_difference
 from pddlego.methods.registry import make_codec, renderer_of
 from tests.evaluation.test_replay import RECORDED, RUNS
 from tests.scale import PATIENCE, scaled
@@ -171,7 +171,7 @@ def test_what_was_written_before_damage_is_shown(tmp_path: Path) -> None:
         file.write(b"noise\n")
 
     async def steps(pilot: Pilot[None]) -> None:
-        assert len(view(pilot).episode.frames) == 2
+        assert len(view(pilot).episode.steps) == 2
         assert "damaged" in shown(pilot)
 
     drive(at_episodes([journal], SOURCES), steps, (200, 50))
@@ -196,10 +196,10 @@ def test_every_tab_of_every_step(runs: Path, size: tuple[int, int]) -> None:
         await pilot.press("shift+tab")
         assert episode.tab == "events"
         await pilot.press("end")
-        assert episode.frame is not None
-        assert episode.frame.step == 21
+        assert episode.step is not None
+        assert episode.step.number == 21
         await pilot.press("right", "left", "left")
-        assert episode.frame.step == 19
+        assert episode.step.number == 19
 
     (journal,) = (runs / RUNS[0] / "episodes").iterdir()
     drive(at_episodes([journal], SOURCES), steps, size)
@@ -234,9 +234,9 @@ def test_jumps_and_search(runs: Path) -> None:
         await pilot.press("x", "d", "n")
         await pilot.press("slash", *"driveway", "enter")
         await pilot.pause()
-        assert episode.frame is not None
+        assert episode.step is not None
         assert episode.tab != "overview"
-        assert any("driveway" in line.plain for line in episode.lines(episode.tab, episode.frame))
+        assert any("driveway" in line.plain for line in episode.lines(episode.tab, episode.step))
         place = (episode.number, episode.tab)
         await pilot.press("n")
         assert (episode.number, episode.tab) != place
@@ -271,7 +271,7 @@ def test_two_episodes_side_by_side(tmp_path: Path) -> None:
     async def steps(pilot: Pilot[None]) -> None:
         views = list(pilot.app.screen.query(EpisodeView))
         assert len(views) == 2
-        assert views[0].different == first_difference(views[0].episode.frames, views[1].episode.frames) == 2
+        assert views[0].different == first_difference(views[0].episode.steps, views[1].episode.steps) == 2
         await until(pilot, lambda: [one.number for one in views] == [2, 2])
         assert "first difference: step 2" in shown(pilot)
         await pilot.press("right", "4")
@@ -303,7 +303,7 @@ def test_an_episode_is_followed_while_it_is_played(tmp_path: Path) -> None:
         assert episode.number == 1
         with (folder / "coin-edit-reader-seed1.jsonl").open("ab") as file:
             file.write(b"".join(LINES[7:]))
-        await until(pilot, lambda: episode.frame is not None and episode.frame.step == 21)
+        await until(pilot, lambda: episode.step is not None and episode.step.number == 21)
         await pilot.press("escape", "escape")
         await until(pilot, lambda: [row[1] for row in cells(pilot)] == ["won", "won"])
         (folder / "new-seed7.jsonl").write_bytes(b"".join(LINES[:7]))

@@ -23,6 +23,7 @@ from pddlego.pddl.conditions import conjuncts
 from pddlego.planning import ProcessPlanner
 from pddlego.runs.cells import Cell
 from tests.methods.builders.building import Scripted, build, dumped, of
+from tests.traces import trace_of
 
 GOLD = load("text-blocks", BuilderOptions())
 INIT: list[str] = component_of("init", GOLD.domain, GOLD.task(0))["facts"]
@@ -184,7 +185,7 @@ def test_an_action_beside_a_component_that_has_none_does_no_harm(planner: Proces
 
 def test_what_ends_early_counts_as_not_reached(planner: ProcessPlanner) -> None:
     events = build("text-coin", "build", Scripted({"types": ["no"] * 9}), planner)
-    numbers = MEASURING.of(events, of(events, Ended)[0].usage).numbers
+    numbers = MEASURING.of(trace_of(events)).numbers
     assert {numbers[name] for name in ("read", "valid", "solvable", "plan_valid", "equivalent")} == {0}
 
 

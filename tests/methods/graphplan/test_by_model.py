@@ -16,8 +16,9 @@ from pddlego.methods.graphplan.loading import load
 from pddlego.methods.graphplan.measure import measure
 from pddlego.methods.graphplan.options import GraphplanOptions
 from pddlego.runs.cells import Cell
+from tests.display.rendering import prefixes, screen_lines
 from tests.methods.graphplan.playing import played
-from tests.methods.graphplan.test_screen import drawn, views
+from tests.traces import trace_of
 
 MODE = "plan-by-model"
 TASK, SEED = "logistics", 4
@@ -46,7 +47,7 @@ def test_the_reader_writes_the_planner_s_plan(setting: str) -> None:
     done = concluded(events)
     assert (done.found, done.valid_damaged, done.valid, done.kind) == (True, True, True, "solved")
     assert [event.purpose for event in events if isinstance(event, Asked)] == ["plan"]
-    numbers = measure(events, ended(events).usage).numbers
+    numbers = measure(trace_of(events)).numbers
     assert numbers == {"found": 1, "valid_damaged": 1, "valid": 1, "actions": len(done.steps)}
 
 
@@ -153,7 +154,7 @@ def test_tasks_of_a_folder_are_planned_for(tmp_path: Path) -> None:
 def test_the_plan_and_its_fault_are_drawn(width: int, height: int) -> None:
     plan = a_plan()
     events = played(TASK, ("\n".join(plan[1:]), "\n".join(plan)), MODE, SEED)
-    pictures = [drawn(view, width, height) for view in views(events)]
+    pictures = [screen_lines("graphplan", trace, width, height) for trace in prefixes(events)]
     assert all(len(lines) <= height and all(len(line) <= width for line in lines) for lines in pictures)
     texts = ["\n".join(lines) for lines in pictures]
     assert any("unsatisfied precondition" in text for text in texts)

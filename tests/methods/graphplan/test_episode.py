@@ -16,6 +16,7 @@ from pddlego.methods.graphplan.measure import measure
 from pddlego.models.base import Completion, Request
 from pddlego.runs.cells import Cell
 from tests.methods.graphplan.playing import Hurried, played
+from tests.traces import trace_of
 
 TASK = "logistics"
 SEED = 4
@@ -50,7 +51,7 @@ def test_the_plain_algorithm_asks_nobody_and_is_what_keep_all_gives() -> None:
     assert not any(isinstance(event, Asked) for event in plain)
     kept = played(TASK, "keep-all", "graphplan-no-sort", SEED)
     assert {event.purpose for event in kept if isinstance(event, Asked)} == {"prune"}
-    numbers = [measure(events, ended(events).usage).numbers for events in (plain, kept)]
+    numbers = [measure(trace_of(events)).numbers for events in (plain, kept)]
     for name in ("expanded", "mutexes", "levels", "actions", "bound"):
         assert numbers[0][name] == numbers[1][name]
     assert numbers[1]["prune_calls"] == len([event for event in kept if isinstance(event, Grown)])
@@ -61,7 +62,7 @@ def test_the_plain_algorithm_asks_nobody_and_is_what_keep_all_gives() -> None:
 
 def test_what_is_measured_is_the_sum_over_all_passes() -> None:
     events = played(TASK, "adversarial", seed=SEED)
-    numbers = measure(events, ended(events).usage).numbers
+    numbers = measure(trace_of(events)).numbers
     grown = [event.made for event in events if isinstance(event, Grown)]
     passes = [event.made for event in events if isinstance(event, PassEnded)]
     assert numbers["passes"] == len(passes) >= 2
@@ -115,7 +116,7 @@ def test_a_plan_counts_in_the_domain_that_judges(setting: str, share: float, jud
     done = concluded(events)
     assert done.kind == kind
     assert (ended(events).outcome is Outcome.WON) == (kind == "solved")
-    numbers = measure(events, ended(events).usage).numbers
+    numbers = measure(trace_of(events)).numbers
     assert (numbers["found"], numbers["valid_damaged"]) == (1, 1)
     assert numbers["valid"] == int(setting == "movie")
     assert any(isinstance(event, Bounded) for event in events) == (kind == "solved" and bound != "none")
@@ -123,7 +124,7 @@ def test_a_plan_counts_in_the_domain_that_judges(setting: str, share: float, jud
 
 def test_what_is_found_nowhere_is_valid_nowhere() -> None:
     events = played(TASK, "keep-all", ALONE, SEED, corrupt=0.4)
-    numbers = measure(events, ended(events).usage).numbers
+    numbers = measure(trace_of(events)).numbers
     assert (numbers["found"], numbers["valid_damaged"], numbers["valid"]) == (0, 0, 0)
     assert concluded(events).message.endswith("(in the damaged domain)")
 

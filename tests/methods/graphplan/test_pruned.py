@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from pddlego.episode.events import Event, Limits, Started, Usage
+from pddlego.episode.events import Event, Limits, Started
 from pddlego.methods.graphplan.events import Grown, NeededPruned, PlanConcluded
 from pddlego.methods.graphplan.loading import load
 from pddlego.methods.graphplan.measure import measure
 from pddlego.methods.graphplan.options import GraphplanOptions
 from pddlego.methods.graphplan.pruned import check_recorded, needed_actions
 from pddlego.planning.graphplan.values import LevelAdded
+from tests.traces import trace_of
 
 OPTIONS = GraphplanOptions()
 SETTING = load("gripper", OPTIONS)
@@ -21,22 +22,22 @@ def episode(kind: str, *pruned: str) -> list[Event]:
 
 
 def test_a_pruned_action_of_a_shortest_plan_is_named() -> None:
-    found = [event for event in check_recorded(episode("no plan"), SETTING, OPTIONS) if isinstance(event, NeededPruned)]
+    found = check_recorded(trace_of(episode("no plan")), SETTING, OPTIONS).all(NeededPruned)
     assert found == [], "nothing was pruned"
-    needed = needed_actions(episode("no plan"), SETTING, OPTIONS)
+    needed = needed_actions(trace_of(episode("no plan")), SETTING, OPTIONS)
     assert needed
     every = list(needed[0])
-    checked = list(check_recorded(episode("no plan", *every), SETTING, OPTIONS))
-    assert [event.action for event in checked if isinstance(event, NeededPruned)] == every[:1]
-    assert every[0] in measure(checked, Usage()).first_error
-    again = list(check_recorded(checked, SETTING, OPTIONS))
-    assert again == checked, "what was found before is not doubled"
+    checked = check_recorded(trace_of(episode("no plan", *every)), SETTING, OPTIONS)
+    assert [event.action for event in checked.all(NeededPruned)] == every[:1]
+    assert every[0] in measure(checked).first_error
+    again = check_recorded(checked, SETTING, OPTIONS)
+    assert again.timed == checked.timed, "what was found before is not doubled"
 
 
 def test_pruning_is_not_to_blame_for_an_invalid_plan() -> None:
-    every = needed_actions(episode("no plan"), SETTING, OPTIONS)[0]
-    checked = list(check_recorded(episode("invalid plan", *every), SETTING, OPTIONS))
-    assert not any(isinstance(event, NeededPruned) for event in checked)
-    assert measure(checked, Usage()).first_error == "the reason"
-    solved = list(check_recorded(episode("solved", *every), SETTING, OPTIONS))
-    assert measure(solved, Usage()).first_error == ""
+    every = needed_actions(trace_of(episode("no plan")), SETTING, OPTIONS)[0]
+    checked = check_recorded(trace_of(episode("invalid plan", *every)), SETTING, OPTIONS)
+    assert not checked.all(NeededPruned)
+    assert measure(checked).first_error == "the reason"
+    solved = check_recorded(trace_of(episode("solved", *every)), SETTING, OPTIONS)
+    assert measure(solved).first_error == ""

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import io
 import re
 
 import pytest
-from rich.console import Console
 
 from pddlego.display.console import ASCII, UNICODE, Glyphs
 from pddlego.display.description import Describer
+from pddlego.display.screens import Canvas
 from pddlego.episode.events import Event
 from pddlego.methods.graphplan.events import DESCRIBED, Grown, Looking
-from pddlego.methods.graphplan.screen import GraphScreen, GraphView
+from pddlego.methods.graphplan.screen import SCREEN
 from pddlego.planning.graphplan.values import SearchProgress
+from tests.display.rendering import drawn, prefixes, screen_lines
 from tests.methods.graphplan.playing import played
-
-SCREEN = GraphScreen()
 
 
 @pytest.fixture(scope="module")
@@ -25,30 +23,16 @@ def events() -> list[Event]:
     return [*result[:-2], Looking(SearchProgress(2, 9, 3, 12_345, 600, 70)), *result[-2:]]
 
 
-def drawn(view: GraphView, width: int, height: int, glyphs: Glyphs = UNICODE) -> list[str]:
-    console = Console(file=io.StringIO(), width=width, height=height, force_terminal=False)
-    console.print(SCREEN.body(view, width, height, 0.0, glyphs))
-    assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue().splitlines()
-
-
-def views(events: list[Event]) -> list[GraphView]:
-    result = [SCREEN.start]
-    for number, event in enumerate(events):
-        result.append(SCREEN.fold(result[-1], event, number / 10))
-    return result
-
-
 @pytest.mark.parametrize(("width", "height"), [(72, 18), (80, 22), (109, 30), (110, 30), (200, 42)])
 def test_every_moment_fits(events: list[Event], width: int, height: int) -> None:
-    for view in views(events):
-        lines = drawn(view, width, height)
+    for trace in prefixes(events):
+        lines = screen_lines("graphplan", trace, width, height)
         assert len(lines) <= height
         assert all(len(line) <= width for line in lines)
 
 
 def test_levels_searches_and_the_plan_stand_there(events: list[Event]) -> None:
-    seen = ["\n".join(drawn(view, 130, 40)) for view in views(events)]
+    seen = ["\n".join(screen_lines("graphplan", trace, 130, 40)) for trace in prefixes(events)]
     assert any("planning graph: 18 objects" in text for text in seen)
     assert any("no plan without what was pruned" in text for text in seen)
     assert any("pass 2" in text for text in seen)
@@ -58,7 +42,7 @@ def test_levels_searches_and_the_plan_stand_there(events: list[Event]) -> None:
 
 
 def test_the_head_stands_over_its_columns(events: list[Event]) -> None:
-    lines = drawn(views(events)[-1], 130, 40)
+    lines = screen_lines("graphplan", prefixes(events)[-1], 130, 40)
     head = next(line for line in lines if "mutexes" in line)
     first = lines[lines.index(head) + 1]
     end = head.index("mutexes") + len("mutexes")
@@ -72,19 +56,22 @@ def test_lines_and_screen_count_the_same_facts(events: list[Event]) -> None:
     last = grown[-1].made.iteration
     lines = [describe(event, UNICODE).title.text for event in grown if event.made.iteration == last]
     counted = [re.search(r"level +(\d+): (\d+) facts", line) for line in lines]
-    rows = [re.search(r"│ +(\d+) +(\d+) ", line) for line in drawn(views(events)[-1], 130, 40)]
+    rows = [re.search(r"│ +(\d+) +(\d+) ", line) for line in screen_lines("graphplan", prefixes(events)[-1], 130, 40)]
     assert [result.groups() for result in rows if result] == [result.groups() for result in counted if result]
     assert len(lines) == grown[-1].made.level
 
 
 def test_a_plan_with_more_lines_than_rows_says_how_many_more(events: list[Event]) -> None:
-    lines = drawn(views(events)[-1], 80, 22)
+    ended = prefixes(events)[-1]
+    *lines, result = screen_lines("graphplan", ended, 80, 22)
+    assert result.startswith("won")
     start = next(number for number, line in enumerate(lines) if "─ plan ─" in line)
     assert "solved, 9 levels are enough" in lines[start + 1]
     hidden = re.search(r"(\d+) more", lines[-2])
     assert hidden is not None
     shown = len(lines[start + 1 : -2])
-    rows = drawn(views(events)[-1], 80, 200)
+    (column,) = SCREEN.panes(ended, Canvas(80, 200, 1.0, UNICODE))
+    rows = drawn(column.draw(80, 200), 80, 200).splitlines()
     whole = rows[next(number for number, line in enumerate(rows) if "─ plan ─" in line) + 1 : -1]
     assert shown + int(hidden.group(1)) == len([line for line in whole if line.strip("│ ")])
 

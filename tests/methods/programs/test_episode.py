@@ -17,6 +17,7 @@ from pddlego.methods.programs.reference_model import reference
 from pddlego.models.transcript import Conversation, ConversationModel, Turn
 from tests.methods.programs.playing import ending, events_of, small
 from tests.sandbox.ordinary import needs_locks
+from tests.traces import trace_of
 
 pytestmark = needs_locks
 
@@ -114,12 +115,12 @@ def test_the_curve_is_measured_where_it_is_asked_for() -> None:
     options = ProgramOptions(curve=True)
     events = events_of(small("ferry", options), ("a", "b", WRONG, RIGHT), options=options)
     assert [(event.answer, event.solved) for event in events if isinstance(event, Evaluated)] == [(1, 0), (2, 4)]
-    result = measure(events, ending(events).usage)
+    result = measure(trace_of(events))
     assert result.series["debug rounds"] == ((0.0, 0.0), (1.0, 1.0), (2.0, 1.0), (3.0, 1.0), (4.0, 1.0))
     assert result.numbers["answers"] == 2
     assert "debug rounds" not in {
         name
-        for name, points in measure(events_of(small("ferry"), ("a", "b", RIGHT)), ending(events).usage).series.items()
+        for name, points in measure(trace_of(events_of(small("ferry"), ("a", "b", RIGHT)))).series.items()
         if points
     }
 

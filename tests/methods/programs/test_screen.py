@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import io
-
 import pytest
-from rich.console import Console
 
-from pddlego.display.console import ASCII, UNICODE
+from pddlego.display.console import ASCII
 from pddlego.display.description import Describer
 from pddlego.episode.events import Event
 from pddlego.methods.programs.events import DESCRIBED
 from pddlego.methods.programs.reference_model import reference
-from pddlego.methods.programs.screen import ProgramScreen, ProgramView
+from tests.display.rendering import prefixes, screen_lines
 from tests.methods.programs.playing import events_of, small
 from tests.sandbox.ordinary import needs_locks
 
 pytestmark = needs_locks
 
-SCREEN = ProgramScreen()
 WRONG = "```python\ndef get_plan(objects, init, goal):\n    return ['\x1b[2Jsail']\n```"
 
 
@@ -27,29 +23,17 @@ def events() -> list[Event]:
     return events_of(small("ferry"), ("a", "b", WRONG, f"```python\n{reference('ferry')}```"))
 
 
-def drawn(view: ProgramView, width: int, height: int) -> list[str]:
-    console = Console(file=io.StringIO(), width=width, height=height, force_terminal=False)
-    console.print(SCREEN.body(view, width, height, 0.0, UNICODE))
-    assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue().splitlines()
-
-
 @pytest.mark.parametrize(("width", "height"), [(72, 18), (80, 22), (109, 30), (110, 30), (200, 42)])
 def test_every_moment_fits(events: list[Event], width: int, height: int) -> None:
-    view = SCREEN.start
-    for number, event in enumerate(events):
-        view = SCREEN.fold(view, event, float(number))
-        lines = drawn(view, width, height)
+    for trace in prefixes(events):
+        lines = screen_lines("programs", trace, width, height)
         assert len(lines) <= height
         assert max(map(len, lines)) <= width
         assert "\x1b[2J" not in "".join(lines)
 
 
 def test_what_came_last_is_marked_and_the_tasks_are_counted(events: list[Event]) -> None:
-    view = SCREEN.start
-    for event in events:
-        view = SCREEN.fold(view, event, 1.0)
-    text = "\n".join(drawn(view, 120, 40))
+    text = "\n".join(screen_lines("programs", prefixes(events)[-1], 120, 40))
     assert "program 2:" in text
     assert "+     here = next(" in text
     assert "training   3/3" in text and "evaluation 4/4" in text

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from pddlego.episode.events import Accepted, Ended, Event, Limits, Outcome, Rejected, Started, Usage
+from pddlego.episode.events import Accepted, Ended, Event, Limits, Outcome, Rejected, Started
 from pddlego.methods.textgames.events import Observed
 from pddlego.methods.textgames.measure import measure
 from pddlego.models.base import Feedback
+from tests.traces import trace_of
 
 ACCEPTED, EXPECTED = Accepted("problem", "p"), Accepted("problem", "p", source="plan")
 DOMAIN = Accepted("domain", "d")
@@ -34,10 +35,10 @@ def started(mode: str) -> Started:
 def test_first_answers_are_accepted_and_no_command_is_refused(
     events: list[Event], first_try: int, share: float
 ) -> None:
-    numbers = measure([started("full-no-hint"), *events], Usage()).numbers
+    numbers = measure(trace_of([started("full-no-hint"), *events])).numbers
     assert (numbers["first_try"], numbers["first_answers"]) == (first_try, share)
 
 
 @pytest.mark.parametrize(("mode", "events"), [("act", [REJECTED, DONE, WON]), ("edit", [WON])])
 def test_without_plans_or_answers_nothing_is_said_of_them(mode: str, events: list[Event]) -> None:
-    assert not {"first_try", "first_answers"} & set(measure([started(mode), *events], Usage()).numbers)
+    assert not {"first_try", "first_answers"} & set(measure(trace_of([started(mode), *events])).numbers)

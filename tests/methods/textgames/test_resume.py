@@ -46,7 +46,7 @@ def failed(tmp_path_factory: pytest.TempPathFactory, coin: GameSetting, planner:
     episode = Episode(coin, 4, "edit", Limits(50), retries=1)
     events = episode_events(episode, make_game(coin, 4), Forgetful("kitchen", "west"), planner)
     recorded = kept(tmp_path_factory.mktemp("runs"), coin, 4, "edit", events, retries=1)
-    assert ended(recorded.events).outcome is Outcome.NO_PLAN
+    assert ended(recorded.trace.events).outcome is Outcome.NO_PLAN
     return recorded_game(recorded)
 
 
@@ -76,7 +76,7 @@ def test_one_corrected_fact_brings_a_failed_episode_to_success(
     assert told.removed == ()
     assert told.source == str(failed.journal)
     assert ended(events).outcome is Outcome.WON
-    assert [item.text for item in of(events, Observed)][:14] == [item.text for item in failed.observed]
+    assert [item.text for item in of(events, Observed)][:14] == [item.text for item in failed.trace.all(Observed)]
     assert of(events, Planned)[0].plan[0].command == "move west"
     assert of(events, ev.Asked)[0].call == 1
 

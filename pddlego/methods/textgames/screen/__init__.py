@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
-from rich.align import Align
-from rich.console import Group, RenderableType
-from rich.panel import Panel
 from rich.text import Text
 
 from pddlego.display.console import Glyphs
 from pddlego.display.description import MARKED
-from pddlego.display.frames import Frame
-from pddlego.display.screens import Tab, asking_lines, beside, fitted, word_lines
+from pddlego.display.rows import fitted
+from pddlego.display.screens import Canvas, Column, Fit, Pane, Screen, Tab, request_lines, streamed_lines
 from pddlego.episode.events import Accepted, Rejected
+from pddlego.episode.trace import Step, Trace
 from pddlego.methods.textgames.events import FactsChecked, Observed, Planned, status_of
 from pddlego.methods.textgames.screen.map import DrawnHouse, draw, fits, house_of, recipe_of, words_of
 from pddlego.methods.textgames.screen.reading import reading_lines
-from pddlego.methods.textgames.screen.view import GameView, expected_problem, fold, problem_of
+from pddlego.methods.textgames.screen.view import GameView, expected_problem, problem_of
 from pddlego.methods.textgames.settings import MapRule
 from pddlego.pddl import EntryKind, Problem, diff, from_name
 from pddlego.pddl.conditions import Renaming
@@ -28,21 +26,36 @@ from pddlego.pddl.problem import rename
 from pddlego.util.text import clean, count, one_line
 
 
-def map_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
+def map_pane(view: GameView, glyphs: Glyphs, rows: int | None = None) -> Pane:
     """The house as known so far, with a legend of the signs in use."""
-    inner, lines = width - 4, height - 2
+    rule = view.map_rule
     if view.writes_domain and not view.has_map:
-        return _domain_panel(view, width, height, glyphs)
-    if view.map_rule is None or not (view.problem or view.arriving):
-        body: RenderableType = Text("nothing is known yet" if view.map_rule else "no map", style="dim")
-        return Panel(body, title="map", height=height, width=width, border_style="dim")
-    house = _house(view, view.map_rule)
-    below = _below_map(expected_problem(view), house, view.map_rule, inner, glyphs)[: max(0, lines - _LEAST_MAP)]
-    lines -= len(below)
-    picture = Align(draw(house, inner, lines, glyphs), "center", vertical="middle", height=lines)
-    title = _map_title(view) + ("" if fits(house, inner, lines) else " (a part)")
-    whole, subtitle = Group(picture, *below), _legend(view.map_rule, glyphs)
-    return Panel(whole, title=title, subtitle=subtitle, height=height, width=width, border_style="dim")
+        return domain_pane(view, glyphs, rows)
+    if rule is None or not (view.problem or view.arriving):
+        return Pane("map", _fits([Text("nothing is known yet" if rule else "no map", "dim")]), rows)
+    house, problem = _house(view, rule), expected_problem(view)
+
+    def below(width: int, height: int) -> list[Text]:
+        return _below_map(problem, house, rule, width, glyphs)[: max(0, height - _LEAST_MAP)]
+
+    def picture(width: int, height: int) -> list[Text]:
+        under = below(width, height)
+        lines = height - len(under)
+        return [*_centered(list(draw(house, width, lines, glyphs).split("\n")), width, lines), *under]
+
+    def title(width: int, height: int) -> str:
+        is_whole = fits(house, width, height - len(below(width, height)))
+        return _map_title(view) + ("" if is_whole else " (a part)")
+
+    return Pane(title, picture, rows, subtitle=_legend(rule, glyphs))
+
+
+def _centered(lines: Sequence[Text], width: int, height: int) -> list[Text]:
+    """Lines in the middle of a space of exactly `height` lines."""
+    margin = " " * max(0, (width - max((line.cell_len for line in lines), default=0)) // 2)
+    above = max(0, (height - len(lines)) // 2)
+    rows = [*[Text()] * above, *(Text(margin) + line for line in lines)]
+    return [*rows, *[Text()] * max(0, height - len(rows))]
 
 
 def _house(view: GameView, rule: MapRule) -> DrawnHouse:
@@ -67,15 +80,15 @@ _TEXT_WIDTH = 50
 """Columns of what the game said below it: the page of a phone is as wide as its longest line."""
 
 
-def _map_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:
+def _map_lines(step: Step, glyphs: Glyphs) -> list[Text]:
     """The map after a step, what was seen where, and what the game said."""
-    view, lines = frame.after, list[Text]()
+    view, lines = GameView(step.after), list[Text]()
     if view.map_rule is not None and view.problem:
         house = _house(view, view.map_rule)
         lines += [Text(_map_title(view), "bold")] if view.sketched or view.errors else []
         lines += [*draw(house, *_MAP_SIZE, glyphs).split("\n"), _legend(view.map_rule, glyphs)]
         lines += [*_below_map(expected_problem(view), house, view.map_rule, _MAP_SIZE[0], glyphs), Text()]
-    for event in frame.events:
+    for event in step.events:
         if isinstance(event, Observed):
             lines += _answer(event, _TEXT_WIDTH, 1000, glyphs)
     return lines
@@ -106,11 +119,12 @@ def _below_map(problem: Problem, house: DrawnHouse, rule: MapRule, width: int, g
     return lines
 
 
-def changes_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
+def changes_pane(view: GameView, glyphs: Glyphs, rows: int | None = None) -> Pane:
     """What the last answer changed in the problem; why it was rejected, if it was."""
     lines: list[Text] = []
     if view.arriving is not None:
-        return _panel(_arriving_lines(view, glyphs)[-max(1, height - 2) :], "problem (streaming)", width, height)
+        arriving = _arriving_lines(view, glyphs)
+        return Pane("problem (streaming)", lambda width, height: fitted(arriving[-height:], width, height), rows)
     if view.rejected is not None:
         feedback = view.rejected.feedback
         lines.append(Text(f"{glyphs.failed} {view.rejected.counted} rejected: {feedback.category}", "red"))
@@ -129,7 +143,7 @@ def changes_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Pa
     lines = [*_error_lines(view), *lines]
     if not lines:
         lines.append(Text("no change" if view.problem else "", "dim"))
-    return _panel(lines, "problem: what changed", width, height)
+    return Pane("problem: what changed", _fits(lines), rows)
 
 
 def _arriving_lines(view: GameView, glyphs: Glyphs) -> list[Text]:
@@ -140,16 +154,23 @@ def _arriving_lines(view: GameView, glyphs: Glyphs) -> list[Text]:
     return [*lines, *(_change(glyphs.added, change, "green") for change in changed.added)]
 
 
-def _words_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
+def words_pane(view: GameView, glyphs: Glyphs, rows: int | None = None) -> Pane:
     """The reasoning and the answer of the model as they are streamed."""
-    parts = {"reasoning": view.request.thought, "answer": view.request.text} if view.request else {}
+    request = view.trace.request
+    parts = {"reasoning": request.reasoning, "answer": request.text} if request else {}
     counts = f" {glyphs.dot} ".join(f"{name} {len(text):,}" for name, text in parts.items() if text)
-    return _panel(word_lines(view, width - 4, height - 2), f"{counts} chars" if counts else "", width, height)
+    title = f"{counts} chars" if counts else ""
+    return Pane(title, lambda width, height: streamed_lines(view.trace, width, height), rows)
+
+
+def _fits(lines: Sequence[Text]) -> Fit:
+    """Show lines whole while there is room."""
+    return lambda width, height: fitted(lines, width, height)
 
 
 def _goals_of(view: GameView) -> tuple[str, ...]:
     """The goals on the ladder: where the model writes them those of its last answer that were tried."""
-    tried = tuple(rung.name for rung in view.tried)
+    tried = tuple(rung.name for rung in view.planned.tried)
     return tried if view.writes_domain and set(tried) - set(view.goals) else view.goals
 
 
@@ -157,18 +178,18 @@ def _ladder_lines(view: GameView, width: int, glyphs: Glyphs) -> list[Text]:
     """Every goal with what planning for it gave; the one in use is marked."""
     if not view.goals:
         return [Text("no goals: the model chooses commands", "dim")]
-    tried = {rung.name: rung for rung in view.tried}
+    tried = {rung.name: rung for rung in view.planned.tried}
     lines: list[Text] = []
     for number, goal in enumerate(_goals_of(view), start=1):
         result = tried.get(goal)
         if result is None:
             line, note = Text(f"  {number} {goal}", "dim"), ""
-        elif goal == view.rung:
+        elif goal == view.planned.rung:
             line, note = Text(f"{glyphs.used} {number} {goal}", "bold green"), f" {result.seconds * 1000:.0f} ms"
         else:
             line, note = Text(f"{glyphs.failed} {number} {goal}"), f" {status_of(result)}"
         if line.cell_len + len(note) <= width:
-            line.append(note, style="dim" if goal == view.rung else "yellow")
+            line.append(note, style="dim" if goal == view.planned.rung else "yellow")
         lines.append(line)
     return lines
 
@@ -176,57 +197,64 @@ def _ladder_lines(view: GameView, width: int, glyphs: Glyphs) -> list[Text]:
 def _plan_lines(view: GameView, height: int, glyphs: Glyphs) -> list[Text]:
     """The plan in PDDL with the executed part ticked off; of a long plan the part around the next step."""
     lines: list[Text] = []
-    for number, step in enumerate(view.plan):
+    for number, step in enumerate(view.planned.plan):
         if number < view.executed:
             lines.append(Text(f"{glyphs.done} {clean(step.action)}", "dim"))
         else:
             lines.append(Text(f"{glyphs.used if number == view.executed else ' '} {clean(step.action)}"))
     if view.mismatch:
         lines.append(Text(f"! {clean(view.mismatch)}", "yellow"))
-    if not lines and view.tried:
+    if not lines and view.planned.tried:
         lines.append(Text("no plan", "red"))
     # What comes next matters more than what was done.
     first = max(0, min(view.executed - 1, len(lines) - height))
     return lines[first : first + height]
 
 
-def ladder_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
-    """The goal ladder in a panel of its own."""
-    return _panel(_ladder_lines(view, width - 4, glyphs), "goal ladder", width, height)
+def ladder_pane(view: GameView, glyphs: Glyphs, rows: int) -> Pane:
+    """The goal ladder in a pane of its own."""
+    return Pane("goal ladder", lambda width, height: fitted(_ladder_lines(view, width, glyphs), width, height), rows)
 
 
-def plan_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
-    """The plan in a panel of its own; while an answer comes, that."""
-    if speaks(view):
-        return _words_panel(view, width, height, glyphs)
-    return _panel(_plan_lines(view, height - 2, glyphs), _plan_title(view, glyphs), width, height)
+def plan_pane(view: GameView, glyphs: Glyphs, rows: int) -> Pane:
+    """The plan in a pane of its own; while an answer is streamed, the answer."""
+    if _is_streaming(view):
+        return words_pane(view, glyphs, rows)
+
+    def plan(width: int, height: int) -> list[Text]:
+        return fitted(_plan_lines(view, height, glyphs), width, height)
+
+    return Pane(_plan_title(view, glyphs), plan, rows)
 
 
-def goal_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
-    """Ladder and plan in one panel, for screens without room for two; while an answer is streamed, the answer."""
-    if speaks(view):
-        return _words_panel(view, width, height, glyphs)
-    ladder = _ladder_lines(view, width - 4, glyphs)
-    plan = _plan_lines(view, max(1, height - 2 - len(ladder)), glyphs)
-    return _panel([*ladder, *plan], f"goals and {_plan_title(view, glyphs)}", width, height)
+def goal_pane(view: GameView, glyphs: Glyphs, rows: int) -> Pane:
+    """Ladder and plan in one pane, for screens without room for two; while an answer is streamed, the answer."""
+    if _is_streaming(view):
+        return words_pane(view, glyphs, rows)
+
+    def goals(width: int, height: int) -> list[Text]:
+        ladder = _ladder_lines(view, width, glyphs)
+        return fitted([*ladder, *_plan_lines(view, max(1, height - len(ladder)), glyphs)], width, height)
+
+    return Pane(f"goals and {_plan_title(view, glyphs)}", goals, rows)
 
 
-def _domain_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
+def domain_pane(view: GameView, glyphs: Glyphs, rows: int | None = None) -> Pane:
     """The domain that the model has written so far, part by part, the new parts in green."""
-    parts = _domain_lines_of(view)
+    parts = _domain_parts(view)
     lines = [Text(clean(part), "green" if part in view.domain_change.added else "") for part in parts]
     title = f"domain {glyphs.dot} {len(parts)} parts" if parts else "domain"
-    return _panel(lines or [Text("nothing is written yet", "dim")], title, width, height)
+    return Pane(title, _fits(lines or [Text("nothing is written yet", "dim")]), rows)
 
 
-def _domain_lines_of(view: GameView) -> list[str]:
+def _domain_parts(view: GameView) -> list[str]:
     """The parts of the domain, a line each; none for an invalid domain."""
     reading = read_domain(view.domain)
     invalid = any(defect.blocking for defect in reading.defects)
     return [] if invalid else list(domain_parts(reading.domain).values())
 
 
-def problem_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
+def problem_pane(view: GameView, glyphs: Glyphs) -> Pane:
     """All facts of the problem, the new ones in green."""
     added = set(view.change.added)
     if view.arriving is not None:
@@ -234,7 +262,7 @@ def problem_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Pa
     text = view.problem if view.arriving is None else str(view.arriving)
     facts = [line.strip() for line in text.splitlines() if line.startswith("    ")]
     lines = [*_error_lines(view), *(Text(clean(fact), _fact_style(fact, added, view)) for fact in facts)]
-    return _panel(lines, f"problem {glyphs.dot} {count(len(facts), 'line')}" if facts else "problem", width, height)
+    return Pane(f"problem {glyphs.dot} {count(len(facts), 'line')}" if facts else "problem", _fits(lines))
 
 
 def _fact_style(fact: str, added: Collection[str], view: GameView) -> str:
@@ -246,37 +274,41 @@ def _error_lines(view: GameView) -> list[Text]:
     return [Text(f"{verdict}: {clean(fact)}", "bold magenta") for fact, verdict in view.errors.items()]
 
 
-def log_panel(view: GameView, width: int, height: int, now: float, glyphs: Glyphs) -> Panel:
+def log_pane(view: GameView, canvas: Canvas, rows: int | None = None) -> Pane:
     """The last commands and what the game answered, the newest at the bottom; as many in full as there is room."""
-    inner, room = width - 4, max(1, height - 2)
-    last = fitted([*_waiting_lines(view, now), *asking_lines(view, now)], inner, room)
-    if speaks(view) and not view.goals:
-        last += word_lines(view, inner, room // 2)
-    spare = room - len(last)
-    newest = list(reversed(view.log))[: max(0, spare)]
-    whole = [len(_answer(event, inner, room, glyphs)) for event in newest]
-    heights = [min(_LINES_OF_NEWEST, rows, spare) if number == 0 else 1 for number, rows in enumerate(whole)]
-    while sum(heights) > spare:
-        heights.pop()
-    for number, rows in enumerate(whole[: len(heights)]):
-        heights[number] += min(rows - heights[number], spare - sum(heights))
-    shown = [_answer(event, inner, rows, glyphs) for event, rows in zip(newest, heights, strict=False)]
-    lines = [line for answer in reversed(shown) for line in answer]
-    return _panel([*lines, *last][-room:], "game", width, height)
+    waiting = [*_waiting_lines(view, canvas.now), *request_lines(view.trace, canvas.now)]
+
+    def log(width: int, height: int) -> list[Text]:
+        last = fitted(waiting, width, height)
+        if not view.goals:
+            last += streamed_lines(view.trace, width, height // 2)
+        spare = height - len(last)
+        newest = list(reversed(view.log))[: max(0, spare)]
+        needed = [len(_answer(event, width, height, canvas.glyphs)) for event in newest]
+        heights = [min(_LINES_OF_NEWEST, lines, spare) if number == 0 else 1 for number, lines in enumerate(needed)]
+        while sum(heights) > spare:
+            heights.pop()
+        for number, lines in enumerate(needed[: len(heights)]):
+            heights[number] += min(lines - heights[number], spare - sum(heights))
+        shown = [_answer(event, width, own, canvas.glyphs) for event, own in zip(newest, heights, strict=False)]
+        return fitted([*(line for answer in reversed(shown) for line in answer), *last][-height:], width, height)
+
+    return Pane("game", log, rows, latest=True)
 
 
 _LINES_OF_NEWEST = 4
 """Lines that the newest answer has at least, before older answers get any."""
 
 
-def speaks(view: GameView) -> bool:
-    """Whether words of an answer are coming."""
-    return view.request is not None and bool(view.request.text or view.request.thought)
+def _is_streaming(view: GameView) -> bool:
+    """Whether a part of an answer has come."""
+    request = view.trace.request
+    return request is not None and bool(request.text or request.reasoning)
 
 
 def _waiting_lines(view: GameView, now: float) -> list[Text]:
     """What is waited for besides a model, when that takes a while."""
-    passed = now - view.waiting_since
+    passed = now - view.trace.seconds
     return [Text(f"   {view.waiting} … {passed:.0f} s", "cyan")] if view.waiting and passed >= 1 else []
 
 
@@ -291,28 +323,23 @@ def _answer(event: Observed, width: int, height: int, glyphs: Glyphs) -> list[Te
 
 
 def _plan_title(view: GameView, glyphs: Glyphs) -> str:
-    return f"plan {glyphs.dot} {count(len(view.plan), 'step')}" if view.plan else "plan"
+    return f"plan {glyphs.dot} {count(len(view.planned.plan), 'step')}" if view.planned.plan else "plan"
 
 
 def _change(sign: str, fact: str, style: str) -> Text:
     return Text(f"{sign} {clean(fact)}", style)
 
 
-def _panel(lines: list[Text], title: str, width: int, height: int) -> Panel:
-    rows = fitted(lines, width - 4, max(1, height - 2))
-    body = Text("\n", no_wrap=True, overflow="ellipsis").join(rows)
-    return Panel(body, title=title, height=height, width=width, border_style="dim")
-
-
-def _problem_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:
+def _problem_lines(step: Step, glyphs: Glyphs) -> list[Text]:
     """The problem before and after the step in one list: what was removed, what was added, and what stayed.
 
     Renamed parts are shown above, and count as unchanged.
     """
-    if not frame.after.problem:
+    view = GameView(step.after)
+    if not view.problem:
         return [Text("no problem is known", "dim")]
-    renamed = _renamed(frame)
-    before, after = rename(problem_of(frame.before), Renaming(dict(renamed))), problem_of(frame.after)
+    renamed = [pair for event in step.events if isinstance(event, Accepted) for pair in event.renamed]
+    before, after = rename(problem_of(GameView(step.before)), Renaming(dict(renamed))), problem_of(view)
     lines = [Text(clean(f"{old} {glyphs.arrow} {new}"), "cyan") for old, new in renamed]
     if lines:
         lines.append(Text())
@@ -326,15 +353,15 @@ def _problem_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:
         for planned in new:
             fact = str(planned)
             sign = glyphs.added if fact not in kept else " "
-            style = "magenta" if fact in frame.after.errors else "green" if fact not in kept else ""
+            style = "magenta" if fact in view.errors else "green" if fact not in kept else ""
             lines.append(Text(f"{sign} {clean(fact)}", style))
-    return [*_checked_lines(frame), *lines]
+    return [*_checked_lines(step), *lines]
 
 
-def _checked_lines(frame: Frame) -> list[Text]:
+def _checked_lines(step: Step) -> list[Text]:
     """What is true of the facts of the step's problem, and of rejected answers."""
     lines: list[Text] = []
-    for event in frame.events:
+    for event in step.events:
         if isinstance(event, FactsChecked):
             title = "rejected answer" if event.rejected else "facts checked"
             lines.append(
@@ -347,28 +374,32 @@ def _checked_lines(frame: Frame) -> list[Text]:
     return [*lines, Text()] if lines else []
 
 
-def _domain_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:
+def _domain_lines(step: Step, glyphs: Glyphs) -> list[Text]:
     """The domain before and after the step in one list, part by part, and why answers were rejected."""
-    before, after = _domain_lines_of(frame.before), _domain_lines_of(frame.after)
+    before, after = _domain_parts(GameView(step.before)), _domain_parts(GameView(step.after))
     lines = [Text(f"{glyphs.removed} {clean(line)}", "red") for line in before if line not in after]
     for line in after:
         new = line not in before
         lines.append(Text(f"{glyphs.added if new else ' '} {clean(line)}", "green" if new else ""))
-    rejected = [event for event in frame.events if isinstance(event, Rejected)]
+    rejected = [event for event in step.events if isinstance(event, Rejected)]
     for event in rejected:
         lines += [Text(), Text(clean(f"{glyphs.failed} {event.feedback.message}"), "red")]
         lines += [Text(f"  {clean(line)}", "red") for line in event.feedback.evidence]
     return lines or [Text("nothing is written yet", "dim")]
 
 
-def _ladder_lines_in_full(frame: Frame, glyphs: Glyphs) -> Iterator[Text]:
+def _ladder_tab(step: Step, glyphs: Glyphs) -> list[Text]:
+    return list(_ladder_lines_in_full(step, glyphs))
+
+
+def _ladder_lines_in_full(step: Step, glyphs: Glyphs) -> Iterator[Text]:
     """Every rung that was tried in this step with what came of it and why, then the plan with what it expects."""
-    planned = [event for event in frame.events if isinstance(event, Planned)]
+    planned, view = [event for event in step.events if isinstance(event, Planned)], GameView(step.after)
     if not planned:
         yield Text("nothing was planned in this step", "dim")
-        if frame.after.plan:
-            yield Text(f"the plan for '{clean(frame.after.rung or '')}' goes on:", "dim")
-            yield from _plan(frame.after, glyphs)
+        if view.planned.plan:
+            yield Text(f"the plan for '{clean(view.planned.rung or '')}' goes on:", "dim")
+            yield from _plan(view, glyphs)
         return
     for number, event in enumerate(planned):
         if number:
@@ -380,18 +411,18 @@ def _ladder_lines_in_full(frame: Frame, glyphs: Glyphs) -> Iterator[Text]:
             yield line
             if rung.message:
                 yield Text(f"    {clean(rung.message)}", "dim")
-        for name in frame.after.goals[len(event.tried) :]:
+        for name in view.goals[len(event.tried) :]:
             yield Text(f"  {clean(name)}", "dim").append("  not tried")
     yield Text()
-    yield from _plan(frame.after, glyphs)
+    yield from _plan(view, glyphs)
 
 
 def _plan(view: GameView, glyphs: Glyphs) -> Iterator[Text]:
-    if not view.plan:
+    if not view.planned.plan:
         yield Text("no plan", "red")
         return
-    yield Text(f"plan: {count(len(view.plan), 'step')}", "bold")
-    for number, step in enumerate(view.plan):
+    yield Text(f"plan: {count(len(view.planned.plan), 'step')}", "bold")
+    for number, step in enumerate(view.planned.plan):
         mark = glyphs.done if number < view.executed else glyphs.used if number == view.executed else " "
         line = Text(f"{mark} {clean(step.action)}", "dim" if number < view.executed else "")
         line.append(f"  {clean(step.command) or '(not sayable yet)'}", "cyan")
@@ -403,84 +434,60 @@ def _plan(view: GameView, glyphs: Glyphs) -> Iterator[Text]:
         yield Text(f"! {clean(view.mismatch)}", "yellow")
 
 
-def _renamed(frame: Frame) -> list[tuple[str, str]]:
-    return [pair for event in frame.events if isinstance(event, Accepted) for pair in event.renamed]
+_VERY_WIDE = 170
 
-
-WIDE, _VERY_WIDE = 110, 170
-
-
-SHORT = 5
+_SHORT = 5
 """Lines that the map and the goals have at least while a question takes the rest."""
 
 
-def body(view: GameView, width: int, height: int, now: float, glyphs: Glyphs) -> RenderableType:
-    """Everything about the episode, exactly `width` wide and at most `height` lines high."""
+def panes(trace: Trace, canvas: Canvas) -> list[Column]:
+    """Map and game, goals and plan, problem and domain, as far as there is room."""
+    view, width, height, glyphs = GameView(trace), canvas.width, canvas.height, canvas.glyphs
     if not view.goals:
-        draw_all = _scene if view.sketched else log_panel
-        return draw_all(view, width, height, now, glyphs)
+        return [_scene(view, canvas, None) if view.sketched else Column([log_pane(view, canvas)])]
     if width >= _VERY_WIDE:
-        left, middle = width * 45 // 100, width * 27 // 100
-        return beside(
-            _scene(view, left, height, now, glyphs),
-            _thoughts(view, middle, height, glyphs),
-            _files(view, width - left - middle, height, glyphs),
-        )
-    if width >= WIDE:
-        left = width * 6 // 10
-        return beside(_scene(view, left, height, now, glyphs), _thoughts(view, width - left, height, glyphs))
+        left = _scene(view, canvas, canvas.share(45))
+        return [left, _thoughts(view, canvas, canvas.share(27)), _files(view, canvas)]
+    if canvas.is_wide:
+        return [_scene(view, canvas, canvas.share(60)), _thoughts(view, canvas, None)]
     log = max(5, height // 5)
-    middle = max(SHORT, min(max(len(_goals_of(view)) + 4, height // 3), height - log - SHORT))
-    left = width // 2
-    return Group(
-        map_panel(view, width, height - middle - log, glyphs),
-        beside(goal_panel(view, left, middle, glyphs), changes_panel(view, width - left, middle, glyphs)),
-        log_panel(view, width, log, now, glyphs),
-    )
+    middle = max(_SHORT, min(max(len(_goals_of(view)) + 4, height // 3), height - log - _SHORT))
+    goals, changes = goal_pane(view, glyphs, middle), changes_pane(view, glyphs, middle)
+    return [Column([map_pane(view, glyphs), (goals, changes), log_pane(view, canvas, log)])]
 
 
-def _scene(view: GameView, width: int, height: int, now: float, glyphs: Glyphs) -> RenderableType:
-    """What the game is: the map and the last answers."""
-    log = max(8, height // 3)
-    upper = map_panel(view, width, height - log, glyphs)
-    return Group(upper, log_panel(view, width, log, now, glyphs))
+def _scene(view: GameView, canvas: Canvas, width: int | None) -> Column:
+    """The game: the map and the last responses."""
+    return Column([map_pane(view, canvas.glyphs), log_pane(view, canvas, max(8, canvas.height // 3))], width)
 
 
-def _thoughts(view: GameView, width: int, height: int, glyphs: Glyphs) -> RenderableType:
-    """What the agent makes of it: goals, plan, and what it learned."""
-    ladder = len(_goals_of(view)) + 2
-    plan = max(5, height // 3 if speaks(view) else min(len(view.plan) + 2, height // 3))
-    return Group(
-        ladder_panel(view, width, ladder, glyphs),
-        plan_panel(view, width, plan, glyphs),
-        changes_panel(view, width, height - ladder - plan, glyphs),
-    )
+def _thoughts(view: GameView, canvas: Canvas, width: int | None) -> Column:
+    """The agent: goals, plan, and what the last answer changed."""
+    ladder, third = len(_goals_of(view)) + 2, canvas.height // 3
+    plan = max(5, third if _is_streaming(view) else min(len(view.planned.plan) + 2, third))
+    glyphs = canvas.glyphs
+    return Column([ladder_pane(view, glyphs, ladder), plan_pane(view, glyphs, plan), changes_pane(view, glyphs)], width)
 
 
-def _files(view: GameView, width: int, height: int, glyphs: Glyphs) -> RenderableType:
+def _files(view: GameView, canvas: Canvas) -> Column:
     """The problem, and the domain where the model writes it and the map does not stand in its place."""
+    problem = problem_pane(view, canvas.glyphs)
     if not (view.writes_domain and view.has_map):
-        return problem_panel(view, width, height, glyphs)
-    upper = height // 2
-    lower = problem_panel(view, width, height - upper, glyphs)
-    return Group(_domain_panel(view, width, upper, glyphs), lower)
+        return Column([problem])
+    return Column([domain_pane(view, canvas.glyphs, canvas.height // 2), problem])
 
 
-class GameScreen:
-    """A `Screen`."""
-
-    start = GameView()
-    tabs = (
-        Tab("map", _map_lines, lambda view: view.has_map, drawn=True),
+SCREEN = Screen(
+    panes,
+    (
+        Tab("map", _map_lines, lambda trace: GameView(trace).has_map, drawn=True),
         Tab("reading", reading_lines),
         Tab("problem", _problem_lines),
-        Tab("domain", _domain_lines, lambda view: view.writes_domain),
-        Tab("ladder", lambda frame, glyphs: list(_ladder_lines_in_full(frame, glyphs)), lambda view: bool(view.goals)),
-    )
-
-    fold = staticmethod(fold)
-    body = staticmethod(body)
-    latest = staticmethod(log_panel)
-
-
-SCREEN = GameScreen
+        Tab("domain", _domain_lines, lambda trace: GameView(trace).writes_domain),
+        Tab(
+            "ladder",
+            lambda step, glyphs: list(_ladder_lines_in_full(step, glyphs)),
+            lambda trace: bool(GameView(trace).goals),
+        ),
+    ),
+)

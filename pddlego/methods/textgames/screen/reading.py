@@ -9,25 +9,25 @@ from collections.abc import Iterator
 from rich.text import Text
 
 from pddlego.display.console import Glyphs
-from pddlego.display.frames import Frame
 from pddlego.episode.events import Accepted
+from pddlego.episode.trace import Step
 from pddlego.methods.textgames.events import Observed
-from pddlego.methods.textgames.screen.view import problem_of
+from pddlego.methods.textgames.screen.view import GameView, problem_of
 from pddlego.pddl import from_name
 from pddlego.util.text import clean
 
 
-def reading_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:
+def reading_lines(step: Step, glyphs: Glyphs) -> list[Text]:
     """What the game said, sentence by sentence, each with the new facts that it is likely to have brought.
 
     Facts about the same things came from the sentence that has most of their words.
     """
-    shown = [event.step for event in frame.events if isinstance(event, Observed)]
+    shown = [event.step for event in step.events if isinstance(event, Observed)]
     sources: dict[tuple[int, int], list[str]] = {}
-    for source, facts in _sources(frame):
+    for source, facts in _sources(step):
         sources.setdefault(source, []).extend(facts)
     lines: list[Text] = []
-    for event in frame.after.log:
+    for event in GameView(step.after).log:
         if event.step in shown or any(step == event.step for step, _ in sources):
             lines.append(Text(f"{event.step} {clean(event.command or 'the game begins')}", "bold"))
             for number, sentence in enumerate(_sentences(event)):
@@ -42,11 +42,11 @@ def reading_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:
 _NOWHERE = (-1, -1)
 
 
-def _sources(frame: Frame) -> Iterator[tuple[tuple[int, int], list[str]]]:
+def _sources(step: Step) -> Iterator[tuple[tuple[int, int], list[str]]]:
     """The facts of a step that are about the same things, and where they came from: a step and a sentence of it."""
-    things = {obj.name for obj in problem_of(frame.after).objects}
+    things = {obj.name for obj in problem_of(GameView(step.after)).objects}
     groups: dict[frozenset[str], list[str]] = {}
-    for event in frame.events:
+    for event in step.events:
         if isinstance(event, Accepted) and event.kind == "problem":
             for fact in event.added:
                 groups.setdefault(frozenset(things.intersection(_words(fact))), []).append(fact)
@@ -54,7 +54,7 @@ def _sources(frame: Frame) -> Iterator[tuple[tuple[int, int], list[str]]]:
     frequency = Counter(word for group in words.values() for word in group)
     said = [
         ((event.step, number), sentence)
-        for event in frame.after.log[::-1]
+        for event in GameView(step.after).log[::-1]
         for number, sentence in enumerate(_sentences(event))
     ]
     taken: Counter[tuple[int, int]] = Counter()  # of equal sentences that with the fewest facts counts

@@ -1,63 +1,46 @@
-"""What is on screen of a text game, as a value folded from events and nothing else."""
+"""The state of a text game at a moment of its trace: problem, plan, map, and what the last answer changed."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import replace
+from functools import cached_property, lru_cache
 
 from pydantic import ValidationError
 
-from pddlego.display.view import View, cleaned, fold_common
-from pddlego.episode.events import Accepted, Answered, Event, Started, Streamed
-from pddlego.methods.textgames.events import FactsChecked, GameRead, Observed, Planned, PlannedStep, Resumed
+from pddlego.episode.events import Accepted, Answered, Rejected, Started, Streamed
+from pddlego.episode.trace import Trace
+from pddlego.methods.textgames.events import FactsChecked, GameRead, Observed, Planned, Resumed
 from pddlego.methods.textgames.settings import MapRule
 from pddlego.pddl import Atom, PddlSyntaxError, Problem, parse_problem
 from pddlego.pddl.partial import problem_so_far
-from pddlego.planning import TriedRung
 from pddlego.runs.store import DOMAIN
 
 LOG_LENGTH = 50
 
+_NO_CHANGE = Accepted("", "")
+_NO_PLAN = Planned((), None, ())
 
-NO_CHANGE = Accepted("", "")
-"""What an answer changed that changed nothing."""
 
+class GameView:
+    """What the panes of a text game show of a trace, computed when it is used."""
 
-@dataclass(frozen=True)
-class GameView(View):
-    """The state of one episode as it is shown.
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+        self._details = trace.started.details if trace.started is not None else {}
 
-    `executed` counts the commands of the current plan that were sent; `mismatch` says how the last response differs
-    from the plan. `arriving` is the problem with the complete lines of an answer in progress. `waiting` is what the
-    agent waits for besides a model (empty: nothing), since `waiting_since` in seconds. `domain` is the model's own
-    domain if it `writes_domain`. `change` and `domain_change` are what the last answer changed in each file. `checked`
-    says which facts of the problem are true. `sketched`: the problem is the built-in reader's.
-    """
+    @cached_property
+    def goals(self) -> tuple[str, ...]:
+        """The goals of the ladder; none in modes without plans."""
+        goals = self._details.get("goals")
+        return tuple(map(str, goals)) if isinstance(goals, (list, tuple)) else ()
 
-    goals: tuple[str, ...] = ()
-    map_rule: MapRule | None = None
-    problem: str = ""
-    change: Accepted = NO_CHANGE
-    tried: tuple[TriedRung, ...] = ()
-    rung: str | None = None
-    plan: tuple[PlannedStep, ...] = ()
-    executed: int = 0
-    mismatch: str = ""
-    log: tuple[Observed, ...] = ()
-    arriving: Problem | None = None
-    waiting: str = ""
-    waiting_since: float = 0.0
-    writes_domain: bool = False
-    domain: str = ""
-    domain_change: Accepted = NO_CHANGE
-    checked: FactsChecked | None = None
-    sketched: bool = False
-
-    @property
-    def errors(self) -> Mapping[str, str]:
-        """What is not right about the facts of the problem: the verdict on each, as far as they were checked."""
-        return {error.fact: error.verdict for error in self.checked.errors} if self.checked else {}
+    @cached_property
+    def map_rule(self) -> MapRule | None:
+        try:
+            return MapRule.model_validate(self._details.get("map"))
+        except ValidationError:  # a journal may hold anything
+            return None
 
     @property
     def has_map(self) -> bool:
@@ -66,6 +49,110 @@ class GameView(View):
         if rule is None or not self.writes_domain:
             return rule is not None
         return all(f"({name} " in self.domain for name in (rule.here, rule.exit))
+
+    @property
+    def writes_domain(self) -> bool:
+        """Whether the model writes the domain, too."""
+        return bool(self._details.get("writes_domain"))
+
+    @cached_property
+    def domain(self) -> str:
+        """The text of the model's own domain."""
+        accepted = self.trace.last(Accepted, where=_is_domain)
+        return str(self._details.get(DOMAIN, "")) if accepted is None else accepted.text
+
+    @cached_property
+    def domain_change(self) -> Accepted:
+        """What the last answer changed in the domain."""
+        place = self.trace.place(Accepted, where=_is_domain)
+        accepted = self.trace.last(Accepted, where=_is_domain) if place > self.trace.place(Answered) else None
+        return accepted or _NO_CHANGE
+
+    @cached_property
+    def change(self) -> Accepted:
+        """What the last answer, or a person, changed in the problem."""
+        resumed = self.trace.last(Resumed)
+        if resumed is not None and self.trace.place(Resumed) > self._accepted_at:
+            return Accepted("problem", resumed.corrected or resumed.before, resumed.added, resumed.removed)
+        return self.trace.last(Accepted, where=_is_problem) or _NO_CHANGE
+
+    @cached_property
+    def problem(self) -> str:
+        """The text of the problem. If the model writes none, the built-in reader's."""
+        read = self.trace.last(GameRead)
+        is_newer = self.trace.place(GameRead) > max(self._accepted_at, self.trace.place(Resumed))
+        return read.problem if read is not None and is_newer else self.change.text
+
+    @property
+    def sketched(self) -> bool:
+        """Whether the problem is the built-in reader's."""
+        return self.trace.last(GameRead) is not None
+
+    @cached_property
+    def _accepted_at(self) -> int:
+        return self.trace.place(Accepted, where=_is_problem)
+
+    @cached_property
+    def planned(self) -> Planned:
+        """The plan for the current problem. An earlier plan is of another problem, with other names."""
+        planned = self.trace.last(Planned)
+        return planned if planned is not None and self.trace.place(Planned) > self._accepted_at else _NO_PLAN
+
+    @cached_property
+    def _since_plan(self) -> list[Observed]:
+        events = self.trace.since(max(self._accepted_at, self.trace.place(Planned)))
+        return [event for event in events if isinstance(event, Observed) and not event.free]
+
+    @property
+    def executed(self) -> int:
+        """How many steps of the plan were executed."""
+        return sum(event.command is not None for event in self._since_plan)
+
+    @property
+    def mismatch(self) -> str:
+        """How the last response differs from the plan."""
+        return self._since_plan[-1].mismatch if self._since_plan else ""
+
+    @cached_property
+    def log(self) -> list[Observed]:
+        """The last responses of the game."""
+        return self.trace.all(Observed)[-LOG_LENGTH:]
+
+    @cached_property
+    def arriving(self) -> Problem | None:
+        """The problem with the complete lines of an answer that is being streamed."""
+        request = self.trace.request
+        is_streaming = request is not None and self.trace.place(Streamed) == len(self.trace) - 1
+        text = request.text if is_streaming and request is not None else ""
+        return problem_so_far(problem_of(self), text) if self.goals and text else None
+
+    @property
+    def waiting(self) -> str:
+        """What the agent waits for besides a model; empty for nothing."""
+        last = len(self.trace) - 1
+        if self.trace.place(Started) == last >= 0:
+            return "starting the game engine"
+        return "planning" if self.trace.place(Answered) == last >= 0 and self.goals else ""
+
+    @cached_property
+    def rejected(self) -> Rejected | None:
+        """The last answer if it was rejected."""
+        place = self.trace.place(Rejected)
+        return self.trace.last(Rejected) if place > self.trace.place(Accepted) else None
+
+    @cached_property
+    def errors(self) -> Mapping[str, str]:
+        """The verdict on each fact of the problem that is not right, as far as the facts were checked."""
+        checked = self.trace.last(FactsChecked, where=lambda event: not event.rejected)
+        return {error.fact: error.verdict for error in checked.errors} if checked is not None else {}
+
+
+def _is_domain(event: Accepted) -> bool:
+    return event.kind == DOMAIN
+
+
+def _is_problem(event: Accepted) -> bool:
+    return event.kind != DOMAIN
 
 
 def problem_of(view: GameView) -> Problem:
@@ -90,7 +177,7 @@ def expected_problem(view: GameView) -> Problem:
         return view.arriving
     problem = problem_of(view)
     facts = {str(fact): fact for fact in problem.facts}
-    for step in view.plan[: view.executed - bool(view.mismatch)]:
+    for step in view.planned.plan[: view.executed - bool(view.mismatch)]:
         for fact in step.removed:
             facts.pop(fact, None)
         facts |= {fact: _atom(fact) for fact in step.added}
@@ -101,67 +188,3 @@ def _atom(text: str) -> Atom:
     """The fact that a text is; a journal may hold anything, also none."""
     predicate, *args = text.strip("()").split() or ("",)
     return Atom(predicate, tuple(args))
-
-
-def fold(view: GameView, event: Event, seconds: float) -> GameView:
-    """The view after `event`, which happened `seconds` after the start.
-
-    Text from outside is cleaned here, so that nothing that is drawn can steer the terminal.
-    """
-    event = cleaned(event)
-    view = fold_common(view, event, seconds)
-    if isinstance(event, Streamed):
-        answer = view.request.text if view.request else ""
-        arriving = problem_so_far(problem_of(view), answer) if view.goals and answer else None
-        return replace(view, arriving=arriving)
-    view = replace(view, arriving=None, waiting=_waiting(view, event), waiting_since=seconds)
-    if isinstance(event, Started):
-        goals = event.details.get("goals")
-        shown = tuple(map(str, goals)) if isinstance(goals, (list, tuple)) else ()
-        return replace(
-            view,
-            goals=shown,
-            map_rule=_map_rule(event.details.get("map")),
-            writes_domain=bool(event.details.get("writes_domain")),
-            domain=str(event.details.get(DOMAIN, "")),
-        )
-    if isinstance(event, Observed):
-        return replace(
-            view,
-            log=(*view.log, event)[-LOG_LENGTH:],
-            executed=view.executed + (event.command is not None and not event.free),
-            mismatch=view.mismatch if event.free else event.mismatch,
-        )
-    if isinstance(event, Accepted) and event.kind == DOMAIN:
-        return replace(view, rejected=None, domain=event.text, domain_change=event)
-    if isinstance(event, Answered):
-        return replace(view, domain_change=NO_CHANGE)
-    if isinstance(event, Accepted):
-        # The plan was made of another problem, with other names: what was done of it is in this one.
-        view = replace(view, rejected=None, tried=(), rung=None, plan=(), executed=0, mismatch="")
-        return replace(view, problem=event.text, change=event)
-    if isinstance(event, Planned):
-        return replace(view, tried=event.tried, rung=event.rung, plan=event.plan, executed=0, mismatch="")
-    if isinstance(event, FactsChecked) and not event.rejected:
-        return replace(view, checked=event)
-    if isinstance(event, GameRead):
-        return replace(view, problem=event.problem, sketched=True)
-    if isinstance(event, Resumed):
-        problem = event.corrected or event.before
-        return replace(view, problem=problem, change=Accepted("problem", problem, event.added, event.removed))
-    return view
-
-
-def _waiting(view: GameView, event: Event) -> str:
-    """What happens after an event, where that may take a while."""
-    if isinstance(event, Started):
-        return "starting the game engine"
-    return "planning" if isinstance(event, Answered) and view.goals else ""
-
-
-def _map_rule(rule: object) -> MapRule | None:
-    """The rule in a journal, which may hold anything."""
-    try:
-        return MapRule.model_validate(rule)
-    except ValidationError:
-        return None

@@ -9,16 +9,16 @@ import pytest
 import pddlego
 from pddlego.cli.browsing import checked
 from pddlego.display.console import UNICODE
-from pddlego.display.frames import Frame
 from pddlego.display.steps import tabs_of
 from pddlego.episode.events import Accepted
-from pddlego.methods.registry import make_codec, renderer_of
+from pddlego.episode.trace import Step, Trace
+from pddlego.methods.registry import make_codec
 from pddlego.methods.textgames.events import GameRead, Observed
 from pddlego.methods.textgames.screen.reading import reading_lines
 from pddlego.methods.textgames.screen.view import GameView
 from pddlego.runs.folders import find_journal
 from pddlego.runs.journal import read_journal
-from tests.display.rendering import PICTURE, drawn, film_of
+from tests.display.rendering import RENDERER, rendered, shown
 from tests.scale import PATIENCE
 
 TEXT = "You are in the hall. To the North you see the attic. To the South you see a closed plain door."
@@ -37,13 +37,13 @@ ADDED = (
 )
 
 
-def lines_of(frame: Frame) -> list[str]:
-    return [line.plain for line in reading_lines(frame, UNICODE)]
+def lines_of(step: Step) -> list[str]:
+    return [line.plain for line in reading_lines(step, UNICODE)]
 
 
 def test_each_fact_stands_below_its_sentence() -> None:
-    film = film_of([ROOM, Accepted("problem", PROBLEM, ADDED)])
-    assert lines_of(film.frames[-1]) == [
+    trace = shown([ROOM, Accepted("problem", PROBLEM, ADDED)])
+    assert lines_of(trace.steps[-1]) == [
         "0 the game begins",
         "You are in the hall.",
         "    + (at hall)",
@@ -61,12 +61,12 @@ def test_each_fact_stands_below_its_sentence() -> None:
 
 def test_an_answer_may_read_several_responses() -> None:
     after = Observed(1, "open door", "You open the door.", "You open the door.")
-    film = film_of([ROOM, after, Accepted("problem", PROBLEM, ADDED[:1])])
-    assert "    + attic - location" in lines_of(film.frames[-1])
+    trace = shown([ROOM, after, Accepted("problem", PROBLEM, ADDED[:1])])
+    assert "    + attic - location" in lines_of(trace.steps[-1])
 
 
 def test_a_step_without_an_answer_has_its_sentences_only() -> None:
-    assert lines_of(film_of([ROOM]).frames[-1])[1:] == [
+    assert lines_of(shown([ROOM]).steps[-1])[1:] == [
         "You are in the hall.",
         "To the North you see the attic.",
         "To the South you see a closed plain door.",
@@ -79,13 +79,10 @@ def test_modes_without_a_problem_have_the_map_of_the_reader(tmp_path: Path, trut
     journal = find_journal(tmp_path / "run")
     read = read_journal(journal, make_codec())
     assert any(isinstance(event, GameRead) for event in read.events) is truth
-    film = renderer_of("textgames").film()
-    film.add(checked(journal))  # as `t` in the browser
-    assert isinstance(film.view, GameView)
-    assert film.view.sketched
-    (tab,) = (tab for tab in tabs_of(PICTURE, film.view) if tab.name == "map")
-    text = "\n".join(line.plain for line in tab.lines(film.frames[-1], UNICODE))
+    trace = Trace(checked(journal))  # as `t` in the browser
+    assert GameView(trace).sketched
+    (tab,) = (tab for tab in tabs_of(RENDERER, trace) if tab.name == "map")
+    text = "\n".join(line.plain for line in tab.lines(trace.steps[-1], UNICODE))
     assert text.startswith("map as the built-in reader reads the game")
     assert "● " in text
-    picture = PICTURE.screen.body(film.view, 120, 40, 1.0, UNICODE)
-    assert "map as the built-in reader reads the game" in drawn(picture, 120, 40)
+    assert "map as the built-in reader reads the game" in rendered(trace, 120, 40)

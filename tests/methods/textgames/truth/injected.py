@@ -23,6 +23,7 @@ from pddlego.pddl.problem import rename
 from pddlego.pddl.sexpr import read_sexprs
 from pddlego.runs.folders import find_journals
 from pddlego.runs.journal import read_journal
+from tests.traces import trace_of
 
 GAMES = ("coin", "mapreader", "twc", "cooking-easy", "cooking-hard", "cooking-full")
 
@@ -96,7 +97,7 @@ def compare(run: Path, other_names: bool) -> Found:
         if other_names:
             episode = scrambled(recorded.events, setting, number)
         _compare(
-            list(check_recorded(episode.events, setting, TextGameOptions())),
+            check_recorded(trace_of(episode.events), setting, TextGameOptions()).events,
             recorded.events,
             episode.names,
             setting,

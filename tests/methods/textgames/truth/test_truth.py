@@ -23,10 +23,9 @@ def test_the_reader_writes_no_wrong_fact(tmp_path: Path) -> None:
     for journal in find_journals(run):
         recorded = read_journal(journal, make_codec())
         assert recorded.started is not None
-        for event in check_recorded(recorded.events, load(recorded.started.setting), TextGameOptions()):
-            if isinstance(event, FactsChecked):
-                assert event.errors == (), journal
-                facts += sum(event.right.values())
+        for event in check_recorded(recorded, load(recorded.started.setting), TextGameOptions()).all(FactsChecked):
+            assert event.errors == (), journal
+            facts += sum(event.right.values())
     assert facts > 1000
 
 

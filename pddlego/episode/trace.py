@@ -1,0 +1,240 @@
+"""An episode as one value: its events with their seconds, and what everything else needs to know of them.
+
+Summaries, tables, screens, pages, the Python interface, training data and replay are functions of a `Trace`. A method
+adds functions of its own; nothing else reads the events one by one.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar, cast
+
+from pddlego.episode.events import Accepted, Answered, Asked, Ended, Event, Retrying, Started, Streamed, Usage, step_of
+from pddlego.models.base import RetryNotice
+from pddlego.pddl import Problem, parse_problem
+
+E = TypeVar("E", bound=Event)
+
+TimedEvent = tuple[Event, float]
+"""An event with the seconds since the start of the episode."""
+
+_MOST_TEXT, _MOST_REASONING = 100_000, 20_000
+"""Characters of a streamed answer that are kept until it is complete."""
+
+
+@dataclass(frozen=True)
+class OpenRequest:
+    """A request without a complete answer: purpose, when it was sent, in seconds, and the streamed part of the answer.
+
+    `trouble` is the last failed attempt if nothing was received since, and `tried_at` when it failed.
+    """
+
+    purpose: str
+    sent_at: float
+    text: str = ""
+    reasoning: str = ""
+    trouble: RetryNotice | None = None
+    tried_at: float = 0.0
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of an episode: its number, and the events from the response to a command until the next command.
+
+    `before` is the episode up to the response, `after` is the episode up to the next command. The first step has the
+    number 0 and no command.
+    """
+
+    number: int
+    events: tuple[Event, ...]
+    before: Trace
+    after: Trace
+
+    @property
+    def done(self) -> Event | None:
+        """The event of the command; None if the step has none."""
+        return next((event for event in reversed(self.events) if hasattr(event, "command")), None)
+
+    @property
+    def command(self) -> str | None:
+        """What was done, such as a command to a game; None before the first one."""
+        return getattr(self.done, "command", None)
+
+    @property
+    def response(self) -> str:
+        """What the game answered; empty for methods without games."""
+        return str(getattr(self.done, "text", ""))
+
+    @property
+    def problem(self) -> Problem | None:
+        """The agent's problem after the step; None in modes without one, and before there is one."""
+        accepted = self.after.last(Accepted, where=lambda event: event.kind == "problem")
+        return parse_problem(accepted.text) if accepted is not None else None
+
+    @property
+    def plan(self) -> tuple[str, ...] | None:
+        """The actions of the agent's plan after the step; None in modes without plans, and before there is one."""
+        plans = (event.plan_actions for event in reversed(self.after.events))
+        return next((actions for actions in plans if actions is not None), None)
+
+    def __repr__(self) -> str:
+        return f"<Step {self.number}: {self.command or 'start'}>"
+
+
+class Trace:
+    """The events of an episode until now, or until an earlier event (`until`), which shares them."""
+
+    def __init__(self, timed: Iterable[TimedEvent] = ()) -> None:
+        self._events: list[Event] = []
+        self._seconds: list[float] = []
+        self._places: dict[type[Event], list[int]] = {}
+        self._begins: list[tuple[int, int]] = []  # the number of each step, and the place of its first event
+        self._whole_steps: list[Step] = []
+        self._end: int | None = None
+        for event, seconds in timed:
+            self.add(event, seconds)
+
+    def add(self, event: Event, seconds: float) -> None:
+        """Append an event, which happened `seconds` after the start of the episode."""
+        assert self._end is None, "only a whole trace grows"
+        place, number = len(self._events), step_of(event)
+        self._events.append(event)
+        self._seconds.append(seconds)
+        self._places.setdefault(type(event), []).append(place)
+        if not self._begins or (number is not None and number > self._begins[-1][0]):
+            self._begins.append((number or 0, place))
+
+    def until(self, end: int) -> Trace:
+        """The first `end` events as a trace of their own. It does not grow."""
+        part = Trace()
+        part._events, part._seconds, part._places = self._events, self._seconds, self._places
+        part._begins, part._whole_steps, part._end = self._begins, self._whole_steps, end
+        return part
+
+    def with_events(self, events: Iterable[Event]) -> Trace:
+        """A copy with more events, which happen now."""
+        return Trace([*self.timed, *((event, self.seconds) for event in events)])
+
+    def with_checks(self, after: Callable[[Event], Iterable[Event]]) -> Trace:
+        """A copy in which each event is followed by the events that `after` makes of it, at the same time."""
+        return Trace((new, seconds) for event, seconds in self.timed for new in (event, *after(event)))
+
+    def without(self, *kinds: type[Event]) -> Trace:
+        """A copy without the events of these classes."""
+        return Trace((event, seconds) for event, seconds in self.timed if not isinstance(event, kinds))
+
+    def __len__(self) -> int:
+        return len(self._events) if self._end is None else self._end
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        return tuple(self._events[: len(self)])
+
+    @property
+    def timed(self) -> tuple[TimedEvent, ...]:
+        return tuple(zip(self._events[: len(self)], self._seconds, strict=False))
+
+    @property
+    def seconds(self) -> float:
+        """When the last event happened, in seconds after the start."""
+        return self._seconds[len(self) - 1] if len(self) else 0.0
+
+    def all(self, kind: type[E]) -> list[E]:
+        """All events of a class, in their order."""
+        places = self._places.get(kind, [])
+        return [cast(E, self._events[place]) for place in places[: bisect_left(places, len(self))]]
+
+    def place(self, *kinds: type[E], where: Callable[[E], bool] = lambda event: True) -> int:
+        """The place, from 0, of the last event of these classes for which `where` is true; -1 without one."""
+        return max((self._last_place(kind, where) for kind in kinds), default=-1)
+
+    def _last_place(self, kind: type[E], where: Callable[[E], bool]) -> int:
+        places = self._places.get(kind, [])
+        before = reversed(places[: bisect_left(places, len(self))])
+        return next((place for place in before if where(cast(E, self._events[place]))), -1)
+
+    def last(self, kind: type[E], where: Callable[[E], bool] = lambda event: True) -> E | None:
+        """The last event of a class for which `where` is true; None without one."""
+        place = self.place(kind, where=where)
+        return None if place < 0 else cast(E, self._events[place])
+
+    def since(self, place: int) -> list[Event]:
+        """The events after the one at a place; all of them for -1."""
+        return self._events[place + 1 : len(self)]
+
+    def seconds_at(self, place: int) -> float:
+        """When the event at a place happened."""
+        return self._seconds[place]
+
+    @property
+    def started(self) -> Started | None:
+        """The first event; None before the episode has begun, and if the first event is another one."""
+        first = self._events[0] if len(self) else None
+        return first if isinstance(first, Started) else None
+
+    @property
+    def ended(self) -> Ended | None:
+        """The last event; None while the episode is running."""
+        return self.last(Ended)
+
+    @property
+    def steps(self) -> Sequence[Step]:
+        """The steps; the last one may be incomplete."""
+        begins = [begin for begin in self._begins if begin[1] < len(self)]
+        for index in range(len(self._whole_steps), len(begins) - 1):
+            self._whole_steps.append(self._step(*begins[index], end=begins[index + 1][1]))
+        last = [self._step(*begins[-1], end=len(self))] if begins else []
+        return [*self._whole_steps[: max(0, len(begins) - 1)], *last]
+
+    def _step(self, number: int, begin: int, end: int) -> Step:
+        before = self.until(begin + bool(number))
+        return Step(number, tuple(self._events[begin:end]), before, self.until(end))
+
+    def step(self, number: int) -> Step | None:
+        """The step with a number; None without one."""
+        return next((step for step in self.steps if step.number == number), None)
+
+    @property
+    def usage(self) -> Usage:
+        """What was used: the final numbers of `Ended`, or what the events show, without wall time."""
+        if self.ended is not None:
+            return self.ended.usage
+        used = Usage(steps=max((number for number, place in self._begins if place < len(self)), default=0))
+        for answered in self.all(Answered):
+            used = used.with_answer(answered.completion)
+        asked = self.all(Asked)
+        return replace(
+            used,
+            refused=sum(bool(getattr(event, "refused", False)) for event in self.events),
+            calls=asked[-1].call if asked else 0,
+            characters=sum(event.characters for event in asked),
+        )
+
+    @property
+    def is_estimated(self) -> bool:
+        """Whether the tokens of an answer are an estimate."""
+        return any(answered.completion.estimated for answered in self.all(Answered))
+
+    @property
+    def request(self) -> OpenRequest | None:
+        """The request that was not answered yet."""
+        place = self.place(Asked)
+        if place <= self.place(Answered, Ended):
+            return None
+        asked, failed = cast(Asked, self._events[place]), self.place(Retrying)
+        streamed = [event for event in self.since(max(place, failed)) if isinstance(event, Streamed)]
+        text, reasoning = "".join(event.text for event in streamed), "".join(event.reasoning for event in streamed)
+        request = OpenRequest(asked.purpose, self._seconds[place], text[:_MOST_TEXT], reasoning[-_MOST_REASONING:])
+        if failed < place or streamed:
+            return request
+        return replace(request, trouble=cast(Retrying, self._events[failed]).trouble, tried_at=self._seconds[failed])
+
+
+def first_difference(left: Sequence[Step], right: Sequence[Step]) -> int | None:
+    """The index of the first step at which the commands of two episodes differ; None if they do not."""
+    for index, (one, other) in enumerate(zip(left, right, strict=False)):
+        if one.command != other.command:
+            return index
+    return min(len(left), len(right)) if len(left) != len(right) else None
