@@ -163,6 +163,12 @@ class House:
             fact for fact in self.facts if fact.predicate != predicate or fact.args[: len(args)] != tuple(args)
         }
 
+    def leave_here(self, lies: str) -> None:
+        """Forget what lay in this room (facts `lies`): what is still there is seen again."""
+        for name, place in self.of_predicate(lies):
+            if place == self.here:
+                self.drop(lies, name, place)
+
     def take(self, name: str, lies: str) -> None:
         """The thing called `name` was taken: it is in hand, and lies (a fact `lies`) nowhere."""
         known = self.declare(name, "item")
@@ -277,6 +283,13 @@ class HouseRules(ABC):
         for exchange in situation.seen.news:
             self.read(house, exchange)
 
+    def explored(self, situation: Situation) -> House:
+        """The house as the whole history describes it."""
+        house = self.house()
+        for exchange in situation.seen.history:
+            self.read(house, exchange)
+        return house
+
     def edit(self, situation: Situation) -> Edit:
         """The difference between the problem and what `update` makes of its house, with placeholders renamed.
 
@@ -320,6 +333,13 @@ def towards(house: House, wanted: Callable[[str], bool]) -> str | None:
     return None
 
 
+def find_coin(house: House) -> str | None:
+    """Take the coin if it is here, else go towards the nearest room that was not visited; None if there is none."""
+    if house.has("item_at", "coin", house.here):
+        return "take coin"
+    return towards(house, lambda room: room not in house.visited)
+
+
 class CoinRules(HouseRules):
     """Coin Collector by rule. Stateless."""
 
@@ -332,12 +352,7 @@ class CoinRules(HouseRules):
 
     def command(self, situation: Situation) -> str:
         """Take the coin if it is here, else go towards the nearest room that was not visited."""
-        house = House()
-        for exchange in situation.seen.history:
-            self.read(house, exchange)
-        if house.has("item_at", "coin", house.here):
-            return "take coin"
-        return towards(house, lambda room: room not in house.visited) or "look around"
+        return find_coin(self.explored(situation)) or "look around"
 
 
 _TASK = re.compile(
@@ -577,9 +592,8 @@ class CookingRules(HouseRules):
 
     def command(self, situation: Situation) -> str:
         """What the script of the paper would do, else the nearest room that was not visited; then cook and eat."""
-        house, script = House(), PaperCooking()
+        house, script = self.explored(situation), PaperCooking()
         for exchange in situation.seen.history:
-            self.read(house, exchange)
             script.take_in(exchange.command, exchange.text)
         valid = situation.seen.valid_commands
         while (due := script.due()) is not None:
@@ -612,9 +626,7 @@ def _cook(house: House, left: Iterable[tuple[str, str]] | None, valid: Iterable[
 
 def see_room(house: House, room: Room) -> None:
     """Take in everything that is seen in a room, and that what was there and is not seen has gone."""
-    for name, place in house.of_predicate("thing_at"):
-        if place == house.here:
-            house.drop("thing_at", name, place)
+    house.leave_here("thing_at")
     for thing in room.things:
         if thing.name in APPLIANCES:
             house.add("thing_at", thing.name, house.here)

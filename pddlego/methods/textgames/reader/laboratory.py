@@ -148,7 +148,7 @@ def with_facts(problem: Problem, *facts: Atom, without: frozenset[Atom] = frozen
     return replace(problem, objects=frozenset(objects), facts=(problem.facts - without) | frozenset(facts))
 
 
-def place_of(problem: Problem) -> str:
+def room_of_agent(problem: Problem) -> str:
     return next((fact.args[0] for fact in problem.facts if fact.predicate == "at"), "")
 
 
@@ -165,7 +165,7 @@ def with_seen(exchange: Exchange, problem: Problem) -> Problem:
         new.add(atom_of("held", done[1]))
         gone |= {fact for fact in facts_of(problem, "is_in") if fact.args[0] == to_name(done[1])}
     elif done and done[0] == "put" and text.startswith("You move the"):
-        new |= {atom_of("inside", *done[1:]), atom_of("is_in", done[1], place_of(problem))}
+        new |= {atom_of("inside", *done[1:]), atom_of("is_in", done[1], room_of_agent(problem))}
         gone.add(atom_of("held", done[1]))
     elif done and done[0] == "focus" and text.startswith("You focus on"):
         new.add(atom_of("focused", done[1]))
@@ -268,7 +268,7 @@ def _painted(colour: str, exchange: Exchange, things: tuple[Seen, ...], problem:
     made = re.search(r"mix to produce (\w+) paint", exchange.text)
     if made and made[1] == colour:
         product = f"{colour} paint"
-        facts = atom_of("wanted", product), atom_of("is_in", product, place_of(problem))
+        facts = atom_of("wanted", product), atom_of("is_in", product, room_of_agent(problem))
         return with_facts(problem, *facts, without=frozenset({Atom("undecided", ()), *facts_of(problem, "ingredient")}))
     vessel = next((thing.name for thing in things if thing.contents == "nothing" and _is_vessel(thing)), "")
     by_contents = {thing.contents: thing.name for thing in things}
@@ -340,7 +340,7 @@ def _dropped(exchange: Exchange, problem: Problem) -> Problem:
     dropped = re.fullmatch(r"drop (.+)", exchange.command or "")
     if dropped is None or not exchange.text.startswith("You move the"):
         return problem
-    here = atom_of("is_in", dropped[1], place_of(problem))
+    here = atom_of("is_in", dropped[1], room_of_agent(problem))
     return with_facts(problem, here, without=frozenset({atom_of("held", dropped[1])}))
 
 

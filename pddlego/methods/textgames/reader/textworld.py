@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from pddlego.methods.textgames.formalize import Exchange, Situation
-from pddlego.methods.textgames.reader.houses import CookingRules, House, HouseRules, note_recipe, see_room, towards
+from pddlego.methods.textgames.reader.houses import CookingRules, House, HouseRules, find_coin, note_recipe, see_room
 from pddlego.methods.textgames.reader.text import (
     APPLIANCES,
     HEATERS,
@@ -141,15 +142,23 @@ class Maze(House):
     def room_in(self, text: str) -> Room | None:
         return read_room(text)
 
-    def enter_doors(self, room: Room) -> None:
-        """Take in the names of doors, which commands need."""
-        for way in room.exits:
+    def read(self, exchange: Exchange) -> Room | None:
+        """Besides rooms and exits, take in the names of doors, which commands need, and containers."""
+        room = super().read(exchange)
+        for way in room.exits if room else ():
             other = self.exits.get((self.here, way.direction))
             if way.door is not None and other is not None:
                 door = self.declare(way.door, "door")
                 self.drop("door", door)
                 self.add("door", door, self.here, other)
                 self.add("door", door, other, self.here)
+        for holder in room.holders if room else ():
+            if not holder.surface:
+                name = self.declare(holder.name, "container")
+                self.drop("closed", name)
+                if holder.closed:
+                    self.add("closed", name, self.here)
+        return room
 
 
 class Chain(Maze):
@@ -172,7 +181,6 @@ class MazeRules(HouseRules):
         super().update(house, situation)
 
     def read(self, house: House, exchange: Exchange) -> None:
-        assert isinstance(house, Maze)
         text = exchange.text
         if locked := _LOCKED.search(text):
             _lock(house, locked["lock"], locked["key"])
@@ -184,8 +192,9 @@ class MazeRules(HouseRules):
             house.take(taken[1], "item_at")
         room = house.read(exchange)
         if room is not None:
-            house.enter_doors(room)
-            _look(house, room)
+            house.leave_here("item_at")
+            for thing in room.things:
+                house.add("item_at", house.declare(thing.name, "item"), house.here)
         for thing in contents_in(text.split("\n")[0]) if text.startswith("You open") else ():
             house.add("item_at", house.declare(thing.name, "item"), house.here)
         if opened := re.match(r"You open (?:the )?(.+?)(?:, revealing .+)?\.", text):
@@ -199,33 +208,7 @@ class ChainRules(MazeRules):
 
     def command(self, situation: Situation) -> str:
         """Take the coin if it is here, else go towards the nearest room that was not visited."""
-        house = Chain()
-        for exchange in situation.seen.history:
-            self.read(house, exchange)
-        if house.has("item_at", "coin", house.here):
-            return "take coin"
-        way = towards(house, lambda room: room not in house.visited)
-        return way.replace("move", "go") if way else "look"
-
-
-def _look(house: House, room: Room) -> None:
-    """Take in what is seen in a room."""
-    for name, place in house.of_predicate("item_at"):
-        if place == house.here:
-            house.drop("item_at", name, place)
-    for thing in room.things:
-        house.add("item_at", house.declare(thing.name, "item"), house.here)
-    _look_at_containers(house, room)
-
-
-def _look_at_containers(house: House, room: Room) -> None:
-    for holder in room.holders:
-        if holder.surface:
-            continue
-        name = house.declare(holder.name, "container")
-        house.drop("closed", name)
-        if holder.closed:
-            house.add("closed", name, house.here)
+        return (find_coin(self.explored(situation)) or "look").replace("move", "go")
 
 
 def _lock(house: House, lock: str, key: str) -> None:
@@ -242,7 +225,6 @@ class MealRules(CookingRules):
     house = Maze
 
     def read(self, house: House, exchange: Exchange) -> None:
-        assert isinstance(house, Maze)
         text = exchange.text
         recipe = read_recipe(text)
         if recipe is not None:
@@ -263,6 +245,4 @@ class MealRules(CookingRules):
                     house.add("is", to_name(thing.name), way)
         room = house.read(exchange)
         if room is not None:
-            house.enter_doors(room)
-            see_room(house, Room(room.name, room.things, (), room.exits))
-            _look_at_containers(house, room)
+            see_room(house, replace(room, holders=()))
