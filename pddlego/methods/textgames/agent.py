@@ -1,4 +1,19 @@
-"""The loop: read what the game says, decide what to do, execute, and again (paper, section 2)."""
+"""The agent of text games: how an observation becomes a command (paper, section 2).
+
+`Agent` repeats these steps until the game or a limit ends the episode:
+
+1. Observe. `GameSession` sends a command, and stores the game's observation in the `Memory`, where it is news until a
+   model has read it.
+2. Formalize. The `Formalizer` of the mode turns the news and the last problem into a request. The model's answer is
+   read as a proposal: a PDDL problem, or in mode `act` a command, which is sent at once.
+3. Plan. The planner looks for a plan for the first goal of the ladder that can be reached from the proposed problem. An
+   answer that cannot be read, or that leads to no plan, is rejected: the model reads the reason and answers again
+   (`refine`). An accepted problem replaces the last one.
+4. Act. `Knowledge.command` says each step of the plan as a command of the game. The agent sends the commands until the
+   plan ends, or the game answers otherwise than the plan expected. Both lead back to the model, with what is new.
+
+`PlanningPolicy` does 2 and 3, and `Agent` does 1 and 4.
+"""
 
 from __future__ import annotations
 
@@ -56,8 +71,7 @@ _MODELS_GOALS = "a goal of the model's"
 """Stands on the ladder before the model has written its goals."""
 
 
-def started(episode: Episode, model: Model) -> Started:
-    """What is played, by which method and model, under which limits."""
+def _started(episode: Episode, model: Model) -> Started:
     setting = episode.setting
     begun_with = setting.sources.get(DOMAIN_FROM, "")
     goals = tuple(rung.name for rung in setting.start.ladder) or (_MODELS_GOALS,) if episode.plans else ()
@@ -79,20 +93,17 @@ def started(episode: Episode, model: Model) -> Started:
     )
 
 
-def rejected(retry: Retry, feedback: Feedback, proposal: Proposal) -> Rejected:
-    """The event of a rejected answer; `proposal` is what it was read as."""
+def _rejected(retry: Retry, feedback: Feedback, proposal: Proposal) -> Rejected:
+    """Make the event of a rejected answer, which was read as the proposal."""
     if not isinstance(proposal, ProblemProposal):
         return Rejected(retry.attempt, feedback, attempts=retry.attempts)
-    lines = proposal.report.entries if proposal.report else ()
     kinds = tuple(defect.kind.value for defect in proposal.defects)
-    return Rejected(retry.attempt, feedback, lines, kinds, retry.attempts)
+    return Rejected(retry.attempt, feedback, proposal.entries, kinds, retry.attempts)
 
 
-def accepted(before: Problem, proposal: ProblemProposal, source: Source = "model") -> Accepted:
-    """A proposal is accepted: what it changed, and what was wrong with it and harmless."""
-    report = proposal.report
-    renamed = report.renamed if report else ()
-    changed = diff(before, proposal.problem, dict(renamed))
+def _accepted(before: Problem, proposal: ProblemProposal, source: Source = "model") -> Accepted:
+    """Make the event of an accepted problem: what it changes, and its harmless defects."""
+    changed = diff(before, proposal.problem, dict(proposal.renamed))
     # The next request shows them to the model.
     messages = contradictions(proposal.problem, proposal.knowledge.invariants)
     harmless = (Defect(DefectKind.CONTRADICTION, message, message, blocking=False) for message in messages)
@@ -102,8 +113,8 @@ def accepted(before: Problem, proposal: ProblemProposal, source: Source = "model
         text=str(proposal.problem),
         added=changed.added,
         removed=changed.removed,
-        renamed=renamed,
-        lines=report.entries if report else (),
+        renamed=proposal.renamed,
+        lines=proposal.entries,
         defects=tuple(defect.message for defect in defects),
         kinds=tuple(defect.kind.value for defect in defects),
         source=source,
@@ -111,7 +122,7 @@ def accepted(before: Problem, proposal: ProblemProposal, source: Source = "model
 
 
 def _domain_accepted(before: Knowledge, after: Knowledge) -> tuple[Accepted, ...]:
-    """A domain of the model's is accepted, if it is another than before or its commands are: what changed in it."""
+    """Make the event of an accepted domain; none where neither the domain nor its commands changed."""
     last, written = before.written, after.written
     if written is None or written is last:
         return ()
@@ -122,8 +133,8 @@ def _domain_accepted(before: Knowledge, after: Knowledge) -> tuple[Accepted, ...
     return (Accepted(kind=DOMAIN, text=written_text(written), added=changed.added, removed=changed.removed),)
 
 
-def resumed(restart: Restart) -> Resumed:
-    """Where an episode goes on, and what a person changed in the problem there."""
+def _resumed(restart: Restart) -> Resumed:
+    """Make the event of a resumed episode, with what a person changed in its problem."""
     corrected = restart.corrected
     changed = diff(restart.before, corrected or restart.before)
     return Resumed(
@@ -139,9 +150,8 @@ def resumed(restart: Restart) -> Resumed:
 
 
 def _edit_question(before: Problem, proposal: ProblemProposal, situation: Situation) -> Question:
-    """A proposal as a person is asked about it."""
-    renamed = proposal.report.renamed if proposal.report else ()
-    changed = diff(before, proposal.problem, dict(renamed))
+    """The question whether a person accepts a proposal."""
+    changed = diff(before, proposal.problem, dict(proposal.renamed))
     return Question(
         what="edits",
         title="a change of the problem",
@@ -149,15 +159,15 @@ def _edit_question(before: Problem, proposal: ProblemProposal, situation: Situat
         changes=True,
         added=changed.added,
         removed=changed.removed,
-        renamed=renamed,
-        preview=(accepted(before, proposal),),
+        renamed=proposal.renamed,
+        preview=(_accepted(before, proposal),),
         faults=lambda text: read_file(text, situation).faults,
         suffix=".pddl",
     )
 
 
 def plan_question(commands: Sequence[str], goal: str, preview: tuple[Event, ...]) -> Question:
-    """A plan as a person is asked about it, with the problem that it was made for."""
+    """The question whether a person accepts a plan. `preview` are the events that follow if they do."""
     return Question("plans", "a plan", "\n".join(commands), reason=goal, preview=preview)
 
 
@@ -166,9 +176,9 @@ Intentions = tuple[Intention, ...]
 
 @dataclass(frozen=True)
 class Agents:
-    """The method, the model, the planner and the approver of an episode."""
+    """What an agent works with: the formalizer of its mode, the model, the planner, and the user who approves."""
 
-    method: Formalizer
+    formalizer: Formalizer
     model: Model
     planner: Planner
     approver: Approver | None = None
@@ -177,44 +187,53 @@ class Agents:
 def _unusable(
     retry: Retry, answer: str, proposal: Proposal, feedback: Feedback
 ) -> Generator[Event, None, Attempt[Intentions]]:
-    """An attempt that failed, and the event that says so."""
-    yield rejected(retry, feedback, proposal)
+    """Reject the answer: the event that says so, and the failed attempt with its feedback."""
+    yield _rejected(retry, feedback, proposal)
     return Attempt(answer, feedback=feedback)
 
 
 class PlanningPolicy:
-    """Keeps what is known of the game, and makes commands of it. `look` looks around in the game."""
+    """Turns observations into commands: asks the model for a problem, and the planner for a plan.
+
+    `knowledge` holds the last accepted problem. `look` looks around in the game. `hint` is the feedback of a user who
+    rejected a plan or a command: the next request begins with it.
+    """
 
     def __init__(
         self, episode: Episode, agents: Agents, world: GameSession, look: Callable[[], Iterator[Event]]
     ) -> None:
         self.episode, self.setting = episode, episode.setting
-        self.known = self.setting.start
+        self.knowledge = self.setting.start
         self.hint = Retry()
         self.rung: str | None = None
-        self._method, self._model, self._planner = agents.method, agents.model, agents.planner
+        self._formalizer, self._model, self._planner = agents.formalizer, agents.model, agents.planner
         self._approver = agents.approver
         self._world, self._memory, self._rules, self._budget = world, world.memory, world.rules, world.budget
         self._look = look
-        self._placeholders = Placeholders(self.known.placeholder)
+        self._placeholders = Placeholders(self.knowledge.placeholder)
         self._notes: tuple[str, ...] = ()
         self._given: Problem | None = None
         self._was_asked = self._takes_no_temperature = False
 
     def go_back(self, restart: Restart) -> None:
-        """Restore the state of a recorded episode. A corrected problem is planned with immediately."""
-        self.known = self.known.with_problem(restart.before)
+        """Restore the knowledge of a recorded episode. A corrected problem is planned with immediately."""
+        self.knowledge = self.knowledge.with_problem(restart.before)
         if restart.written:
-            self.known = self.setting.start.rewritten(read_written(restart.written), restart.before)
+            self.knowledge = self.setting.start.rewritten(read_written(restart.written), restart.before)
         self._placeholders.used(restart.before)
         nothing_to_ask = self.episode.plans and not self._memory.news
         self._given = restart.corrected or (restart.before if nothing_to_ask else None)
 
     def decide(self) -> Generator[Event, None, Intentions]:
-        """What to do next: ask until an answer leads to a plan (or is a command), at most `1 + retries` times."""
+        """Decide what to do next: the commands of a plan, or one command.
+
+        No model is asked if the game confirmed what the plan predicted and said nothing else. Otherwise the model is
+        asked until an answer leads to a plan (or is a command), at most `1 + retries` times. Raises `EpisodeOver` if
+        the last answer does not.
+        """
         expected = self._as_expected()
         if expected is not None:
-            proposal = ProblemProposal(self.known.with_problem(expected))
+            proposal = ProblemProposal(self.knowledge.with_problem(expected))
             attempt = yield from self._plan(Retry(), str(expected), proposal, source="plan")
             if attempt.value is not None:
                 self._memory.went_as_planned()
@@ -240,16 +259,18 @@ class PlanningPolicy:
             or any(news_item.after is None for news_item in news)
         ):
             return None
-        expected = replace(self.known.problem, facts=news[-1].after or frozenset())
-        return without_planned(expected, self.known.only_planned)[0]
+        expected = replace(self.knowledge.problem, facts=news[-1].after or frozenset())
+        return without_planned(expected, self.knowledge.only_planned)[0]
 
     def _attempt(self, retry: Retry) -> Generator[Event, None, Attempt[Intentions]]:
+        """Ask the model once, read its answer as a proposal, and plan with it. The user may change the proposal."""
         if self._given is not None:  # by a person, or by a record that needs no answer
             problem, self._given = self._given, None
-            attempt = yield from self._plan(retry, str(problem), ProblemProposal(self.known.with_problem(problem)))
-            self.known = self.known.with_problem(problem)  # it is kept, even if it is not enough for a plan
+            attempt = yield from self._plan(retry, str(problem), ProblemProposal(self.knowledge.with_problem(problem)))
+            self.knowledge = self.knowledge.with_problem(problem)  # it is kept, even if it is not enough for a plan
             return attempt
         if self._memory.look_is_due(retry.attempt, retry.failed_with(UNREACHABLE)):
+            self._memory.looked()
             yield from self._look()
         completion, situation = yield from self._ask(self._situation(retry))
         answer = "\n".join((*situation.answers, completion.text))
@@ -258,7 +279,7 @@ class PlanningPolicy:
             return (yield from _unusable(retry, answer, proposal, proposal.feedback))
         if isinstance(proposal, CommandProposal):
             return Attempt(answer, (Intention(proposal.command),))
-        question = partial(_edit_question, self.known.problem, proposal, situation)
+        question = partial(_edit_question, self.knowledge.problem, proposal, situation)
         decision = yield from ask_approval(self._approver, "edits", question, self._budget)
         if decision.kind == "rejected":
             return (yield from _unusable(retry, answer, proposal, decision.feedback))
@@ -267,16 +288,16 @@ class PlanningPolicy:
         return (yield from self._plan(retry, answer, proposal))
 
     def _read(self, completion: Completion, situation: Situation) -> Proposal:
-        """What an answer proposes, with a feedback if it is incomplete or contradicts itself."""
-        proposal = unless_incomplete(self._method.read(completion.text, situation), completion)
+        """Read an answer as a proposal, with feedback if the answer is incomplete or the problem contradicts itself."""
+        proposal = unless_incomplete(self._formalizer.read(completion.text, situation), completion)
         if not isinstance(proposal, ProblemProposal):
             return proposal
-        return unless_contradicting(proposal, self.known, situation.retry.attempt >= self.episode.most_retries)
+        return unless_contradicting(proposal, self.knowledge, situation.retry.attempt >= self.episode.most_retries)
 
     def _plan(
         self, retry: Retry, answer: str, proposal: ProblemProposal, source: Source = "model"
     ) -> Generator[Event, None, Attempt[Intentions]]:
-        """Plan with what is proposed, and accept it if that leads to a plan."""
+        """Plan with the proposed problem, and accept the problem if there is a plan and the user accepts it."""
         intentions, planned = self._climb(proposal)
         if planned.tried[-1].status is PlanStatus.CRASHED:
             yield planned
@@ -289,7 +310,7 @@ class PlanningPolicy:
             if source == "plan":
                 return Attempt(answer, feedback=feedback)
             return (yield from _unusable(retry, answer, proposal, feedback))
-        preview = *self._accepted(proposal, source), planned
+        preview = *self._events_of(proposal, source), planned
         commands = [intention.command for intention in intentions]
         question = partial(plan_question, commands, planned.rung or "", preview)
         decision = yield from ask_approval(self._approver, "plans", question, self._budget)
@@ -305,7 +326,10 @@ class PlanningPolicy:
         return Attempt(answer, intentions)
 
     def _climb(self, proposal: ProblemProposal) -> tuple[Intentions, Planned]:
-        """The commands of a plan for the first goal that can be reached; none if no goal can."""
+        """Plan for the first goal of the ladder that can be reached. Returns no commands if none can.
+
+        The problem includes the facts, and the ladder the goals, that a fixed script of the setting adds.
+        """
         known = proposal.knowledge.with_problem(self._rules.known(proposal.problem))
         ladder = climb(
             *(self._planner, known.domain, known.problem, self._rules.ladder(known.ladder)),
@@ -316,27 +340,28 @@ class PlanningPolicy:
         return intended(known, ladder)
 
     def _objection(self, known: Knowledge, step: PlanStep) -> str:
-        """Why no plan may begin with this step now; empty if one may."""
+        """The reason why no plan may begin with this step now; empty if one may."""
         command = known.command(step)
         if not command:
             return "how to do that is not known yet"
         return self._memory.refusals.objection(normalize_command(command, self._world.seen.valid_commands))
 
-    def _accepted(self, proposal: ProblemProposal, source: Source) -> tuple[Accepted, ...]:
-        """What is said of a proposal that is accepted: of the domain, where that changed, and of the problem."""
-        domain = _domain_accepted(self.known, proposal.knowledge)
-        return *domain, accepted(self.known.problem, proposal, source)
+    def _events_of(self, proposal: ProblemProposal, source: Source) -> tuple[Accepted, ...]:
+        """The events of an accepted proposal: one for the domain if that changed, and one for the problem."""
+        domain = _domain_accepted(self.knowledge, proposal.knowledge)
+        return *domain, _accepted(self.knowledge.problem, proposal, source)
 
     def _accept(self, proposal: ProblemProposal, source: Source) -> Iterator[Accepted]:
-        events = self._accepted(proposal, source)
-        if source == "model" and (proposal.problem != self.known.problem or len(events) > 1):
+        events = self._events_of(proposal, source)
+        if source == "model" and (proposal.problem != self.knowledge.problem or len(events) > 1):
             self._memory.problem_changed()
-        self.known = proposal.knowledge
-        self._placeholders.used(self.known.problem)
-        self._notes = tuple(str(entry) for entry in proposal.report.unmatched) if proposal.report else ()
+        self.knowledge = proposal.knowledge
+        self._placeholders.used(self.knowledge.problem)
+        self._notes = proposal.unmatched
         yield from events
 
     def _situation(self, retry: Retry) -> Situation:
+        """All that a request may show: the knowledge, the observations, and how the last answer failed."""
         seen = Observations(
             news=tuple(self._memory.to_read(retry.attempt, retry.failed_with(UNREACHABLE))),
             history=tuple(self._memory.history),
@@ -348,12 +373,12 @@ class PlanningPolicy:
             every_command=self._world.every_command,
         )
         situation = Situation(
-            self.known,
+            self.knowledge,
             self._world.game.task,
             seen,
             retry,
             notes=self._notes,
-            contradictions=contradictions(self.known.problem, self.known.invariants),
+            contradictions=contradictions(self.knowledge.problem, self.knowledge.invariants),
             placeholder=self._placeholders.next,
             reworded=retry.repeated if self._takes_no_temperature else 0,
             reader=self.setting.reader,
@@ -361,9 +386,12 @@ class PlanningPolicy:
         return ablated(situation, self.episode.without)
 
     def _ask(self, situation: Situation) -> Generator[Event, None, tuple[Completion, Situation]]:
-        """Send the requests of an attempt. Returns the last answer, and the situation with the answers before it."""
+        """Send the requests of an attempt: one, or one for each part in mode `full-steps`.
+
+        Returns the last answer, and the situation with the answers before it.
+        """
         while True:
-            request = self._method.request(situation)
+            request = self._formalizer.request(situation)
             if request is None:
                 return Completion(""), situation
             self._budget.check_call()
@@ -378,7 +406,7 @@ class PlanningPolicy:
 
 
 class Agent:
-    """Plays one episode. `run` yields every event as it happens; it is the only way to see inside."""
+    """Plays one episode: observes, decides, and sends commands. `run` yields every event as it happens."""
 
     def __init__(
         self,
@@ -411,7 +439,7 @@ class Agent:
         return self._budget.seconds
 
     def _episode(self) -> Generator[Event, None, None]:
-        yield started(self.episode, self._model)
+        yield _started(self.episode, self._model)
         yield self._world.start()
         if self.restart is not None:
             yield from self._go_back(self.restart)
@@ -421,16 +449,16 @@ class Agent:
             yield from self._execute(intentions)
 
     def _go_back(self, restart: Restart) -> Iterator[Event]:
-        """Begin where another episode was. Raises `ReplayError`."""
+        """Continue where another episode was. Raises `ReplayError` if the game answers otherwise than it did then."""
         yield from self._world.go_back(restart)
         self._memory.go_back_to(restart.known)
         self._policy.go_back(restart)
-        yield resumed(restart)
+        yield _resumed(restart)
 
     def _execute(self, intentions: Sequence[Intention]) -> Generator[Event, None, None]:
-        """Send the commands, until the game answers otherwise than the plan expected.
+        """Send the commands of a plan until the game answers otherwise than the plan expected.
 
-        What a fixed rule asks for comes first. Where a model must read what came of it, that ends the plan.
+        Commands of fixed rules come first. They end the plan if the model must read the observations that follow.
         """
         for planned in intentions:
             followed = yield from self._follow_rules()
@@ -461,7 +489,7 @@ class Agent:
         return followed
 
     def _judge_command(self, intention: Intention) -> Generator[Event, None, tuple[Decision, Intention]]:
-        """What a person says of a command, and what is to be sent in its place."""
+        """Ask the user about a command. Returns the decision, and the command to send, which may be the user's."""
         question = partial(Question, "commands", "a command", intention.command)
         decision = yield from ask_approval(self.approver, "commands", question, self._budget)
         if decision.kind == "replaced":
@@ -469,8 +497,8 @@ class Agent:
         return decision, intention
 
     def _send(self, intention: Intention) -> Generator[Event, None, Observed]:
-        """Send one command. Raises `EpisodeOver` where that ends the game or the steps."""
-        observed = self._world.send(intention, self._policy.known)
+        """Send one command. Raises `EpisodeOver` if the game is over then, or no step is left."""
+        observed = self._world.send(intention, self._policy.knowledge)
         yield observed
         if observed.won:
             raise EpisodeOver(Outcome.WON)
@@ -480,7 +508,7 @@ class Agent:
         return observed
 
     def _look_again(self) -> Iterator[Event]:
-        """Look around: what was missed may be seen again."""
+        """Look around, because the model may have missed something that can be seen."""
         command = self.setting.observing.look
         if command and self._world.seen.look:
             yield self._world.look(command)

@@ -63,9 +63,12 @@ class Refusals:
         return f"the game refused '{command}' {times} times" if times >= FUTILE else ""
 
     def look_is_due(self) -> bool:
-        """Whether a command has become repeated since this was last asked."""
-        due, self._unlooked = self._unlooked, False
-        return due
+        """Whether a command has become repeated since the agent last looked around."""
+        return self._unlooked
+
+    def looked(self) -> None:
+        """The agent looks around: the commands that are repeated by now call for no other look."""
+        self._unlooked = False
 
 
 class Memory:
@@ -112,6 +115,10 @@ class Memory:
         if attempt == 0:
             return self.refusals.look_is_due()
         return self._remedies and unreachable and attempt == REPEATED
+
+    def looked(self) -> None:
+        """The agent looks around."""
+        self.refusals.looked()
 
     def to_read(self, attempt: int, unreachable: bool) -> list[Exchange]:
         """What the model reads: the news; after a mismatch everything since its last change; and the whole history if

@@ -15,7 +15,7 @@ from pddlego.methods.textgames.knowledge import Knowledge
 from pddlego.methods.textgames.settings import ReaderRules
 from pddlego.models import Request
 from pddlego.models.base import Feedback
-from pddlego.pddl import Atom, Defect, EditReport, Problem
+from pddlego.pddl import Atom, Defect, EditReport, Entry, Problem
 
 MOST_GOALS = 20
 """Goals of an answer that are tried at most."""
@@ -112,6 +112,21 @@ class ProblemProposal:
     @property
     def problem(self) -> Problem:
         return self.knowledge.problem
+
+    @property
+    def renamed(self) -> tuple[tuple[str, str], ...]:
+        """The objects that the edit renamed, as pairs of old and new names."""
+        return self.report.renamed if self.report else ()
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """The lines of the edit, each with what became of it."""
+        return self.report.entries if self.report else ()
+
+    @property
+    def unmatched(self) -> tuple[str, ...]:
+        """The lines of the edit that matched nothing."""
+        return tuple(map(str, self.report.unmatched)) if self.report else ()
 
     @property
     def faults(self) -> tuple[str, ...]:

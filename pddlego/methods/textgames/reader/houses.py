@@ -163,7 +163,7 @@ class House:
             fact for fact in self.facts if fact.predicate != predicate or fact.args[: len(args)] != tuple(args)
         }
 
-    def leave_here(self, lies: str) -> None:
+    def forget_here(self, lies: str) -> None:
         """Forget what lay in this room (facts `lies`): what is still there is seen again."""
         for name, place in self.of_predicate(lies):
             if place == self.here:
@@ -626,7 +626,7 @@ def _cook(house: House, left: Iterable[tuple[str, str]] | None, valid: Iterable[
 
 def see_room(house: House, room: Room) -> None:
     """Take in everything that is seen in a room, and that what was there and is not seen has gone."""
-    house.leave_here("thing_at")
+    house.forget_here("thing_at")
     for thing in room.things:
         if thing.name in APPLIANCES:
             house.add("thing_at", thing.name, house.here)

@@ -192,7 +192,7 @@ class MazeRules(HouseRules):
             house.take(taken[1], "item_at")
         room = house.read(exchange)
         if room is not None:
-            house.leave_here("item_at")
+            house.forget_here("item_at")
             for thing in room.things:
                 house.add("item_at", house.declare(thing.name, "item"), house.here)
         for thing in contents_in(text.split("\n")[0]) if text.startswith("You open") else ():
