@@ -263,7 +263,7 @@ def solve(
     `status` is `solved`, `already true` (an empty plan), `unsolvable`, `invalid`, `timeout`, `out of memory` or
     `crashed`. Raises `UsageError` for invalid files and for an unknown planner or search.
     """
-    from pddlego.planning.process import PlannerOptions
+    from pddlego.planning.process import make_planner
 
     try:
         how = Search.parse(search, "auto")
@@ -271,7 +271,7 @@ def solve(
         raise UsageError(f"The search {search} is not possible", f"{error}.", "Example: gbf(hff).") from error
     value = read_domain_file(domain)
     task = read_problem_file(value, problem)
-    with PlannerOptions(engine=planner, timeout=seconds, memory=memory).make() as made:
+    with make_planner(planner, seconds, memory) as made:
         result = made.solve(value, task, how)
     plan, cost = result.plan, result.cost
     if result.status is PlanStatus.ALREADY_TRUE:

@@ -57,9 +57,11 @@ def test_a_plan_is_found_with_its_cost_and_engine() -> None:
         ({"problem": PROBLEM.replace("(at hall)", "(at hal)")}, "did you mean hall"),
         ({"search": "magic"}, "unknown search"),
         ({"planner": "magic"}, "Unknown planner"),
+        ({"seconds": -1.0}, "The limits of the planner are not possible"),
+        ({"memory": 20}, "too small"),
     ],
 )
-def test_wrong_arguments_are_explained(arguments: dict[str, str], says: str) -> None:
+def test_wrong_arguments_are_explained(arguments: dict[str, object], says: str) -> None:
     with pytest.raises(UsageError) as caught:
         tools.solve(**{"domain": DOMAIN, "problem": PROBLEM, **arguments})  # type: ignore[arg-type]
     assert says in caught.value.sentence

@@ -267,7 +267,7 @@ def _setup(game: str, mode: str | None, seeds: object, options: dict[str, Any]) 
     from pddlego.evaluation.config import ARGUMENT, resolve
     from pddlego.evaluation.setup import make_setup
     from pddlego.methods.registry import methods
-    from pddlego.planning.process import PlannerOptions
+    from pddlego.methods.shared_options import PlannerOptions
     from pddlego.util.options import names_of
 
     what = {**options, "games": (game,), "models": ("inspect",), "seeds": seeds}

@@ -19,7 +19,7 @@ from pddlego.methods.textgames.play import make_method
 from pddlego.methods.textgames.truth.judge import Judge
 from pddlego.pddl.exclusive import contradictions
 from pddlego.planning.ladder import climb
-from pddlego.planning.process import PlannerOptions, ProcessPlanner
+from pddlego.planning.process import ProcessPlanner
 from pddlego.runs.cells import Cell
 from pddlego.runs.store import installed_version
 from pddlego.util.answers import spoken
@@ -322,7 +322,7 @@ class Rewards(AbstractContextManager["Rewards"]):
     """Rewards for answers to expert prompts, with a planner that is kept open."""
 
     def __init__(self) -> None:
-        self._planner: ProcessPlanner | None = PlannerOptions().make()
+        self._planner: ProcessPlanner | None = ProcessPlanner()
 
     def __enter__(self) -> Rewards:
         return self

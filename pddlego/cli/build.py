@@ -27,10 +27,10 @@ from pddlego.methods.builders.l2p import with_l2p
 from pddlego.methods.builders.options import BuilderOptions
 from pddlego.methods.builders.reviewing import By
 from pddlego.methods.registry import renderer_of
+from pddlego.methods.shared_options import PlannerOptions
 from pddlego.models import Model
 from pddlego.models.endpoint import Access, Endpoint, make_endpoint, prepare_cache
 from pddlego.pddl import PddlSyntaxError
-from pddlego.planning.process import PlannerOptions
 from pddlego.runs.journal import JournalWriter, follow
 from pddlego.util.files import read_text, write_whole
 from pddlego.util.options import names_of

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from pddlego.cli.options import ConfigFile
 from pddlego.display.console import Console
-from pddlego.evaluation.config import COMMON, DEFAULT, groups, resolve
+from pddlego.evaluation.config import COMMON_GROUPS, DEFAULT, groups, resolve
 from pddlego.util.options import Option, options_of
 from pddlego.util.text import clean
 
@@ -36,7 +36,7 @@ def command(
         for option in options_of(type(values)):
             origin = resolved.origins.get((group, option.name), DEFAULT)
             style = "dim" if origin == DEFAULT else "bold"
-            name = option.name if group in COMMON else f"{group}.{option.name}"
+            name = option.name if group in COMMON_GROUPS else f"{group}.{option.name}"
             table.add_row(name, Text(clean(_shown(shown[option.field]))), Text(clean(origin), style))
     Console().print(table, highlight=False)
     raise typer.Exit

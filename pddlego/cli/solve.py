@@ -20,7 +20,7 @@ from pddlego.evaluation.config import FLAG, Config, Resolved, resolve
 from pddlego.methods.graphplan.advisers import Advisers, make_adviser, planning
 from pddlego.methods.graphplan.options import PassOptions
 from pddlego.methods.programs.trial import attempt, program_in
-from pddlego.methods.shared_options import SandboxOptions
+from pddlego.methods.shared_options import PlannerOptions, SandboxOptions
 from pddlego.models import Model
 from pddlego.models.endpoint import Access, Endpoint, make_endpoint, prepare_cache
 from pddlego.pddl import Domain, Problem
@@ -37,7 +37,6 @@ from pddlego.planning.graphplan.values import (
     SearchMoment,
     SearchWatcher,
 )
-from pddlego.planning.process import PlannerOptions
 from pddlego.planning.result import LEAST_COST
 from pddlego.sandbox import Sandbox, SandboxLimits
 from pddlego.tasks import Task

@@ -26,10 +26,10 @@ from pddlego.errors import EngineError, UsageError
 from pddlego.evaluation.playing import make_limiter, play
 from pddlego.evaluation.runner import INTERRUPTED, Executor
 from pddlego.evaluation.setup import Setup
+from pddlego.methods.shared_options import PlannerOptions
 from pddlego.models import Request
 from pddlego.models.limiter import Ledger, Permit, Price, SharedLimiter, Spending
 from pddlego.planning import ProcessPlanner
-from pddlego.planning.process import PlannerOptions
 from pddlego.runs.cells import Cell
 from pddlego.runs.journal import Timed
 from pddlego.util.children import without_secrets

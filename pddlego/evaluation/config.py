@@ -6,7 +6,7 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, ValidationError, field_validator
 from pydantic_core import PydanticCustomError
@@ -14,8 +14,8 @@ from pydantic_core import PydanticCustomError
 from pddlego.errors import UsageError
 from pddlego.methods.base import BUILT_IN_MODEL
 from pddlego.methods.registry import methods, modes, parse_mode
+from pddlego.methods.shared_options import PlannerOptions
 from pddlego.models.endpoint import Endpoint
-from pddlego.planning.process import PlannerOptions
 from pddlego.runs.folders import RUNS, RUNS_VARIABLE
 from pddlego.util.files import read_toml
 from pddlego.util.options import Flag, Options, names_of, option, options_of
@@ -130,28 +130,22 @@ class Run(Options):
 class Config(Options):
     """Every option of every command, by groups, and the options of each method by its name."""
 
-    what: WhatOptions = WhatOptions()
-    endpoint: Endpoint = Endpoint()
-    planner: PlannerOptions = PlannerOptions()
-    limits: LimitOptions = LimitOptions()
-    run: Run = Run()
+    what: WhatOptions = Field(default_factory=WhatOptions)
+    endpoint: Endpoint = Field(default_factory=Endpoint)
+    planner: PlannerOptions = Field(default_factory=PlannerOptions)
+    limits: LimitOptions = Field(default_factory=LimitOptions)
+    run: Run = Field(default_factory=Run)
     methods: dict[str, SerializeAsAny[BaseModel]] = Field(default_factory=dict)
 
     def groups(self) -> dict[str, BaseModel]:
         """Every group by the name of its table in a TOML file."""
-        common = {name: getattr(self, name) for name in COMMON}
-        return {**common, **self.methods}
+        return {name: getattr(self, name) for name in COMMON_GROUPS} | self.methods
 
 
-COMMON: Mapping[str, type[BaseModel]] = {
-    "what": WhatOptions,
-    "endpoint": Endpoint,
-    "planner": PlannerOptions,
-    "limits": LimitOptions,
-    "run": Run,
+COMMON_GROUPS: Mapping[str, type[BaseModel]] = {
+    name: cast(type[BaseModel], field.annotation) for name, field in Config.model_fields.items() if name != "methods"
 }
-"""The groups that belong to no method."""
-
+"""The groups that belong to no method, by the names of their tables."""
 
 BUILDING = names_of(Endpoint, PlannerOptions, LimitOptions) - {"planner", "max_tokens", "max_cost", "prices"}
 """The common options that change how files are built from a description."""
@@ -159,7 +153,7 @@ BUILDING = names_of(Endpoint, PlannerOptions, LimitOptions) - {"planner", "max_t
 
 def groups() -> dict[str, type[BaseModel]]:
     """Every group of options by the name of its table: the common ones, and one for each method."""
-    return {**COMMON, **{method.name: method.options for method in methods()}}
+    return {**COMMON_GROUPS, **{method.name: method.options for method in methods()}}
 
 
 CHOOSING = ("model=", "variant=", "domain=")
@@ -224,7 +218,7 @@ def resolve(
             for group, kind in known.items():
                 _validated(kind, values[group], _of_group(group, origins), strict=True)
     made = {group: _validated(kind, values[group], _of_group(group, origins)) for group, kind in known.items()}
-    common: dict[str, Any] = {group: made.pop(group) for group in COMMON}
+    common: dict[str, Any] = {group: made.pop(group) for group in COMMON_GROUPS}
     return Resolved(Config(**common, methods=made), origins)
 
 

@@ -19,11 +19,11 @@ from pddlego.evaluation.config import Config, LimitOptions
 from pddlego.evaluation.setup import SettingUse
 from pddlego.methods.base import Tools
 from pddlego.methods.registry import make_codec, method
+from pddlego.methods.shared_options import PlannerOptions
 from pddlego.models.base import Model
 from pddlego.models.endpoint import Endpoint
 from pddlego.models.transcript import TranscriptModel
 from pddlego.planning import Planner
-from pddlego.planning.process import PlannerOptions
 from pddlego.runs.cells import Cell
 from pddlego.runs.folders import MANIFEST
 from pddlego.runs.journal import Timed, event_value, read_journal, recorded_calls

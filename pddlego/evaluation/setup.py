@@ -15,7 +15,16 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from pddlego.episode.events import Limits
 from pddlego.errors import UsageError
-from pddlego.evaluation.config import ARGUMENT, COMMON, DEFAULT, FLAG, Config, LimitOptions, Resolved, with_overrides
+from pddlego.evaluation.config import (
+    ARGUMENT,
+    COMMON_GROUPS,
+    DEFAULT,
+    FLAG,
+    Config,
+    LimitOptions,
+    Resolved,
+    with_overrides,
+)
 from pddlego.evaluation.models import is_free, make_model
 from pddlego.methods.base import Method, Setting, check_seed
 from pddlego.methods.registry import ablated, first_mode, method, method_of, package_of, parse_mode
@@ -240,7 +249,7 @@ def _check_modes(config: Config, modes: tuple[str, ...], somebody_types: bool) -
 
 def _check_flags(resolved: Resolved, played: Mapping[tuple[str, str], SettingUse]) -> None:
     """Raises `UsageError` for an option of a method that plays nothing here: it would change nothing."""
-    groups = (*COMMON.values(), *(type(kind_played.options) for kind_played in played.values()))
+    groups = (*COMMON_GROUPS.values(), *(type(kind_played.options) for kind_played in played.values()))
     known = {option.name for group in groups for option in options_of(group)}
     for (_, name), origin in resolved.origins.items():
         if origin in (FLAG, ARGUMENT) and name not in known:

@@ -22,13 +22,11 @@ KIND = "kind"
 PAPER = "paper"
 """The table of a setting that holds a paper's figures."""
 
-_PUBLISHED: TypeAdapter[Published] = TypeAdapter(Published)
-
 
 class SettingHead(BaseModel):
     """What a file of every kind may say."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     title: str = ""
     about: str = ""
@@ -94,7 +92,7 @@ def checked(name: str, model: type[File], tables: Mapping[str, Any]) -> File:
 def published(name: str, options: Mapping[str, Any]) -> Published:
     """The figures in the table `[paper]` of a setting; nothing for a setting that cannot be read any more."""
     try:
-        return _PUBLISHED.validate_python(read_setting(name).tables.get(PAPER, {}))
+        return TypeAdapter(Published).validate_python(read_setting(name).tables.get(PAPER, {}))
     except (PddlegoError, ValidationError):
         return {}
 

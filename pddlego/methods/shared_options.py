@@ -1,13 +1,39 @@
-"""Options that several methods share, and the kind of settings that several play."""
+"""Options that several methods share. Every command loads them, so this module imports nothing slow."""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from pddlego.util.options import Options, option
+from pydantic import ConfigDict
+
+from pddlego.util.options import Flag, Options, option
+
+if TYPE_CHECKING:
+    from pddlego.planning import ProcessPlanner
 
 PLANNING = "planning"
 """The kind of settings that are a planning domain with tasks."""
+
+
+class PlannerOptions(Options):
+    """The planner of an episode. `timeout` is in seconds for each call, `memory` in MiB; 0 means no limit."""
+
+    model_config = ConfigDict(title="Planner")
+
+    engine: str | None = option(
+        None,
+        "auto, pyperplan, fast-downward (extra), mimir or graphplan.",
+        Flag(default="pyperplan for text games, else auto"),
+        name="planner",
+    )
+    timeout: float = option(30.0, "Seconds per planning call; 0: no limit.", name="planner_timeout", ge=0, le=1_000_000)
+    memory: int = option(4096, "Memory in MiB; 0: no limit.", name="planner_memory", ge=0)
+
+    def make(self) -> ProcessPlanner:
+        """Start the planner. Raises `UsageError` for an unknown engine, missing packages, or too little memory."""
+        from pddlego.planning.process import make_planner
+
+        return make_planner(self.engine, self.timeout, self.memory)
 
 
 class TaskOptions(Options):

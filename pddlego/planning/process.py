@@ -1,4 +1,4 @@
-"""Planners as the rest of the package sees them: a planning process, a pool of several, and their options."""
+"""Planners as the rest of the package sees them: a planning process, and a pool of several."""
 
 from __future__ import annotations
 
@@ -18,8 +18,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from pydantic import ConfigDict
-
 from pddlego.errors import UsageError
 from pddlego.pddl import Domain, Problem
 from pddlego.planning.engines import ENGINES, missing
@@ -29,7 +27,6 @@ from pddlego.planning.solve import OUT_OF_MEMORY
 from pddlego.planning.worker import NO_MEMORY, Job, receive, send
 from pddlego.util.children import for_children, start_python
 from pddlego.util.limits import Deadline
-from pddlego.util.options import Flag, Options, option
 from pddlego.util.text import suggestion
 
 _ENDING = 5.0
@@ -267,32 +264,22 @@ _MIN_MEMORY = 128
 """MiB below which no planner starts."""
 
 
-class PlannerOptions(Options):
-    """The planner of an episode. `timeout` is in seconds for each call, `memory` in MiB; 0 means no limit."""
-
-    model_config = ConfigDict(title="Planner")
-
-    engine: str | None = option(
-        None,
-        "auto, pyperplan, fast-downward (extra), mimir or graphplan.",
-        Flag(default="pyperplan for text games, else auto"),
-        name="planner",
-    )
-    timeout: float = option(30.0, "Seconds per planning call; 0: no limit.", name="planner_timeout", ge=0, le=1_000_000)
-    memory: int = option(4096, "Memory in MiB; 0: no limit.", name="planner_memory", ge=0)
-
-    def make(self) -> ProcessPlanner:
-        """Start the planner. Raises `UsageError` for an unknown engine, missing packages, or too little memory."""
-        if self.engine is not None and self.engine not in ENGINES:
-            reason = f"The planners are {', '.join(ENGINES)}."
-            advice = suggestion(self.engine, ENGINES, "Choose one with --planner.")
-            raise UsageError(f"Unknown planner '{self.engine}'", reason, advice)
-        packages = missing(self.engine) if self.engine else []
-        if packages:
-            extra = "pip install 'pddlego[fast-downward]'" if self.engine == "fast-downward" else "pip install pymimir"
-            reason = f"Missing: {', '.join(packages)}."
-            raise UsageError(f"The planner {self.engine} is not installed", reason, f"Install it: {extra}.")
-        if 0 < self.memory < _MIN_MEMORY:
-            reason = f"The planner itself needs about {_MIN_MEMORY} MiB; --planner-memory is {self.memory}."
-            raise UsageError("--planner-memory is too small", reason, "Increase it, or use 0 for no limit.")
-        return ProcessPlanner(self.engine, self.timeout, self.memory)
+def make_planner(engine: str | None, timeout: float, memory: int) -> ProcessPlanner:
+    """Start a planner. Raises `UsageError` for an unknown engine, missing packages, and impossible limits."""
+    if engine is not None and engine not in ENGINES:
+        reason = f"The planners are {', '.join(ENGINES)}."
+        raise UsageError(
+            f"Unknown planner '{engine}'", reason, suggestion(engine, ENGINES, "Choose one with --planner.")
+        )
+    packages = missing(engine) if engine else []
+    if packages:
+        extra = "pip install 'pddlego[fast-downward]'" if engine == "fast-downward" else "pip install pymimir"
+        reason = f"Missing: {', '.join(packages)}."
+        raise UsageError(f"The planner {engine} is not installed", reason, f"Install it: {extra}.")
+    if not 0 <= timeout <= 1_000_000 or memory < 0:
+        reason = f"The time is {timeout} seconds, the memory {memory} MiB."
+        raise UsageError("The limits of the planner are not possible", reason, "Use 0 for no limit.")
+    if 0 < memory < _MIN_MEMORY:
+        reason = f"The planner itself needs about {_MIN_MEMORY} MiB; --planner-memory is {memory}."
+        raise UsageError("--planner-memory is too small", reason, "Increase it, or use 0 for no limit.")
+    return ProcessPlanner(engine, timeout, memory)

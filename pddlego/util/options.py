@@ -13,7 +13,7 @@ from pydantic.fields import FieldInfo
 class Options(BaseModel):
     """A group of options. The `title` of its `model_config` is the heading of the group in help."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, populate_by_name=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, populate_by_name=True, defer_build=True)
 
 
 @dataclass(frozen=True)

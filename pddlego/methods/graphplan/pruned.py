@@ -11,7 +11,7 @@ from pddlego.methods.graphplan.loading import GraphplanSetting
 from pddlego.methods.graphplan.options import GraphplanOptions
 from pddlego.models import Model
 from pddlego.planning.graphplan.values import Graphplan, Passed
-from pddlego.planning.process import PlannerOptions
+from pddlego.planning.process import ProcessPlanner
 
 SECONDS = 10.0
 """How long a shortest plan is looked for."""
@@ -51,6 +51,6 @@ def needed_actions(trace: Trace, setting: GraphplanSetting, options: GraphplanOp
         if isinstance(moment, Passed) and moment.ending == "found":
             steps = moment.steps
 
-    with PlannerOptions().make() as planner:
+    with ProcessPlanner() as planner:
         planner.solve(domain, setting.one_task(seed, options.task).problem, Graphplan(watch=watch), seconds=SECONDS)
     return steps
