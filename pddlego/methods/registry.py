@@ -8,17 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
 
 from pddlego.errors import UsageError
 from pddlego.methods.base import Measuring, Method, Mode, Variant, parse_variant, whole
-from pddlego.methods.setting_files import read_setting
 from pddlego.util.text import suggestion
 
 if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
     from pddlego.display.screens import Renderer
     from pddlego.runs.journal import Codec
 
@@ -95,6 +95,8 @@ def broken_methods() -> list[UsageError]:
 @lru_cache(maxsize=1)
 def _offered() -> dict[str, EntryPoint]:
     """What other packages bring. Kept, because to look through all that is installed takes milliseconds."""
+    from importlib.metadata import entry_points
+
     return {entry.name: entry for entry in entry_points(group=GROUP)}
 
 
@@ -133,6 +135,8 @@ def parse_mode(text: str) -> Variant:
 
 def method_of(setting: str, mode: str) -> Method:
     """The method that plays a setting in a mode. Raises `UsageError` if no method supports this setting and mode."""
+    from pddlego.methods.setting_files import read_setting
+
     wanted = parse_mode(mode).mode.name
     candidates = [(method, known) for method in methods() for known in method.modes if known.name == wanted]
     if len(candidates) == 1:
@@ -150,6 +154,8 @@ def method_of(setting: str, mode: str) -> Method:
 
 def first_mode(setting: str) -> str:
     """The most important mode of a setting: that in which it is played where none is named. Raises `UsageError`."""
+    from pddlego.methods.setting_files import read_setting
+
     kind = read_setting(setting).kind
     names = [mode.name for method in methods() for mode in method.modes if mode.plays == kind]
     if not names:

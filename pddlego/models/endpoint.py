@@ -6,16 +6,18 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ConfigDict, field_serializer, field_validator
 
 from pddlego.errors import UsageError
 from pddlego.models.base import ATTEMPTS, CacheUse, Model
 from pddlego.models.credentials import address_of, without_credentials
-from pddlego.models.dialect import Dialects, Sampling
-from pddlego.models.limiter import RequestLimiter
 from pddlego.util.options import Flag, Options, option
+
+if TYPE_CHECKING:
+    from pddlego.models.dialect import Dialects
+    from pddlego.models.limiter import RequestLimiter
 
 INSPECT = "inspect:"
 """How the name of a model begins that one of Inspect's providers answers for: `inspect:PROVIDER/NAME`."""
@@ -80,12 +82,18 @@ class Endpoint(Options):
         return without_credentials(value)
 
 
+def _new_dialects() -> Dialects:
+    from pddlego.models.dialect import Dialects
+
+    return Dialects()
+
+
 @dataclass(frozen=True)
 class Access:
     """What is needed to ask besides the options: the key, which is never shown, and what was learned of endpoints."""
 
     key: str | None = field(default=None, repr=False)
-    dialects: Dialects = field(default_factory=Dialects, compare=False, repr=False)
+    dialects: Dialects = field(default_factory=_new_dialects, compare=False, repr=False)
 
 
 def make_endpoint(
@@ -102,6 +110,8 @@ def make_endpoint(
 
     With a cache, another `repeat` gets other answers. Raises `UsageError` for an unusable key or address.
     """
+    from pddlego.models.dialect import Sampling
+
     sampling = Sampling(
         temperature=options.temperature,
         seed=seed,

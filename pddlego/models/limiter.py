@@ -16,10 +16,8 @@ from pydantic import ConfigDict, Field
 
 from pddlego.errors import BudgetSpentError, JournalError
 from pddlego.models.base import Request
+from pddlego.models.replies import CHARACTERS_PER_TOKEN
 from pddlego.util.files import append, cannot_read, cannot_write, cut_unfinished_line, open_run_file, read_run_file
-
-CHARACTERS_PER_TOKEN = 3
-"""An estimate on the safe side: most models need fewer tokens for a text."""
 
 OUTPUT_ESTIMATE = 2_000
 """Tokens of an answer that are reserved before it is known how long the model's answers are."""

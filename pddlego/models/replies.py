@@ -10,7 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pddlego.models.base import Request
-from pddlego.models.limiter import CHARACTERS_PER_TOKEN
+
+CHARACTERS_PER_TOKEN = 3
+"""An estimate on the safe side: most models need fewer tokens for a text."""
 
 _REASONING = ("reasoning_content", "reasoning")
 """Fields with the reasoning: DeepSeek, llama.cpp and older vLLM use another name than OpenRouter and newer vLLM."""

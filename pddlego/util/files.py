@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import hashlib
 import os
 import stat
 import sys
@@ -79,6 +78,8 @@ def _open_no_link(path: str, flags: int) -> int:
 
 def digest(path: Path) -> str:
     """SHA-256 of the bytes of a run's file; empty where there is no such file."""
+    import hashlib
+
     try:
         return hashlib.sha256(read_run_file(path)).hexdigest()
     except OSError:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import operator
 import re
 from collections.abc import Iterable, Mapping
@@ -18,6 +17,8 @@ class Shown:
     """A value that notebooks show as its text."""
 
     def _repr_html_(self) -> str:
+        import html
+
         return f"<pre>{html.escape(str(self))}</pre>"
 
 
