@@ -1,19 +1,31 @@
-"""Opens the browser for runs."""
+"""Shows recorded episodes: in the browser, as lines, pictures, a page, or the problem of a step."""
 
 from __future__ import annotations
 
+import contextlib
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 import typer
+from rich.console import RenderableType
 
 from pddlego.cli.exits import is_typed_at
+from pddlego.display import export
 from pddlego.display.browser.app import Browser
 from pddlego.display.browser.episode import Sources
-from pddlego.display.console import Console, glyphs_for
-from pddlego.episode.trace import TimedEvent
-from pddlego.errors import UsageError
+from pddlego.display.console import UNICODE, Console, glyphs_for
+from pddlego.display.lines import event_lines
+from pddlego.display.rows import cleaned
+from pddlego.display.screens import MIN_HEIGHT, MIN_WIDTH, Canvas, Renderer
+from pddlego.episode.trace import Step, TimedEvent, Trace
+from pddlego.errors import PddlegoError, UsageError
 from pddlego.methods.registry import make_codec, renderer_of
+from pddlego.runs.journal import JournalTail
+from pddlego.runs.listing import status_of
+from pddlego.runs.store import check_output
+from pddlego.util.files import cannot_write, write_whole
+from pddlego.util.text import clean
 
 
 def is_terminal(console: Console) -> bool:
@@ -43,3 +55,96 @@ def checked(journal: Path) -> Sequence[TimedEvent]:
         reason = f"The method {recorded.played.method_name} has none that are found out later."
         raise UsageError("There are no facts to check", reason, "See the events.")
     return recorded.checked().timed
+
+
+def read_trace(journal: Path) -> tuple[Renderer, Trace]:
+    """The episode of a journal, and how it is shown. Raises `UsageError` for one that has not begun."""
+    trace = Trace((cleaned(event), seconds) for event, seconds in JournalTail(journal, make_codec()).poll())
+    if not len(trace):
+        raise UsageError(f"{journal} is empty", "The episode has not begun.", "Look again later.")
+    return renderer_of(trace.started.played_by if trace.started is not None else ""), trace
+
+
+def write_page(console: Console, path: Path, journals: Sequence[Path]) -> None:
+    """The episodes step by step as one HTML file, with what is true of their facts where that can be found out."""
+    # Imported here: Jinja is needed for nothing else.
+    from pddlego.display.page import ListedEpisode, episode_page, render
+
+    listed = []
+    for number, journal in enumerate(journals):
+        renderer, trace = read_trace(journal)
+        timed: Sequence[TimedEvent] = trace.timed
+        with contextlib.suppress(PddlegoError):
+            timed = checked(journal)
+        status = status_of(journal, journal.stat().st_size)
+        listed.append(ListedEpisode(status, episode_page(f"episode-{number}", timed, renderer)))
+    write_whole(path, render("page.html.j2", listed, title="pddlego"))
+    console.print(f"The page is in {clean(str(path))}", style="dim", highlight=False, soft_wrap=True)
+
+
+def print_problem(console: Console, journal: Path, step: int) -> None:
+    """The problem after a step, for other tools: all that the model made of what it saw, accepted or not."""
+    # Imported here: showing an episode needs neither a game nor an agent.
+    from pddlego.cli.resume import recorded_game
+    from pddlego.evaluation.replay import load_recorded
+    from pddlego.methods.textgames.resume import moment_at
+
+    played = recorded_game(load_recorded(journal))
+    if not played.episode.plans:
+        reason = f"Mode {played.episode.mode} has no problems."
+        raise UsageError(f"Step {step} has no problem", reason, "Show an episode of mode edit or gen.")
+    console.out(str(moment_at(played, step).latest), highlight=False)
+
+
+def index_of(trace: Trace, step: int | None) -> int:
+    """The index of a step; of the last one for None. Raises `UsageError` for an unknown step."""
+    numbers = [known.number for known in trace.steps]
+    if step is None:
+        return len(numbers) - 1
+    if step not in numbers:
+        reason = f"The episode has the steps 0 to {numbers[-1]}."
+        raise UsageError(f"Unknown step {step}", reason, "Choose another with --step.")
+    return numbers.index(step)
+
+
+def export_pictures(
+    console: Console,
+    renderer: Renderer,
+    trace: Trace,
+    index: int,
+    *,
+    svg_file: str | None,
+    gif_file: str | None,
+    size: str,
+) -> None:
+    match = re.fullmatch(r"(\d{1,3})x(\d{1,3})", size)
+    width, height = map(int, match.groups()) if match else (0, 0)
+    if width < MIN_WIDTH or height < MIN_HEIGHT:
+        reason = f"It is columns x lines, at least {MIN_WIDTH}x{MIN_HEIGHT}, at most 999x999."
+        raise UsageError(f"--size {size} is not possible", reason, "Example: --size 120x36.")
+    steps, started = trace.steps, trace.started
+
+    def drawn(step: Step) -> RenderableType:
+        return renderer.screen.draw(step.after, Canvas(width, height, step.after.seconds, UNICODE))
+
+    if svg_file is not None:
+        seed = "" if started is None or started.seed is None else f", seed {started.seed}"
+        title = f"pddlego: {started.title if started is not None else ''}{seed}, step {steps[index].number}"
+        write_whole(check_output(Path(svg_file)), export.svg(drawn(steps[index]), width, height, title))
+        console.print(f"The picture is in {clean(svg_file)}", style="dim", highlight=False, soft_wrap=True)
+    if gif_file is not None:
+        try:
+            count = export.gif(map(drawn, steps), width, height, check_output(Path(gif_file)))
+        except OSError as error:
+            raise cannot_write(Path(gif_file), error) from error
+        message = f"The {count} pictures are in {clean(gif_file)}"
+        console.print(message, style="dim", highlight=False, soft_wrap=True)
+
+
+def print_lines(console: Console, renderer: Renderer, trace: Trace, index: int | None) -> None:
+    """The episode, or one step of it, as lines."""
+    glyphs = glyphs_for(console.encoding)
+    for step in trace.steps if index is None else [trace.steps[index]]:
+        for event in step.events:
+            for line, style in event_lines(event, step.after, renderer.describe, glyphs):
+                console.print(line, style=style, markup=False, highlight=False, soft_wrap=True)

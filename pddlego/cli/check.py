@@ -5,19 +5,19 @@ from __future__ import annotations
 import dataclasses
 import json
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
-from rich.console import Console
 
-from pddlego import tools
+import pddlego
 from pddlego.cli import exits
-from pddlego.pddl import Problem, parse_domain
-from pddlego.pddl.check import MAX_DEFECTS
-from pddlego.pddl.problem import read_problem
-from pddlego.planning.plan_text import read_plan
 from pddlego.util.files import read_text
 from pddlego.util.text import clean, count
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from pddlego.tools import CheckResult, Finding
 
 DomainFile = Annotated[Path, typer.Argument(metavar="DOMAIN", help="A PDDL domain file.")]
 ProblemFile = Annotated[Path | None, typer.Argument(metavar="[PROBLEM]", help="A problem file of that domain.")]
@@ -36,7 +36,7 @@ def command(domain: DomainFile, problem: ProblemFile = None, plan: PlanFile = No
     """
     files = {"domain": domain, "problem": problem, "plan": plan}
     texts = {part: f"{read_text(path)}\n" for part, path in files.items() if path is not None}
-    result = tools.check(texts["domain"], texts.get("problem"), texts.get("plan"))
+    result = pddlego.check(texts["domain"], texts.get("problem"), texts.get("plan"))
     if form == "json":
         typer.echo(json.dumps(dataclasses.asdict(result), indent=2, ensure_ascii=False))
     else:
@@ -44,7 +44,11 @@ def command(domain: DomainFile, problem: ProblemFile = None, plan: PlanFile = No
     raise typer.Exit(exits.WON if result.ok else exits.NOT_WON)
 
 
-def _show(result: tools.CheckResult, files: dict[str, Path | None], texts: dict[str, str]) -> None:
+def _show(result: CheckResult, files: dict[str, Path | None], texts: dict[str, str]) -> None:
+    from rich.console import Console
+
+    from pddlego.pddl.check import MAX_DEFECTS
+
     console = Console(soft_wrap=True, emoji=False)
     for finding in result.findings:
         show_finding(console, finding, str(files[finding.file]))
@@ -59,7 +63,7 @@ def _show(result: tools.CheckResult, files: dict[str, Path | None], texts: dict[
             console.print(clean(line), style="green", markup=False, highlight=False)
 
 
-def show_finding(console: Console, finding: tools.Finding, path: str) -> None:
+def show_finding(console: Console, finding: Finding, path: str) -> None:
     """Print a finding: its place and rule, the line of the file with a caret, why, and what to do."""
     style = "yellow" if finding.severity == "warning" else "bold red"
     head = f"{path}:{finding.line}:{finding.column}: {finding.severity}: {finding.rule}"
@@ -77,10 +81,13 @@ def show_finding(console: Console, finding: tools.Finding, path: str) -> None:
 
 
 def _described(part: str, texts: dict[str, str], cost: float | None) -> str:
-    domain = parse_domain(texts["domain"])
+    from pddlego.pddl.problem import read_problem
+    from pddlego.planning.plan_text import read_plan
+
+    domain = pddlego.parse_domain(texts["domain"])
     if part == "domain":
         return f"a domain of {count(len(domain.actions), 'action')}"
-    problem: Problem = read_problem(texts["problem"]).problem
+    problem = read_problem(texts["problem"]).problem
     if part == "problem":
         return f"a problem of {count(len(problem.objects), 'object')}, {count(len(problem.facts), 'fact')}"
     plan = read_plan(texts["plan"], domain, problem).plan

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import re
@@ -61,6 +62,7 @@ class _Commands(typer.core.TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args and args[0] in COMMANDS:
             self.commands[args[0]] = loaded(args[0])
+            gc.enable()  # see `main`
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:

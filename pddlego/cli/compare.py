@@ -5,15 +5,16 @@ from __future__ import annotations
 import dataclasses
 import json
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
-from rich.console import Console
 
-from pddlego import tools
+import pddlego
 from pddlego.cli import exits
-from pddlego.planning.compare import Comparison, Verdict
 from pddlego.util.text import clean
+
+if TYPE_CHECKING:
+    from pddlego.planning.compare import Comparison
 
 First = Annotated[Path, typer.Argument(metavar="DOMAIN", help="The domain of both problems, or one of two domains.")]
 Second = Annotated[Path, typer.Argument(metavar="A", help="A problem, or the other domain.")]
@@ -27,18 +28,20 @@ def command(domain: First, left: Second, right: Third = None, form: Format = "te
     Goals are compared by what they mean: what must be true in every state that reaches them.
     Exit code: 0 the same, 1 different or undecided, 2 wrong usage.
     """
-    result = tools.compare(domain, left, right)
+    result = pddlego.compare(domain, left, right)
     if form == "json":
         typer.echo(json.dumps(dataclasses.asdict(result), indent=2, ensure_ascii=False))
     else:
         first, second = (domain, left) if right is None else (left, right)
         _show(result, first, second)
-    raise typer.Exit(exits.WON if result.verdict is Verdict.SAME else exits.NOT_WON)
+    raise typer.Exit(exits.WON if result.verdict.value == "same" else exits.NOT_WON)
 
 
 def _show(result: Comparison, first: Path, second: Path) -> None:
+    from rich.console import Console
+
     console = Console(soft_wrap=True, emoji=False)
-    style = {Verdict.SAME: "green", Verdict.DIFFERENT: "red"}.get(result.verdict, "yellow")
+    style = {"same": "green", "different": "red"}.get(result.verdict.value, "yellow")
     console.print(clean(f"{result.verdict.value}: {result.reason}"), style=style, markup=False, highlight=False)
     if result.note:
         console.print(clean(f"  note: {result.note}"), style="yellow", markup=False, highlight=False)

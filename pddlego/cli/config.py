@@ -9,11 +9,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
 from pddlego.cli.options import ConfigFile
-from pddlego.display.console import Console
 from pddlego.evaluation.config import COMMON_GROUPS, DEFAULT, groups, resolve
 from pddlego.util.options import Option, options_of
 from pddlego.util.text import clean
@@ -26,6 +23,11 @@ def command(
     ] = False,
 ) -> None:
     """Show the configuration of 'pddlego eval': each value and its source."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from pddlego.display.console import Console
+
     if template:
         typer.echo("\n".join(_template()))
         raise typer.Exit

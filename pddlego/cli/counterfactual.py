@@ -12,10 +12,9 @@ from typing import Annotated, Any
 import typer
 
 from pddlego.cli import exits
-from pddlego.cli.eval import farewell, run_evaluation
+from pddlego.cli.evaluating import farewell, run_evaluation
 from pddlego.cli.exits import handle_sigterm, interrupt_handlers, restore_handlers
 from pddlego.cli.options import OfGame, OfMode, OfSeed, place_named, with_options
-from pddlego.cli.report import print_table
 from pddlego.cli.resume import endpoint_again, recorded_game
 from pddlego.display.console import Console
 from pddlego.episode.events import Event, Limits
@@ -36,6 +35,7 @@ from pddlego.methods.textgames.play import play
 from pddlego.methods.textgames.world import Restart
 from pddlego.models.endpoint import Access, Endpoint, prepare_cache
 from pddlego.report.build import is_reportable, load_results
+from pddlego.report.formats import print_table
 from pddlego.runs.cells import Cell, Matrix
 from pddlego.runs.folders import EPISODES, MANIFEST, RESUMED
 from pddlego.runs.listing import costs_of

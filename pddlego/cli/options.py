@@ -1,30 +1,94 @@
-"""Makes command-line options of the configuration's groups, and knows which of them were typed."""
+"""Options of commands: those that several have, their completion, and those made from groups of the configuration."""
 
 from __future__ import annotations
 
 import inspect
+import json
 import sys
 import time
 import types
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin
 
 import typer
-from pydantic import BaseModel
 
-from pddlego.cli import completion
 from pddlego.cli.exits import is_typed_at
-from pddlego.runs.folders import RUNS_VARIABLE, find_run, runs_folder
-from pddlego.util.options import Flag, Option, options_of
+from pddlego.runs.folders import LATEST, MANIFEST, RUNS_VARIABLE, find_run, runs_folder
 from pddlego.util.text import clean
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from pddlego.util.options import Flag, Option
+
+_NEWEST = 50
+"""Run folders whose models are completed."""
+
+
+def _complete_games(incomplete: str) -> list[str]:
+    """Settings in `envs/`."""
+    from pddlego.methods.setting_files import setting_names
+
+    return _last_of_list(incomplete, setting_names())
+
+
+def _complete_modes(incomplete: str) -> list[str]:
+    """Modes of all methods."""
+    from pddlego.methods.registry import modes
+
+    return _last_of_list(incomplete, (mode.name for mode in modes()))
+
+
+def _complete_models(incomplete: str) -> list[str]:
+    """The built-in reader, and the models of the newest runs."""
+    names = {"reader": None, "reader+noise:0.1": None}
+    for folder in sorted(_run_folders(), reverse=True)[:_NEWEST]:
+        names |= dict.fromkeys(_models_of(folder))
+    return _last_of_list(incomplete, names)
+
+
+def _complete_runs(incomplete: str) -> list[str]:
+    """Names of run folders, the newest first, and `latest`."""
+    names = sorted((folder.name for folder in _run_folders()), reverse=True)
+    return [name for name in (LATEST, *names) if name.startswith(incomplete)]
+
+
+COMPLETIONS: Mapping[str, Callable[[str], list[str]]] = {
+    "games": _complete_games,
+    "modes": _complete_modes,
+    "models": _complete_models,
+}
+"""Completions of the options of the configuration, by name."""
+
+
+def _last_of_list(incomplete: str, names: Iterable[str]) -> list[str]:
+    """Completions of the last of several names that are separated by commas."""
+    before, comma, last = incomplete.rpartition(",")
+    return [f"{before}{comma}{name}" for name in names if name.startswith(last)]
+
+
+def _run_folders() -> list[Path]:
+    try:
+        return [folder for folder in runs_folder().iterdir() if (folder / MANIFEST).is_file()]
+    except OSError:
+        return []
+
+
+def _models_of(folder: Path) -> list[str]:
+    try:
+        asked = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))["asked"]
+        return [str(model) for matrix in asked for model in matrix["models"]]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+
 
 PathFilter = Callable[[Path], bool]
 
 RunArgument = Annotated[
     str,
     typer.Argument(
-        help="A run folder, its name or a unique prefix, a journal, or latest.", autocompletion=completion.runs
+        help="A run folder, its name or a unique prefix, a journal, or latest.", autocompletion=_complete_runs
     ),
 ]
 WHAT, EPISODE, MODEL, RUN, OUTPUT = "What to play", "Which episode", "Model", "Run", "Output"
@@ -88,6 +152,8 @@ def with_options(
 
     The command gets those that were typed as its argument `flags`, by name.
     """
+    from pddlego.util.options import options_of
+
     options: dict[str, tuple[Option, type[BaseModel]]] = {}
     for group in groups:
         for option in options_of(group):
@@ -127,7 +193,8 @@ def _is_typed(context: typer.Context, name: str) -> bool:
 
 def _parameter(argument: str, option: Option, group: type[BaseModel]) -> inspect.Parameter:
     """An option as a parameter of a command; its default is None, and the configuration knows the real one."""
-    flag = option.flag or Flag()
+    flag = option.flag
+    assert flag is not None  # see `with_options`
     kind: Any = list[str] if flag.repeatable else _kind(option.info.annotation)
     usual = f"--{option.name.replace('_', '-')}"
     typed_as = f"{usual}/--no-{usual[2:]}" if kind is bool else usual
@@ -137,7 +204,7 @@ def _parameter(argument: str, option: Option, group: type[BaseModel]) -> inspect
         envvar=flag.variable or None,
         metavar=flag.metavar or ("N" if kind in (int, float) else "TEXT"),
         rich_help_panel=group.model_config.get("title"),
-        autocompletion=completion.VALUES.get(option.name),
+        autocompletion=COMPLETIONS.get(option.name),
     )
     return inspect.Parameter(argument, _KEYWORD, default=None, annotation=Annotated[Union[kind, None], typed])  # noqa: UP007
 
@@ -150,8 +217,7 @@ def _kind(annotation: Any) -> type:
 
 
 def _default(option: Option, flag: Flag) -> str:
-    default = option.info.default
-    shown = flag.default or _shown(default)
+    shown = flag.default or _shown(option.info.default)
     return f"[default: {shown}]" if shown else ""
 
 

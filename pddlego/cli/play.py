@@ -5,26 +5,22 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pddlego.cli import completion
 from pddlego.cli.exits import handle_sigterm
-from pddlego.cli.options import MODEL, OUTPUT, WHAT, ConfigFile, Confirm, Pace, with_options
-from pddlego.cli.watching import exit_code, make_approver, make_person, parse_whats, play_watched
-from pddlego.display.console import Console
-from pddlego.display.lines import make_display
-from pddlego.episode.events import Limits
+from pddlego.cli.options import COMPLETIONS, MODEL, OUTPUT, WHAT, ConfigFile, Confirm, Pace, with_options
 from pddlego.errors import UsageError
 from pddlego.evaluation.config import DEFAULT, FLAG, Resolved, groups, resolve
-from pddlego.evaluation.setup import Setup, make_setup, one_cell
 from pddlego.methods.registry import parse_mode, renderer_of
-from pddlego.models.limiter import Spending
 from pddlego.runs.folders import CONFIRMED, fresh_folder
 
+if TYPE_CHECKING:
+    from pddlego.evaluation.setup import Setup
+
 GameOption = Annotated[
-    str, typer.Argument(help="A game or setting (see 'pddlego games').", autocompletion=completion.games)
+    str, typer.Argument(help="A game or setting (see 'pddlego games').", autocompletion=COMPLETIONS["games"])
 ]
 PlayMode = Annotated[
     str | None,
@@ -32,7 +28,7 @@ PlayMode = Annotated[
         "--mode",
         help="What the model writes (default: the game's first mode).",
         rich_help_panel=WHAT,
-        autocompletion=completion.modes,
+        autocompletion=COMPLETIONS["modes"],
     ),
 ]
 Seed = Annotated[int, typer.Option(help="Seed of the game.", rich_help_panel=WHAT)]
@@ -42,7 +38,7 @@ ModelName = Annotated[
         "--model",
         help="Model name, reader, reader+noise:P or transcript:FILE.",
         rich_help_panel=MODEL,
-        autocompletion=completion.models,
+        autocompletion=COMPLETIONS["models"],
     ),
 ]
 JsonLines = Annotated[bool, typer.Option("--json", help="Print events as JSON lines.", rich_help_panel=OUTPUT)]
@@ -69,6 +65,11 @@ def command(
 
     Exit code: 0 won, 1 not won, 2 wrong usage, 3 the model or the engine failed, 130 interrupted.
     """
+    from pddlego.cli.watching import exit_code, make_approver, make_person, parse_whats, play_watched
+    from pddlego.display.console import Console
+    from pddlego.display.lines import make_display
+    from pddlego.evaluation.setup import make_setup, one_cell
+
     handle_sigterm()
     if mode:
         parse_mode(mode)
@@ -105,6 +106,9 @@ def _check_model(resolved: Resolved) -> None:
 
 def _one_episode(setup: Setup) -> Setup:
     """The limits of calls and tokens are those of the episode: a model without an endpoint counts, too."""
+    from pddlego.episode.events import Limits
+    from pddlego.models.limiter import Spending
+
     limits = setup.config.limits
     return replace(
         setup,

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import difflib
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
-from pddlego import tools
 from pddlego.cli import exits
 from pddlego.cli.check import show_finding
 from pddlego.errors import UsageError
 from pddlego.util.answers import spoken
 from pddlego.util.files import read_source, read_text, write_whole
 from pddlego.util.text import clean
+
+if TYPE_CHECKING:
+    from pddlego.tools import RepairResult
 
 Files = Annotated[list[Path], typer.Argument(metavar="FILE", help="Files that a model wrote.")]
 DomainFile = Annotated[Path | None, typer.Option("--domain", help="The valid domain of the problems.")]
@@ -29,6 +30,8 @@ def command(files: Files, domain: DomainFile = None, diff: Diff = False, write: 
     A domain and a problem given together are repaired together. Nothing is guessed: what stays wrong is reported.
     Exit code: 0 no errors are left, 1 errors are left, 2 wrong usage.
     """
+    from rich.console import Console
+
     results = _repaired(files, domain)
     errors = Console(stderr=True, soft_wrap=True, emoji=False)
     for path, result in zip(files, results, strict=True):
@@ -51,7 +54,9 @@ def command(files: Files, domain: DomainFile = None, diff: Diff = False, write: 
     raise typer.Exit(exits.WON if all(result.ok for result in results) else exits.NOT_WON)
 
 
-def _repaired(files: list[Path], domain: Path | None) -> list[tools.RepairResult]:
+def _repaired(files: list[Path], domain: Path | None) -> list[RepairResult]:
+    from pddlego import tools
+
     if domain is not None:
         return [tools.repair(path, domain) for path in files]
     kinds = ["problem" if tools.is_problem(spoken(read_text(path))) else "domain" for path in files]

@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
 from pddlego.cli.options import Runs, place_named, with_options
-from pddlego.display.console import Console
 from pddlego.errors import UsageError
 from pddlego.evaluation.config import LimitOptions
-from pddlego.evaluation.progress import result_line
-from pddlego.evaluation.setup import read_prices
-from pddlego.evaluation.table import results_table
-from pddlego.report.build import Report, build_report, is_reportable
-from pddlego.report.formats import as_csv, as_json, counts, extra_tables, latex, markdown, success
-from pddlego.report.html import html
-from pddlego.report.optima import Optima, find_optima
-from pddlego.report.plots import draw
-from pddlego.runs.store import check_output
 from pddlego.util.files import cannot_write, write_whole
-from pddlego.util.text import clean, count, one_line, suggestion
+from pddlego.util.text import count, suggestion
+
+if TYPE_CHECKING:
+    from pddlego.report.build import Report
+    from pddlego.report.optima import Optima
 
 
 @with_options((LimitOptions,), only=("prices",))
@@ -48,6 +39,14 @@ def command(
     folder: Runs = None,
 ) -> None:
     """Say what one or several evaluations found: Table 1, intervals, costs, failures, paired comparisons."""
+    from pddlego.display.console import Console
+    from pddlego.evaluation.setup import read_prices
+    from pddlego.report.build import build_report, is_reportable
+    from pddlego.report.formats import as_csv, as_json, as_text, latex, markdown, print_report
+    from pddlego.report.html import html
+    from pddlego.report.optima import find_optima
+    from pddlego.runs.store import check_output
+
     chosen = _format(to, output)
     folders = [place_named(run, folder, is_reportable) for run in runs]
     report = build_report(folders, read_prices(Path(flags["prices"]) if flags.get("prices") else None))
@@ -57,7 +56,7 @@ def command(
     if figures is not None:
         _write_figures(report, Path(figures), optima)
     formats: dict[str, Callable[[Report], str]] = {
-        "text": _text,
+        "text": as_text,
         "markdown": markdown,
         "csv": as_csv,
         "json": as_json,
@@ -70,10 +69,13 @@ def command(
     elif chosen != "text":
         Console().out(formats[chosen](report), end="", highlight=False)
     elif figures is None:
-        _show(Console(), report)
+        print_report(Console(), report)
 
 
 def _write_figures(report: Report, folder: Path, optima: Optima) -> None:
+    from pddlego.display.console import Console
+    from pddlego.report.plots import draw
+
     try:
         folder.mkdir(parents=True, exist_ok=True)
         written = [plot.write(folder) for plot in draw(report, set(), optima)]
@@ -110,55 +112,3 @@ def _format(to: str | None, output: str | None) -> str:
         advice = suggestion(to, names, "Choose one with --format.")
         raise UsageError(f"Unknown format '{to}'", f"The formats are: {', '.join(names)}.", advice)
     return to
-
-
-def _text(report: Report) -> str:
-    """The report as on a terminal, without colours."""
-    file = io.StringIO()
-    _show(Console(file=file), report)
-    return file.getvalue()
-
-
-def _show(console: Console, report: Report) -> None:
-    """The report on a terminal."""
-    console.print(f"From {', '.join(report.sources)}", style="dim", highlight=False, soft_wrap=True)
-    if report.rows:
-        print_table(console, "Success", *success(report))
-        console.print(Text("All numbers", "bold"))
-        console.print(results_table(report.rows, console.width), highlight=False)
-    for note in report.notes:
-        console.print(note, style="dim", highlight=False)
-    console.print()
-    for title, head, body in extra_tables(report):
-        print_table(console, title, head, body)
-    _lost(console, report)
-    for title, what, rows in report.sections:
-        print_table(console, title, *counts(rows, what))
-
-
-def _lost(console: Console, report: Report) -> None:
-    """The first episodes that were not won, each with its reason."""
-    lost = [summary for summary in report.played if not summary.won]
-    if lost:
-        console.print(Text("Episodes that were not won", "bold"))
-        for summary in lost[:_LOST]:
-            console.print(one_line(result_line(summary), console.width), highlight=False, markup=False)
-        if len(lost) > _LOST:
-            console.print(f"… {len(lost) - _LOST} more", style="dim", highlight=False)
-        console.print()
-
-
-_LOST = 10
-
-
-def print_table(console: Console, title: str, head: list[str], body: list[list[str]]) -> None:
-    """Print a table with its title; numbers are aligned to the right."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for number, name in enumerate(head):
-        numeric = all(row[number][:1].isdigit() or not row[number] for row in body)
-        table.add_column(name, justify="right" if numeric else "left")
-    for row in body:
-        table.add_row(*(Text(clean(cell)) for cell in row))
-    console.print(Text(title, "bold"))
-    console.print(table, highlight=False)
-    console.print()

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -22,41 +22,29 @@ from pddlego.cli.options import (
     place_named,
     with_options,
 )
-from pddlego.cli.watching import exit_code, make_approver, make_person, parse_whats, play_watched
-from pddlego.display.console import Console
-from pddlego.display.lines import make_display
-from pddlego.display.person import edit_text
-from pddlego.episode.events import Event
 from pddlego.errors import UsageError
-from pddlego.evaluation.config import given_options, groups
-from pddlego.evaluation.replay import Recorded, load_recorded
-from pddlego.evaluation.setup import Setup, make_cell_model
+from pddlego.evaluation.config import Run, given_options
 from pddlego.methods.base import Tools
 from pddlego.methods.registry import parse_mode, renderer_of
-from pddlego.methods.textgames.events import Observed
 from pddlego.methods.textgames.options import TextGameOptions
-from pddlego.methods.textgames.play import episode_of, first_domain, play
-from pddlego.methods.textgames.resume import (
-    RecordedGame,
-    check_not_over,
-    known_at,
-    moment_at,
-    read_correction,
-    with_correction,
-)
-from pddlego.methods.textgames.settings import GameSetting
-from pddlego.methods.textgames.world import Restart
 from pddlego.models.endpoint import Access, Endpoint
-from pddlego.pddl import Problem, check
-from pddlego.runs.cells import Matrix
 from pddlego.runs.folders import CONFIRMED, RESUMED, EpisodeFilter, find_journal, fresh_folder, runs_folder
 from pddlego.util.text import clean
+
+if TYPE_CHECKING:
+    from pddlego.display.console import Console
+    from pddlego.episode.events import Event
+    from pddlego.evaluation.replay import Recorded
+    from pddlego.evaluation.setup import Setup
+    from pddlego.methods.textgames.resume import RecordedGame
+    from pddlego.methods.textgames.world import Restart
+    from pddlego.pddl import Problem
 
 OPTIONS = ("base_url", "max_steps", "java", "runs")
 """What may be another than in the episode, and where the new one is kept."""
 
 
-@with_options(groups().values(), only=OPTIONS)
+@with_options((Endpoint, Run, TextGameOptions), only=OPTIONS)
 def command(
     flags: dict[str, Any],
     run: RunArgument,
@@ -75,6 +63,13 @@ def command(
     What is not given is as in the episode.
     Exit code as for play: 0 won, 1 not won, 2 wrong usage, 3 the model or the engine failed, 130 interrupted.
     """
+    from pddlego.cli.watching import exit_code, make_approver, make_person, parse_whats, play_watched
+    from pddlego.display.console import Console
+    from pddlego.display.lines import make_display
+    from pddlego.evaluation.replay import load_recorded
+    from pddlego.methods.textgames.play import play
+    from pddlego.methods.textgames.resume import check_not_over, moment_at, with_correction
+
     handle_sigterm()
     console = Console()
     if edit and problem is not None:
@@ -113,6 +108,9 @@ def command(
 
 def _again(console: Console, recorded: Recorded, step: int, model: str | None, explicit: dict[str, Any]) -> Setup:
     """The episode as it was, but for what the user wants to be another: an evaluation of one cell."""
+    from pddlego.evaluation.setup import Setup, make_cell_model
+    from pddlego.runs.cells import Matrix
+
     started, played = recorded.started, recorded.played
     if "max_steps" in explicit:
         changed = played.options.model_copy(update={"max_steps": explicit["max_steps"]})
@@ -158,6 +156,9 @@ def endpoint_again(
 
 def _corrected(played: RecordedGame, moment: Restart, step: int, file: str | None, edit: bool) -> Problem | None:
     """The problem as a person corrected it; None if they did not. Raises `UsageError` for one with faults."""
+    from pddlego.display.person import edit_text
+    from pddlego.methods.textgames.resume import read_correction
+
     if not edit and file is None:
         return None
     if not played.episode.plans:
@@ -190,6 +191,10 @@ def _corrected(played: RecordedGame, moment: Restart, step: int, file: str | Non
 
 def _about(played: RecordedGame, moment: Restart, step: int) -> Iterator[str]:
     """The comment above a problem that a person edits."""
+    from pddlego.methods.textgames.events import Observed
+    from pddlego.methods.textgames.resume import known_at
+    from pddlego.pddl import check
+
     known = known_at(played, moment)
     yield f"{played.episode.setting.title}, seed {played.episode.seed}: the problem after step {step}."
     yield "Correct it, save, and leave the editor; the agent plans with it at once. Empty the file to give up."
@@ -205,6 +210,10 @@ def _about(played: RecordedGame, moment: Restart, step: int) -> Iterator[str]:
 
 def recorded_game(recorded: Recorded) -> RecordedGame:
     """The episode. Raises `UsageError` if it is not an episode of a text game."""
+    from pddlego.methods.textgames.play import episode_of, first_domain
+    from pddlego.methods.textgames.resume import RecordedGame
+    from pddlego.methods.textgames.settings import GameSetting
+
     setting, options = recorded.played.setting, recorded.played.options
     if not isinstance(setting, GameSetting) or not isinstance(options, TextGameOptions):
         reason = f"It was played by the method {recorded.played.method_name}."

@@ -6,43 +6,26 @@ import os
 from collections.abc import Generator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pddlego import tools
 from pddlego.cli import exits
 from pddlego.cli.options import with_options
-from pddlego.episode.budget import Budget
-from pddlego.episode.events import Event, Limits, Retrying
 from pddlego.errors import EngineError, UsageError
 from pddlego.evaluation.config import FLAG, Config, Resolved, resolve
-from pddlego.methods.graphplan.advisers import Advisers, make_adviser, planning
 from pddlego.methods.graphplan.options import PassOptions
-from pddlego.methods.programs.trial import attempt, program_in
 from pddlego.methods.shared_options import PlannerOptions, SandboxOptions
-from pddlego.models import Model
 from pddlego.models.endpoint import Access, Endpoint, make_endpoint, prepare_cache
-from pddlego.pddl import Domain, Problem
-from pddlego.pddl.costs import counts_cost
-from pddlego.planning import Plan, PlanResult, PlanStatus, ProcessPlanner, Search
-from pddlego.planning.graphplan.values import (
-    AdviceQuestion,
-    Advise,
-    Graphplan,
-    GraphSearch,
-    LevelAdded,
-    Passed,
-    Searched,
-    SearchMoment,
-    SearchWatcher,
-)
-from pddlego.planning.result import LEAST_COST
-from pddlego.sandbox import Sandbox, SandboxLimits
-from pddlego.tasks import Task
 from pddlego.util.files import write_whole
 from pddlego.util.options import names_of
 from pddlego.util.text import clean, count, one_line
+
+if TYPE_CHECKING:
+    from pddlego.episode.events import Event
+    from pddlego.pddl import Domain, Problem
+    from pddlego.planning import Plan, PlanResult, ProcessPlanner, Search
+    from pddlego.planning.graphplan.values import AdviceQuestion, Advise, SearchMoment, SearchWatcher
 
 PROGRAM = "program:"
 GRAPHPLAN = "graphplan"
@@ -89,6 +72,10 @@ def command(
     If the program fails or its plan is wrong, this is reported, and a search replaces it.
     Exit code: 0 a plan, 1 no plan exists or none was found in time, 2 wrong usage, 3 the planner failed.
     """
+    from pddlego import tools
+    from pddlego.pddl.costs import counts_cost
+    from pddlego.planning.result import LEAST_COST
+
     program = (planner or "").startswith(PROGRAM)
     flags |= {"planner": planner} if planner is not None and not program else {}
     resolved = resolve(flags, os.environ, names=NAMES)
@@ -122,6 +109,10 @@ def command(
 
 def _by_program(place: str, domain: Domain, problem: Problem, config: Config) -> Plan | None:
     """The plan of a program; None, with a word, where it fails."""
+    from pddlego.methods.programs.trial import attempt, program_in
+    from pddlego.sandbox import Sandbox, SandboxLimits
+    from pddlego.tasks import Task
+
     program, planner = program_in(Path(place)), config.planner
     limits = SandboxLimits(seconds=planner.timeout or 1e5, memory=planner.memory or 4096)
     with Sandbox(getattr(config.methods["programs"], "isolation", "required")) as sandbox:
@@ -135,6 +126,8 @@ def _by_program(place: str, domain: Domain, problem: Problem, config: Config) ->
 
 
 def _search(text: str) -> Search:
+    from pddlego.planning import Search
+
     try:
         return Search.parse(text, "auto")
     except ValueError as error:
@@ -143,6 +136,8 @@ def _search(text: str) -> Search:
 
 def _plan_of(result: PlanResult) -> Plan | None:
     """The plan; None if none was found. Reports where it comes from, or why it is missing. Raises `EngineError`."""
+    from pddlego.planning import Plan, PlanStatus
+
     if result.status is PlanStatus.SOLVED and result.plan is not None:
         size = f"{count(len(result.plan), 'action')}, cost {result.cost}"
         _say(f"Plan of {size}, found by {result.engine} in {result.seconds:.2f} s.")
@@ -177,12 +172,24 @@ def _by_graphplan(
     planner: ProcessPlanner, domain: Domain, problem: Problem, config: Config, prune: str | None, sort: str | None
 ) -> PlanResult:
     """Plan by Graphplan, asking models. Says what it took."""
+    from pddlego.episode.budget import Budget
+    from pddlego.episode.events import Limits
+    from pddlego.methods.graphplan.advisers import Advisers, make_adviser, planning
+    from pddlego.pddl.costs import counts_cost
+    from pddlego.planning.graphplan.values import AdviceQuestion, Graphplan, GraphSearch
+
     options = config.methods[GRAPHPLAN]
     assert isinstance(options, PassOptions)
     graph = GraphSearch(prune is not None, sort is not None, options.kappa, levels=options.levels)
     prepare_cache(config.endpoint.cache)
-    made = {name: _adviser(name, config.endpoint) for name in (prune, sort) if name is not None}
-    budget, took = Budget(Limits(None)), list[SearchMoment]()
+    key = os.environ.get("OPENAI_API_KEY")
+    made = {
+        name: make_adviser(name, "solve/0") or make_endpoint(name, config.endpoint, Access(key))
+        for name in (prune, sort)
+        if name is not None
+    }
+    budget = Budget(Limits(None))
+    took: list[SearchMoment] = []
     advisers = Advisers(budget, made.get(prune or ""), made.get(sort or ""))
 
     def solve(advise: Advise, watch: SearchWatcher) -> PlanResult:
@@ -202,13 +209,10 @@ def _by_graphplan(
     return result
 
 
-def _adviser(name: str, endpoint: Endpoint) -> Model:
-    """The adviser of that name, or the language model. Raises `UsageError` for a model that cannot be asked."""
-    return make_adviser(name, "solve/0") or make_endpoint(name, endpoint, Access(os.environ.get("OPENAI_API_KEY")))
-
-
 def _last(planning: Generator[Event, None, PlanResult]) -> PlanResult:
     """The result of planning. Of the events before it, only problems with the endpoint are reported."""
+    from pddlego.episode.events import Retrying
+
     with closing(planning):
         while True:
             try:
@@ -224,6 +228,8 @@ def _last(planning: Generator[Event, None, PlanResult]) -> PlanResult:
 
 def _summary(took: Sequence[SearchMoment], calls: int) -> str:
     """What graphplan did, on a line."""
+    from pddlego.planning.graphplan.values import LevelAdded, Passed, Searched
+
     grown = [moment for moment in took if isinstance(moment, LevelAdded)]
     looked = [moment for moment in took if isinstance(moment, Searched)]
     passes = sum(isinstance(moment, Passed) for moment in took)

@@ -12,7 +12,6 @@ import typer
 
 from pddlego.cli import exits
 from pddlego.cli.options import OfGame, OfMode, OfModel, OfSeed, RunArgument, place_named, with_options
-from pddlego.cli.report import print_table
 from pddlego.display.console import Console
 from pddlego.errors import JournalError
 from pddlego.evaluation.config import LimitOptions, resolve
@@ -26,7 +25,7 @@ from pddlego.models.base import Model
 from pddlego.models.endpoint import Access, Endpoint, make_endpoint, prepare_cache
 from pddlego.models.limiter import SharedLimiter
 from pddlego.report.build import shares_of
-from pddlego.report.formats import share_rows
+from pddlego.report.formats import print_table, share_rows
 from pddlego.runs.folders import EpisodeFilter, find_journals, started_of
 from pddlego.runs.store import journal_parts
 from pddlego.runs.summary import Summary, summarize

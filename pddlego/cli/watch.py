@@ -7,14 +7,9 @@ from typing import Annotated
 
 import typer
 
-from pddlego.cli.browsing import browse, is_terminal, sources
 from pddlego.cli.options import Runs
-from pddlego.display.browser.app import at_run
-from pddlego.display.columns import EPISODE_COLUMNS, episode_summary, plain_table
-from pddlego.display.console import Console
 from pddlego.errors import UsageError
 from pddlego.runs.folders import EPISODES, find_run, newest_run, runs_folder
-from pddlego.runs.listing import EpisodeList
 
 
 def command(
@@ -27,6 +22,12 @@ def command(
 
     On a pipe the list is printed once.
     """
+    from pddlego.cli.browsing import browse, is_terminal, sources
+    from pddlego.display.browser.app import at_run
+    from pddlego.display.columns import EPISODE_COLUMNS, episode_summary, plain_table
+    from pddlego.display.console import Console
+    from pddlego.runs.listing import EpisodeList
+
     root = runs_folder(runs)
     folder = newest_run(root) if run is None else find_run(run, root)
     if not (folder / EPISODES).is_dir():

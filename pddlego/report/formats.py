@@ -1,7 +1,8 @@
-"""A report as Markdown, CSV and JSON."""
+"""A report as text, Markdown, CSV, JSON and LaTeX."""
 
 from __future__ import annotations
 
+import io
 import json
 import math
 from collections import Counter
@@ -9,14 +10,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 
 from pydantic_core import to_jsonable_python
+from rich.table import Table
+from rich.text import Text
 
+from pddlego.display.console import Console
 from pddlego.evaluation.models import answered_by
+from pddlego.evaluation.progress import result_line
 from pddlego.evaluation.statistics import Comparison
-from pddlego.evaluation.table import NAMES, Row, result_table, row_columns
+from pddlego.evaluation.table import NAMES, Row, result_table, results_table, row_columns
 from pddlego.methods.base import ShareTable
 from pddlego.report.build import CountRow, Report, ShareRow
 from pddlego.runs.cells import NO_MODEL
-from pddlego.util.text import clean, markdown_cell
+from pddlego.util.text import clean, markdown_cell, one_line
 
 NOTE = (
     "Success, as the game reports it, over all episodes, with Wilson's interval (95 %). The score, from 0 to 1, "
@@ -234,3 +239,55 @@ _TEX |= {sign: f"\\{sign}" for sign in "&%$#_{}"}
 
 def _tex(text: str) -> str:
     return "".join(_TEX.get(letter, letter) for letter in clean(text))
+
+
+def as_text(report: Report) -> str:
+    """The report as it is printed on a terminal, without colours."""
+    file = io.StringIO()
+    print_report(Console(file=file), report)
+    return file.getvalue()
+
+
+def print_report(console: Console, report: Report) -> None:
+    """Print the report on a terminal."""
+    console.print(f"From {', '.join(report.sources)}", style="dim", highlight=False, soft_wrap=True)
+    if report.rows:
+        print_table(console, "Success", *success(report))
+        console.print(Text("All numbers", "bold"))
+        console.print(results_table(report.rows, console.width), highlight=False)
+    for note in report.notes:
+        console.print(note, style="dim", highlight=False)
+    console.print()
+    for title, head, body in extra_tables(report):
+        print_table(console, title, head, body)
+    _lost(console, report)
+    for title, what, rows in report.sections:
+        print_table(console, title, *counts(rows, what))
+
+
+def _lost(console: Console, report: Report) -> None:
+    """The first episodes that were not won, each with its reason."""
+    lost = [summary for summary in report.played if not summary.won]
+    if lost:
+        console.print(Text("Episodes that were not won", "bold"))
+        for summary in lost[:_LOST]:
+            console.print(one_line(result_line(summary), console.width), highlight=False, markup=False)
+        if len(lost) > _LOST:
+            console.print(f"… {len(lost) - _LOST} more", style="dim", highlight=False)
+        console.print()
+
+
+_LOST = 10
+
+
+def print_table(console: Console, title: str, head: list[str], body: list[list[str]]) -> None:
+    """Print a table with its title; numbers are aligned to the right."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for number, name in enumerate(head):
+        numeric = all(row[number][:1].isdigit() or not row[number] for row in body)
+        table.add_column(name, justify="right" if numeric else "left")
+    for row in body:
+        table.add_row(*(Text(clean(cell)) for cell in row))
+    console.print(Text(title, "bold"))
+    console.print(table, highlight=False)
+    console.print()

@@ -16,7 +16,7 @@ from tests.scale import PATIENCE
 
 _PROGRAM = """
 import os, re, signal, sys, threading, time
-from pddlego.cli.eval import farewell, run_evaluation
+from pddlego.cli.evaluating import farewell, run_evaluation
 from pddlego.cli.exits import handle_sigterm
 from pddlego.display.console import Console
 from pddlego.evaluation.assemble import evaluating
