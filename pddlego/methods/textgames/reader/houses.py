@@ -334,7 +334,7 @@ def towards(house: House, wanted: Callable[[str], bool]) -> str | None:
 
 
 def find_coin(house: House) -> str | None:
-    """Take the coin if it is here, else go towards the nearest room that was not visited; None if there is none."""
+    """Take the coin if it is here, else go towards the nearest room that was not visited; None without one."""
     if house.has("item_at", "coin", house.here):
         return "take coin"
     return towards(house, lambda room: room not in house.visited)
