@@ -14,7 +14,8 @@ from pddlego.episode.events import Outcome
 from pddlego.methods.thought_of_search.events import Attempted, Tested
 from pddlego.methods.thought_of_search.loading import load
 from pddlego.methods.thought_of_search.options import SearchOptions
-from pddlego.methods.thought_of_search.reference_model import reference
+from pddlego.methods.thought_of_search.planning_space import PlanningSpace
+from pddlego.methods.thought_of_search.reference_model import planning_functions, reference
 from pddlego.methods.thought_of_search.space import Instance, SearchTask, Which, canonical
 from pddlego.sandbox import Sandbox
 from tests.methods.thought_of_search.mutants import mutants
@@ -43,13 +44,10 @@ def test_our_functions_pass_all_tests_and_solve_the_instances(name: str) -> None
 
 @pytest.mark.parametrize("name", PLANNING)
 def test_planning_domains_are_search_problems_without_a_test_by_hand(name: str) -> None:
-    from pddlego.methods.thought_of_search.planning_space import PlanningSpace
-    from pddlego.methods.thought_of_search.reference.planning import functions_for
-
     options = SearchOptions(instances=4, sampled=8)
     setting = load(name, options)
     assert isinstance(setting.space, PlanningSpace)
-    texts = functions_for(setting.space.setting.domain)
+    texts = planning_functions(setting.space.setting.domain)
     answers = (fenced(texts["successors"]), fenced(texts["goal"]))
     events = events_of(setting, answers, options=options)
     assert kinds(events) == []
@@ -57,13 +55,10 @@ def test_planning_domains_are_search_problems_without_a_test_by_hand(name: str) 
 
 
 def test_a_planning_domain_catches_what_is_no_action_and_what_is_missing() -> None:
-    from pddlego.methods.thought_of_search.planning_space import PlanningSpace
-    from pddlego.methods.thought_of_search.reference.planning import functions_for
-
     options = SearchOptions(instances=2, sampled=8)
     setting = load("ferry", options)
     assert isinstance(setting.space, PlanningSpace)
-    texts = functions_for(setting.space.setting.domain)
+    texts = planning_functions(setting.space.setting.domain)
     right_one, goal = fenced(texts["successors"]), fenced(texts["goal"])
     unsound = right_one.replace("(state - deletes) | adds", "state | adds")
     missing = right_one.replace("    return results", "    return results[1:]")
