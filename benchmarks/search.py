@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.table import show
-from pddlego.methods.thought_of_search.events import Fault
-from pddlego.methods.thought_of_search.functions import Code, ModelFunctions, Visited
+from pddlego.methods.thought_of_search.functions import Code, Fault, ModelFunctions, Visited
 from pddlego.methods.thought_of_search.loading import call_limits, load, search_limits
 from pddlego.methods.thought_of_search.options import SearchOptions
 from pddlego.methods.thought_of_search.reference_model import reference

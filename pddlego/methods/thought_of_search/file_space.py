@@ -16,7 +16,6 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from pddlego.errors import SettingError
 from pddlego.methods.setting_files import SettingHead
-from pddlego.methods.thought_of_search.events import brief
 from pddlego.methods.thought_of_search.space import (
     BadTransition,
     GoalTest,
@@ -26,6 +25,7 @@ from pddlego.methods.thought_of_search.space import (
     SearchTask,
     Space,
     SuccessorTest,
+    brief,
     have_form,
 )
 from pddlego.sandbox import CallResult, Sandbox, SandboxLimits, Session, Status, TooLargeError

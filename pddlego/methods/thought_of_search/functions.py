@@ -6,10 +6,10 @@ import re
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any, Literal
 
-from pddlego.methods.thought_of_search.events import Fault, FunctionFault
-from pddlego.methods.thought_of_search.space import SearchTask, Which
+from pddlego.methods.thought_of_search.space import SearchTask, Which, brief
 from pddlego.sandbox import (
     Call,
     CallResult,
@@ -24,6 +24,45 @@ from pddlego.sandbox import (
 )
 from pddlego.sandbox.sandbox import modules_of
 from pddlego.util.answers import python_blocks, spoken
+
+
+class FunctionFault(str, Enum):
+    """The categories of feedback about a function, in the order of the paper's list."""
+
+    TRANSITION = "unsound transition"
+    CHANGED = "input changed"
+    MISSING = "successors missing"
+    GOAL = "wrong goal test"
+    SUCCESSOR_ERROR = "successor exception"
+    GOAL_ERROR = "goal exception"
+    SEARCH_TIME = "search timeout"
+    SUCCESSOR_TIME = "successor timeout"
+    GOAL_TIME = "goal timeout"
+    UNREADABLE = "no function"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is wrong with one of the functions: a `message` of one line, and what prompts show, which may be empty.
+
+    `shown` holds values by their names: the state, a wrong successor, the function's other arguments. `as_goal` is true
+    for a goal test that accepts a state that is not a goal. `limit` is the option whose limit was exceeded.
+    """
+
+    kind: FunctionFault
+    which: Which
+    message: str
+    shown: tuple[tuple[str, Any], ...] = ()
+    trace: str = ""
+    reason: str = ""
+    as_goal: bool = False
+    limit: str = ""
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The shown values, one line for each."""
+        return tuple(f"{name}: {brief(value)}" for name, value in self.shown)
+
 
 _DEF = re.compile(r"^(?:async\s+)?def\s+([A-Za-z_]\w*)", re.MULTILINE)
 _HEAD = re.compile(r"def\s+([A-Za-z_]\w*)\s*\(")

@@ -16,7 +16,6 @@ from typing import Any
 
 from pddlego.errors import SettingError
 from pddlego.methods.planning_settings import PlanningSetting
-from pddlego.methods.thought_of_search.events import brief
 from pddlego.methods.thought_of_search.space import (
     BadTransition,
     GoalTest,
@@ -26,6 +25,7 @@ from pddlego.methods.thought_of_search.space import (
     Space,
     SuccessorTest,
     Which,
+    brief,
     canonical,
 )
 from pddlego.pddl import Atom, Domain

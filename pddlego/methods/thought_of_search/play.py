@@ -10,8 +10,15 @@ from pddlego.episode.budget import Budget, EpisodeOver
 from pddlego.episode.events import Event, Isolated, Outcome, Rejected
 from pddlego.episode.lifecycle import Body, played
 from pddlego.methods.base import Tools, parse_variant, started
-from pddlego.methods.thought_of_search.events import SOLVED, Attempted, Coded, Fault, Finished, FunctionFault, Prepared
-from pddlego.methods.thought_of_search.functions import Code, ModelFunctions, code_as_the_paper, code_of
+from pddlego.methods.thought_of_search.events import SOLVED, Attempted, Coded, Finished, Prepared
+from pddlego.methods.thought_of_search.functions import (
+    Code,
+    Fault,
+    FunctionFault,
+    ModelFunctions,
+    code_as_the_paper,
+    code_of,
+)
 from pddlego.methods.thought_of_search.loading import SearchSetting, call_limits, search_limits
 from pddlego.methods.thought_of_search.options import (
     MODES,

@@ -21,7 +21,7 @@ from pddlego.methods.thought_of_search.events import (
     Tested,
     TestStage,
 )
-from pddlego.methods.thought_of_search.space import Which
+from pddlego.methods.thought_of_search.space import TITLES, Which
 from pddlego.util.text import clean, count, one_line
 
 _TESTED_BY: Mapping[TestStage, tuple[Which, ...]] = {
@@ -30,8 +30,6 @@ _TESTED_BY: Mapping[TestStage, tuple[Which, ...]] = {
     "completeness": ("goal", "successors"),
 }
 """The functions that each stage tests: after a new answer for one of them it begins again."""
-
-_TITLES: Mapping[Which, str] = {"successors": "successor function", "goal": "goal test"}
 
 _GOAL_LINES = 4
 """Least lines of the goal test's pane, with its border."""
@@ -80,9 +78,9 @@ def _function_pane(trace: Trace, which: Which, rows: int | None, glyphs: Glyphs)
     """A function from a little before what its last answer changed."""
     lines = _function_lines(trace, which, glyphs)
     if not lines:
-        return Pane(_TITLES[which], lambda width, height: [Text(f"no {_TITLES[which]} yet", "dim")], rows)
+        return Pane(TITLES[which], lambda width, height: [Text(f"no {TITLES[which]} yet", "dim")], rows)
     first = next((number for number, line in enumerate(lines) if line.style == "green"), 0)
-    title = f"{_TITLES[which]}: answer {_function(trace, which)[1]}, {count(len(lines), 'line')}"
+    title = f"{TITLES[which]}: answer {_function(trace, which)[1]}, {count(len(lines), 'line')}"
     return Pane(title, lambda width, height: lines, rows, first)
 
 
@@ -161,7 +159,7 @@ def _feedback(trace: Trace, glyphs: Glyphs) -> tuple[str, list[Text]]:
 
 def _functions_tab(step: Step, glyphs: Glyphs) -> list[Text]:
     lines: list[Text] = []
-    for which, title in _TITLES.items():
+    for which, title in TITLES.items():
         _, answer = _function(step.after, which)
         if answer:
             lines += [Text(f"{title}: answer {answer}", "bold"), *_function_lines(step.after, which, glyphs)]

@@ -12,8 +12,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pddlego.methods.thought_of_search.events import Fault, FunctionFault
-from pddlego.methods.thought_of_search.functions import ModelFunctions, Visited
+from pddlego.methods.thought_of_search.functions import Fault, FunctionFault, ModelFunctions, Visited
 from pddlego.methods.thought_of_search.space import SearchOrder, SearchTask, StateKey
 
 FIRST, LARGEST = 32, 256

@@ -17,6 +17,8 @@ SearchOrder = Literal["breadth-first", "depth-first"]
 Which = Literal["successors", "goal"]
 """One of the two functions."""
 
+TITLES: Mapping[Which, str] = {"successors": "successor function", "goal": "goal test"}
+
 StateKey = Callable[[Any], Hashable]
 """Identifies states: equal states have equal keys."""
 
@@ -243,3 +245,26 @@ def _bag(value: list[Any] | tuple[Any, ...]) -> Hashable:
     if made == {int} or (made == {tuple} and set(map(type, chain.from_iterable(items))) <= _TEXTS):
         return tuple(sorted(items))
     return frozenset(Counter(items).items())  # what cannot be sorted in one way only
+
+
+_MOST_SHOWN = 2_000
+"""Characters of a value that a prompt shows."""
+
+
+def brief(value: Any) -> str:
+    """Write a value in Python, cut if it is long. The order of a set is the same in every run."""
+    text = _python(value)
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]} …"
+
+
+def _python(value: Any) -> str:
+    if isinstance(value, (set, frozenset)) and value:
+        return f"{{{', '.join(sorted(map(_python, value)))}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_python, value))}]"
+    if isinstance(value, tuple):
+        inside = ", ".join(map(_python, value))
+        return f"({inside},)" if len(value) == 1 else f"({inside})"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{_python(name)}: {_python(part)}' for name, part in value.items())}}}"
+    return repr(value)

@@ -9,14 +9,11 @@ from typing import Any
 from pddlego.episode.events import Event
 from pddlego.methods.thought_of_search.events import (
     PASSED,
-    Fault,
-    FunctionFault,
     SearchRunning,
     Tested,
     TestStage,
-    brief,
 )
-from pddlego.methods.thought_of_search.functions import ModelFunctions, change_of, failed
+from pddlego.methods.thought_of_search.functions import Fault, FunctionFault, ModelFunctions, change_of, failed
 from pddlego.methods.thought_of_search.search import SearchLimits, SearchResult, StateSearch
 from pddlego.methods.thought_of_search.space import (
     Instance,
@@ -26,6 +23,7 @@ from pddlego.methods.thought_of_search.space import (
     StateKey,
     Which,
     as_the_paper,
+    brief,
     canonical,
 )
 from pddlego.sandbox import CallResult

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from pddlego.methods.thought_of_search import functions as functions_module
-from pddlego.methods.thought_of_search.events import FunctionFault
-from pddlego.methods.thought_of_search.functions import Code, ModelFunctions
+from pddlego.methods.thought_of_search.functions import Code, FunctionFault, ModelFunctions
 from pddlego.methods.thought_of_search.loading import search_limits
 from pddlego.methods.thought_of_search.options import SearchOptions
 from pddlego.methods.thought_of_search.search import Check, SearchLimits, SearchResult, StateSearch
