@@ -1,4 +1,4 @@
-"""Search problems that files describe: a setting of the kind `search`, lists of states, and a Python file of checks."""
+"""Search problems from files: a setting of the kind `search`, lists of states, and a Python file of checks."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import accumulate, groupby
 from keyword import iskeyword
 from pathlib import Path
 from typing import Annotated, Any
@@ -31,249 +32,7 @@ from pddlego.methods.thought_of_search.space import (
 from pddlego.sandbox import CallResult, Sandbox, SandboxLimits, Session, Status, TooLargeError
 from pddlego.util import resources
 
-SECONDS = 60.0
-"""Of CPU time for one question."""
-
-MOST = 2_000
-"""Successors that are looked at with one message."""
-
-MALFORMED = "it is not a valid state"
-
-MODULE = "checks"
-
-NEEDED = ("read", "check", "validate")
-
-_LISTS = ("successor_arguments", "goal_arguments", "successors")
-"""Entries of what `read` returns that are lists."""
-
-_MISTAKES = frozenset(("NameError", "UnboundLocalError", "ImportError", "ModuleNotFoundError", "PermissionError"))
-"""Exceptions that are the file's own fault, whatever it is given."""
-
-_LOOP = """
-
-def _first_bad(transitions, item):
-    for place, (state, successors) in enumerate(transitions):
-        for number, successor in enumerate(successors):
-            try:
-                why = check(state, successor, item)
-                if why:
-                    return [place, number, str(why), False]
-            except Exception as error:
-                return [place, number, f"{MALFORMED}: {type(error).__name__}: {error}", True]
-    return None
-"""
-
-
-class Checks:
-    """The functions of one file, in a session of their own. `place` is where the file is. They raise `SettingError` for
-    a file that is wrong. A function that raises is wrong too, unless a model's function made a value that has not the
-    form of a state: the form of the states in the setting's files.
-    """
-
-    def __init__(self, sandbox: Sandbox, place: str, text: str, options: Mapping[str, object]) -> None:
-        self.place = place
-        self._states: list[object] = []
-        self._session: Session = sandbox.session(SandboxLimits(seconds=SECONDS))
-        try:
-            names = {"OPTIONS": dict(options), "MALFORMED": MALFORMED}
-            self._loaded(text.removeprefix("\ufeff") + _LOOP, names)
-            for function in NEEDED:
-                if not self._session.defines(function, MODULE):
-                    raise SettingError(
-                        f"{place} is wrong", f"It has no function {function}.", "Add it (docs/search.md)."
-                    )
-            self.knows_goals = self._session.defines("is_goal", MODULE)
-        except BaseException:
-            self._session.close()
-            raise
-
-    def close(self) -> None:
-        self._session.close()
-
-    def _loaded(self, source: str, names: Mapping[str, object]) -> None:
-        result = self._session.load(source, module=MODULE, names=names)
-        if not result.returned:
-            raise self._wrong(result)
-
-    def read(self, item: Any) -> list[dict[str, Any]]:
-        """What the functions are given, for each search."""
-        value = self._call("read", item)
-        entries = value if isinstance(value, list) else [value]
-        if not entries or not all(isinstance(entry, dict) and "state" in entry for entry in entries):
-            raise self._wrong_type("read", value, "a dictionary with 'state', or a list of these")
-        for name in _LISTS:
-            for entry in entries:
-                if not isinstance(entry.get(name, ()), (list, tuple)):
-                    raise self._wrong_type("read", entry[name], f"a list as '{name}'")
-        return entries
-
-    def goal_test(self, item: object, is_goal: bool) -> GoalTest:
-        return GoalTest(self._searches(item)[0], is_goal)
-
-    def successor_test(self, item: object) -> SuccessorTest:
-        known = tuple(self.read(item)[0].get("successors", ()))
-        self._states += known
-        return SuccessorTest(self._searches(item)[0], known)
-
-    def instance(self, name: str, item: object) -> Instance:
-        return Instance(name, self._searches(item), item)
-
-    def first_bad(self, transitions: Sequence[tuple[object, Sequence[object]]], item: object) -> BadTransition | None:
-        """The first wrong successor. One that is too large to be checked counts as wrong."""
-        first = 0
-        for part in _parts(transitions):
-            try:
-                result = self._session.call("_first_bad", list(part), item, module=MODULE)
-            except TooLargeError as error:
-                return BadTransition(first, 0, f"{MALFORMED}: {error}")
-            if not result.returned:
-                raise self._wrong(result)
-            if result.value is not None:
-                place, number, reason, raised = result.value
-                state, successors = part[place]
-                if raised:
-                    result = self._session.call("check", state, successors[number], item, module=MODULE)
-                    self._refuse_fault(result, state, successors[number])
-                return BadTransition(first + place, number, reason)
-            first += len(part)
-        return None
-
-    def is_goal(self, state: object, item: object) -> bool:
-        if not self.knows_goals:
-            return True
-        result = self._session.call("is_goal", state, item, module=MODULE, result="truth")
-        self._refuse_fault(result, state)
-        return result.value is True  # where it raised, the state has not the form of one
-
-    def validate(self, path: Sequence[object] | None, search: int, item: object) -> str:
-        states = None if path is None else list(path)
-        try:
-            result = self._session.call("validate", states, search, item, module=MODULE)
-        except TooLargeError as error:
-            return f"{MALFORMED}: {error}"
-        self._refuse_fault(result, *(states or ()))
-        if not result.returned:
-            return f"{MALFORMED}: {result.message}"
-        if not isinstance(result.value, (str, type(None))):
-            raise self._wrong_type("validate", result.value, "a text, which is empty for a solution")
-        return result.value or ""
-
-    def try_out(self, soundness: Sequence[Instance], instances: Sequence[Instance]) -> None:
-        """Call each function on the first instance of both lists.
-
-        Raises `SettingError` if one of them raises, or returns a value of another type.
-        """
-        for instance in soundness[:1]:
-            start = instance.searches[0].start
-            reason = self._call("check", start, start, instance.item)
-            if not isinstance(reason, (str, type(None))):
-                raise self._wrong_type("check", reason, "a text, which is empty for a transition")
-            if self.knows_goals:
-                is_goal = self._call("is_goal", start, instance.item)
-                if not isinstance(is_goal, bool):
-                    raise self._wrong_type("is_goal", is_goal, "True or False")
-        for instance in instances[:1]:
-            start = instance.searches[0].start
-            for path in (None, [start], [start, start]):
-                self.validate(path, 0, instance.item)
-
-    def _refuse_fault(self, result: CallResult, *states: object) -> None:
-        """Raises `SettingError` for a call that did not return, unless it raised on a state without the known form."""
-        if result.returned:
-            return
-        own = result.status is not Status.RAISED or result.error in _MISTAKES
-        if own or have_form(states, self._states):
-            raise self._wrong(result)
-
-    def _searches(self, item: object) -> tuple[SearchTask, ...]:
-        entries = self.read(item)
-        self._states += [entry["state"] for entry in entries]
-        return tuple(
-            SearchTask(
-                entry["state"], tuple(entry.get("successor_arguments", ())), tuple(entry.get("goal_arguments", ()))
-            )
-            for entry in entries
-        )
-
-    def _call(self, function: str, *arguments: Any) -> Any:
-        try:
-            result = self._session.call(function, *arguments, module=MODULE)
-        except TooLargeError as error:
-            raise SettingError(f"An item of {self.place} cannot be read", f"{error}.", "Make it smaller.") from error
-        if not result.returned:
-            raise self._wrong(result)
-        return result.value
-
-    def _wrong_type(self, function: str, value: object, wanted: str) -> SettingError:
-        reason = f"{function} returned {brief(value)[:80]}, and it must return {wanted}."
-        return SettingError(f"{self.place} is wrong", reason, f"Fix {function} (docs/search.md).")
-
-    def _wrong(self, result: CallResult) -> SettingError:
-        trace = [line.strip() for line in result.traceback.splitlines() if line.strip().startswith("File ")]
-        where = f" ({trace[-1]})" if trace else ""
-        return SettingError(f"{self.place} is wrong", f"{result.message}{where}.", "Fix the file.")
-
-
-def _parts(transitions: Sequence[tuple[object, Sequence[object]]]) -> Iterator[list[tuple[object, list[object]]]]:
-    """Transitions in pieces that are not too large; a state with many successors is a piece of its own."""
-    part: list[tuple[object, list[object]]] = []
-    size = 0
-    for state, successors in transitions:
-        if part and size + len(successors) > MOST:
-            yield part
-            part, size = [], 0
-        part.append((state, list(successors)))
-        size += len(successors)
-    if part:
-        yield part
-
-
-FOLDER = "domains"
-
-
-def _text_of(place: str) -> str:
-    """The text of a file: of `domains/` if there is one of that name, else of the path. Raises `SettingError`."""
-    plain = not Path(place).is_absolute() and ".." not in Path(place).parts
-    if plain and resources.has(FOLDER, place):
-        return resources.read(FOLDER, place)
-    try:
-        return Path(place).read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise SettingError(f"{place} cannot be read", f"{reason}.", "Name a file in domains/, or a path.") from error
-
-
-def items_of(place: str, text: str) -> tuple[dict[str, object], ...]:
-    """What a file holds, each as an object: `{"state": …}` for a bare state, and `{"state", "successors"}` for a pair
-    of a state with a list of them. Raises `SettingError`.
-    """
-    if place.endswith(".csv"):
-        return tuple(dict(row) for row in csv.DictReader(io.StringIO(text)))
-    try:
-        return tuple(_item(value) for value in _values(text))
-    except (ValueError, RecursionError) as error:
-        raise SettingError(f"{place} holds no JSON lines", f"{error}.", "Give one JSON value a line.") from error
-
-
-def _values(text: str) -> list[object]:
-    """A file that is one list of objects holds these, every other file a value a line."""
-    try:
-        whole = json.loads(text)
-    except (ValueError, RecursionError):
-        whole = None
-    if isinstance(whole, list) and whole and all(isinstance(entry, dict) for entry in whole):
-        return whole
-    if isinstance(whole, dict):
-        return [whole]
-    return [json.loads(line) for line in text.splitlines() if line.strip()]
-
-
-def _item(value: object) -> dict[str, object]:
-    if isinstance(value, dict):
-        return value
-    if isinstance(value, list) and len(value) == 2 and all(isinstance(part, list) for part in value):
-        return {"state": value[0], "successors": value[1]}
-    return {"state": value}
+_LISTS = ("goals", "non_goals", "successors", "soundness", "instances")
 
 
 def _identifier(name: str) -> str:
@@ -282,21 +41,18 @@ def _identifier(name: str) -> str:
     return name
 
 
-Identifier = Annotated[str, AfterValidator(_identifier)]
-
-
 class FunctionTable(BaseModel):
-    """What a prompt asks of one function: what it takes, the state first, and what is to be said of it."""
+    """The table of one function: its arguments, the state first, and what the prompt says about it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    arguments: tuple[Identifier, ...] = Field(default=("state",), min_length=1)
+    arguments: tuple[Annotated[str, AfterValidator(_identifier)], ...] = Field(default=("state",), min_length=1)
     about: str = ""
     example: str = ""
 
 
 class FilesTable(BaseModel):
-    """Names of files: in `domains/`, or paths."""
+    """Names of files in `domains/`, or paths."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -311,11 +67,11 @@ class FilesTable(BaseModel):
 
 
 class SearchFile(SettingHead):
-    """What `envs/NAME.toml` may say of a search problem. `space` is its folder in `domains/`.
+    """The keys of `envs/NAME.toml` for a search problem. `space` is its folder in `domains/`.
 
-    `unordered` are the keys of a state under which the order of a list says nothing; `.` is the state itself.
-    `verifies_goals` says whether the paper's code looks at the goals that a search finds. `paper` holds mean numbers of
-    answers of the paper, by model and mode.
+    `unordered` are the keys of a state whose lists have no order; `.` is the state itself. `verifies_goals` says
+    whether the paper's code checks the goals that a search finds. `paper` holds the mean numbers of answers in the
+    paper, by model and mode.
     """
 
     space: str | None = None
@@ -332,17 +88,10 @@ class SearchFile(SettingHead):
     options: dict[str, object] = Field(default_factory=dict)
     paper: dict[str, dict[str, float]] = Field(default_factory=dict)
 
-    def places(self, name: str) -> dict[str, str]:
-        """The files, by what they are for."""
-        folder = self.space or name
-        lists = ("goals", "non_goals", "successors", "soundness", "instances")
-        usual = {"checks": f"{folder}/checks.py", **{name: f"{folder}/{name}.jsonl" for name in lists}}
-        return {name: getattr(self.files, name) or usual[name] for name in usual}
-
 
 @dataclass(frozen=True)
 class FileSpace(Space):
-    """A search problem out of files: `name` is its folder, `places` are their names, `texts` what they hold."""
+    """A search problem from files. `name` is its folder, `places` names its files, `texts` holds their contents."""
 
     name: str
     file: SearchFile
@@ -352,12 +101,14 @@ class FileSpace(Space):
     @classmethod
     def read(cls, name: str, file: SearchFile) -> FileSpace:
         """Read all files. Raises `SettingError`."""
-        places = file.places(name)
+        folder = file.space or name
+        usual = {"checks": f"{folder}/checks.py", **{kind: f"{folder}/{kind}.jsonl" for kind in _LISTS}}
+        places = {kind: getattr(file.files, kind) or place for kind, place in usual.items()}
         return cls(
-            file.space or name,
+            folder,
             file,
             places,
-            {name: _text_of(place) for name, place in places.items()},
+            {kind: _text_of(place) for kind, place in places.items()},
             arguments={"successors": file.successors.arguments, "goal": file.goal.arguments},
             order=file.search,
             unordered=file.unordered,
@@ -375,94 +126,283 @@ class FileSpace(Space):
             "goal": file.goal,
         }
 
-    def items(self, which: str) -> tuple[dict[str, object], ...]:
-        """What one of the files holds."""
-        return items_of(self.places[which], self.texts[which])
-
     @contextmanager
     def judge(self, sandbox: Sandbox, seed: int) -> Iterator[Judge]:
-        checks = Checks(sandbox, self.places["checks"], self.texts["checks"], self.file.options)
-        try:
-            yield FileJudge(self, checks)
-        finally:
-            checks.close()
+        with sandbox.session(SandboxLimits(seconds=60.0)) as session:
+            yield FileJudge(self, session)
+
+
+def _text_of(place: str) -> str:
+    """The text of a file in `domains/` or, if there is no such file, of a path. Raises `SettingError`."""
+    plain = not Path(place).is_absolute() and ".." not in Path(place).parts
+    if plain and resources.has("domains", place):
+        return resources.read("domains", place)
+    try:
+        return Path(place).read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise SettingError(f"{place} cannot be read", f"{reason}.", "Name a file in domains/, or a path.") from error
+
+
+def items_of(place: str, text: str) -> tuple[dict[str, object], ...]:
+    """The items of a list. A bare state becomes `{"state": …}`, a pair of a state and a list `{"state", "successors"}`.
+
+    Raises `SettingError`.
+    """
+    if place.endswith(".csv"):
+        return tuple(dict(row) for row in csv.DictReader(io.StringIO(text)))
+    try:
+        return tuple(_item(value) for value in _values(text))
+    except (ValueError, RecursionError) as error:
+        raise SettingError(f"{place} holds no JSON lines", f"{error}.", "Give one JSON value a line.") from error
+
+
+def _values(text: str) -> list[object]:
+    """The values of a file: one object, one list of objects, or one value in each line."""
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        content = None
+    if isinstance(content, list) and content and all(isinstance(entry, dict) for entry in content):
+        return content
+    if isinstance(content, dict):
+        return [content]
+    return [json.loads(line) for line in text.splitlines() if line.strip()]
+
+
+def _item(value: object) -> dict[str, object]:
+    if isinstance(value, dict):
+        return value
+    if isinstance(value, list) and len(value) == 2 and all(isinstance(part, list) for part in value):
+        return {"state": value[0], "successors": value[1]}
+    return {"state": value}
+
+
+_MODULE = "checks"
+
+_MALFORMED = "it is not a valid state"
+
+_MISTAKES = frozenset(("NameError", "UnboundLocalError", "ImportError", "ModuleNotFoundError", "PermissionError"))
+"""Exceptions that are mistakes in the file of checks, whatever state they are raised on."""
+
+_LOOP = f"""
+
+def _first_bad(transitions, item):
+    for place, (state, successors) in enumerate(transitions):
+        for number, successor in enumerate(successors):
+            try:
+                reason = str(check(state, successor, item) or "")
+            except Exception as error:
+                reason = f"{_MALFORMED}: {{type(error).__name__}}: {{error}}"
+            if reason:
+                return [place, number, reason]
+    return None
+"""
+"""Runs beside the file of checks: one call for many transitions."""
 
 
 class FileJudge:
-    """Says what is right as the files do."""
+    """The judge of a search problem from files: calls the functions of its file of checks, which runs in a session.
 
-    def __init__(self, space: FileSpace, checks: Checks) -> None:
-        self.checks, self.optimal = checks, space.file.optimal
-        files = space.file.files
+    The file belongs to the user, so it is trusted to be right about every state of the form that the listed states
+    have: an exception on such a state raises `SettingError`. An exception on a state of another form means that the
+    model's function made a malformed state.
+    """
+
+    def __init__(self, space: FileSpace, session: Session) -> None:
+        self._session, self._place, self._optimal = session, space.places[_MODULE], space.file.optimal
+        self._load(space.texts[_MODULE], space.file.options)
+        listed = {kind: self._listed(space, kind) for kind in _LISTS}
         self.goal_tests: Sequence[GoalTest] = [
-            checks.goal_test(item, which == "goals") for which in ("goals", "non_goals") for item in space.items(which)
+            GoalTest(example.searches[0], kind == "goals")
+            for kind in ("goals", "non_goals")
+            for example in listed[kind]
         ]
         self.successor_tests: Sequence[SuccessorTest] = [
-            checks.successor_test(item) for item in space.items("successors")
+            SuccessorTest(example.searches[0], tuple(self._read(example.item)[0].get("successors", ())))
+            for example in listed["successors"]
         ]
-        self.soundness: Sequence[Instance] = [
-            self._instance(item, number)
-            for number, item in enumerate(space.items("soundness")[: files.soundness_instances])
+        self.soundness: Sequence[Instance] = listed["soundness"]
+        self.instances: Sequence[Instance] = listed["instances"]
+        starts = [search.start for examples in listed.values() for example in examples for search in example.searches]
+        self._states = [*starts, *(state for test in self.successor_tests for state in test.known)]
+        self._check_instances(space)
+        self._try_out()
+        self._check_examples(space, listed)
+
+    def first_bad(
+        self, instance: Instance, transitions: Sequence[tuple[object, Sequence[object]]]
+    ) -> BadTransition | None:
+        """The first wrong successor. A successor that is too large to be checked is wrong."""
+        first = 0
+        for part in _parts(transitions):
+            try:
+                result = self._session.call("_first_bad", part, instance.item, module=_MODULE)
+            except TooLargeError as error:
+                return BadTransition(first, 0, f"{_MALFORMED}: {error}")
+            if not result.returned:
+                raise self._wrong(result)
+            if result.value is not None:
+                place, number, reason = result.value
+                state, successor = part[place][0], part[place][1][number]
+                result = self._session.call("check", state, successor, instance.item, module=_MODULE)
+                self._refuse_mistake(result, state, successor)
+                return BadTransition(first + place, number, reason)
+            first += len(part)
+        return None
+
+    def is_goal(self, instance: Instance, search: int, state: object) -> bool:
+        if not self._knows_goals:
+            return True
+        result = self._session.call("is_goal", state, instance.item, module=_MODULE, result="truth")
+        self._refuse_mistake(result, state)
+        return result.value is True  # a malformed state is not a goal
+
+    def fault(self, instance: Instance, search: int, path: Sequence[object] | None) -> str:
+        reason = self._validate(instance, search, path)
+        if reason or path is None or not self._optimal:
+            return reason
+        cost = int(instance.item["cost"])
+        return "" if len(path) - 1 == cost else f"{len(path) - 1} steps, and {cost} are enough"
+
+    def _validate(self, instance: Instance, search: int, path: Sequence[object] | None) -> str:
+        states = None if path is None else list(path)
+        try:
+            result = self._session.call("validate", states, search, instance.item, module=_MODULE)
+        except TooLargeError as error:
+            return f"{_MALFORMED}: {error}"
+        self._refuse_mistake(result, *(states or ()))
+        if not result.returned:
+            return f"{_MALFORMED}: {result.message}"
+        return self._text("validate", result.value, "solution")
+
+    def _load(self, text: str, options: Mapping[str, object]) -> None:
+        """Load the file of checks. Raises `SettingError` if a function is missing."""
+        result = self._session.load(text.removeprefix("\ufeff") + _LOOP, _MODULE, {"OPTIONS": dict(options)})
+        if not result.returned:
+            raise self._wrong(result)
+        for function in ("read", "check", "validate"):
+            if not self._session.defines(function, _MODULE):
+                reason = f"It has no function {function}."
+                raise SettingError(f"{self._place} is wrong", reason, "Add it (docs/search.md).")
+        self._knows_goals = self._session.defines("is_goal", _MODULE)
+
+    def _listed(self, space: FileSpace, kind: str) -> list[Instance]:
+        """The items of a list that are used, with their searches."""
+        files = space.file.files
+        used = {"soundness": slice(files.soundness_instances), "instances": slice(files.instances_from, None)}
+        items = items_of(space.places[kind], space.texts[kind])[used.get(kind, slice(None))]
+        return [
+            Instance(str(item.get("id", number)), tuple(map(_search, self._read(item))), item)
+            for number, item in enumerate(items, start=1)
         ]
-        self.instances: Sequence[Instance] = [
-            self._instance(item, number) for number, item in enumerate(space.items("instances")[files.instances_from :])
-        ]
-        costless = [instance.name for instance in self.instances if self.optimal and not _has_cost(instance.item)]
-        if costless:
-            what = f"{space.places['instances']} says no cost of instance {costless[0]}"
+
+    def _read(self, item: object) -> list[dict[str, Any]]:
+        """What `read` returns for an item: the arguments of the functions, for each search."""
+        value = self._call("read", item)
+        entries = value if isinstance(value, list) else [value]
+        if not entries or not all(isinstance(entry, dict) and "state" in entry for entry in entries):
+            raise self._wrong_type("read", value, "a dictionary with 'state', or a list of these")
+        for name in ("successor_arguments", "goal_arguments", "successors"):
+            for entry in entries:
+                if not isinstance(entry.get(name, ()), (list, tuple)):
+                    raise self._wrong_type("read", entry[name], f"a list as '{name}'")
+        return entries
+
+    def _check_instances(self, space: FileSpace) -> None:
+        """Raises `SettingError` if there are no instances, if one lacks its cost, or for wrong numbers of arguments."""
+        place, first = space.places["instances"], space.file.files.instances_from
+        lacking = [instance.name for instance in self.instances if self._optimal and not _has_cost(instance.item)]
+        if lacking:
+            what = f"{place} says no cost of instance {lacking[0]}"
             raise SettingError(what, "The setting is optimal.", 'Add "cost": the least number of steps.')
         if not self.instances:
-            reason = "It is empty." if not files.instances_from else f"None is left from {files.instances_from} on."
-            raise SettingError(f"{space.places['instances']} holds no instance", reason, "Add one.")
-        self._check_arguments(space)
-        checks.try_out(self.soundness, self.instances)
-        self._check_examples(space)
-
-    def _check_arguments(self, space: FileSpace) -> None:
-        """Raises `SettingError` if the functions get more or less than the setting says that they take."""
+            reason = f"None is left from {first} on." if first else "It is empty."
+            raise SettingError(f"{place} holds no instance", reason, "Add one.")
         searches = [(search, instance) for instance in self.instances[:1] for search in instance.searches]
         for search, instance in [*searches, *((instance.searches[0], instance) for instance in self.soundness[:1])]:
             for which, names in space.arguments.items():
                 number = 1 + len(search.arguments(which))
                 if number != len(names):
                     reason = f"[{which}] names {', '.join(names)}, and read gives {number} of instance {instance.name}."
-                    raise SettingError(f"{space.places['checks']} is wrong", reason, "Fix one of them.")
+                    raise SettingError(f"{self._place} is wrong", reason, "Fix one of them.")
 
-    def _check_examples(self, space: FileSpace) -> None:
-        """Raises `SettingError` if the checks reject a known goal or a known successor."""
-        for which, wanted in (("goals", True), ("non_goals", False)):
-            for number, item in enumerate(space.items(which), start=1):
-                if self.checks.knows_goals and self.checks.is_goal(self.checks.read(item)[0]["state"], item) != wanted:
-                    what = f"{space.places['checks']} and {space.places[which]} disagree"
-                    reason = f"is_goal says {'no' if wanted else 'yes'} of number {number}."
-                    raise SettingError(what, reason, "Fix one of them.")
-        for number, item in enumerate(space.items("successors"), start=1):
-            entry = self.checks.read(item)[0]
-            bad = self.checks.first_bad([(entry["state"], entry.get("successors", ()))], item)
-            if bad is not None:
-                what = f"{space.places['checks']} and {space.places['successors']} disagree"
+    def _try_out(self) -> None:
+        """Call each function on the first item of its lists. Raises `SettingError` for exceptions and wrong types."""
+        for instance in self.soundness[:1]:
+            start = instance.searches[0].start
+            self._text("check", self._call("check", start, start, instance.item), "transition")
+            if self._knows_goals and not isinstance(value := self._call("is_goal", start, instance.item), bool):
+                raise self._wrong_type("is_goal", value, "True or False")
+        start = self.instances[0].searches[0].start
+        for path in (None, [start], [start, start]):
+            self._validate(self.instances[0], 0, path)
+
+    def _check_examples(self, space: FileSpace, listed: Mapping[str, Sequence[Instance]]) -> None:
+        """Raises `SettingError` if the checks contradict the lists of goals, of other states, or of successors."""
+        for kind, answer in (("goals", "no"), ("non_goals", "yes")) if self._knows_goals else ():
+            for number, example in enumerate(listed[kind], start=1):
+                if self.is_goal(example, 0, example.searches[0].start) != (kind == "goals"):
+                    raise self._disagrees(space.places[kind], f"is_goal says {answer} of number {number}.")
+        for number, (example, test) in enumerate(zip(listed["successors"], self.successor_tests, strict=True), start=1):
+            if (bad := self.first_bad(example, [(test.search.start, test.known)])) is not None:
                 reason = f"check says of successor {bad.successor + 1} of number {number}: {bad.reason}."
-                raise SettingError(what, reason, "Fix one of them.")
+                raise self._disagrees(space.places["successors"], reason)
 
-    def _instance(self, item: dict[str, object], number: int) -> Instance:
-        return self.checks.instance(str(item.get("id", number + 1)), item)
+    def _call(self, function: str, *arguments: Any) -> Any:
+        """Call a function on an item or a listed state. Raises `SettingError` if it does not return."""
+        try:
+            result = self._session.call(function, *arguments, module=_MODULE)
+        except TooLargeError as error:
+            raise SettingError(f"An item of {self._place} cannot be read", f"{error}.", "Make it smaller.") from error
+        if not result.returned:
+            raise self._wrong(result)
+        return result.value
 
-    def first_bad(
-        self, instance: Instance, transitions: Sequence[tuple[object, Sequence[object]]]
-    ) -> BadTransition | None:
-        return self.checks.first_bad(transitions, instance.item)
+    def _text(self, function: str, value: object, right: str) -> str:
+        """The reason that a function returned. Raises `SettingError` for another type."""
+        if not isinstance(value, (str, type(None))):
+            raise self._wrong_type(function, value, f"a text, which is empty for a {right}")
+        return value or ""
 
-    def is_goal(self, instance: Instance, search: int, state: object) -> bool:
-        return self.checks.is_goal(state, instance.item)
+    def _refuse_mistake(self, result: CallResult, *states: object) -> None:
+        """Raises `SettingError` for a call that failed, unless it raised an exception on a malformed state."""
+        if result.returned:
+            return
+        if result.status is not Status.RAISED or result.error in _MISTAKES or have_form(states, self._states):
+            raise self._wrong(result)
 
-    def fault(self, instance: Instance, search: int, path: Sequence[object] | None) -> str:
-        reason = self.checks.validate(path, search, instance.item)
-        if reason or path is None or not self.optimal:
-            return reason
-        cost = int(instance.item["cost"])
-        return "" if len(path) - 1 == cost else f"{len(path) - 1} steps, and {cost} are enough"
+    def _disagrees(self, place: str, reason: str) -> SettingError:
+        return SettingError(f"{self._place} and {place} disagree", reason, "Fix one of them.")
+
+    def _wrong_type(self, function: str, value: object, wanted: str) -> SettingError:
+        reason = f"{function} returned {brief(value)[:80]}, and it must return {wanted}."
+        return SettingError(f"{self._place} is wrong", reason, f"Fix {function} (docs/search.md).")
+
+    def _wrong(self, result: CallResult) -> SettingError:
+        trace = [line.strip() for line in result.traceback.splitlines() if line.strip().startswith("File ")]
+        where = f" ({trace[-1]})" if trace else ""
+        return SettingError(f"{self._place} is wrong", f"{result.message}{where}.", "Fix the file.")
 
 
-def _has_cost(item: dict[str, object]) -> bool:
-    """Whether it gives the cost of the best solution, or says that no solution exists."""
+def _search(entry: Mapping[str, Any]) -> SearchTask:
+    """The search that one result of `read` describes."""
+    return SearchTask(
+        entry["state"], tuple(entry.get("successor_arguments", ())), tuple(entry.get("goal_arguments", ()))
+    )
+
+
+def _has_cost(item: Mapping[str, object]) -> bool:
+    """Whether an item gives the cost of the best solution, or says that no solution exists."""
     return str(item.get("cost", "")).isdecimal() or item.get("solvable") is False
+
+
+_MOST_SENT = 2_000
+"""Successors that are sent in one message, so that no message is too large or takes too long."""
+
+
+def _parts(transitions: Sequence[tuple[object, Sequence[object]]]) -> Iterator[list[tuple[object, list[object]]]]:
+    """Transitions in pieces with about `_MOST_SENT` successors each."""
+    sums = accumulate(len(successors) for _, successors in transitions)
+    for _, piece in groupby(zip(transitions, sums, strict=True), lambda pair: pair[1] // _MOST_SENT):
+        yield [(state, list(successors)) for (state, successors), _ in piece]
