@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from dataclasses import replace
 
 from pddlego.episode.ask import Chat
@@ -12,7 +12,7 @@ from pddlego.episode.lifecycle import Body, played
 from pddlego.methods.base import Tools, parse_variant, started
 from pddlego.methods.thought_of_search.events import SOLVED, Attempted, Coded, Finished, Prepared
 from pddlego.methods.thought_of_search.functions import (
-    Code,
+    BOTH,
     Fault,
     FunctionFault,
     ModelFunctions,
@@ -29,130 +29,13 @@ from pddlego.methods.thought_of_search.options import (
     SearchOptions,
 )
 from pddlego.methods.thought_of_search.search import SearchResult, StateSearch
-from pddlego.methods.thought_of_search.space import Instance, Judge, Space, Which
-from pddlego.methods.thought_of_search.testing import Tests, searched
+from pddlego.methods.thought_of_search.space import TITLES, Instance, Judge, Which
+from pddlego.methods.thought_of_search.testing import TestRun, Tests, searched
 from pddlego.models.base import Feedback, Message
 from pddlego.models.prompts import Prompts
 from pddlego.runs.cells import Cell
 from pddlego.sandbox import Sandbox
 from pddlego.util.text import count
-
-FunctionSteps = Generator[Event, None, bool]
-"""Whether the functions pass."""
-
-
-class Dialogue:
-    """The conversation about both functions. Each function has at most so many `answers`."""
-
-    def __init__(
-        self, space: Space, judge: Judge, functions: ModelFunctions, tests: Tests, without: Sequence[str], answers: int
-    ) -> None:
-        self.space, self.judge, self.functions, self.tests = space, judge, functions, tests
-        self.without, self.most = without, answers
-        self.answers: dict[Which, int] = {"successors": 0, "goal": 0}
-        self.failing: Which | None = None  # the function that has no answer left
-        self._passed = 0  # answers with a goal test that passed
-        self._prompts = Prompts("thought_of_search")
-
-    def run(self, chat: Chat, budget: Budget) -> FunctionSteps:
-        """Everything until both functions pass, or one has no answer left."""
-        self._chat, self._budget = chat, budget
-        chat.messages = (Message("system", self._prompts.render("thought_of_search/system").strip()),)
-        if not (yield from self._readable("successors", self._first("successors"))):
-            return False
-        if not (yield from self._goal(self._first("goal"))):
-            return False
-        while True:
-            fault = yield from self._function_fault()
-            if fault is None:
-                return True
-            if self.tests.paper and fault.kind is not FunctionFault.GOAL:
-                fault = _as_successors(fault)
-            if fault.which == "goal":
-                if not (yield from self._again(fault)):
-                    return False
-                continue
-            if not (yield from self._readable("successors", self._told(fault), fault)):
-                return False
-
-    def _again(self, fault: Fault) -> FunctionSteps:
-        """The goal test is to blame for what a search found: back to step 2."""
-        passed = yield from self._goal(self._told(fault), fault)
-        if not self.tests.paper:
-            return passed
-        # The paper's code sends the same words once more, as a question about the other function, passed or not.
-        return (yield from self._readable("successors", self._told(fault), fault))
-
-    def _function_fault(self) -> Generator[Event, None, Fault | None]:
-        fault = (yield from self.tests.soundness()) if NO_SOUNDNESS not in self.without else None
-        if fault is None and NO_COMPLETENESS not in self.without:
-            fault = yield from self.tests.completeness()
-        return fault
-
-    def _goal(self, text: str, fault: Fault | None = None) -> FunctionSteps:
-        """Step 2: ask for the goal test until it passes."""
-        while True:
-            if not (yield from self._readable("goal", text, fault)):
-                return False
-            fault = (yield from self.tests.goal()) if NO_GOAL_TESTS not in self.without else None
-            if fault is None:
-                self._passed += 1
-                return True
-            text = self._told(fault)
-
-    def _readable(self, which: Which, text: str, fault: Fault | None = None) -> FunctionSteps:
-        """Ask for a function until there is one that can be loaded. `fault` is what the question is about."""
-        while True:
-            if fault is not None:
-                yield Rejected(max(0, self.answers[which] - 1), _feedback(fault), attempts=self.most)
-            if not self._may_ask(which):
-                self.failing = which
-                return False
-            purpose = which if not self.answers[which] else f"{which} again"
-            limit = f"{fault.limit} ({fault.message})" if fault is not None and fault.limit else ""
-            answer = yield from self._chat.say(purpose, text, max(0, self.answers[which] - 1), limit=limit)
-            self.answers[which] += 1
-            code = (code_as_the_paper if self.tests.paper else code_of)(answer, which)
-            yield self._coded(which, code)
-            fault = Fault(FunctionFault.UNREADABLE, which, "the answer holds no function")
-            fault = self.functions.put(which, code) if code is not None else fault
-            if fault is None:
-                return True
-            text = self._told(fault)
-
-    def _may_ask(self, which: Which) -> bool:
-        counted = self.answers[which]
-        if self.tests.paper and which == "goal":  # the paper's code counts those that failed
-            counted -= self._passed
-        return counted < self.most
-
-    def _coded(self, which: Which, code: Code | None) -> Coded:
-        self._budget.step()
-        command = f"{'successor function' if which == 'successors' else 'goal test'} {self.answers[which]}"
-        text, name = (code.text, code.name) if code is not None else ("", "")
-        return Coded(self._budget.usage.steps, command, which, self.answers[which], text, name)
-
-    def _first(self, which: Which) -> str:
-        shown = {**self.space.prompt(self.judge), "arguments": self.space.arguments[which]}
-        return self._prompts.render(f"thought_of_search/{self.space.templates}{which}", **shown).strip()
-
-    def _told(self, fault: Fault) -> str:
-        lines = "\n".join(fault.lines)
-        return self._prompts.render("thought_of_search/feedback", fault=fault, lines=lines).strip()
-
-
-def _feedback(fault: Fault) -> Feedback:
-    evidence = (*fault.lines, *fault.trace.splitlines())
-    return Feedback(fault.kind.value, fault.message, tuple(evidence))
-
-
-def _as_successors(fault: Fault) -> Fault:
-    """The same, held against the successor function, as by the paper's code for all that goes wrong in a search."""
-    kind = FunctionFault.SUCCESSOR_ERROR if fault.kind is FunctionFault.GOAL_ERROR else fault.kind
-    return replace(fault, which="successors", kind=kind)
-
-
-_UNFINISHED = "not finished"
 
 
 def play(cell: Cell, setting: SearchSetting, options: SearchOptions, tools: Tools) -> Iterator[Event]:
@@ -167,107 +50,181 @@ def _episode(cell: Cell, setting: SearchSetting, options: SearchOptions, tools: 
         yield Isolated(options.isolation, sandbox.layers())
         with setting.space.judge(sandbox, cell.seed) as judge:
             functions = ModelFunctions(sandbox, call_limits(options))
+            without = parse_variant(cell.mode, MODES).without
             try:
-                yield from _Episode(cell, setting, options, judge, functions, budget).run(Chat(tools.model, budget))
+                yield from _Episode(setting, options, judge, functions, without).run(Chat(tools.model, budget), budget)
             finally:
                 functions.close()
 
 
 class _Episode:
-    """One episode, from the first question to the last instance."""
+    """One episode: the conversation about both functions, then the evaluation of functions that pass all tests.
+
+    Each function has a limited number of answers. `without` are the kinds of tests that the mode leaves out.
+    """
 
     def __init__(
         self,
-        cell: Cell,
         setting: SearchSetting,
         options: SearchOptions,
         judge: Judge,
         functions: ModelFunctions,
-        budget: Budget,
+        without: tuple[str, ...],
     ) -> None:
-        without = parse_variant(cell.mode, MODES).without
-        self.options, self.judge, self.functions, self.budget = options, judge, functions, budget
-        self.space = setting.space
+        self.space, self.options, self.judge, self.functions = setting.space, options, judge, functions
+        self.without, self.paper = without, options.parity == "paper"
         self.instances = judge.instances[: options.instances]
-        self.tests = Tests(setting.space, judge, functions, search_limits(options, False), NO_CHECK not in without)
-        if options.parity == "paper":
-            self.tests.as_the_paper()
-        self.dialogue = Dialogue(setting.space, judge, functions, self.tests, without, options.answers)
+        self.answers: dict[Which, int] = {"successors": 0, "goal": 0}
+        self.tests = Tests(
+            setting.space,
+            judge,
+            functions,
+            search_limits(options, False),
+            check_transitions=NO_CHECK not in without,
+            paper=self.paper,
+        )
+        self._passed = 0  # answers with a goal test that passed
+        self._prompts = Prompts("thought_of_search")
 
-    def run(self, chat: Chat) -> Body:
-        """Ends by raising `EpisodeOver`."""
-        judge, most = self.judge, self.options.answers
-        tests = (judge.goal_tests, judge.soundness, judge.successor_tests, self.instances)
+    def run(self, chat: Chat, budget: Budget) -> Body:
+        """Play the episode. Ends by raising `EpisodeOver`."""
+        self._chat, self._budget = chat, budget
+        tests = (self.judge.goal_tests, self.judge.soundness, self.judge.successor_tests, self.instances)
         yield Prepared(*map(len, tests))
-        passed = yield from self.dialogue.run(chat, self.budget)
-        if not passed:
-            which = "goal test" if self.dialogue.failing == "goal" else "successor function"
-            raise EpisodeOver(Outcome.LOST, f"{_UNFINISHED}: the {which} still fails after {count(most, 'answer')}")
+        chat.messages = (Message("system", self._prompts.render("thought_of_search/system").strip()),)
+        failing = yield from self._write_both()
+        if failing is not None:
+            most = count(self.options.answers, "answer")
+            raise EpisodeOver(Outcome.LOST, f"not finished: the {TITLES[failing]} still fails after {most}")
         yield from self._evaluate()
 
+    def _write_both(self) -> Generator[Event, None, Which | None]:
+        """Ask for both functions until they pass all tests. Returns the function that has no answer left, if any."""
+        for which in BOTH:
+            if not (yield from self._write(which)):
+                return which
+        while (fault := (yield from self._search_fault())) is not None:
+            which = fault.which
+            passed = yield from self._write(which, fault)
+            if self.paper and which == "goal":
+                # The paper's code sends the same words once more, as feedback on the other function, passed or not.
+                which = "successors"
+                passed = yield from self._write(which, fault)
+            if not passed:
+                return which
+        return None
+
+    def _search_fault(self) -> TestRun:
+        """Steps 3 and 4: what the tests that use both functions find."""
+        fault = None if NO_SOUNDNESS in self.without else (yield from self.tests.soundness())
+        if fault is None and NO_COMPLETENESS not in self.without:
+            fault = yield from self.tests.completeness()
+        if fault is not None and self.paper and fault.kind is not FunctionFault.GOAL:
+            # The paper's code blames the successor function for everything else that fails in a search.
+            kind = FunctionFault.SUCCESSOR_ERROR if fault.kind is FunctionFault.GOAL_ERROR else fault.kind
+            return replace(fault, which="successors", kind=kind)
+        return fault
+
+    def _write(self, which: Which, fault: Fault | None = None) -> Generator[Event, None, bool]:
+        """Ask for a function until it can be used. Returns False if it has no answer left.
+
+        `fault` is what is wrong with the functions so far.
+        """
+        while True:
+            if fault is not None:
+                feedback = Feedback(fault.kind.value, fault.message, (*fault.lines, *fault.trace.splitlines()))
+                yield Rejected(max(0, self.answers[which] - 1), feedback, attempts=self.options.answers)
+            if not self._may_ask(which):
+                return False
+            fault = yield from self._ask(which, fault)
+            if fault is None:
+                return True
+
+    def _may_ask(self, which: Which) -> bool:
+        counted = self.answers[which]
+        if self.paper and which == "goal":  # the paper's code counts the answers that failed
+            counted -= self._passed
+        return counted < self.options.answers
+
+    def _ask(self, which: Which, fault: Fault | None) -> TestRun:
+        """Ask for a function once. Returns what is wrong with it alone; for a goal test that includes step 2."""
+        answers = self.answers[which]
+        limit = f"{fault.limit} ({fault.message})" if fault is not None and fault.limit else ""
+        question = self._question(which) if fault is None else self._correction(fault)
+        purpose = f"{which} again" if answers else which
+        answer = yield from self._chat.say(purpose, question, max(0, answers - 1), limit=limit)
+        self.answers[which] = answers + 1
+        code = (code_as_the_paper if self.paper else code_of)(answer, which)
+        self._budget.step()
+        command = f"{TITLES[which]} {answers + 1}"
+        text, name = (code.text, code.name) if code is not None else ("", "")
+        yield Coded(self._budget.usage.steps, command, which, answers + 1, text, name)
+        if code is None:
+            return Fault(FunctionFault.UNREADABLE, which, "the answer holds no function")
+        fault = self.functions.put(which, code)
+        if fault is None and which == "goal":
+            fault = None if NO_GOAL_TESTS in self.without else (yield from self.tests.goal())
+            self._passed += fault is None
+        return fault
+
+    def _question(self, which: Which) -> str:
+        shown = {**self.space.prompt(self.judge), "arguments": self.space.arguments[which]}
+        return self._prompts.render(f"thought_of_search/{self.space.templates}{which}", **shown).strip()
+
+    def _correction(self, fault: Fault) -> str:
+        lines = "\n".join(fault.lines)
+        return self._prompts.render("thought_of_search/feedback", fault=fault, lines=lines).strip()
+
     def _evaluate(self) -> Body:
-        """Solve every instance, with nothing looked at on the way; what is found is validated."""
-        solved = expansions = generated = 0
-        seconds = 0.0
-        total = len(self.instances)
+        """Search every instance without checks on the way, and validate what is found."""
+        attempts: list[Attempted] = []
+        solved, total = 0, len(self.instances)
         for number, instance in enumerate(self.instances):
-            self.budget.check_time()
+            self._budget.check_time()
             attempt = yield from self._attempt(number, instance)
+            attempts.append(attempt)
             solved += attempt.solved
-            expansions += attempt.expansions
-            generated += attempt.generated
-            seconds += attempt.seconds
-            self.budget.score = solved / total
+            self._budget.score = solved / total
             yield attempt
-        self.budget.step()
-        codes = self.functions.codes
+        self._budget.step()
         yield Finished(
-            self.budget.usage.steps,
+            self._budget.usage.steps,
             f"evaluation: {solved} of {total}",
             solved,
             total,
-            expansions=expansions,
-            generated=generated,
-            seconds=seconds,
-            successors=codes["successors"].text,
-            goal=codes["goal"].text,
+            expansions=sum(attempt.expansions for attempt in attempts),
+            generated=sum(attempt.generated for attempt in attempts),
+            seconds=sum(attempt.seconds for attempt in attempts),
+            successors=self.functions.codes["successors"].text,
+            goal=self.functions.codes["goal"].text,
         )
         raise EpisodeOver(Outcome.WON if solved == total else Outcome.LOST, f"{solved} of {total} instances solved")
 
     def _attempt(self, number: int, instance: Instance) -> Generator[Event, None, Attempted]:
-        expansions = generated = 0
-        seconds = 0.0
-        limits, left = search_limits(self.options, True), self.budget.seconds_left
+        limits, left = search_limits(self.options, True), self._budget.seconds_left
         shorter = left is not None and left < limits.seconds
         if shorter and left is not None:
             limits = replace(limits, seconds=left, patience=1.0)
         search = StateSearch(self.functions, self.space.order, self.tests.key, limits)
-        result = SearchResult(None, 0, 0, 0.0)
-        last = 0
-        for number_of_search, task in enumerate(instance.searches):
-            last = number_of_search
-            result = yield from searched(search, task, instance.name)
-            expansions += result.expansions
-            generated += result.generated
-            seconds += result.seconds
-            if result.path is not None or result.fault is not None:
+        results: list[SearchResult] = []
+        for task in instance.searches:
+            results.append((yield from searched(search, task, instance.name)))
+            if results[-1].path is not None or results[-1].fault is not None:
                 break
-        if result.fault is not None:
-            self.budget.check_time(shorter and "search" in result.fault.kind.value)
-            kind, message = result.fault.kind.value, result.fault.message
+        path, fault = results[-1].path, results[-1].fault
+        if fault is not None:
+            self._budget.check_time(shorter and "search" in fault.kind.value)
+            kind, message = fault.kind.value, fault.message
         else:
-            reason = self.judge.fault(instance, last, result.path)
-            kind, message = (
-                (SOLVED, "") if not reason else ("no solution" if result.path is None else "wrong solution", reason)
-            )
-        length = len(result.path) - 1 if result.path is not None else 0
+            message = self.judge.fault(instance, len(results) - 1, path)
+            kind = SOLVED if not message else "no solution" if path is None else "wrong solution"
         return Attempted(
             number,
             instance.name,
             kind,
             message,
-            length=length,
-            expansions=expansions,
-            generated=generated,
-            seconds=seconds,
+            length=len(path) - 1 if path is not None else 0,
+            expansions=sum(result.expansions for result in results),
+            generated=sum(result.generated for result in results),
+            seconds=sum(result.seconds for result in results),
         )

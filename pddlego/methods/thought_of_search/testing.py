@@ -1,4 +1,4 @@
-"""The tests of both functions: known states, searches that look at every successor, known successors (steps 2 to 4)."""
+"""The tests of both functions: known goals, searches that check every transition, known successors (steps 2 to 4)."""
 
 from __future__ import annotations
 
@@ -7,12 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from pddlego.episode.events import Event
-from pddlego.methods.thought_of_search.events import (
-    PASSED,
-    SearchRunning,
-    Tested,
-    TestStage,
-)
+from pddlego.methods.thought_of_search.events import PASSED, SearchRunning, Tested, TestStage
 from pddlego.methods.thought_of_search.functions import Fault, FunctionFault, ModelFunctions, change_of, failed
 from pddlego.methods.thought_of_search.search import SearchLimits, SearchResult, StateSearch
 from pddlego.methods.thought_of_search.space import (
@@ -29,24 +24,27 @@ from pddlego.methods.thought_of_search.space import (
 from pddlego.sandbox import CallResult
 
 TestRun = Generator[Event, None, "Fault | None"]
+"""Yields an event for each test, and returns the first fault."""
 
 
 class Tests:
-    """The tests of an episode. Each yields an event for every test, and returns the first fault that it finds."""
+    """The tests of an episode. With `paper`, states are compared and searches are checked as in the paper's code."""
 
-    __test__ = False
+    __test__ = False  # not a class of tests, although its name begins like one
 
     def __init__(
-        self, space: Space, judge: Judge, functions: ModelFunctions, limits: SearchLimits, checks: bool
+        self,
+        space: Space,
+        judge: Judge,
+        functions: ModelFunctions,
+        limits: SearchLimits,
+        *,
+        check_transitions: bool,
+        paper: bool,
     ) -> None:
         self.space, self.judge, self.functions, self.limits = space, judge, functions, limits
-        self.checks = checks
-        self.paper = False
-        self.key: StateKey = canonical(space.unordered)
-
-    def as_the_paper(self) -> None:
-        """From now on test as the paper's code does, where that is otherwise."""
-        self.paper, self.key = True, as_the_paper(self.space.unordered)
+        self.check_transitions, self.paper = check_transitions, paper
+        self.key: StateKey = (as_the_paper if paper else canonical)(space.unordered)
 
     def goal(self) -> TestRun:
         """Step 2: known goals, and states that are not goals."""
@@ -58,13 +56,13 @@ class Tests:
                 fault = failed("goal", result, shown)
             elif result.value is not test.is_goal:
                 fault = _wrong_goal(not test.is_goal, shown)
-            yield self._tested("goal", number, fault)
+            yield _tested("goal", number, fault)
             if fault is not None:
                 return fault
         return None
 
     def soundness(self) -> TestRun:
-        """Step 3: searches that look at every successor. To find no goal is not a fault."""
+        """Step 3: searches that check every transition. If a search finds no goal, that is not a fault."""
         for number, instance in enumerate(self.judge.soundness):
             fault = yield from self._sound(number, instance)
             if fault is not None:
@@ -74,17 +72,15 @@ class Tests:
     def completeness(self) -> TestRun:
         """Step 4: known successors of known states."""
         for number, test in enumerate(self.judge.successor_tests):
-            state, shown = test.search.start, self._shown("successors", test.search)
-            result = self.functions.call("successors", test.search, state, echo=True)
-            fault = None
-            if not result.returned:
-                fault = failed("successors", result, shown)
+            arguments = (test.search.start, *test.search.successor_arguments)
+            shown = self._shown("successors", test.search)
+            result = self.functions.call("successors", test.search, test.search.start, echo=True)
+            if result.returned:
+                fault = None if self.paper else change_of(arguments, result.echo)
+                fault = fault or self._missing(test.known, result, shown)
             else:
-                arguments = (state, *test.search.successor_arguments)
-                fault = (None if self.paper else change_of(arguments, result.echo)) or self._missing(
-                    test.known, result, shown
-                )
-            yield self._tested("completeness", number, fault)
+                fault = failed("successors", result, shown)
+            yield _tested("completeness", number, fault)
             if fault is not None:
                 return fault
         return None
@@ -92,23 +88,24 @@ class Tests:
     def _sound(self, number: int, instance: Instance) -> TestRun:
         fault, expanded = None, 0
         for place, search in enumerate(instance.searches[:1] if self.paper else instance.searches):
-            result = yield from searched(self._search(instance, search), search, instance.name)
+            result = yield from searched(self._search(instance), search, instance.name)
             fault, expanded = result.fault, expanded + result.expansions
-            if fault is None and result.path is not None:
-                looks = self.space.verifies_goals or not self.paper
-                if looks and not self.judge.is_goal(instance, place, result.path[-1]):
-                    state = SearchTask(result.path[-1], search.successor_arguments, search.goal_arguments)
-                    fault = _wrong_goal(True, self._shown("goal", state))
+            if fault is None and result.path is not None and (self.space.verifies_goals or not self.paper):
+                goal = result.path[-1]
+                if not self.judge.is_goal(instance, place, goal):
+                    fault = _wrong_goal(True, self._shown("goal", replace(search, start=goal)))
             if fault is not None:
                 break
         if fault is not None and fault.kind is not FunctionFault.GOAL:
             fault = replace(fault, shown=(*fault.shown, *self._shown(fault.which, search)[1:]))
-        yield self._tested("soundness", number, fault, expanded)
+        yield _tested("soundness", number, fault, expanded)
         return fault
 
-    def _search(self, instance: Instance, search: SearchTask) -> StateSearch:
+    def _search(self, instance: Instance) -> StateSearch:
+        """A search that checks the transitions of an instance."""
+
         def check(transitions: Sequence[tuple[Any, Sequence[Any]]]) -> Fault | None:
-            bad = self.judge.first_bad(instance, transitions) if self.checks else None
+            bad = self.judge.first_bad(instance, transitions) if self.check_transitions else None
             if bad is None:
                 return None
             state, successors = transitions[bad.state]
@@ -126,22 +123,22 @@ class Tests:
         return Fault(FunctionFault.MISSING, "successors", reason, (*shown, ("missing successors", missing)))
 
     def _shown(self, which: Which, search: SearchTask) -> tuple[tuple[str, Any], ...]:
-        """The state with the other arguments, by their names."""
-        names = self.space.arguments[which]
-        return tuple(zip(names, (search.start, *search.arguments(which)), strict=False))
-
-    def _tested(self, stage: TestStage, number: int, fault: Fault | None, expansions: int = 0) -> Tested:
-        kind, message = (PASSED, "") if fault is None else (fault.kind.value, fault.message)
-        return Tested(stage, number, kind, message, expansions)
+        """The state and the other arguments of a function, by their names."""
+        return tuple(zip(self.space.arguments[which], (search.start, *search.arguments(which)), strict=False))
 
 
 def searched(search: StateSearch, task: SearchTask, name: str) -> Generator[Event, None, SearchResult]:
-    """Search, and say from time to time how far it is."""
+    """Run a search, with events about its progress."""
     for progress in search.run(task):
         if isinstance(progress, SearchResult):
             return progress
         yield SearchRunning(name, progress)
-    raise AssertionError("a search ends with what it found")
+    raise AssertionError("a search ends with its result")
+
+
+def _tested(stage: TestStage, number: int, fault: Fault | None, expansions: int = 0) -> Tested:
+    kind, message = (PASSED, "") if fault is None else (fault.kind.value, fault.message)
+    return Tested(stage, number, kind, message, expansions)
 
 
 def _wrong_goal(as_goal: bool, shown: tuple[tuple[str, Any], ...]) -> Fault:
