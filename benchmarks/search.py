@@ -18,7 +18,7 @@ from pddlego.methods.thought_of_search.functions import Code, Fault, ModelFuncti
 from pddlego.methods.thought_of_search.loading import call_limits, load, search_limits
 from pddlego.methods.thought_of_search.options import SearchOptions
 from pddlego.methods.thought_of_search.reference_model import reference
-from pddlego.methods.thought_of_search.search import SearchResult, StateSearch
+from pddlego.methods.thought_of_search.search import StateSearch
 from pddlego.methods.thought_of_search.space import SearchTask, StateKey, canonical
 from pddlego.sandbox import Sandbox
 
@@ -83,10 +83,15 @@ def _searcher(functions: ModelFunctions, key: StateKey) -> Callable[[SearchTask]
     search = StateSearch(functions, "breadth-first", key, search_limits(OPTIONS, True))
 
     def run(task: SearchTask) -> int:
-        *_, result = search.run(task)
-        assert isinstance(result, SearchResult)
+        result = None
+        running = search.run(task)
+        while result is None:
+            try:
+                next(running)
+            except StopIteration as end:
+                result = end.value
         assert result.fault is None
-        return result.expansions
+        return int(result.expansions)
 
     return run
 

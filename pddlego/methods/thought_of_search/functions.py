@@ -68,30 +68,30 @@ _DEF = re.compile(r"^(?:async\s+)?def\s+([A-Za-z_]\w*)", re.MULTILINE)
 _HEAD = re.compile(r"def\s+([A-Za-z_]\w*)\s*\(")
 _DEFINITION = re.compile(r"(?:def|class|import|from|async def|@|#|[)\]}]|\s|$)|[A-Za-z_]\w*\s*(?::[^=]*)?=[^=(]*$")
 
-WORDS: dict[Which, tuple[str, ...]] = {"successors": ("succ",), "goal": ("goal",)}
-"""What the name of each function holds, if a block has several functions."""
+_REQUESTED: dict[Which, str] = {"successors": "successors", "goal": "is_goal"}
+"""The names in the prompts."""
 
-ASKED: dict[Which, str] = {"successors": "successors", "goal": "is_goal"}
-"""The names that prompts ask for."""
+_WORDS: dict[Which, str] = {"successors": "succ", "goal": "goal"}
+"""Parts of similar names."""
 
 _PAPER_WORDS: dict[Which, str] = {"successors": "successor", "goal": "goal"}
 
 
 @dataclass(frozen=True)
 class Code:
-    """The text of a program, and the name of the function in it that is meant."""
+    """The text of a program, and the name of the requested function in it."""
 
     text: str
     name: str
 
 
 def code_of(answer: str, which: Which) -> Code | None:
-    """The function of that kind: out of the last block that defines one, with the definitions of blocks before it.
+    """Read the last block of code that defines the function, with the definitions of earlier blocks.
 
-    If a model shows its old function and then a new one, the new one is used. None without any function.
+    A model may show its old function before the new one. Returns None if the answer defines no function.
     """
     text = spoken(answer)
-    blocks = [block.rstrip("` \n") for block in python_blocks(text)]  # of a fence that was cut off something is left
+    blocks = [block.rstrip("` \n") for block in python_blocks(text)]  # a fence that is cut off leaves backticks
     if not blocks and (first := _DEF.search(text)):
         blocks = [text[first.start() :]]
     named = [(number, _named(block, which)) for number, block in enumerate(blocks)]
@@ -106,24 +106,23 @@ def code_of(answer: str, which: Which) -> Code | None:
 
 
 def _named(block: str, which: Which) -> str | None:
-    """The function of a block whose name says that it is the one: the name that was asked for, else the last."""
-    names = [name for name in _DEF.findall(block) if any(word in name.lower() for word in WORDS[which])]
-    if ASKED[which] in names:
-        return ASKED[which]
+    """The function of a block with the requested name, or else the last one with a similar name."""
+    names = [name for name in _DEF.findall(block) if _WORDS[which] in name.lower()]
+    if _REQUESTED[which] in names:
+        return _REQUESTED[which]
     names = [name for name in names if not name.startswith("_")] or names
     return names[-1] if names else None
 
 
 def _only_defines(block: str) -> bool:
-    """Whether a block does nothing when it is run: no call, no loop at its top."""
+    """Whether a block has only definitions at its top level: no call, no loop."""
     return all(_DEFINITION.match(line) for line in block.splitlines())
 
 
 def code_as_the_paper(answer: str, which: Which) -> Code | None:
-    """The first function at the top of the first block that has one with a fitting name, and nothing after it.
+    """Read the function as the paper's code does: the first one of the first block that begins with such a function.
 
-    Lines before it, as imports, are moved into it. A function whose head has an annotation of what it returns is not
-    found, as in the paper's code.
+    Lines before it, such as imports, are moved into it. A function with a return annotation is not found.
     """
     parts = answer.replace("<|endoftext|>", "").split("```")
     blocks = parts if len(parts) == 1 else parts[1::2]
@@ -145,7 +144,7 @@ def code_as_the_paper(answer: str, which: Which) -> Code | None:
 
 
 def _heads(code: str) -> list[str]:
-    """The names of functions whose heads end on their line, without what is returned: one a line."""
+    """The names of functions whose head is one line without a return annotation."""
     matches = ((line, _HEAD.search(line)) for line in code.split("\n"))
     return [match[1] for line, match in matches if match and "):" in line[match.end() :]]
 
@@ -153,7 +152,7 @@ def _heads(code: str) -> list[str]:
 BOTH: tuple[Which, ...] = ("successors", "goal")
 
 KNOWN = 100_000
-"""States whose numbers the sandbox remembers; then both sides begin anew, so that its memory does not grow."""
+"""States that the sandbox remembers. Then both sides number states anew, so that its memory does not grow."""
 
 _ERRORS: dict[Which, FunctionFault] = {"successors": FunctionFault.SUCCESSOR_ERROR, "goal": FunctionFault.GOAL_ERROR}
 _TIMES: dict[Which, FunctionFault] = {"successors": FunctionFault.SUCCESSOR_TIME, "goal": FunctionFault.GOAL_TIME}
@@ -162,15 +161,15 @@ _LIMITS = {Status.TIMEOUT: "call_timeout", Status.MEMORY: "memory"}
 
 @dataclass(frozen=True)
 class Visited:
-    """What came of a state: it is a goal, or the numbers of its successors among the states that came up."""
+    """An expanded state: it is a goal, or it has successors, given by their numbers in `ModelFunctions.states`."""
 
     is_goal: bool
     successors: Sequence[int] = ()
 
 
 @dataclass
-class _Flight:
-    """States that were posted; `session` is where they are, once they were sent."""
+class _Batch:
+    """States to be expanded, and the session to which they were sent."""
 
     numbers: Sequence[int]
     watched: bool
@@ -178,9 +177,9 @@ class _Flight:
 
 
 class ModelFunctions:
-    """Both functions. `states` are those that came up in the search that is going on, by their numbers.
+    """Both functions, in one session of the sandbox. `states` are all states of the current search, by their numbers.
 
-    `seconds` of CPU time were used by calls so far. Not for several threads.
+    `seconds` is the CPU time of all calls. Not for use by several threads.
     """
 
     def __init__(self, sandbox: Sandbox, limits: SandboxLimits) -> None:
@@ -194,16 +193,16 @@ class ModelFunctions:
         self._fresh = True
         self._sandbox = sandbox
         self._session: Session | None = None
-        self._flying: deque[_Flight] = deque()
+        self._pending: deque[_Batch] = deque()
 
     @property
     def process(self) -> int | None:
-        """The number of the process that runs them, or None."""
+        """The number of the process that runs the functions, if there is one."""
         return self._session.child if self._session is not None else None
 
     def put(self, which: Which, code: Code) -> Fault | None:
-        """Load a function in place of the one before. What is wrong with its text, if it cannot be used."""
-        if modules_of(code.text):  # what else may be imported is loaded before the doors are locked
+        """Load a function, which replaces the one before. Returns what is wrong with it if it cannot be loaded."""
+        if modules_of(code.text):  # a new session imports them before it is locked
             self.close()
         self._forget()
         self.codes.pop(which, None)
@@ -214,7 +213,7 @@ class ModelFunctions:
         if result.unreadable:
             return Fault(FunctionFault.UNREADABLE, which, result.message, trace=result.traceback or result.message)
         if result.returned or (result.status is Status.RAISED and session.defines(code.name, which)):
-            return None  # an example after it may fail: the function is there
+            return None  # an example call after the function may fail
         return failed(which, result, ())
 
     def call(self, which: Which, search: SearchTask, state: Any, echo: bool = False) -> CallResult:
@@ -231,52 +230,52 @@ class ModelFunctions:
         return result
 
     def begin(self, search: SearchTask, memory: int) -> None:
-        """Begin a search whose states may take so much `memory`, in MiB. The start has number 0."""
+        """Begin a search whose states may take `memory` MiB. The first state has the number 0."""
         self._search = search
         self._forget()
         self.states, self._size, self._memory = [search.start], 0, memory
         self._offset, self._fresh = 1, True
 
     def post(self, numbers: Sequence[int], watched: bool) -> None:
-        """Have states expanded, without waiting for it. Where it is `watched`, to change an argument is a fault."""
-        flight = _Flight(numbers, watched)
+        """Send a batch of states to be expanded. If they are `watched`, changing an argument is a fault."""
+        batch = _Batch(numbers, watched)
         session = self._open()
-        in_order = not self._is_full and all(flight.session is session for flight in self._flying)
-        if in_order or not self._flying:
-            self._send(flight)
-        self._flying.append(flight)
+        in_order = not self._is_full and all(other.session is session for other in self._pending)
+        if in_order or not self._pending:
+            self._send(batch)
+        self._pending.append(batch)
 
     @property
     def _is_full(self) -> bool:
-        """Whether the sandbox knows so many states that it should forget them."""
+        """Whether the sandbox remembers so many states that it must forget them."""
         return len(self.states) - self._offset > KNOWN
 
-    def _send(self, flight: _Flight) -> None:
+    def _send(self, batch: _Batch) -> None:
         session = self._open()
-        if self._is_full and not any(flight.session is session for flight in self._flying):
+        if self._is_full and not any(other.session is session for other in self._pending):
             self._offset, self._fresh = len(self.states), True
         calls = {which: Call(which, self.codes[which].name, self._search.arguments(which)) for which in BOTH}
         known = len(self.states) if self._fresh else self._offset
-        sent = [SandboxState(self.states[number]) if number < known else number for number in flight.numbers]
+        sent = [SandboxState(self.states[number]) if number < known else number for number in batch.numbers]
         fresh = self._offset if self._fresh else None
-        session.post(Expansion(sent, calls["goal"], calls["successors"], flight.watched, fresh))
+        session.post(Expansion(sent, calls["goal"], calls["successors"], batch.watched, fresh))
         self._fresh = False
-        flight.session = session
+        batch.session = session
 
     def expanded(self) -> tuple[list[Visited], Fault | None]:
-        """What came of the states that were posted first, in their order, up to the first goal or fault."""
-        flight = self._flying.popleft()
-        states = [self.states[number] for number in flight.numbers]
-        if flight.session is None:  # something before it was lost, or the sandbox had to forget first
-            for waiting in (flight, *self._flying):
+        """Wait for the first batch: its expanded states, in order, up to the first goal or fault."""
+        batch = self._pending.popleft()
+        states = [self.states[number] for number in batch.numbers]
+        if batch.session is None:  # the session of an earlier batch ended, or the sandbox had to forget first
+            for waiting in (batch, *self._pending):
                 self._send(waiting)
-        if flight.session is not self._session or flight.session is None:
-            return self._one_by_one(states, flight.watched)
-        expansion = flight.session.expanded()
+        if batch.session is not self._session or batch.session is None:
+            return self._one_by_one(states, batch.watched)
+        expansion = batch.session.expanded()
         self.seconds += expansion.result.seconds
         if expansion.result.status not in (Status.RETURNED, Status.RAISED):
-            self.close()  # what is under way may speak of states that were never sent
-            return self._one_by_one(states, flight.watched)
+            self.close()  # batches that were sent may refer to states that this one lost
+            return self._one_by_one(states, batch.watched)
         done: list[Visited] = []
         if (fault := self._met(expansion.new, expansion.result.size)) is not None:
             return done, fault
@@ -324,7 +323,7 @@ class ModelFunctions:
         return done, None
 
     def _met(self, states: Sequence[Any], size: int) -> Fault | None:
-        """Add states that came up, which take `size` bytes. A fault if all take more memory than the search may use."""
+        """Add new states, which take `size` bytes. Returns a fault if all states together take too much memory."""
         self.states.extend(states)
         self._size += size
         if self._size <= self._memory << 20:
@@ -333,14 +332,14 @@ class ModelFunctions:
         return Fault(FunctionFault.SEARCH_TIME, "successors", reason, limit="memory")
 
     def _forget(self) -> None:
-        """Discard pending answers, so that the next answer belongs to the next question."""
-        while self._flying:
-            session = self._flying.popleft().session
+        """Discard pending answers, so that the next answer belongs to the next call."""
+        while self._pending:
+            session = self._pending.popleft().session
             if session is not None and session is self._session:
                 self.seconds += session.expanded().result.seconds
 
     def _open(self, coming: Code | None = None) -> Session:
-        """The session, with all functions in it; another one where it has ended. `coming` is what is loaded next."""
+        """The session with all functions; a new one if it has ended. `coming` is the function that is loaded next."""
         if self._session is None or self._session.child is None:
             self.close()
             texts = [code.text for code in (*self.codes.values(), coming) if code is not None]
@@ -353,27 +352,27 @@ class ModelFunctions:
 
 
 def failed(which: Which, result: CallResult, shown: tuple[tuple[str, Any], ...]) -> Fault:
-    """What is to be said of a call that did not return."""
+    """The fault of a call that did not return."""
     kind = (_TIMES if result.status is Status.TIMEOUT else _ERRORS)[which]
     trace = _last(result.traceback) or result.message
     return Fault(kind, which, result.message, shown, trace=trace, limit=_LIMITS.get(result.status, ""))
 
 
 def _last(trace: str) -> str:
-    """The last place of a traceback with its line and its error, as the paper shows it."""
+    """The last place of a traceback with its line and its error, as in the paper's prompts."""
     lines = trace.splitlines()
     places = [number for number, line in enumerate(lines) if line.lstrip().startswith("File ")]
     return "\n".join(line.rstrip() for line in lines[places[-1] :]) if places else trace
 
 
 def changed(before: Any, after: Any) -> Fault:
-    """A function that changed what it was given."""
+    """The fault of a successor function that changed an argument."""
     shown = (("before the call", before), ("after the call", after))
     return Fault(FunctionFault.CHANGED, "successors", "the function changed its argument", shown)
 
 
 def change_of(before: Sequence[Any], after: Sequence[Any]) -> Fault | None:
-    """The fault of a call whose arguments were others afterwards."""
+    """The fault of a call after which an argument differs, if one does."""
     return next((changed(*pair) for pair in zip(before, after, strict=False) if differs(*pair)), None)
 
 

@@ -1,39 +1,41 @@
-"""Breadth-first and depth-first search over a model's functions: the search is ours, the functions are not.
+"""Breadth-first and depth-first search with a model's functions.
 
-States are expanded in batches where the order allows it: the first states of a queue are expanded whatever
-their successors are.
+Breadth-first search expands states in batches: whatever their successors are, the first states of the queue come next.
 """
 
 from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Generator, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pddlego.episode.events import Event
+from pddlego.methods.thought_of_search.events import SearchRunning
 from pddlego.methods.thought_of_search.functions import Fault, FunctionFault, ModelFunctions, Visited
 from pddlego.methods.thought_of_search.space import SearchOrder, SearchTask, StateKey
 
-FIRST, LARGEST = 32, 256
-"""States of a batch, at first and at most."""
+_FIRST, _LARGEST = 32, 256
+"""States of the first batch, and of the largest."""
 
-_UNDER_WAY, FEW = 2, 16
-"""Batches under way: while one is expanded, we look at what came of the one before. Few states stay together."""
+_PENDING, _FEW = 2, 16
+"""Batches that are sent at the same time: one is expanded while the results of another are read. A few states are not
+divided among batches."""
 
-SHORT, LONG = 0.01, 0.04
-"""Seconds that a batch should take: a shorter one is followed by a larger, a longer one by a smaller."""
+_SHORT, _LONG = 0.01, 0.04
+"""Seconds that a batch should take. The next batch is larger after a shorter time, and smaller after a longer time."""
 
 Check = Callable[[Sequence[tuple[Any, Sequence[Any]]]], "Fault | None"]
-"""Looks at states with their successors: the first thing that is wrong."""
+"""Returns the first fault of states with their successors."""
 
 
 @dataclass(frozen=True)
 class SearchLimits:
-    """`seconds` of CPU time, of us and the functions together; `patience` is how many times as long by the clock.
+    """The limits of a search. `seconds` are CPU time of the search and the functions together.
 
-    `memory` is what the states that are met may take here, in MiB, and `states` how many they may be, if that is
-    limited. Whatever is reached first ends the search.
+    `states` is the maximum number of generated states, and `memory` is what they may take in this process, in MiB.
+    Wall time is limited to `patience` times `seconds`.
     """
 
     seconds: float
@@ -44,7 +46,7 @@ class SearchLimits:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What a search found: the states from its start to a goal; nothing, where there is no `path`; or a `fault`."""
+    """The result of a search: a `path` of states from the start to a goal, no path, or the `fault` that ended it."""
 
     path: tuple[Any, ...] | None
     expansions: int
@@ -54,9 +56,9 @@ class SearchResult:
 
 
 class StateSearch:
-    """Searches with two functions. `key` identifies states; `check`, if given, sees every expansion.
+    """Searches with two functions. States with the same `key` are equal. `check`, if given, sees all transitions.
 
-    `parents` hold whence each state that was met was first reached, by its key.
+    `parents` maps the key of each visited state to the number of the state from which it was first reached.
     """
 
     def __init__(
@@ -69,8 +71,8 @@ class StateSearch:
     ) -> None:
         self.functions, self.order, self.key, self.limits, self.check = functions, order, key, limits, check
 
-    def run(self, search: SearchTask) -> Iterator[int | SearchResult]:
-        """Search: numbers of expansions from time to time, and `SearchResult` in the end."""
+    def run(self, search: SearchTask, instance: str = "") -> Generator[Event, None, SearchResult]:
+        """Search, with an event about the progress for an instance once a second."""
         functions = self.functions
         self.parents: dict[Hashable, int | None] = {}
         self.keys = [self.key(search.start)]
@@ -79,7 +81,7 @@ class StateSearch:
         functions.begin(search, self.limits.memory)
         used, clock, began = functions.seconds, time.thread_time(), time.monotonic()
         self.waiting: deque[tuple[int, int | None]] = deque([(0, None)])
-        size, last_report = (FIRST if self.order == "breadth-first" else 1), began
+        size, last_report = (_FIRST if self.order == "breadth-first" else 1), began
 
         def spent() -> float:
             return functions.seconds - used + time.thread_time() - clock
@@ -87,40 +89,37 @@ class StateSearch:
         def ended(path: tuple[Any, ...] | None = None, fault: Fault | None = None) -> SearchResult:
             return SearchResult(path, self.expansions, self.generated, spent(), fault)
 
-        flying: deque[list[int]] = deque()
+        pending: deque[list[int]] = deque()
         while True:
-            while self.waiting and len(flying) < (_UNDER_WAY if self.order == "breadth-first" else 1):
-                share = max(1, min(size, len(self.waiting) // _UNDER_WAY)) if len(self.waiting) > FEW else size
+            while self.waiting and len(pending) < (_PENDING if self.order == "breadth-first" else 1):
+                share = max(1, min(size, len(self.waiting) // _PENDING)) if len(self.waiting) > _FEW else size
                 batch = self._next(share)
                 if batch:
                     functions.post(batch, self.check is not None)
-                    flying.append(batch)
-            if not flying:
+                    pending.append(batch)
+            if not pending:
                 break
             now = time.monotonic()
-            fault = self._why_over(spent(), now - began)
+            fault = self._exceeded(spent(), now - began)
             if fault is not None:
-                yield ended(fault=fault)
-                return
+                return ended(fault=fault)
             if now - last_report > 1.0:
                 last_report = now
-                yield self.expansions
-            batch = flying.popleft()
+                yield SearchRunning(instance, self.expansions)
+            batch = pending.popleft()
             done, fault = functions.expanded()
             self.keys.extend(map(self.key, functions.states[len(self.keys) :]))
             goal = self._take(batch, done)
             if (bad := self._bad(batch, done)) is not None:
-                yield ended(fault=bad)
-                return
+                return ended(fault=bad)
             if goal is not None or fault is not None:
-                yield ended(None if goal is None else self._path(goal), fault)
-                return
+                return ended(None if goal is None else self._path(goal), fault)
             took = time.monotonic() - now
             if self.order == "breadth-first":
-                size = min(LARGEST, size * 2) if took < SHORT else max(1, size // 4) if took > LONG else size
-        yield ended()
+                size = min(_LARGEST, size * 2) if took < _SHORT else max(1, size // 4) if took > _LONG else size
+        return ended()
 
-    def _why_over(self, seconds: float, wall: float) -> Fault | None:
+    def _exceeded(self, seconds: float, wall: float) -> Fault | None:
         limits = self.limits
         if seconds > limits.seconds or wall > limits.seconds * limits.patience:
             reason = f"the search took longer than {limits.seconds:g} seconds"
@@ -131,7 +130,7 @@ class StateSearch:
         return None
 
     def _next(self, size: int) -> list[int]:
-        """The next states that were not met before; that they are met now is written down."""
+        """Take the next states that are not visited yet, and mark them as visited."""
         batch: list[int] = []
         take = self.waiting.popleft if self.order == "breadth-first" else self.waiting.pop
         while self.waiting and len(batch) < size:
@@ -155,7 +154,7 @@ class StateSearch:
         )
 
     def _take(self, batch: Sequence[int], done: Sequence[Visited]) -> int | None:
-        """Put what came of a batch into the queue; the goal, if one is there."""
+        """Add the successors of a batch to the queue. Returns the goal, if the batch has one."""
         for number, expanded in zip(batch, done, strict=False):
             if expanded.is_goal:
                 return number
@@ -165,7 +164,7 @@ class StateSearch:
                 self.waiting.extend((successor, number) for successor in expanded.successors)
                 continue
             for successor in expanded.successors:
-                if successor not in self.queued:  # it is already queued, from an earlier state
+                if successor not in self.queued:  # an earlier state may have the same successor
                     self.queued.add(successor)
                     self.waiting.append((successor, number))
         return None

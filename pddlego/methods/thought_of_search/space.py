@@ -1,4 +1,4 @@
-"""The tests of a search space, from a setting's files or from a planning domain."""
+"""Search problems: their tests and instances, what judges a model's functions, and when two states are equal."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ Which = Literal["successors", "goal"]
 TITLES: Mapping[Which, str] = {"successors": "successor function", "goal": "goal test"}
 
 StateKey = Callable[[Any], Hashable]
-"""Identifies states: equal states have equal keys."""
+"""Maps a state to its key. Equal states have equal keys."""
 
 
 @dataclass(frozen=True)
 class SearchTask:
-    """One search: where it starts, and what both functions are given besides a state."""
+    """One search: its first state, and the arguments of both functions after the state."""
 
     start: Any
     successor_arguments: tuple[Any, ...] = ()
@@ -37,7 +37,7 @@ class SearchTask:
 
 @dataclass(frozen=True)
 class Instance:
-    """One problem: the first of its `searches` that finds a goal has solved it. `item` is what its file says."""
+    """One problem, solved by the first of its `searches` that finds a goal. `item` is its list item or its task."""
 
     name: str
     searches: tuple[SearchTask, ...]
@@ -46,7 +46,7 @@ class Instance:
 
 @dataclass(frozen=True)
 class GoalTest:
-    """A state that is a goal, or none."""
+    """A state, and whether it is a goal."""
 
     search: SearchTask
     is_goal: bool
@@ -54,7 +54,7 @@ class GoalTest:
 
 @dataclass(frozen=True)
 class SuccessorTest:
-    """A state and successors of it, all or some."""
+    """A state, and some or all of its successors."""
 
     search: SearchTask
     known: tuple[Any, ...]
@@ -62,7 +62,7 @@ class SuccessorTest:
 
 @dataclass(frozen=True)
 class BadTransition:
-    """A wrong successor: the index of its state among the checked ones, its own index, and the reason."""
+    """A wrong successor: the index of its state among the checked states, its own index, and the reason."""
 
     state: int
     successor: int
@@ -70,7 +70,7 @@ class BadTransition:
 
 
 class Judge(Protocol):
-    """What is known of the problems of an episode, and who says whether an answer is right."""
+    """The tests and instances of an episode, and functions that say whether states and solutions are right."""
 
     goal_tests: Sequence[GoalTest]
     successor_tests: Sequence[SuccessorTest]
@@ -78,25 +78,22 @@ class Judge(Protocol):
     instances: Sequence[Instance]
 
     def first_bad(self, instance: Instance, transitions: Sequence[tuple[Any, Sequence[Any]]]) -> BadTransition | None:
-        """The first successor that cannot be one, of states with all that was said to come after them."""
+        """The first wrong successor among states with their successors, in an instance."""
 
     def is_goal(self, instance: Instance, search: int, state: Any) -> bool:
-        """Whether a state is a goal of one of the searches; True where that is not known."""
+        """Whether a state is a goal of the search with this number; True if that is not known."""
 
     def fault(self, instance: Instance, search: int, path: Sequence[Any] | None) -> str:
-        """Why a result is wrong; empty if it is right.
-
-        `path` leads to a goal of the search with that number, and is None where none of them found one.
-        """
+        """Why the result of a search is wrong; empty if it is right. `path` is None if no search found a goal."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Space(ABC):
-    """A search problem, as a setting has it.
+    """The search problem of a setting.
 
-    `arguments` names what each function takes, the state first. `prompt` holds what the templates show of the domain,
-    whose names begin with `templates`. `unordered` are the keys of a state under which the order of a list says nothing
-    (see `states`). `verifies_goals` says whether the paper's code looks at the goals that a search finds.
+    `arguments` names the arguments of each function, the state first. `templates` is the beginning of the names of its
+    prompts. `unordered` are the keys of a state whose lists have no order; `.` is the state itself. `verifies_goals`
+    says whether the paper's code checks the goals that a search finds.
     """
 
     arguments: Mapping[Which, tuple[str, ...]]
@@ -106,36 +103,31 @@ class Space(ABC):
     verifies_goals: bool = True
 
     @abstractmethod
-    def prompt(self, judge: Judge) -> Mapping[str, Any]: ...
+    def prompt(self, judge: Judge) -> Mapping[str, Any]:
+        """The variables of its prompts."""
 
     @abstractmethod
     def judge(self, sandbox: Sandbox, seed: int) -> AbstractContextManager[Judge]:
-        """Raises `SettingError` where a file is wrong."""
+        """The judge of an episode. Raises `SettingError` if a file is wrong."""
 
 
 _GRID = 1_234_577.891
-"""Numbers are the same within about a millionth. No simple fraction lies on a border of this grid."""
+"""Numbers are equal within about a millionth. No simple fraction lies on a border of this grid."""
 
 _LARGE = 2.0**50
-"""Numbers beyond it are the same only if they are equal."""
-
-WHOLE = "."
-"""The state itself, where it is a list whose order says nothing."""
+"""Numbers beyond it are compared exactly."""
 
 _TEXTS = frozenset((str,))
 _NUMBERS = frozenset((int, float))
 
 
 def canonical(unordered: Collection[str]) -> StateKey:
-    """Tells states apart by what they mean: `1` and `1.0` are the same, a list and a tuple too.
-
-    `unordered` are the keys of a state under which the order of a list says nothing.
-    """
+    """The key that compares states by content: `1` equals `1.0`, and a list equals a tuple with the same items."""
     names = frozenset(unordered)
-    whole = WHOLE in names
+    is_bag = "." in names
 
     def key(state: Any) -> Hashable:
-        if whole and type(state) is list:
+        if is_bag and type(state) is list:
             if state and set(map(type, state)) <= _NUMBERS and min(state) > -_LARGE and max(state) < _LARGE:
                 with suppress(ValueError):  # NaN is neither smaller nor larger than anything
                     return tuple(sorted([round(part * _GRID) for part in state]))
@@ -147,16 +139,17 @@ def canonical(unordered: Collection[str]) -> StateKey:
                     for name, part in state.items()
                 ]
             )
-        return _bag(state) if whole and isinstance(state, (list, tuple)) else _plain(state)
+        return _bag(state) if is_bag and isinstance(state, (list, tuple)) else _plain(state)
 
     return key
 
 
 def as_the_paper(unordered: Collection[str]) -> StateKey:
-    """Tells states apart as the paper's code does: by their text, so that `1` and `1.0` are two, and so is the order of
-    a dictionary. All lists that are values of a dictionary are sorted.
+    """The key of the paper's code, which compares texts: `1` differs from `1.0`, and the order of a dictionary counts.
+
+    All lists that are values of a dictionary are sorted.
     """
-    kept = not unordered
+    is_ordered = not unordered
 
     def key(state: Any) -> Hashable:
         try:
@@ -164,17 +157,17 @@ def as_the_paper(unordered: Collection[str]) -> StateKey:
                 parts = (f"{name}:{sorted(part) if isinstance(part, list) else part}" for name, part in state.items())
                 return "".join(parts)
             texts = [str(part) for part in state]
-        except TypeError:  # what is not a state at all
+        except TypeError:  # not a state
             return str(state)
-        return " ".join(texts if kept and not isinstance(state, (set, frozenset)) else sorted(texts))
+        return " ".join(texts if is_ordered and not isinstance(state, (set, frozenset)) else sorted(texts))
 
     return key
 
 
 def have_form(values: Iterable[Any], known: Iterable[Any]) -> bool:
-    """Whether values have the types of the `known` states, part by part, and the length or keys common to all.
+    """Whether values have the form of `known` states: the same types, and the length or keys that all of them share.
 
-    A whole number is also a value where fractions are known.
+    The parts of lists, sets and dictionaries are compared too. An integer has the form of a float.
     """
     forms = _by_kind(known)
     if float in forms:
@@ -183,7 +176,7 @@ def have_form(values: Iterable[Any], known: Iterable[Any]) -> bool:
 
 
 def _alike(kind: type, values: Sequence[Any], known: Sequence[Any]) -> bool:
-    """Whether values of one kind have the form of the known ones of this kind."""
+    """Whether values of a kind have the form of the known values of this kind."""
     if kind not in (dict, list, set):
         return True
     sizes = {frozenset(state) if kind is dict else len(state) for state in known}
@@ -205,7 +198,7 @@ def _by_kind(values: Iterable[Any]) -> dict[type, list[Any]]:
 
 
 def _kind(value: Any) -> type:
-    """The type of a value; one type for whole numbers and truths, for lists and tuples, and for both sets."""
+    """The type of a value. Integers and truth values are one kind, lists and tuples are, and both types of sets are."""
     alike = {bool: int, tuple: list, frozenset: set}
     return alike.get(type(value), type(value))
 
@@ -231,9 +224,9 @@ def _number(value: float) -> Hashable:
     if -_LARGE < value < _LARGE:
         return round(value * _GRID)
     try:
-        return ("large", int(value))  # exact: what is so large has no fraction
+        return ("large", int(value))  # exact: a number this large has no fraction
     except (OverflowError, ValueError):
-        return str(value)  # no number, or without end
+        return str(value)  # not a number, or infinite
 
 
 def _bag(value: list[Any] | tuple[Any, ...]) -> Hashable:
@@ -244,7 +237,7 @@ def _bag(value: list[Any] | tuple[Any, ...]) -> Hashable:
     made = set(map(type, items))
     if made == {int} or (made == {tuple} and set(map(type, chain.from_iterable(items))) <= _TEXTS):
         return tuple(sorted(items))
-    return frozenset(Counter(items).items())  # what cannot be sorted in one way only
+    return frozenset(Counter(items).items())  # these cannot be sorted
 
 
 _MOST_SHOWN = 2_000

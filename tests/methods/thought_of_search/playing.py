@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import replace
 
 from pddlego.episode.events import Ended, Event, Limits, Rejected
@@ -12,6 +12,7 @@ from pddlego.methods.thought_of_search.loading import SearchSetting, load
 from pddlego.methods.thought_of_search.options import SearchOptions
 from pddlego.methods.thought_of_search.play import play
 from pddlego.methods.thought_of_search.reference_model import reference
+from pddlego.methods.thought_of_search.search import SearchResult
 from pddlego.models import Model
 from pddlego.models.base import ScriptedModel
 from pddlego.planning import ProcessPlanner
@@ -53,6 +54,16 @@ def events_of(
         return list(play(Cell(setting.name, mode, asked.name, 0), setting, options, tools))
     finally:
         planner.close()
+
+
+def result_of(search: Generator[Event, None, SearchResult]) -> SearchResult:
+    """Run a search to its end."""
+    while True:
+        try:
+            next(search)
+        except StopIteration as end:
+            result: SearchResult = end.value
+            return result
 
 
 def ending(events: Sequence[Event]) -> Ended:

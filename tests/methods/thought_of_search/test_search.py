@@ -15,6 +15,7 @@ from pddlego.methods.thought_of_search.options import SearchOptions
 from pddlego.methods.thought_of_search.search import Check, SearchLimits, SearchResult, StateSearch
 from pddlego.methods.thought_of_search.space import SearchOrder, SearchTask, as_the_paper, canonical
 from pddlego.sandbox import Expansion, Sandbox, SandboxLimits, Session
+from tests.methods.thought_of_search.playing import result_of
 from tests.sandbox.ordinary import needs_locks
 
 pytestmark = needs_locks
@@ -52,9 +53,7 @@ def searched(
     check: Check | None = None,
     limits: SearchLimits = LIMITS,
 ) -> SearchResult:
-    *_, result = StateSearch(functions, order, KEY, limits, check).run(SearchTask([0], (most,), (most,)))
-    assert isinstance(result, SearchResult)
-    return result
+    return result_of(StateSearch(functions, order, KEY, limits, check).run(SearchTask([0], (most,), (most,))))
 
 
 def textbook(successors: str, most: int, order: SearchOrder) -> tuple[int, int]:
@@ -227,8 +226,7 @@ def test_any_value_may_be_in_a_state(sandbox: Sandbox, value: str, place: int) -
     assert functions.put("successors", Code(source, "successors")) is None
     assert functions.put("goal", Code("def is_goal(state, most):\n    return False", "is_goal")) is None
     for key in (canonical(()), canonical(["."]), as_the_paper(()), as_the_paper(["."])):
-        *_, result = StateSearch(functions, "breadth-first", key, LIMITS).run(SearchTask([0], (1,), (1,)))
-        assert isinstance(result, SearchResult)
+        result = result_of(StateSearch(functions, "breadth-first", key, LIMITS).run(SearchTask([0], (1,), (1,))))
         assert result.fault is None
         assert result.expansions <= 3
     functions.close()
