@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import accumulate, groupby
+from itertools import accumulate, groupby, product
 from keyword import iskeyword
 from pathlib import Path
 from typing import Annotated, Any
@@ -241,7 +241,7 @@ class FileJudge:
             except TooLargeError as error:
                 return BadTransition(first, 0, f"{_MALFORMED}: {error}")
             if not result.returned:
-                raise self._wrong(result)
+                raise self._failed(result)
             if result.value is not None:
                 place, number, reason = result.value
                 state, successor = part[place][0], part[place][1][number]
@@ -280,11 +280,10 @@ class FileJudge:
         """Load the file of checks. Raises `SettingError` if a function is missing."""
         result = self._session.load(text.removeprefix("\ufeff") + _LOOP, _MODULE, {"OPTIONS": dict(options)})
         if not result.returned:
-            raise self._wrong(result)
+            raise self._failed(result)
         for function in ("read", "check", "validate"):
             if not self._session.defines(function, _MODULE):
-                reason = f"It has no function {function}."
-                raise SettingError(f"{self._place} is wrong", reason, "Add it (docs/search.md).")
+                raise self._wrong(f"It has no function {function}.", "Add it (docs/search.md).")
         self._knows_goals = self._session.defines("is_goal", _MODULE)
 
     def _listed(self, space: FileSpace, kind: str) -> list[Instance]:
@@ -319,13 +318,12 @@ class FileJudge:
         if not self.instances:
             reason = f"None is left from {first} on." if first else "It is empty."
             raise SettingError(f"{place} holds no instance", reason, "Add one.")
-        searches = [(search, instance) for instance in self.instances[:1] for search in instance.searches]
-        for search, instance in [*searches, *((instance.searches[0], instance) for instance in self.soundness[:1])]:
-            for which, names in space.arguments.items():
+        for instance in (*self.instances[:1], *self.soundness[:1]):
+            for search, (which, names) in product(instance.searches, space.arguments.items()):
                 number = 1 + len(search.arguments(which))
                 if number != len(names):
                     reason = f"[{which}] names {', '.join(names)}, and read gives {number} of instance {instance.name}."
-                    raise SettingError(f"{self._place} is wrong", reason, "Fix one of them.")
+                    raise self._wrong(reason, "Fix one of them.")
 
     def _try_out(self) -> None:
         """Call each function on the first item of its lists. Raises `SettingError` for exceptions and wrong types."""
@@ -356,7 +354,7 @@ class FileJudge:
         except TooLargeError as error:
             raise SettingError(f"An item of {self._place} cannot be read", f"{error}.", "Make it smaller.") from error
         if not result.returned:
-            raise self._wrong(result)
+            raise self._failed(result)
         return result.value
 
     def _text(self, function: str, value: object, right: str) -> str:
@@ -370,19 +368,22 @@ class FileJudge:
         if result.returned:
             return
         if result.status is not Status.RAISED or result.error in _MISTAKES or have_form(states, self._states):
-            raise self._wrong(result)
+            raise self._failed(result)
 
     def _disagrees(self, place: str, reason: str) -> SettingError:
         return SettingError(f"{self._place} and {place} disagree", reason, "Fix one of them.")
 
     def _wrong_type(self, function: str, value: object, wanted: str) -> SettingError:
         reason = f"{function} returned {brief(value)[:80]}, and it must return {wanted}."
-        return SettingError(f"{self._place} is wrong", reason, f"Fix {function} (docs/search.md).")
+        return self._wrong(reason, f"Fix {function} (docs/search.md).")
 
-    def _wrong(self, result: CallResult) -> SettingError:
+    def _failed(self, result: CallResult) -> SettingError:
         trace = [line.strip() for line in result.traceback.splitlines() if line.strip().startswith("File ")]
         where = f" ({trace[-1]})" if trace else ""
-        return SettingError(f"{self._place} is wrong", f"{result.message}{where}.", "Fix the file.")
+        return self._wrong(f"{result.message}{where}.", "Fix the file.")
+
+    def _wrong(self, reason: str, advice: str) -> SettingError:
+        return SettingError(f"{self._place} is wrong", reason, advice)
 
 
 def _search(entry: Mapping[str, Any]) -> SearchTask:

@@ -1,4 +1,4 @@
-"""Loads a search problem."""
+"""Loads the setting of a search problem, from files or from a planning domain."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pddlego.methods.base import Setting, UpperBound
-from pddlego.methods.planning_settings import PlanningSetting, load_planning
+from pddlego.methods.planning_settings import ALL_SEEDS, PlanningSetting, load_planning
 from pddlego.methods.setting_files import SettingTable, checked, read_setting
 from pddlego.methods.shared_options import PLANNING
 from pddlego.methods.thought_of_search.file_space import FileSpace, SearchFile
@@ -19,23 +19,21 @@ from pddlego.planning import Planner
 from pddlego.sandbox import Isolation, Sandbox, SandboxLimits
 from pddlego.util import resources
 
-PROMPTS = ("system", "successors", "goal", "feedback", "planning-successors", "planning-goal")
+_PROMPTS = ("system", "successors", "goal", "feedback", "planning-successors", "planning-goal")
 
 _REPEATS = range(5)
-"""Seeds of a setting whose problems are in files: the paper repeats each dialogue five times."""
+"""Seeds of a setting from files: the paper repeats each dialogue five times."""
 
-ALL_SEEDS = range(100_000)
-
-RECORDED: Mapping[str, tuple[str, ...]] = {"val": (), "noval": (NO_CHECK,)}
-"""What the paper's authors call variants, and what these leave out."""
+_RECORDED: Mapping[str, tuple[str, ...]] = {"val": (), "noval": (NO_CHECK,)}
+"""The authors' names of variants in their recordings, with the parts that these leave out."""
 
 _ANSWER, _QUESTION = 3_000, 2_500
-"""Characters of an answer, and of a question with what it shows: estimates."""
+"""Estimated characters of an answer, and of a question with the values that it shows."""
 
 
 @dataclass(frozen=True)
 class SearchSetting(Setting):
-    """A search problem. `space` is what it is tested and judged by."""
+    """A setting of Thought of Search. `recorded_as` are its names in recorded conversations."""
 
     space: Space = field(repr=False)
     isolation: Isolation
@@ -46,30 +44,30 @@ class SearchSetting(Setting):
         return self.recorded_as
 
     def recorded_variants(self, parts: Sequence[str]) -> tuple[str, ...]:
-        return tuple(name for name, without in RECORDED.items() if set(parts) == set(without))
+        return tuple(name for name, without in _RECORDED.items() if set(parts) == set(without))
 
     def check(self, planner: Planner) -> None:
-        """Raises `UsageError` where functions cannot be isolated as they must be, `SettingError` for wrong files."""
+        """Raises `UsageError` if functions cannot be isolated as required, and `SettingError` for wrong files."""
         with Sandbox(self.isolation) as sandbox, self.space.judge(sandbox, self.all_seeds[0]):
             pass
 
 
 def call_limits(options: SearchOptions) -> SandboxLimits:
-    """What one call of a function may use."""
+    """The limits of one call of a function."""
     return SandboxLimits(seconds=options.call_timeout, memory=options.memory)
 
 
 def search_limits(options: SearchOptions, evaluating: bool) -> SearchLimits:
-    """What one search may use."""
+    """The limits of one search, in the tests or in the evaluation."""
     seconds = options.eval_timeout if evaluating and options.eval_timeout is not None else options.search_timeout
     return SearchLimits(seconds, options.states, options.memory)
 
 
 def load(name: str, options: SearchOptions) -> SearchSetting:
-    """The setting, with its prompts among its sources. Raises `UsageError` and `SettingError`."""
+    """Load a setting, with its prompts among its sources. Raises `UsageError` and `SettingError`."""
     prompts = {
         f"prompts/thought_of_search/{name}.j2": resources.read("prompts", f"thought_of_search/{name}.j2")
-        for name in PROMPTS
+        for name in _PROMPTS
     }
     table = read_setting(name)
     if table.kind == PLANNING:
@@ -106,7 +104,7 @@ def _of_files(name: str, table: SettingTable, prompts: Mapping[str, str], option
 
 
 def upper_bound(setting: SearchSetting, mode: str, options: SearchOptions, retries: int) -> UpperBound:
-    """The questions of a conversation that never succeeds. A later one holds all that were before it."""
+    """The questions of a conversation that never succeeds. Each question includes the conversation before it."""
     calls = (3 if options.parity == "paper" else 2) * options.answers
     texts = sum(len(text) for name, text in setting.sources.items() if name.startswith("envs/"))
     return UpperBound(calls, texts + calls * (_ANSWER + _QUESTION) // 2)

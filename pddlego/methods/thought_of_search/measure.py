@@ -1,4 +1,4 @@
-"""What tables and figures say of Thought of Search: those of the paper (Cao et al., 2024)."""
+"""What is measured in Thought of Search: the tables and figures of the paper (Cao et al., 2024)."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from pddlego.runs.summary import Measures
 
 
 def measure(trace: Trace) -> Measures:
-    """Answers for both functions, whether both passed, and of those that did the share of instances solved.
+    """Measure the number of answers, whether all tests were passed (`finished`), and the share of solved instances.
 
-    `accuracy` is there only where the tests were passed: read it with `finished`. Expansions a second are of CPU time.
+    `accuracy` exists only for finished episodes: read both together. Expansions per second are of CPU time.
     """
     coded, done = trace.all(Coded), trace.last(Finished)
     answers = Counter(event.which for event in coded)
@@ -35,7 +35,7 @@ def measure(trace: Trace) -> Measures:
 
 
 def _first_error(trace: Trace) -> str:
-    """What the last function failed first: a test, or an instance."""
+    """The first test or instance that the last function failed."""
     rejected, tested = trace.last(Rejected), trace.last(Tested)
     is_tested = trace.place(Tested) > trace.place(Coded)
     if is_tested and tested is not None and not tested.passed:

@@ -1,4 +1,4 @@
-"""What can be set of Thought of Search."""
+"""The options and modes of Thought of Search."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pddlego.methods.shared_options import PLANNING, SandboxOptions, TaskOptions
 
 
 class SearchOptions(TaskOptions, SandboxOptions):
-    """`answers` is how many a model may give for each function. Time-outs are seconds of CPU time: of one call, of a
-    search of the tests, and of a search that is evaluated (`eval_timeout`).
+    """`answers` is the maximum number of answers for each function. Time limits are in seconds of CPU time: of one
+    call, of one search in the tests, and of one search in the evaluation (`eval_timeout`).
 
-    `memory` is what the states of a search may take, and what the functions may have, in MiB; `states` is how many a
-    search may meet besides. `instances` is how many are evaluated: the first ones. `sampled` states of a planning
-    domain are looked at.
+    `memory` limits the states of a search, and the functions, in MiB. `states` limits the number of states of a search.
+    `instances` is the number of instances, from the first. `sampled` is the number of states on which completeness is
+    tested in planning settings.
     """
 
     model_config = ConfigDict(title="Search spaces (mode tos)")
@@ -32,7 +32,7 @@ OPTIONS = SearchOptions
 
 
 SEARCH = "search"
-"""The kind of a setting that says what a search problem is."""
+"""The kind of the settings that describe a search problem in files."""
 
 NO_CHECK, NO_SOUNDNESS, NO_COMPLETENESS, NO_GOAL_TESTS = "check", "soundness", "completeness", "goal-tests"
 

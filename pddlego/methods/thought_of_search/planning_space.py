@@ -1,7 +1,7 @@
-"""A planning domain as a search space: our simulator provides the tests, so that none are written by hand.
+"""A planning domain as a search problem, whose tests come from pddlego's simulator.
 
-A state is the set of all facts, each a tuple as `("at", "car1", "l2")`. The true successors of a state are known, so
-that soundness is checked of everything that is generated, and completeness on states that random walks lead to.
+A state is the set of all facts, each a tuple such as `("at", "car1", "l2")`. The simulator knows the successors of
+every state: each generated transition is checked completely, and completeness is tested on states of random walks.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from pddlego.methods.thought_of_search.space import (
     SuccessorTest,
     Which,
     brief,
-    canonical,
 )
 from pddlego.pddl import Atom, Domain
 from pddlego.pddl.conditions import And
@@ -38,23 +37,22 @@ from pddlego.util.limits import Work
 
 Facts = frozenset[Atom]
 
-_SAMPLED_TASKS = 3
-"""Tasks whose states are sampled, and which the soundness search solves."""
+_TESTED_TASKS = 3
+"""Tasks from whose states the tests are made, and which are searched to test soundness."""
 
 _WALK = 20
 """Steps of a random walk."""
 
 _MOST_EXPANDED = 3_000
-"""States that are expanded by us to find a goal."""
-
+"""States that are expanded to find a goal."""
 
 _SECONDS = 60.0
-"""Seconds that looking at the states of one task may take; tasks of users may be of any size."""
+"""Limit for simulating one task. A user's own tasks may have any size."""
 
 
 @dataclass(frozen=True)
 class PlanningSpace(Space):
-    """A planning setting as a search space, tested on so many `sampled` states."""
+    """A planning setting as a search problem. `sampled` is the number of states on which completeness is tested."""
 
     setting: PlanningSetting
     sampled: int
@@ -78,13 +76,12 @@ class PlanningSpace(Space):
 
 
 class PlanningJudge:
-    """Says what is right as the simulator and the validator do."""
+    """The judge of a planning domain: the simulator and the validator."""
 
     def __init__(self, setting: PlanningSetting, sampled: int, seed: int) -> None:
         self.domain = setting.domain
-        self._key = canonical(())
         self._random = random.Random(f"{setting.name}/{seed}")
-        tests = setting.small_tasks(seed, "tests")[:_SAMPLED_TASKS]
+        tests = setting.small_tasks(seed, "tests")[:_TESTED_TASKS]
         self.soundness: Sequence[Instance] = [self._instance(task) for task in tests]
         self.instances: Sequence[Instance] = [self._instance(task) for task in setting.small_tasks(seed, "search")]
         self.goal_tests: Sequence[GoalTest] = [test for task in tests for test in self._goal_tests(task)]
@@ -93,15 +90,14 @@ class PlanningJudge:
         ][:sampled]
 
     def first_bad(self, instance: Instance, transitions: Sequence[tuple[Any, Sequence[Any]]]) -> BadTransition | None:
-        world = World(self.domain, instance.item.problem, Work(seconds=_SECONDS))
+        world = self._world(instance.item)
         for place, (state, successors) in enumerate(transitions):
-            known = {self._key(_tuples(facts)) for _, facts in _successors(world, _atoms(state))}
+            known = {facts for _, facts in _successors(world, _atoms(state))}
             for number, successor in enumerate(successors):
                 if not _is_state(successor):
                     return BadTransition(place, number, "a successor is not a valid state: a set of tuples")
-                if self._key(successor) not in known:
-                    reason = "no action leads from the state to this successor"
-                    return BadTransition(place, number, reason)
+                if _atoms(successor) not in known:
+                    return BadTransition(place, number, "no action leads from the state to this successor")
         return None
 
     def is_goal(self, instance: Instance, search: int, state: Any) -> bool:
@@ -112,16 +108,19 @@ class PlanningJudge:
             return "it can be solved, and no solution was found"
         if not all(map(_is_state, path)):
             return "it is not a valid state"
-        world, steps = World(self.domain, instance.item.problem, Work(seconds=_SECONDS)), []
+        world, steps = self._world(instance.item), []
         for number, (before, after) in enumerate(pairwise(path)):
-            fitting = [step for step, facts in _successors(world, _atoms(before)) if _tuples(facts) == set(after)]
-            if not fitting:
+            actions = [step for step, facts in _successors(world, _atoms(before)) if facts == _atoms(after)]
+            if not actions:
                 return f"no action leads from state {number} to state {number + 1}"
-            steps.append(fitting[0])
+            steps.append(actions[0])
         return str(validate(self.domain, instance.item.problem, Plan(tuple(steps))) or "")
 
+    def _world(self, task: Task) -> World:
+        return World(self.domain, task.problem, Work(seconds=_SECONDS))
+
     def _search(self, task: Task, facts: Facts) -> SearchTask:
-        world = World(self.domain, task.problem)
+        world = self._world(task)
         goal = sorted(_goal_of(self.domain, task))
         return SearchTask(_tuples(facts), (dict(sorted(world.types.items())),), (goal,))
 
@@ -129,17 +128,15 @@ class PlanningJudge:
         return Instance(task.name, (self._search(task, frozenset(task.problem.facts)),), task)
 
     def _goal_tests(self, task: Task) -> list[GoalTest]:
-        """A reachable goal, and states on the way that are not goals."""
-        goal = _goal_of(self.domain, task)
-        world, start = World(self.domain, task.problem, Work(seconds=_SECONDS)), frozenset(task.problem.facts)
+        """A goal that can be reached, if one is found, and states of a random walk that are not goals."""
+        goal, world, start = _goal_of(self.domain, task), self._world(task), frozenset(task.problem.facts)
         reached = _reached(world, start, goal)
-        walk = [facts for facts in self._walk(world, start, 5) if not goal <= _tuples(facts)]
-        ends = [reached] if reached is not None else []
-        tests = [GoalTest(self._search(task, facts), True) for facts in ends]
-        return [*tests, *(GoalTest(self._search(task, facts), False) for facts in dict.fromkeys(walk))]
+        walk = dict.fromkeys(facts for facts in self._walk(world, start, 5) if not goal <= _tuples(facts))
+        tests = [GoalTest(self._search(task, reached), True)] if reached is not None else []
+        return [*tests, *(GoalTest(self._search(task, facts), False) for facts in walk)]
 
     def _successor_tests(self, task: Task, number: int) -> list[SuccessorTest]:
-        world, start = World(self.domain, task.problem, Work(seconds=_SECONDS)), frozenset(task.problem.facts)
+        world, start = self._world(task), frozenset(task.problem.facts)
         states: dict[Facts, None] = {start: None}
         for _ in range(number):
             for facts in self._walk(world, start, _WALK):
@@ -160,13 +157,13 @@ class PlanningJudge:
 
 
 def _successors(world: World, facts: Facts) -> list[tuple[PlanStep, Facts]]:
-    """Every action that can be done, with the state that it leads to."""
+    """Every applicable action with the state that it leads to."""
     return [(step, world.after(step, facts)) for step in Simulator(world, facts).applicable()]
 
 
 def _reached(world: World, start: Facts, goal: set[tuple[str, ...]]) -> Facts | None:
-    """The nearest goal, if there is one among the first states."""
-    waiting, met = deque([start]), {start}
+    """The nearest goal, if it is among the first states of a breadth-first search."""
+    waiting, visited = deque([start]), {start}
     for _ in range(_MOST_EXPANDED):
         if not waiting:
             return None
@@ -174,8 +171,8 @@ def _reached(world: World, start: Facts, goal: set[tuple[str, ...]]) -> Facts | 
         if goal <= _tuples(facts):
             return facts
         for _, after in _successors(world, facts):
-            if after not in met:
-                met.add(after)
+            if after not in visited:
+                visited.add(after)
                 waiting.append(after)
     return None
 
@@ -195,7 +192,7 @@ def _is_state(state: Any) -> bool:
 
 
 def _goal_of(domain: Domain, task: Task) -> set[tuple[str, ...]]:
-    """The facts of a goal. Raises `SettingError` for a goal that is more than facts."""
+    """The facts of a task's goal. Raises `SettingError` for a goal that is not a set of facts."""
     goal = task.problem.goal
     parts = goal.parts if isinstance(goal, And) else (goal,)
     atoms = [part for part in parts if isinstance(part, Atom) and part.predicate not in domain.rules]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pddlego.episode.ask import Chat
@@ -43,11 +43,13 @@ from pddlego.methods.thought_of_search.options import (
 from pddlego.methods.thought_of_search.search import SearchLimits, SearchResult, StateSearch
 from pddlego.methods.thought_of_search.space import (
     TITLES,
+    GoalTest,
     Instance,
     Judge,
     SearchTask,
     Space,
     StateKey,
+    SuccessorTest,
     Which,
     as_the_paper,
     brief,
@@ -56,11 +58,11 @@ from pddlego.methods.thought_of_search.space import (
 from pddlego.models.base import Feedback, Message
 from pddlego.models.prompts import Prompts
 from pddlego.runs.cells import Cell
-from pddlego.sandbox import CallResult, Sandbox
+from pddlego.sandbox import Sandbox
 from pddlego.util.text import count
 
-TestRun = Generator[Event, None, "Fault | None"]
-"""Yields an event for each test, and returns the first fault, if there is one."""
+_Checking = Generator[Event, None, "Fault | None"]
+"""Yields the events of a check, and returns the first fault that is found."""
 
 
 def play(cell: Cell, setting: SearchSetting, options: SearchOptions, tools: Tools) -> Iterator[Event]:
@@ -100,14 +102,8 @@ class _Episode:
         self.without, self.paper = without, options.parity == "paper"
         self.instances = judge.instances[: options.instances]
         self.answers: dict[Which, int] = {"successors": 0, "goal": 0}
-        self.tests = _Tests(
-            setting.space,
-            judge,
-            functions,
-            search_limits(options, False),
-            check_transitions=NO_CHECK not in without,
-            paper=self.paper,
-        )
+        limits, check_transitions = search_limits(options, False), NO_CHECK not in without
+        self.tests = _Tests(self.space, judge, functions, limits, check_transitions, self.paper)
         self._passed = 0  # answers with a goal test that passed
         self._prompts = Prompts("thought_of_search")
 
@@ -139,7 +135,7 @@ class _Episode:
                 return which
         return None
 
-    def _search_fault(self) -> TestRun:
+    def _search_fault(self) -> _Checking:
         """Steps 3 and 4: what the tests that use both functions find."""
         fault = None if NO_SOUNDNESS in self.without else (yield from self.tests.soundness())
         if fault is None and NO_COMPLETENESS not in self.without:
@@ -171,7 +167,7 @@ class _Episode:
             counted -= self._passed
         return counted < self.options.answers
 
-    def _ask(self, which: Which, fault: Fault | None) -> TestRun:
+    def _ask(self, which: Which, fault: Fault | None) -> _Checking:
         """Ask for a function once. Returns what is wrong with it alone; for a goal test that includes step 2."""
         answers = self.answers[which]
         limit = f"{fault.limit} ({fault.message})" if fault is not None and fault.limit else ""
@@ -255,39 +251,26 @@ class _Episode:
         )
 
 
+@dataclass(frozen=True)
 class _Tests:
     """The tests of both functions. With `paper`, they compare and check states as the paper's code does."""
 
-    def __init__(
-        self,
-        space: Space,
-        judge: Judge,
-        functions: ModelFunctions,
-        limits: SearchLimits,
-        *,
-        check_transitions: bool,
-        paper: bool,
-    ) -> None:
-        self.space, self.judge, self.functions, self.limits = space, judge, functions, limits
-        self.check_transitions, self.paper = check_transitions, paper
-        self.key: StateKey = (as_the_paper if paper else canonical)(space.unordered)
+    space: Space
+    judge: Judge
+    functions: ModelFunctions
+    limits: SearchLimits
+    check_transitions: bool
+    paper: bool
 
-    def goal(self) -> TestRun:
+    @property
+    def key(self) -> StateKey:
+        return (as_the_paper if self.paper else canonical)(self.space.unordered)
+
+    def goal(self) -> _Checking:
         """Step 2: known goals, and states that are not goals."""
-        for number, test in enumerate(self.judge.goal_tests):
-            result = self.functions.call("goal", test.search, test.search.start)
-            shown = self._shown("goal", test.search)
-            fault = None
-            if not result.returned:
-                fault = failed("goal", result, shown)
-            elif result.value is not test.is_goal:
-                fault = _wrong_goal(not test.is_goal, shown)
-            yield _tested("goal", number, fault)
-            if fault is not None:
-                return fault
-        return None
+        return (yield from _first_fault("goal", map(self._goal_fault, self.judge.goal_tests)))
 
-    def soundness(self) -> TestRun:
+    def soundness(self) -> _Checking:
         """Step 3: searches that check every transition. If a search finds no goal, that is not a fault."""
         for number, instance in enumerate(self.judge.soundness):
             fault = yield from self._sound(number, instance)
@@ -295,23 +278,32 @@ class _Tests:
                 return fault
         return None
 
-    def completeness(self) -> TestRun:
+    def completeness(self) -> _Checking:
         """Step 4: known successors of known states."""
-        for number, test in enumerate(self.judge.successor_tests):
-            arguments = (test.search.start, *test.search.successor_arguments)
-            shown = self._shown("successors", test.search)
-            result = self.functions.call("successors", test.search, test.search.start, echo=True)
-            if result.returned:
-                fault = None if self.paper else change_of(arguments, result.echo)
-                fault = fault or self._missing(test.known, result, shown)
-            else:
-                fault = failed("successors", result, shown)
-            yield _tested("completeness", number, fault)
-            if fault is not None:
-                return fault
-        return None
+        return (yield from _first_fault("completeness", map(self._successors_fault, self.judge.successor_tests)))
 
-    def _sound(self, number: int, instance: Instance) -> TestRun:
+    def _goal_fault(self, test: GoalTest) -> Fault | None:
+        result, shown = self.functions.call("goal", test.search, test.search.start), self._shown("goal", test.search)
+        if not result.returned:
+            return failed("goal", result, shown)
+        return None if result.value is test.is_goal else _wrong_goal(not test.is_goal, shown)
+
+    def _successors_fault(self, test: SuccessorTest) -> Fault | None:
+        start, shown = test.search.start, self._shown("successors", test.search)
+        result = self.functions.call("successors", test.search, start, echo=True)
+        if not result.returned:
+            return failed("successors", result, shown)
+        if not self.paper and (fault := change_of((start, *test.search.successor_arguments), result.echo)) is not None:
+            return fault
+        key = self.key
+        keys = set(map(key, result.value))
+        missing = [state for state in test.known if key(state) not in keys]
+        if not missing:
+            return None
+        reason = f"{len(missing)} of {len(test.known)} known successors are missing"
+        return Fault(FunctionFault.MISSING, "successors", reason, (*shown, ("missing successors", missing)))
+
+    def _sound(self, number: int, instance: Instance) -> _Checking:
         fault, expanded = None, 0
         for place, search in enumerate(instance.searches[:1] if self.paper else instance.searches):
             result = yield from self._search(instance).run(search, instance.name)
@@ -340,17 +332,18 @@ class _Tests:
 
         return StateSearch(self.functions, self.space.order, self.key, self.limits, check)
 
-    def _missing(self, known: Sequence[Any], result: CallResult, shown: tuple[tuple[str, Any], ...]) -> Fault | None:
-        keys = {self.key(state) for state in result.value}
-        missing = [state for state in known if self.key(state) not in keys]
-        if not missing:
-            return None
-        reason = f"{len(missing)} of {len(known)} known successors are missing"
-        return Fault(FunctionFault.MISSING, "successors", reason, (*shown, ("missing successors", missing)))
-
     def _shown(self, which: Which, search: SearchTask) -> tuple[tuple[str, Any], ...]:
         """The state and the other arguments of a function, by their names."""
         return tuple(zip(self.space.arguments[which], (search.start, *search.arguments(which)), strict=False))
+
+
+def _first_fault(stage: TestStage, faults: Iterable[Fault | None]) -> _Checking:
+    """Report the test of each fault, up to the first test that fails."""
+    for number, fault in enumerate(faults):
+        yield _tested(stage, number, fault)
+        if fault is not None:
+            return fault
+    return None
 
 
 def _tested(stage: TestStage, number: int, fault: Fault | None, expansions: int = 0) -> Tested:

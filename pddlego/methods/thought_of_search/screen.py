@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import get_args
 
 from rich.text import Text
 
@@ -24,15 +24,8 @@ from pddlego.methods.thought_of_search.events import (
 from pddlego.methods.thought_of_search.space import TITLES, Which
 from pddlego.util.text import clean, count, one_line
 
-_TESTED_BY: Mapping[TestStage, tuple[Which, ...]] = {
-    "goal": ("goal",),
-    "soundness": ("goal", "successors"),
-    "completeness": ("goal", "successors"),
-}
-"""The functions that each stage tests: after a new answer for one of them it begins again."""
-
 _GOAL_LINES = 4
-"""Least lines of the goal test's pane, with its border."""
+"""The minimum height of the goal test's pane, with its border."""
 
 
 def panes(trace: Trace, canvas: Canvas) -> list[Column]:
@@ -50,24 +43,19 @@ def panes(trace: Trace, canvas: Canvas) -> list[Column]:
     return [Column(functions, left), Column([tests, talk])] if canvas.is_wide else [Column([*functions, tests, talk])]
 
 
-def _function(trace: Trace, which: Which) -> tuple[list[str], int]:
-    """The texts of a function, one for each answer that had code, and the number of its last answer."""
+def _function(trace: Trace, which: Which, glyphs: Glyphs) -> tuple[list[Text], int]:
+    """The lines of a function, green if the last answer changed them, and the number of that answer."""
     coded = [event for event in trace.all(Coded) if event.which == which]
-    texts = [""]
+    texts = ["", ""]
     for event in coded:
         texts.append(event.code or texts[-1])
-    return texts, coded[-1].answer if coded else 0
-
-
-def _function_lines(trace: Trace, which: Which, glyphs: Glyphs) -> list[Text]:
-    """A function with the lines of its last answer in green."""
-    texts, _ = _function(trace, which)
-    return code_lines(texts[-1], 0, frozenset(texts[-2].splitlines() if len(texts) > 1 else ()), glyphs)
+    lines = code_lines(texts[-1], 0, frozenset(texts[-2].splitlines()), glyphs)
+    return lines, coded[-1].answer if coded else 0
 
 
 def _function_panes(trace: Trace, height: int, glyphs: Glyphs) -> list[Pane]:
     """Both functions, one above the other; on a small screen only the newer one."""
-    goal = min(max(_GOAL_LINES, len(_function(trace, "goal")[0][-1].splitlines()) + 2), height // 3)
+    goal = min(max(_GOAL_LINES, len(_function(trace, "goal", glyphs)[0]) + 2), height // 3)
     if goal < _GOAL_LINES:
         coded = trace.last(Coded)
         return [_function_pane(trace, coded.which if coded is not None else "successors", None, glyphs)]
@@ -75,24 +63,24 @@ def _function_panes(trace: Trace, height: int, glyphs: Glyphs) -> list[Pane]:
 
 
 def _function_pane(trace: Trace, which: Which, rows: int | None, glyphs: Glyphs) -> Pane:
-    """A function from a little before what its last answer changed."""
-    lines = _function_lines(trace, which, glyphs)
+    """A function, from just before the first line that its last answer changed."""
+    lines, answer = _function(trace, which, glyphs)
     if not lines:
         return Pane(TITLES[which], lambda width, height: [Text(f"no {TITLES[which]} yet", "dim")], rows)
     first = next((number for number, line in enumerate(lines) if line.style == "green"), 0)
-    title = f"{TITLES[which]}: answer {_function(trace, which)[1]}, {count(len(lines), 'line')}"
+    title = f"{TITLES[which]}: answer {answer}, {count(len(lines), 'line')}"
     return Pane(title, lambda width, height: lines, rows, first)
 
 
 def _test_rows(trace: Trace, width: int, glyphs: Glyphs) -> list[Text]:
     """A mark for each test, a bar of the solved instances, and the speed of the search."""
     prepared, rows = trace.last(Prepared), list[Text]()
-    for stage, functions in _TESTED_BY.items():
-        coded = [
-            place for place, event in enumerate(trace.events) if isinstance(event, Coded) and event.which in functions
-        ]
+    for stage in get_args(TestStage):
+        # Goal tests begin again after a new goal test, the other stages after any new function.
+        goal = trace.place(Coded, where=lambda event: event.which == "goal")
+        coded = goal if stage == "goal" else trace.place(Coded)
         kinds: list[str] = []
-        for event in trace.since(coded[-1] if coded else -1):
+        for event in trace.since(coded):
             if isinstance(event, Tested) and event.stage == stage:
                 kinds[event.number :] = [event.kind]
         total = getattr(prepared, stage) if prepared is not None else 0
@@ -101,13 +89,8 @@ def _test_rows(trace: Trace, width: int, glyphs: Glyphs) -> list[Text]:
     return [*rows, _instances(trace, width, glyphs), _speed(trace, width)]
 
 
-def _coded_at(trace: Trace, which: Which) -> int:
-    """The place of the last answer for a function."""
-    return trace.place(Coded, where=lambda event: event.which == which)
-
-
 def _instances(trace: Trace, width: int, glyphs: Glyphs) -> Text:
-    """A bar of the instances: green for solved ones, red for the others that were tried."""
+    """A bar of the instances: green for solved ones, red for the others that were searched."""
     prepared, tried = trace.last(Prepared), trace.all(Attempted)
     total, good = prepared.instances if prepared is not None else 0, sum(event.solved for event in tried)
     line = Text(f"{'instances':<13}", "bold")
@@ -122,7 +105,7 @@ def _instances(trace: Trace, width: int, glyphs: Glyphs) -> Text:
 
 
 def _speed(trace: Trace, width: int) -> Text:
-    """Expansions a second, an estimate of the time until all instances are tried, and the search that is running."""
+    """Expansions per second, an estimate of the remaining time, and the progress of the running search."""
     tried, parts = trace.all(Attempted), list[str]()
     seconds = sum(event.seconds for event in tried)
     if seconds > 0:
@@ -143,7 +126,7 @@ def _time(seconds: float) -> str:
 
 
 def _feedback(trace: Trace, glyphs: Glyphs) -> tuple[str, list[Text]]:
-    """The last counterexample, or the last instance that was tried."""
+    """The last feedback to the model, or the last instance that was searched."""
     rejected, last = trace.last(Rejected), trace.last(Attempted)
     if rejected is not None and trace.place(Rejected) > trace.place(Attempted):
         feedback = rejected.feedback
@@ -160,9 +143,9 @@ def _feedback(trace: Trace, glyphs: Glyphs) -> tuple[str, list[Text]]:
 def _functions_tab(step: Step, glyphs: Glyphs) -> list[Text]:
     lines: list[Text] = []
     for which, title in TITLES.items():
-        _, answer = _function(step.after, which)
+        code, answer = _function(step.after, which, glyphs)
         if answer:
-            lines += [Text(f"{title}: answer {answer}", "bold"), *_function_lines(step.after, which, glyphs)]
+            lines += [Text(f"{title}: answer {answer}", "bold"), *code]
     return lines or [Text("no function yet", "dim")]
 
 

@@ -55,21 +55,18 @@ class SearchResult:
     fault: Fault | None = None
 
 
+@dataclass
 class StateSearch:
     """Searches with two functions. States with the same `key` are equal. `check`, if given, sees all transitions.
 
     `parents` maps the key of each visited state to the number of the state from which it was first reached.
     """
 
-    def __init__(
-        self,
-        functions: ModelFunctions,
-        order: SearchOrder,
-        key: StateKey,
-        limits: SearchLimits,
-        check: Check | None = None,
-    ) -> None:
-        self.functions, self.order, self.key, self.limits, self.check = functions, order, key, limits, check
+    functions: ModelFunctions
+    order: SearchOrder
+    key: StateKey
+    limits: SearchLimits
+    check: Check | None = None
 
     def run(self, search: SearchTask, instance: str = "") -> Generator[Event, None, SearchResult]:
         """Search, with an event about the progress for an instance once a second."""

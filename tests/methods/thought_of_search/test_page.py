@@ -160,6 +160,19 @@ def test_the_reader_has_no_functions_for_it(folder: Path) -> None:
     assert "The reader cannot play jugs" in done.stderr
 
 
+def test_the_reader_plays_it_with_reference_functions(folder: Path) -> None:
+    file = folder / "domains" / "jugs" / "reference.py"
+    file.write_text(f'"""Jugs."""\n\n\n{SUCCESSORS}\n\n\n{GOAL}\n', encoding="utf-8")
+    done = run("play", "jugs", "--mode", "tos", cwd=folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "3 of 3 instances solved" in done.stdout
+    file.write_text(GOAL, encoding="utf-8")
+    done = run("play", "jugs", "--mode", "tos", cwd=folder)
+    assert done.returncode in (2, 3)
+    assert "domains/jugs/reference.py is wrong why: It must define successors" in " ".join(done.stderr.split())
+    assert "Traceback" not in done.stderr
+
+
 def test_retries_have_no_effect_and_the_help_says_what_has(folder: Path, model_server: ModelServer) -> None:
     model_server.replies = [lambda body: answer(fenced(OVERFULL if len(body["messages"]) == 2 else GOAL))]
     where = ("--model", "m", "--base-url", model_server.url, "--retries", "0")
