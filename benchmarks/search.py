@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.table import show
-from pddlego.methods.thought_of_search.functions import Code, Fault, ModelFunctions, Visited
+from pddlego.methods.thought_of_search.functions import Code, Expanded, Fault, ModelFunctions
 from pddlego.methods.thought_of_search.loading import call_limits, load, search_limits
 from pddlego.methods.thought_of_search.options import SearchOptions
 from pddlego.methods.thought_of_search.reference_model import reference
@@ -45,16 +45,16 @@ class HostFunctions(ModelFunctions):
     def post(self, numbers: Sequence[int], watched: bool) -> None:
         self._waiting.append(numbers)
 
-    def expanded(self) -> tuple[list[Visited], Fault | None]:
+    def expanded(self) -> tuple[list[Expanded], Fault | None]:
         successors, is_goal = self._both
-        done: list[Visited] = []
+        done: list[Expanded] = []
         for number in self._waiting.popleft():
             state = self.states[number]
             if is_goal(state, *self._search.goal_arguments):
-                return [*done, Visited(True)], None
+                return [*done, True], None
             first = len(self.states)
             self.states.extend(successors(state, *self._search.successor_arguments))
-            done.append(Visited(False, range(first, len(self.states))))
+            done.append(range(first, len(self.states)))
         return done, None
 
 

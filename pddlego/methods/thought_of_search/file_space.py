@@ -251,7 +251,7 @@ class FileJudge:
             first += len(part)
         return None
 
-    def is_goal(self, instance: Instance, search: int, state: object) -> bool:
+    def is_goal(self, instance: Instance, state: object) -> bool:
         if not self._knows_goals:
             return True
         result = self._session.call("is_goal", state, instance.item, module=_MODULE, result="truth")
@@ -340,7 +340,7 @@ class FileJudge:
         """Raises `SettingError` if the checks contradict the lists of goals, of other states, or of successors."""
         for kind, answer in (("goals", "no"), ("non_goals", "yes")) if self._knows_goals else ():
             for number, example in enumerate(listed[kind], start=1):
-                if self.is_goal(example, 0, example.searches[0].start) != (kind == "goals"):
+                if self.is_goal(example, example.searches[0].start) != (kind == "goals"):
                     raise self._disagrees(space.places[kind], f"is_goal says {answer} of number {number}.")
         for number, (example, test) in enumerate(zip(listed["successors"], self.successor_tests, strict=True), start=1):
             if (bad := self.first_bad(example, [(test.search.start, test.known)])) is not None:

@@ -159,12 +159,8 @@ _TIMES: dict[Which, FunctionFault] = {"successors": FunctionFault.SUCCESSOR_TIME
 _LIMITS = {Status.TIMEOUT: "call_timeout", Status.MEMORY: "memory"}
 
 
-@dataclass(frozen=True)
-class Visited:
-    """An expanded state: it is a goal, or it has successors, given by their numbers in `ModelFunctions.states`."""
-
-    is_goal: bool
-    successors: Sequence[int] = ()
+Expanded = Literal[True] | Sequence[int]
+"""An expanded state: True for a goal, or the numbers of its successors in `ModelFunctions.states`."""
 
 
 @dataclass
@@ -262,7 +258,7 @@ class ModelFunctions:
         self._fresh = False
         batch.session = session
 
-    def expanded(self) -> tuple[list[Visited], Fault | None]:
+    def expanded(self) -> tuple[list[Expanded], Fault | None]:
         """Wait for the first batch: its expanded states, in order, up to the first goal or fault."""
         batch = self._pending.popleft()
         states = [self.states[number] for number in batch.numbers]
@@ -276,7 +272,7 @@ class ModelFunctions:
         if expansion.result.status not in (Status.RETURNED, Status.RAISED):
             self.close()  # batches that were sent may refer to states that this one lost
             return self._one_by_one(states, batch.watched)
-        done: list[Visited] = []
+        done: list[Expanded] = []
         if (fault := self._met(expansion.new, expansion.result.size)) is not None:
             return done, fault
         most = len(self.states)
@@ -284,11 +280,9 @@ class ModelFunctions:
             if isinstance(item, Changed):
                 before = (states[len(done)], *self._search.successor_arguments)
                 return done, changed(before[item.place], item.value)
-            if item is True:
-                return [*done, Visited(True)], None
-            if item and max(item) >= most:
+            if item is not True and item and max(item) >= most:
                 return done, _forged(states[len(done)])
-            done.append(Visited(False, item))
+            done.append(item)
         if expansion.result.returned:
             return done, None
         which: Which = "goal" if expansion.at == "goal" else "successors"
@@ -300,15 +294,15 @@ class ModelFunctions:
             self._session.close()
             self._session = None
 
-    def _one_by_one(self, states: Sequence[Any], watched: bool) -> tuple[list[Visited], Fault | None]:
+    def _one_by_one(self, states: Sequence[Any], watched: bool) -> tuple[list[Expanded], Fault | None]:
         """Expand the states one call at a time, to find the state at which a batch failed."""
-        done: list[Visited] = []
+        done: list[Expanded] = []
         for state in states:
             result = self._call("goal", self._search, state)
             if not result.returned:
                 return done, failed("goal", result, (("state", state),))
             if result.value is True:
-                return [*done, Visited(True)], None
+                return [*done, True], None
             result = self._call("successors", self._search, state, echo=watched)
             if not result.returned:
                 return done, failed("successors", result, (("state", state),))
@@ -318,7 +312,7 @@ class ModelFunctions:
             first = len(self.states)
             if (fault := self._met(result.value, result.size)) is not None:
                 return done, fault
-            done.append(Visited(False, range(first, len(self.states))))
+            done.append(range(first, len(self.states)))
         self._offset, self._fresh = len(self.states), True
         return done, None
 

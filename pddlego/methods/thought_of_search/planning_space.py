@@ -100,7 +100,7 @@ class PlanningJudge:
                     return BadTransition(place, number, "no action leads from the state to this successor")
         return None
 
-    def is_goal(self, instance: Instance, search: int, state: Any) -> bool:
+    def is_goal(self, instance: Instance, state: Any) -> bool:
         return _is_state(state) and _goal_of(self.domain, instance.item) <= set(state)
 
     def fault(self, instance: Instance, search: int, path: Sequence[Any] | None) -> str:

@@ -305,12 +305,12 @@ class _Tests:
 
     def _sound(self, number: int, instance: Instance) -> _Checking:
         fault, expanded = None, 0
-        for place, search in enumerate(instance.searches[:1] if self.paper else instance.searches):
+        for search in instance.searches[:1] if self.paper else instance.searches:
             result = yield from self._search(instance).run(search, instance.name)
             fault, expanded = result.fault, expanded + result.expansions
             if fault is None and result.path is not None and (self.space.verifies_goals or not self.paper):
                 goal = result.path[-1]
-                if not self.judge.is_goal(instance, place, goal):
+                if not self.judge.is_goal(instance, goal):
                     fault = _wrong_goal(True, self._shown("goal", replace(search, start=goal)))
             if fault is not None:
                 break

@@ -13,7 +13,7 @@ from typing import Any
 
 from pddlego.episode.events import Event
 from pddlego.methods.thought_of_search.events import SearchRunning
-from pddlego.methods.thought_of_search.functions import Fault, FunctionFault, ModelFunctions, Visited
+from pddlego.methods.thought_of_search.functions import Expanded, Fault, FunctionFault, ModelFunctions
 from pddlego.methods.thought_of_search.space import SearchOrder, SearchTask, StateKey
 
 _FIRST, _LARGEST = 32, 256
@@ -138,29 +138,29 @@ class StateSearch:
                 batch.append(number)
         return batch
 
-    def _bad(self, batch: Sequence[int], done: Sequence[Visited]) -> Fault | None:
+    def _bad(self, batch: Sequence[int], done: Sequence[Expanded]) -> Fault | None:
         if self.check is None:
             return None
         states = self.functions.states
         return self.check(
             [
-                (states[number], [states[successor] for successor in dict.fromkeys(expanded.successors)])
-                for number, expanded in zip(batch, done, strict=False)
-                if not expanded.is_goal
+                (states[number], [states[successor] for successor in dict.fromkeys(successors)])
+                for number, successors in zip(batch, done, strict=False)
+                if successors is not True
             ]
         )
 
-    def _take(self, batch: Sequence[int], done: Sequence[Visited]) -> int | None:
+    def _take(self, batch: Sequence[int], done: Sequence[Expanded]) -> int | None:
         """Add the successors of a batch to the queue. Returns the goal, if the batch has one."""
-        for number, expanded in zip(batch, done, strict=False):
-            if expanded.is_goal:
+        for number, successors in zip(batch, done, strict=False):
+            if successors is True:
                 return number
             self.expansions += 1
-            self.generated += len(expanded.successors)
+            self.generated += len(successors)
             if self.order == "depth-first":
-                self.waiting.extend((successor, number) for successor in expanded.successors)
+                self.waiting.extend((successor, number) for successor in successors)
                 continue
-            for successor in expanded.successors:
+            for successor in successors:
                 if successor not in self.queued:  # an earlier state may have the same successor
                     self.queued.add(successor)
                     self.waiting.append((successor, number))

@@ -80,8 +80,8 @@ class Judge(Protocol):
     def first_bad(self, instance: Instance, transitions: Sequence[tuple[Any, Sequence[Any]]]) -> BadTransition | None:
         """The first wrong successor among states with their successors, in an instance."""
 
-    def is_goal(self, instance: Instance, search: int, state: Any) -> bool:
-        """Whether a state is a goal of the search with this number; True if that is not known."""
+    def is_goal(self, instance: Instance, state: Any) -> bool:
+        """Whether a state is a goal; True if that is not known."""
 
     def fault(self, instance: Instance, search: int, path: Sequence[Any] | None) -> str:
         """Why the result of a search is wrong; empty if it is right. `path` is None if no search found a goal."""

@@ -129,9 +129,10 @@ def test_a_session_that_is_lost_on_the_way_takes_no_answer_along(sandbox: Sandbo
     functions.post([2], False)
     functions.close()
     for number in (1, 2, 3, 4, 5):
-        (visited,), fault = functions.expanded()
+        (successors,), fault = functions.expanded()
         assert fault is None
-        result = [functions.states[successor] for successor in visited.successors]
+        assert successors is not True
+        result = [functions.states[successor] for successor in successors]
         assert result == names["successors"](functions.states[number], 333)
         if number < 4:
             functions.post([number + 2], False)
