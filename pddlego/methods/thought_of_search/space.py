@@ -179,15 +179,14 @@ def _alike(kind: type, values: Sequence[Any], known: Sequence[Any]) -> bool:
     """Whether values of a kind have the form of the known values of this kind."""
     if kind not in (dict, list, set):
         return True
-    sizes = {frozenset(state) if kind is dict else len(state) for state in known}
-    if len(sizes) == 1 and not {frozenset(state) if kind is dict else len(state) for state in values} <= sizes:
+    size: Callable[[Any], Hashable] = frozenset if kind is dict else len
+    sizes = set(map(size, known))
+    if len(sizes) == 1 and not set(map(size, values)) <= sizes:
         return False
-    if kind is not dict:
-        return have_form(chain.from_iterable(values), chain.from_iterable(known))
-    if len(sizes) == 1:
+    if kind is dict and len(sizes) == 1:
         return all(have_form([state[name] for state in values], [state[name] for state in known]) for name in known[0])
-    pairs = [[pair for state in states for pair in state.items()] for states in (values, known)]
-    return have_form(*pairs)
+    parts: Callable[[Any], Iterable[Any]] = dict.items if kind is dict else iter
+    return have_form(chain.from_iterable(map(parts, values)), chain.from_iterable(map(parts, known)))
 
 
 def _by_kind(values: Iterable[Any]) -> dict[type, list[Any]]:
