@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import accumulate, groupby, product
+from itertools import accumulate, chain, groupby, product
 from keyword import iskeyword
 from pathlib import Path
 from typing import Annotated, Any
@@ -212,23 +212,23 @@ class FileJudge:
     def __init__(self, space: FileSpace, session: Session) -> None:
         self._session, self._place, self._optimal = session, space.places[_MODULE], space.file.optimal
         self._load(space.texts[_MODULE], space.file.options)
-        listed = {kind: self._listed(space, kind) for kind in _LISTS}
+        examples = {kind: self._instances(space, kind) for kind in _LISTS}
         self.goal_tests: Sequence[GoalTest] = [
             GoalTest(example.searches[0], kind == "goals")
             for kind in ("goals", "non_goals")
-            for example in listed[kind]
+            for example in examples[kind]
         ]
         self.successor_tests: Sequence[SuccessorTest] = [
             SuccessorTest(example.searches[0], tuple(self._read(example.item)[0].get("successors", ())))
-            for example in listed["successors"]
+            for example in examples["successors"]
         ]
-        self.soundness: Sequence[Instance] = listed["soundness"]
-        self.instances: Sequence[Instance] = listed["instances"]
-        starts = [search.start for examples in listed.values() for example in examples for search in example.searches]
+        self.soundness: Sequence[Instance] = examples["soundness"]
+        self.instances: Sequence[Instance] = examples["instances"]
+        starts = [search.start for example in chain(*examples.values()) for search in example.searches]
         self._states = [*starts, *(state for test in self.successor_tests for state in test.known)]
         self._check_instances(space)
         self._try_out()
-        self._check_examples(space, listed)
+        self._check_examples(space, examples)
 
     def first_bad(
         self, instance: Instance, transitions: Sequence[tuple[object, Sequence[object]]]
@@ -258,14 +258,14 @@ class FileJudge:
         self._refuse_mistake(result, state)
         return result.value is True  # a malformed state is not a goal
 
-    def fault(self, instance: Instance, search: int, path: Sequence[object] | None) -> str:
-        reason = self._validate(instance, search, path)
+    def validate(self, instance: Instance, search: int, path: Sequence[object] | None) -> str:
+        reason = self._reason(instance, search, path)
         if reason or path is None or not self._optimal:
             return reason
         cost = int(instance.item["cost"])
         return "" if len(path) - 1 == cost else f"{len(path) - 1} steps, and {cost} are enough"
 
-    def _validate(self, instance: Instance, search: int, path: Sequence[object] | None) -> str:
+    def _reason(self, instance: Instance, search: int, path: Sequence[object] | None) -> str:
         states = None if path is None else list(path)
         try:
             result = self._session.call("validate", states, search, instance.item, module=_MODULE)
@@ -286,7 +286,7 @@ class FileJudge:
                 raise self._wrong(f"It has no function {function}.", "Add it (docs/search.md).")
         self._knows_goals = self._session.defines("is_goal", _MODULE)
 
-    def _listed(self, space: FileSpace, kind: str) -> list[Instance]:
+    def _instances(self, space: FileSpace, kind: str) -> list[Instance]:
         """The items of a list that are used, with their searches."""
         files = space.file.files
         used = {"soundness": slice(files.soundness_instances), "instances": slice(files.instances_from, None)}
@@ -334,15 +334,17 @@ class FileJudge:
                 raise self._wrong_type("is_goal", value, "True or False")
         start = self.instances[0].searches[0].start
         for path in (None, [start], [start, start]):
-            self._validate(self.instances[0], 0, path)
+            self._reason(self.instances[0], 0, path)
 
-    def _check_examples(self, space: FileSpace, listed: Mapping[str, Sequence[Instance]]) -> None:
+    def _check_examples(self, space: FileSpace, examples: Mapping[str, Sequence[Instance]]) -> None:
         """Raises `SettingError` if the checks contradict the lists of goals, of other states, or of successors."""
         for kind, answer in (("goals", "no"), ("non_goals", "yes")) if self._knows_goals else ():
-            for number, example in enumerate(listed[kind], start=1):
+            for number, example in enumerate(examples[kind], start=1):
                 if self.is_goal(example, example.searches[0].start) != (kind == "goals"):
                     raise self._disagrees(space.places[kind], f"is_goal says {answer} of number {number}.")
-        for number, (example, test) in enumerate(zip(listed["successors"], self.successor_tests, strict=True), start=1):
+        for number, (example, test) in enumerate(
+            zip(examples["successors"], self.successor_tests, strict=True), start=1
+        ):
             if (bad := self.first_bad(example, [(test.search.start, test.known)])) is not None:
                 reason = f"check says of successor {bad.successor + 1} of number {number}: {bad.reason}."
                 raise self._disagrees(space.places["successors"], reason)

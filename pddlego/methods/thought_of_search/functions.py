@@ -273,7 +273,7 @@ class ModelFunctions:
             self.close()  # batches that were sent may refer to states that this one lost
             return self._one_by_one(states, batch.watched)
         done: list[Expanded] = []
-        if (fault := self._met(expansion.new, expansion.result.size)) is not None:
+        if (fault := self._add(expansion.new, expansion.result.size)) is not None:
             return done, fault
         most = len(self.states)
         for item in expansion.done:
@@ -310,13 +310,13 @@ class ModelFunctions:
             if fault is not None:
                 return done, fault
             first = len(self.states)
-            if (fault := self._met(result.value, result.size)) is not None:
+            if (fault := self._add(result.value, result.size)) is not None:
                 return done, fault
             done.append(range(first, len(self.states)))
         self._offset, self._fresh = len(self.states), True
         return done, None
 
-    def _met(self, states: Sequence[Any], size: int) -> Fault | None:
+    def _add(self, states: Sequence[Any], size: int) -> Fault | None:
         """Add new states, which take `size` bytes. Returns a fault if all states together take too much memory."""
         self.states.extend(states)
         self._size += size
@@ -332,11 +332,11 @@ class ModelFunctions:
             if session is not None and session is self._session:
                 self.seconds += session.expanded().result.seconds
 
-    def _open(self, coming: Code | None = None) -> Session:
-        """The session with all functions; a new one if it has ended. `coming` is the function that is loaded next."""
+    def _open(self, new: Code | None = None) -> Session:
+        """The session with all functions; a new one if it has ended. `new` is the function that is loaded next."""
         if self._session is None or self._session.child is None:
             self.close()
-            texts = [code.text for code in (*self.codes.values(), coming) if code is not None]
+            texts = [code.text for code in (*self.codes.values(), new) if code is not None]
             modules = dict.fromkeys(name for text in texts for name in modules_of(text))
             self._session = self._sandbox.session(self.limits, tuple(modules))
             self._offset, self._fresh = len(self.states), True

@@ -103,7 +103,7 @@ class PlanningJudge:
     def is_goal(self, instance: Instance, state: Any) -> bool:
         return _is_state(state) and _goal_of(self.domain, instance.item) <= set(state)
 
-    def fault(self, instance: Instance, search: int, path: Sequence[Any] | None) -> str:
+    def validate(self, instance: Instance, search: int, path: Sequence[Any] | None) -> str:
         if path is None:
             return "it can be solved, and no solution was found"
         if not all(map(_is_state, path)):

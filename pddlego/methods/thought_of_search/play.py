@@ -237,7 +237,7 @@ class _Episode:
             self._budget.check_time(shorter and "search" in fault.kind.value)
             kind, message = fault.kind.value, fault.message
         else:
-            message = self.judge.fault(instance, len(results) - 1, path)
+            message = self.judge.validate(instance, len(results) - 1, path)
             kind = SOLVED if not message else "no solution" if path is None else "wrong solution"
         return Attempted(
             number,

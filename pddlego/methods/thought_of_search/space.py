@@ -83,7 +83,7 @@ class Judge(Protocol):
     def is_goal(self, instance: Instance, state: Any) -> bool:
         """Whether a state is a goal; True if that is not known."""
 
-    def fault(self, instance: Instance, search: int, path: Sequence[Any] | None) -> str:
+    def validate(self, instance: Instance, search: int, path: Sequence[Any] | None) -> str:
         """Why the result of a search is wrong; empty if it is right. `path` is None if no search found a goal."""
 
 

@@ -35,7 +35,7 @@ pytestmark = needs_locks
 def test_24_is_made_of_exact_numbers(path: Sequence[Any], right: bool) -> None:
     with Sandbox() as sandbox, load("24game", SearchOptions()).space.judge(sandbox, 0) as judge:
         instance = Instance("1", (SearchTask(path[0]),), {"state": path[0]})
-        assert (judge.fault(instance, 0, path) == "") is right
+        assert (judge.validate(instance, 0, path) == "") is right
 
 
 SUCC, GOAL = right("24game")
