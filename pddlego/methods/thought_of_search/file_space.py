@@ -234,12 +234,11 @@ class FileJudge:
         self, instance: Instance, transitions: Sequence[tuple[object, Sequence[object]]]
     ) -> BadTransition | None:
         """The first wrong successor. A successor that is too large to be checked is wrong."""
-        first = 0
         for part in _parts(transitions):
             try:
                 result = self._session.call("_first_bad", part, instance.item, module=_MODULE)
             except TooLargeError as error:
-                return BadTransition(first, 0, f"{_MALFORMED}: {error}")
+                return BadTransition(part[0][0], part[0][1][0], f"{_MALFORMED}: {error}")
             if not result.returned:
                 raise self._failed(result)
             if result.value is not None:
@@ -247,8 +246,7 @@ class FileJudge:
                 state, successor = part[place][0], part[place][1][number]
                 result = self._session.call("check", state, successor, instance.item, module=_MODULE)
                 self._refuse_mistake(result, state, successor)
-                return BadTransition(first + place, number, reason)
-            first += len(part)
+                return BadTransition(state, successor, reason)
         return None
 
     def is_goal(self, instance: Instance, state: object) -> bool:
@@ -346,7 +344,8 @@ class FileJudge:
             zip(examples["successors"], self.successor_tests, strict=True), start=1
         ):
             if (bad := self.first_bad(example, [(test.search.start, test.known)])) is not None:
-                reason = f"check says of successor {bad.successor + 1} of number {number}: {bad.reason}."
+                wrong = test.known.index(bad.successor) + 1
+                reason = f"check says of successor {wrong} of number {number}: {bad.reason}."
                 raise self._disagrees(space.places["successors"], reason)
 
     def _call(self, function: str, *arguments: Any) -> Any:
@@ -405,7 +404,8 @@ _MOST_SENT = 2_000
 
 
 def _parts(transitions: Sequence[tuple[object, Sequence[object]]]) -> Iterator[list[tuple[object, list[object]]]]:
-    """Transitions in pieces with about `_MOST_SENT` successors each."""
-    sums = accumulate(len(successors) for _, successors in transitions)
-    for _, piece in groupby(zip(transitions, sums, strict=True), lambda pair: pair[1] // _MOST_SENT):
+    """The states that have successors, with these, in pieces with about `_MOST_SENT` successors each."""
+    expanded = [transition for transition in transitions if transition[1]]
+    sums = accumulate(len(successors) for _, successors in expanded)
+    for _, piece in groupby(zip(expanded, sums, strict=True), lambda pair: pair[1] // _MOST_SENT):
         yield [(state, list(successors)) for (state, successors), _ in piece]

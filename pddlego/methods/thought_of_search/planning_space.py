@@ -91,13 +91,13 @@ class PlanningJudge:
 
     def first_bad(self, instance: Instance, transitions: Sequence[tuple[Any, Sequence[Any]]]) -> BadTransition | None:
         world = self._world(instance.item)
-        for place, (state, successors) in enumerate(transitions):
+        for state, successors in transitions:
             known = {facts for _, facts in _successors(world, _atoms(state))}
-            for number, successor in enumerate(successors):
+            for successor in successors:
                 if not _is_state(successor):
-                    return BadTransition(place, number, "a successor is not a valid state: a set of tuples")
+                    return BadTransition(state, successor, "a successor is not a valid state: a set of tuples")
                 if _atoms(successor) not in known:
-                    return BadTransition(place, number, "no action leads from the state to this successor")
+                    return BadTransition(state, successor, "no action leads from the state to this successor")
         return None
 
     def is_goal(self, instance: Instance, state: Any) -> bool:

@@ -326,8 +326,7 @@ class _Tests:
             bad = self.judge.first_bad(instance, transitions) if self.check_transitions else None
             if bad is None:
                 return None
-            state, successors = transitions[bad.state]
-            shown = (("state", state), ("wrong successor", successors[bad.successor]))
+            shown = (("state", bad.state), ("wrong successor", bad.successor))
             return Fault(FunctionFault.TRANSITION, "successors", bad.reason, shown, reason=bad.reason)
 
         return StateSearch(self.functions, self.space.order, self.key, self.limits, check)

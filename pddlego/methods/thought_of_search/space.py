@@ -62,10 +62,10 @@ class SuccessorTest:
 
 @dataclass(frozen=True)
 class BadTransition:
-    """A wrong successor: the index of its state among the checked states, its own index, and the reason."""
+    """A state, a wrong successor of it, and the reason why it is wrong."""
 
-    state: int
-    successor: int
+    state: Any
+    successor: Any
     reason: str
 
 
