@@ -23,7 +23,7 @@ from pddlego.methods.builders.components import COMPONENTS
 from pddlego.methods.builders.draft import Draft
 from pddlego.methods.builders.reviewing import Diagnosis, Reviewing, opinion
 from pddlego.methods.graphplan.advisers import named_actions
-from pddlego.methods.programs.episode import code_of as program_of
+from pddlego.methods.programs.play import code_of as program_of
 from pddlego.methods.programs.trial import read_action
 from pddlego.methods.textgames.formalize import Exchange, Terms
 from pddlego.methods.textgames.formalize.act import ActionGen

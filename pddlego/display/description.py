@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from pddlego.display.console import Glyphs
 from pddlego.episode.events import (
@@ -19,6 +19,7 @@ from pddlego.episode.events import (
     Retrying,
     Started,
     Unknown,
+    step_of,
 )
 from pddlego.models.base import label
 from pddlego.util.text import clean, count, one_line
@@ -61,11 +62,27 @@ Describe = Callable[[Any, Glyphs], Description]
 NOTHING = Description("", Line(""))
 
 
-class Describer:
-    """Describes the events of a method, and those of all."""
+class MethodEvent(Event):
+    """An event of one method, which describes itself.
 
-    def __init__(self, own: Mapping[type[Event], Describe]) -> None:
-        self._known: Mapping[type[Event], Describe] = {**COMMON, **own}
+    `sentence` is a format string over its fields, such as `{step:>3}  {command}`, and `style` the style of its line. An
+    event that needs more than one line or style overrides `describe`.
+    """
+
+    sentence: ClassVar[str] = ""
+    style: ClassVar[str] = ""
+
+    def describe(self, glyphs: Glyphs) -> Description:
+        """The event in words. All texts of the event are clean."""
+        kind = "" if step_of(self) is None else "observed"
+        return in_one_line(kind, self.sentence.format_map(vars(self)), self.style)
+
+
+class Describer:
+    """Describes the events of a method, and those of all methods."""
+
+    def __init__(self, own: Iterable[type[MethodEvent]] = ()) -> None:
+        self._known: Mapping[type[Event], Describe] = {**COMMON, **{event: event.describe for event in own}}
 
     def __call__(self, event: Event, glyphs: Glyphs) -> Description:
         describe = self._known.get(type(event))

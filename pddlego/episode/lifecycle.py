@@ -14,13 +14,13 @@ Body = Generator[Event, None, None]
 """What a method does in an episode. It ends by raising `EpisodeOver`."""
 
 
-def played(body: Body, budget: Budget) -> Body:
-    """The events of an episode. The last one is always `Ended`, whatever the body raises.
+def played(body: Body, budget: Budget, first: Event | None = None) -> Body:
+    """The events of an episode: `first`, then those of the body. The last one is always `Ended`, whatever it raises.
 
     The episode's clock is paused while an event is processed: a slow display costs no time. An interrupt that is
     thrown in here ends the episode as `interrupted`.
     """
-    episode = _to_its_end(body, budget)
+    episode = _to_its_end(body, budget, first)
     event = next(episode, None)
     while event is not None:
         thrown: KeyboardInterrupt | None = None
@@ -32,7 +32,7 @@ def played(body: Body, budget: Budget) -> Body:
         event = episode.throw(thrown) if thrown else next(episode, None)
 
 
-def _to_its_end(body: Body, budget: Budget) -> Body:
+def _to_its_end(body: Body, budget: Budget, first: Event | None) -> Body:
     def ended(outcome: Outcome, message: str, cause: Cause = "") -> Ended:
         return Ended(outcome, writable(message), budget.score, budget.final(), cause)
 
@@ -40,6 +40,8 @@ def _to_its_end(body: Body, budget: Budget) -> Body:
     owner = str(frame.f_globals["__name__"]).partition(".")[0] if frame else "pddlego"
     budget.begin()
     try:
+        if first is not None:
+            yield first
         yield from body
         yield ended(Outcome.CRASHED, "a bug in the method: it stopped without an outcome")
     except EpisodeOver as over:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 from pddlego.errors import UsageError
 from pddlego.util.text import suggestion
@@ -15,10 +14,12 @@ from pddlego.util.text import suggestion
 if TYPE_CHECKING:  # the modules of options import this one, and every command needs these
     from pydantic import BaseModel
 
-    from pddlego.display.description import Describe
+    from pddlego.display.description import MethodEvent
     from pddlego.display.screens import Screen
     from pddlego.episode.approval import Approver
-    from pddlego.episode.events import Event, Limits, Started
+    from pddlego.episode.budget import Budget
+    from pddlego.episode.events import Event, Limits
+    from pddlego.episode.lifecycle import Body
     from pddlego.episode.trace import Trace
     from pddlego.models import Model
     from pddlego.planning import Planner
@@ -301,22 +302,6 @@ class Tools:
     recorded: tuple[Event, ...] | None = None
 
 
-def started(cell: Cell, setting: Setting, tools: Tools, limits: Limits, method: str) -> Started:
-    """Make the first event of an episode."""
-    from pddlego.episode.events import Started
-
-    return Started(
-        setting=setting.name,
-        title=setting.title,
-        mode=cell.mode,
-        model=tools.model.name,
-        seed=cell.seed,
-        task=setting.about,
-        limits=limits,
-        played_by=method,
-    )
-
-
 @dataclass(frozen=True)
 class UpperBound:
     """The most that an episode may ask: how many questions, and how many characters each has (an estimate)."""
@@ -325,80 +310,75 @@ class UpperBound:
     characters: int
 
 
-class Method(Protocol):
+class Method:
     """A method: everything that other packages know about it."""
 
-    @property
-    def name(self) -> str:
-        """The name of its package and of its configuration table."""
+    name: str
+    """The name of its package and of its configuration table."""
+    modes: tuple[Mode, ...]
+    """The values of `--mode`, the most important first."""
+    options: type[BaseModel]
+    """Its options: set by `--set`, by its configuration table, or by a flag of the same name.
 
-    @property
-    def modes(self) -> tuple[Mode, ...]:
-        """What `--mode` may be, the most important first."""
-
-    @property
-    def options(self) -> type[BaseModel]:
-        """What can be set: by `--set`, by the method's table in a file, and by an option of the same name.
-
-        What `--set` names beyond goes into the field `parameters`, if there is one.
-        """
-
-    @property
-    def measuring(self) -> Measuring:
-        """What tables say of its episodes."""
-
-    @property
-    def events(self) -> Mapping[type[Event], Describe]:
-        """The events that only it has, each with what is said of it."""
+    An unknown name of `--set` goes into the field `parameters`, if there is one.
+    """
+    measuring: Measuring
+    """The columns, counts and figures of its episodes."""
+    events: Sequence[type[MethodEvent]] = ()
+    """The classes of its own events."""
+    screen: Screen | None = None
+    """The panes and tabs of its episodes; None shows a line for each event."""
 
     def load(self, name: str, options: Any) -> Setting:
         """The setting of that name. Raises `UsageError`, and `SettingError` if a file is wrong."""
+        raise NotImplementedError
 
     def builtin_model(self, name: str, cell: Cell, setting: Any) -> Model | None:
-        """The model of that name that needs no endpoint, for a cell; None for a language model's name.
+        """The built-in model of that name, which needs no endpoint; None for the name of a language model.
 
-        Raises `UsageError` if it cannot play the cell. Without a setting it is only asked whether there is one.
+        Raises `UsageError` if it cannot play the cell. Without a setting, only the name is checked.
         """
+        return None
 
     def upper_bound(self, setting: Any, mode: str, options: Any, retries: int) -> UpperBound:
-        """What one episode may ask at most."""
+        """The most that an episode may ask. The default is one request for each step, with all its retries."""
+        prompts = (text for name, text in setting.sources.items() if name.startswith("prompts/"))
+        return UpperBound((setting.max_steps or 1) * (1 + retries), sum(map(len, prompts)))
+
+    def play(self, cell: Cell, setting: Any, options: Any, tools: Tools, budget: Budget) -> Body:
+        """Play a cell: yield every event between `Started` and `Ended`, and end by raising `EpisodeOver`."""
+        raise NotImplementedError
 
     def run(self, cell: Cell, setting: Any, options: Any, tools: Tools) -> Iterator[Event]:
-        """Play a cell: every event as it happens, the last one `Ended`. May raise `PddlegoError` before the first."""
+        """Every event of an episode, from `Started` to `Ended`. May raise `PddlegoError` before the first."""
+        from pddlego.episode.budget import Budget
+        from pddlego.episode.events import Started
+        from pddlego.episode.lifecycle import played
 
-    @property
-    def screen(self) -> Screen | None:
-        """The panes and tabs of its episodes; None shows a line for each event."""
-
-
-PARTS: Mapping[str, str] = {
-    "options": "options.OPTIONS",
-    "measuring": "measure.MEASURING",
-    "events": "events.DESCRIBED",
-    "load": "loading.load",
-    "upper_bound": "loading.upper_bound",
-    "builtin_model": "reference_model.builtin_model",
-    "run": "play.play",
-    "screen": "screen.SCREEN",
-}
-"""The parts of a method of this package, by the module and the name that hold each."""
-
-
-@dataclass(frozen=True)
-class _LazyMethod:
-    name: str
-    modes: tuple[Mode, ...]
-    package: str
-
-    def __getattr__(self, part: str) -> Any:
-        if part not in PARTS:
-            raise AttributeError(part)
-        module, name = PARTS[part].split(".")
-        if part == "screen" and find_spec(f"{self.package}.screen") is None:
-            return None
-        return getattr(import_module(f"{self.package}.{module}"), name)
+        budget = Budget(replace(tools.limits, steps=setting.max_steps))
+        started = Started(
+            setting=setting.name,
+            title=setting.title,
+            mode=cell.mode,
+            model=tools.model.name,
+            seed=cell.seed,
+            task=setting.about,
+            limits=budget.limits,
+            played_by=self.name,
+        )
+        return played(self.play(cell, setting, options, tools, budget), budget, started)
 
 
-def lazy_method(name: str, modes: tuple[Mode, ...], package: str) -> Method:
-    """Make the method of a package, whose parts are imported when they are used."""
-    return cast(Method, _LazyMethod(name, modes, package))
+class _Part:
+    """An attribute of a method of ours that is imported when it is used."""
+
+    def __init__(self, place: str) -> None:
+        self._module, _, self._name = place.rpartition(".")
+
+    def __get__(self, method: Method | None, kind: type[Method]) -> Any:
+        return getattr(import_module(f"{kind.__module__}.{self._module}"), self._name)
+
+
+def part(place: str) -> Any:
+    """An attribute of a method that is imported when it is used: `events.EVENTS` is `EVENTS` of its module `events`."""
+    return _Part(place)

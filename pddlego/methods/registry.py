@@ -33,9 +33,6 @@ BUILT_IN: Mapping[str, str] = {
 
 GROUP = "pddlego.methods"
 
-PARTS = tuple(name for name in vars(Method) if not name.startswith("_"))
-"""What a method has."""
-
 
 def _method_names() -> list[str]:
     """All methods: ours first, then those of other packages by name."""
@@ -66,9 +63,8 @@ def method(name: str) -> Method:
 
 def _fault(loaded: Method, name: str) -> str:
     """What a method lacks that another package brought; empty if it has everything."""
-    lacks = [part for part in PARTS if not hasattr(loaded, part)]
-    if lacks:
-        return f"it has no {', '.join(lacks)}"
+    if not isinstance(loaded, Method):
+        return "it is not a Method of pddlego.methods.base"
     if loaded.name != name:
         return f"it calls itself '{loaded.name}'"
     if not (isinstance(loaded.options, type) and issubclass(loaded.options, BaseModel)):
@@ -218,6 +214,6 @@ def renderer_of(name: str) -> Renderer:
     try:
         method_found = method(name)
     except UsageError:
-        return Renderer(lines_screen(Describer({})), Describer({}))
+        return Renderer(lines_screen(Describer()), Describer())
     describe = Describer(method_found.events)
     return Renderer(method_found.screen or lines_screen(describe), describe)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from pddlego.errors import PddlegoError, SettingError, UsageError
-from pddlego.methods.base import Published
+from pddlego.methods.base import Published, Setting
 from pddlego.util import resources
 from pddlego.util.files import parse_toml
 from pddlego.util.text import suggestion
@@ -87,6 +87,22 @@ def checked(name: str, model: type[File], tables: Mapping[str, Any]) -> File:
         first = error.errors()[0]
         where, reason = ".".join(map(str, first["loc"])), first["msg"].removeprefix("Value error, ")
         raise SettingError(f"envs/{name}.toml is wrong", f"{where}: {reason}.", "Fix the file.") from error
+
+
+def prompt_texts(names: Iterable[str]) -> dict[str, str]:
+    """Templates such as `guess/ask`, as sources of a setting. Raises `SettingError` if one is missing."""
+    return {f"prompts/{name}.j2": resources.read("prompts", f"{name}.j2") for name in names}
+
+
+def load_plain(name: str, kind: str, prompts: Iterable[str] = (), max_steps: int | None = None) -> Setting:
+    """A setting of which only the title and the description matter, with ten seeds for development (`dev`).
+
+    `prompts` are the names of its templates, such as `guess/ask`. Raises `UsageError` and `SettingError`.
+    """
+    table = read_setting(name, kind)
+    head = checked(name, SettingHead, table.tables)
+    sources = {**table.sources, **prompt_texts(prompts)}
+    return Setting(name, head.title or name, head.about, max_steps, {"dev": range(10)}, range(100_000), sources=sources)
 
 
 def published(name: str, options: Mapping[str, Any]) -> Published:

@@ -138,6 +138,18 @@ class ScriptedModel:
         return Completion(text)
 
 
+@dataclass(frozen=True)
+class RuleModel:
+    """A built-in model of a method: a function of the request and its `context` computes each answer."""
+
+    name: str
+    answer: Callable[[Request], str]
+    description: Mapping[str, Any] = field(default_factory=dict)
+
+    def complete(self, request: Request) -> Completion:
+        return Completion(self.answer(request))
+
+
 RULES = "'reader' is the built-in reader: rules, no language model."
 SIMULATION = "'reader+noise' is a simulation: the built-in reader, erring on purpose at a given rate."
 

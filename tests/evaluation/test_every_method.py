@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from pddlego.methods.programs.reference_model import reference
+from pddlego.methods.programs.setting import reference
 from pddlego.methods.thought_of_search.reference_model import reference as functions
 from tests.children import started
 from tests.cli.command import run

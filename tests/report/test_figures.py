@@ -9,7 +9,7 @@ import pytest
 
 from pddlego.episode.events import Outcome
 from pddlego.evaluation.table import rows
-from pddlego.methods.programs.measure import DOMAINS
+from pddlego.methods.programs.events import DOMAINS
 from pddlego.report import build_report
 from pddlego.report.build import Report
 from pddlego.report.figures import draw_figures, paper_figures

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pddlego.display.console import Glyphs
-from pddlego.display.description import Describe, Description, Line
-from pddlego.episode.events import Event
+from pddlego.display.description import Description, Line, MethodEvent
 from pddlego.planning import PlanStatus
 from pddlego.util.text import count
 
 
-class BuilderEvent(Event):
+class BuilderEvent(MethodEvent):
     """An event of the builders."""
 
     method = "builders"
@@ -27,6 +25,19 @@ class DefectsFound(BuilderEvent):
     fine: bool
     lines: tuple[str, ...] = ()
 
+    def describe(self, glyphs: Glyphs) -> Description:
+        mark, style = (glyphs.done, "green") if self.fine else (glyphs.failed, "yellow")
+        text = (
+            "nothing is wrong"
+            if self.fine and self.by == "checks"
+            else "nothing to do"
+            if self.fine
+            else "needs repair"
+        )
+        brief = [Line(f"     {mark} {self.by}: {text}", style)]
+        lines = tuple(Line(f"       {line}", style) for line in self.lines)
+        return Description("", brief[0], (*brief, *(() if self.fine else lines)), lines)
+
 
 @dataclass(frozen=True)
 class PlanTried(BuilderEvent):
@@ -36,6 +47,13 @@ class PlanTried(BuilderEvent):
     status: PlanStatus
     message: str
     plan: tuple[str, ...] = ()
+
+    def describe(self, glyphs: Glyphs) -> Description:
+        solved = self.status in (PlanStatus.SOLVED, PlanStatus.ALREADY_TRUE)
+        text = f"plan of {count(len(self.plan), 'step')}" if self.plan else self.status.value
+        line = Line(f"     {glyphs.done if solved else glyphs.failed} planner: {text}", "green" if solved else "yellow")
+        reason = (Line(self.message, "yellow"),) if self.message else ()
+        return Description("planned", line, (line,), (*reason, *(Line(step) for step in self.plan)))
 
 
 @dataclass(frozen=True)
@@ -53,32 +71,12 @@ class BuildConcluded(BuilderEvent):
     equivalent: bool | None = None
     first_error: str = ""
 
-
-def _found(event: DefectsFound, glyphs: Glyphs) -> Description:
-    mark, style = (glyphs.done, "green") if event.fine else (glyphs.failed, "yellow")
-    text = (
-        "nothing is wrong" if event.fine and event.by == "checks" else "nothing to do" if event.fine else "needs repair"
-    )
-    brief = [Line(f"     {mark} {event.by}: {text}", style)]
-    lines = tuple(Line(f"       {line}", style) for line in event.lines)
-    return Description("", brief[0], (*brief, *(() if event.fine else lines)), lines)
+    def describe(self, glyphs: Glyphs) -> Description:
+        marks = {True: glyphs.done, False: glyphs.failed, None: "?"}
+        named = {"read": self.read, "valid": self.valid, "solvable": self.solvable, "plan works": self.plan_valid}
+        named["equivalent to the reference"] = self.equivalent
+        line = Line("     " + "  ".join(f"{marks[value]} {name}" for name, value in named.items()), "bold")
+        return Description("", line, (line,))
 
 
-def _tried(event: PlanTried, glyphs: Glyphs) -> Description:
-    solved = event.status in (PlanStatus.SOLVED, PlanStatus.ALREADY_TRUE)
-    text = f"plan of {count(len(event.plan), 'step')}" if event.plan else event.status.value
-    line = Line(f"     {glyphs.done if solved else glyphs.failed} planner: {text}", "green" if solved else "yellow")
-    reason = (Line(event.message, "yellow"),) if event.message else ()
-    return Description("planned", line, (line,), (*reason, *(Line(step) for step in event.plan)))
-
-
-def _concluded(event: BuildConcluded, glyphs: Glyphs) -> Description:
-    marks = {True: glyphs.done, False: glyphs.failed, None: "?"}
-    named = {"read": event.read, "valid": event.valid, "solvable": event.solvable, "plan works": event.plan_valid}
-    named["equivalent to the reference"] = event.equivalent
-    line = Line("     " + "  ".join(f"{marks[value]} {name}" for name, value in named.items()), "bold")
-    return Description("", line, (line,))
-
-
-DESCRIBED: Mapping[type[Event], Describe] = {DefectsFound: _found, PlanTried: _tried, BuildConcluded: _concluded}
-"""Every event that builders add, with what is said of it."""
+EVENTS = tuple(BuilderEvent.__subclasses__())

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Generator
+from dataclasses import dataclass
 
 from pddlego.episode.budget import Budget, EpisodeOver
 from pddlego.episode.events import Event, Outcome
-from pddlego.episode.lifecycle import played
-from pddlego.methods.base import Tools, parse_variant, started
+from pddlego.methods.base import Tools, parse_variant
 from pddlego.methods.builders.building import BuildOrder, How, StepAsking, built
 from pddlego.methods.builders.difference import first_difference
 from pddlego.methods.builders.draft import Draft
@@ -40,20 +39,13 @@ class Gold:
     problem: Problem
 
 
-def play(cell: Cell, setting: TextSetting, options: BuilderOptions, tools: Tools) -> Iterator[Event]:
-    """Every event of the episode."""
-    budget = Budget(replace(tools.limits, steps=None))
-    return played(_episode(cell, setting, options, tools, budget), budget)
-
-
-def _episode(
+def play(
     cell: Cell, setting: TextSetting, options: BuilderOptions, tools: Tools, budget: Budget
 ) -> Generator[Event, None, None]:
-    """Ends by raising `EpisodeOver`."""
+    """Every event of the episode after the first. Ends by raising `EpisodeOver`."""
     variant = parse_variant(cell.mode, MODES)
     has_domain = variant.mode.name == "build-problem"
     gold = Gold(setting.domain, setting.task(cell.seed))
-    yield started(cell, setting, tools, budget.limits, "builders")
     order = BuildOrder(
         "problem" if has_domain else "task", setting.description(cell.seed), _HOW[variant.mode.name], gold
     )

@@ -1,6 +1,20 @@
 """Graphplan with a model that prunes its levels and sorts its actions (LLMs4Plan)."""
 
-from pddlego.methods.base import lazy_method
+from pddlego.methods.base import Method, part
 from pddlego.methods.graphplan.options import MODES
 
-METHOD = lazy_method("graphplan", MODES, __name__)
+
+class _Graphplan(Method):
+    name = "graphplan"
+    modes = MODES
+    options = part("options.OPTIONS")
+    measuring = part("events.MEASURING")
+    events = part("events.EVENTS")
+    screen = part("events.SCREEN")
+    load = part("setting.load")
+    builtin_model = part("advisers.builtin_model")
+    upper_bound = part("setting.upper_bound")
+    play = part("play.play")
+
+
+METHOD = _Graphplan()

@@ -1,22 +1,52 @@
-"""What happens in Graphplan besides what happens everywhere: a graph grows, is searched, and the plan is judged."""
+"""The events of Graphplan, and what is made of them: sentences, columns and figures, panes and tabs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
+
+from rich.text import Text
 
 from pddlego.display.console import Glyphs
-from pddlego.display.description import Describe, Description, Line, in_one_line
-from pddlego.episode.events import Event
+from pddlego.display.description import Description, Line, MethodEvent, in_one_line
+from pddlego.display.rows import cut, numbered, wrapped
+from pddlego.display.screens import Canvas, Pane, Screen, Tab, conversation
+from pddlego.display.screens import Column as PaneColumn
+from pddlego.episode.events import Asked, Event, Rejected
+from pddlego.episode.trace import Step, Trace
+from pddlego.methods.base import Column, CountTable, Figure, Measuring, Published, whole
+from pddlego.methods.graphplan.options import BY_MODEL, GraphplanOptions
+from pddlego.methods.graphplan.setting import GraphplanSetting, shortest_plan
+from pddlego.methods.setting_files import published
+from pddlego.models import Model
 from pddlego.planning.graphplan.values import LevelAdded, Passed, Searched, SearchProgress
-from pddlego.util.text import count
+from pddlego.planning.process import ProcessPlanner
+from pddlego.runs.summary import Measures
+from pddlego.util.text import clean, count, one_line
 
 Unit = Literal["level", "action"]
-"""In what the length of a plan is counted."""
+"""The unit in which the length of a plan is counted."""
+
+SOLVED, INVALID = "solved", "invalid plan"
+"""How planning ends; else the status of the planner's result, or why a valid plan is not counted."""
+
+_ENDINGS = {
+    "found": "a plan was found",
+    "no plan": "proved that no plan exists",
+    "levels": "no plan within the levels that are allowed",
+    "given up": "no plan without what was pruned",
+}
 
 
-class GraphplanEvent(Event):
+def _nodes(made: Searched | SearchProgress) -> str:
+    """`1 node, 1,234 no-goods`."""
+    numbers = ((made.nodes, "node"), (made.nogoods, "no-good"))
+    return ", ".join(f"{number:,} {noun}{'' if number == 1 else 's'}" for number, noun in numbers)
+
+
+class GraphplanEvent(MethodEvent):
     """An event of Graphplan."""
 
     method = "graphplan"
@@ -24,7 +54,7 @@ class GraphplanEvent(Event):
 
 @dataclass(frozen=True)
 class TaskGiven(GraphplanEvent):
-    """The task of the seed: how many objects and goals it has, and the conditions that its domain has lost."""
+    """The task of the seed: its numbers of objects and goals, and the conditions that were removed from its domain."""
 
     type = "given"
     domain: str
@@ -33,6 +63,14 @@ class TaskGiven(GraphplanEvent):
     goals: int
     corrupt: float = 0.0
     removed: tuple[str, ...] = ()
+
+    def describe(self, glyphs: Glyphs) -> Description:
+        text = f"     {self.domain}, {self.task}: {count(self.objects, 'object')}, {count(self.goals, 'goal')}"
+        if not self.removed:
+            return Description("", Line(text, "dim"))
+        lost = f"     the domain has lost {len(self.removed)} preconditions and effects ({self.corrupt:.0%})"
+        lines = tuple(Line(f"{glyphs.removed} {part}", "red") for part in self.removed)
+        return Description("", Line(text, "dim"), (Line(lost, "yellow"),), lines)
 
 
 @dataclass(frozen=True)
@@ -44,6 +82,10 @@ class Proposed(GraphplanEvent):
     command: str
     actions: tuple[str, ...]
 
+    def describe(self, glyphs: Glyphs) -> Description:
+        line = Line(f"{self.step:>3}  {self.command}", "bold")
+        return Description("observed", line, (line,), tuple(Line(f"  {action}") for action in self.actions))
+
 
 @dataclass(frozen=True)
 class Grown(GraphplanEvent):
@@ -54,6 +96,17 @@ class Grown(GraphplanEvent):
     command: str
     made: LevelAdded
 
+    def describe(self, glyphs: Glyphs) -> Description:
+        made = self.made
+        mark = f" {glyphs.done} all goals" if made.satisfied else ""
+        text = (
+            f"{self.step:>3}  level {made.level:>2}: {made.new_facts} facts, {made.kept} of {made.candidates} actions, "
+            f"{made.mutexes:,} mutex pairs{mark}"
+        )
+        line = Line(text, "green" if made.satisfied else "bold" if made.pruned else "")
+        pruned = tuple(Line(f"{glyphs.removed} {name}", "red") for name in made.pruned)
+        return Description("observed", line, (line,), pruned)
+
 
 @dataclass(frozen=True)
 class Looking(GraphplanEvent):
@@ -63,6 +116,10 @@ class Looking(GraphplanEvent):
     passing = True
     so_far: SearchProgress
 
+    def describe(self, glyphs: Glyphs) -> Description:
+        text = f"     searching from level {self.so_far.level}, at {self.so_far.depth}: {_nodes(self.so_far)}"
+        return Description("", Line(text, "dim"))
+
 
 @dataclass(frozen=True)
 class Looked(GraphplanEvent):
@@ -70,6 +127,12 @@ class Looked(GraphplanEvent):
 
     type = "looked"
     made: Searched
+
+    def describe(self, glyphs: Glyphs) -> Description:
+        made = self.made
+        mark, style = (glyphs.done, "green") if made.found else (glyphs.failed, "dim")
+        text = f"     {mark} search from level {made.level}: {_nodes(made)}, {made.hits:,} met again"
+        return in_one_line("planned", text, style)
 
 
 @dataclass(frozen=True)
@@ -79,31 +142,47 @@ class PassEnded(GraphplanEvent):
     type = "pass"
     made: Passed
 
+    def describe(self, glyphs: Glyphs) -> Description:
+        made = self.made
+        style = "green" if made.ending == "found" else "yellow"
+        pruning = f"pruning with probability {made.kappa:g}" if made.kappa else "nothing is pruned"
+        text = f"     pass {made.iteration} ({pruning}) ends at level {made.levels}: {_ENDINGS[made.ending]}"
+        return in_one_line("planned", text, style)
+
 
 @dataclass(frozen=True)
 class Bounded(GraphplanEvent):
-    """The length of a shortest plan in the intact domain, in levels or actions. None: it was not found in time."""
+    """The length of a shortest plan in the intact domain, in levels or actions; None if it was not found in time."""
 
     type = "bounded"
     most: int | None
     unit: Unit = "level"
 
+    def describe(self, glyphs: Glyphs) -> Description:
+        what = "not known: no plan was found in time" if self.most is None else count(self.most, self.unit)
+        return in_one_line("", f"     the bound on the intact domain: {what}", "dim")
+
 
 @dataclass(frozen=True)
 class NeededPruned(GraphplanEvent):
-    """The model pruned an action of a shortest plan: the first one, at its level. Found out later (`truth`)."""
+    """The first action of a shortest plan that the model pruned, with its level. `pddlego truth` adds this event."""
 
     type = "needed_pruned"
     level: int
     action: str
 
+    def describe(self, glyphs: Glyphs) -> Description:
+        text = f"     {self.action}, pruned at level {self.level}, is in a shortest plan"
+        return in_one_line("facts", text, "magenta")
+
 
 @dataclass(frozen=True)
 class PlanConcluded(GraphplanEvent):
-    """How planning ended: `kind` is `solved`, or why it is not. `steps` are the actions of each level of the plan.
+    """How planning ended: `kind` is `solved`, or the reason why the task is not solved.
 
-    `found` says that there is a plan, `valid_damaged` that it works in the domain that was planned with, and `valid`
-    that it works in the intact one. `bound` is how many levels or actions (`unit`) are enough, if that is known.
+    `steps` are the actions of each level of the plan. `found` is true if there is a plan, `valid_damaged` if it is
+    valid in the domain that was planned with, and `valid` if it is valid in the intact domain. `bound` is the length,
+    in the `unit`, of a shortest plan, if that is known.
     """
 
     type = "concluded"
@@ -122,102 +201,250 @@ class PlanConcluded(GraphplanEvent):
     def may_be_cut_short(self) -> bool:
         return self.kind != SOLVED
 
-
-SOLVED, INVALID = "solved", "invalid plan"
-
-
-def many(number: int, noun: str) -> str:
-    """`1 node`, `1,234,567 nodes`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-ENDINGS = {
-    "found": "a plan was found",
-    "no plan": "proved that no plan exists",
-    "levels": "no plan within the levels that are allowed",
-    "given up": "no plan without what was pruned",
-}
+    def describe(self, glyphs: Glyphs) -> Description:
+        style = "bold green" if self.kind == SOLVED else "bold red"
+        bound = "" if self.bound is None else f" (bound {count(self.bound, self.unit)})"
+        where = ", not valid in the intact domain" if self.valid_damaged and not self.valid else ""
+        verdict = f": {self.kind}{bound}{where}" if self.steps else ""
+        line = Line(f"{self.step:>3}  {self.command}{verdict}", style)
+        detail = tuple(Line(f"  {number:>2}  {' '.join(level)}") for number, level in enumerate(self.steps, start=1))
+        return Description("observed", line, (line,), detail)
 
 
-def _given(event: TaskGiven, glyphs: Glyphs) -> Description:
-    text = f"     {event.domain}, {event.task}: {count(event.objects, 'object')}, {count(event.goals, 'goal')}"
-    if not event.removed:
-        return Description("", Line(text, "dim"))
-    lost = Line(
-        f"     the domain has lost {len(event.removed)} preconditions and effects ({event.corrupt:.0%})", "yellow"
-    )
-    lines = tuple(Line(f"{glyphs.removed} {action}", "red") for action in event.removed)
-    return Description("", Line(text, "dim"), (lost,), lines)
+EVENTS = tuple(GraphplanEvent.__subclasses__())
+
+_NODES = "search nodes"
 
 
-def _proposed(event: Proposed, glyphs: Glyphs) -> Description:
-    line = Line(f"{event.step:>3}  {event.command}", "bold")
-    return Description("observed", line, (line,), tuple(Line(f"  {action}") for action in event.actions))
+def measure(trace: Trace) -> Measures:
+    """The effort and the result of planning. Without a graph, because the model plans by itself, only the result."""
+    done, start = trace.last(PlanConcluded), trace.last(TaskGiven)
+    is_graph = trace.started is None or whole(trace.started.mode) != BY_MODEL
+    numbers = _graph_numbers(trace) if is_graph else {}
+    if done is not None:
+        numbers |= {"found": int(done.found), "valid_damaged": int(done.valid_damaged), "valid": int(done.valid)}
+        if done.steps:
+            numbers |= {"levels": len(done.steps)} if is_graph else {}
+            numbers["actions"] = sum(map(len, done.steps))
+        if done.bound is not None:
+            numbers["bound"] = done.bound
+    solved = done is not None and done.kind == SOLVED
+    lost = Counter([done.kind] if done is not None and not solved else [])
+    points = ((float(start.objects), float(numbers["nodes"])),) if solved and start is not None and is_graph else ()
+    pruned = trace.last(NeededPruned)
+    message = done.message if done is not None and not solved else ""
+    first_error = f"pruned {pruned.action} at level {pruned.level}, which is in a shortest plan" if pruned else message
+    return Measures(numbers, {"lost": lost}, {_NODES: points}, first_error=first_error)
 
 
-def _grown(event: Grown, glyphs: Glyphs) -> Description:
-    made = event.made
-    mark = f" {glyphs.done} all goals" if made.satisfied else ""
-    text = (
-        f"{event.step:>3}  level {made.level:>2}: {made.new_facts} facts, {made.kept} of {made.candidates} actions, "
-        f"{made.mutexes:,} mutex pairs{mark}"
-    )
-    line = Line(text, "green" if made.satisfied else "bold" if made.pruned else "")
-    pruned = tuple(Line(f"{glyphs.removed} {name}", "red") for name in made.pruned)
-    return Description("observed", line, (line,), pruned)
+def _graph_numbers(trace: Trace) -> dict[str, int | float]:
+    """Sums over all passes: actions of all levels with their no-ops, mutex pairs, and search nodes."""
+    grown = [event.made for event in trace.all(Grown)]
+    looked = [event.made for event in trace.all(Looked)]
+    asked = Counter(event.purpose for event in trace.all(Asked))
+    return {
+        "expanded": sum(made.actions for made in grown),
+        "pruned": sum(len(made.pruned) for made in grown),
+        "mutexes": sum(made.mutexes for made in grown),
+        "nodes": sum(made.nodes for made in looked),
+        "goal_sets": sum(made.sets for made in looked),
+        "nogoods": sum(made.nogoods for made in looked),
+        "passes": len(trace.all(PassEnded)),
+        "prune_calls": asked["prune"],
+        "sort_calls": asked["sort"],
+        "unusable": len(trace.all(Rejected)),
+    }
 
 
-def _looking(event: Looking, glyphs: Glyphs) -> Description:
-    so_far = event.so_far
-    text = f"     searching from level {so_far.level}, at {so_far.depth}: {many(so_far.nodes, 'node')}"
-    return Description("", Line(f"{text}, {many(so_far.nogoods, 'no-good')}", "dim"))
+def check_recorded(
+    trace: Trace, setting: GraphplanSetting, options: GraphplanOptions, model: Model | None = None
+) -> Trace:
+    """A recorded episode; if no short enough plan was found, with the first pruned action of a shortest plan.
+
+    The shortest plan is that of the domain of the episode, if it can be found in 10 seconds.
+    """
+    unsolved = any(event.kind not in (SOLVED, INVALID) for event in trace.all(PlanConcluded))
+    pruned = [event.made for event in trace.all(Grown) if event.made.pruned]
+    levels: tuple[tuple[str, ...], ...] = ()
+    if unsolved and pruned:
+        seed = (trace.started.seed if trace.started is not None else None) or 0
+        domain, problem = setting.given(seed)[0], setting.one_task(seed, options.task).problem
+        with ProcessPlanner() as planner:
+            levels = shortest_plan(planner, domain, problem, seconds=10.0) or ()
+
+    def checks(event: Event) -> Iterator[NeededPruned]:
+        for number, level in enumerate(levels, start=1) if isinstance(event, PlanConcluded) else ():
+            lost = {name for made in pruned if made.level == number for name in made.pruned}
+            first = next((action for action in level if action in lost), None)
+            if first is not None:
+                yield NeededPruned(number, first)
+                return
+
+    return trace.without(NeededPruned).with_checks(checks)
 
 
-def _looked(event: Looked, glyphs: Glyphs) -> Description:
-    made = event.made
-    mark, style = (glyphs.done, "green") if made.found else (glyphs.failed, "dim")
-    counts = f"{many(made.nodes, 'node')}, {many(made.nogoods, 'no-good')}, {made.hits:,} met again"
-    line = Line(f"     {mark} search from level {made.level}: {counts}", style)
-    return Description("planned", line, (line,))
+def _published(setting: str, options: Mapping[str, Any]) -> Published:
+    """The success rates of the paper's Table 1, which are about intact domains."""
+    return {} if options.get("corrupt") else published(setting, options)
 
 
-def _passed(event: PassEnded, glyphs: Glyphs) -> Description:
-    made = event.made
-    style = "green" if made.ending == "found" else "yellow"
-    pruning = f"pruning with probability {made.kappa:g}" if made.kappa else "nothing is pruned"
-    text = f"     pass {made.iteration} ({pruning}) ends at level {made.levels}: {ENDINGS[made.ending]}"
-    return Description("planned", Line(text, style), (Line(text, style),))
+MEASURING = Measuring(
+    of=measure,
+    columns=(
+        Column("found", counted=True, shown=False),
+        Column("valid_damaged", counted=True, shown=False),
+        Column("valid", counted=True),
+        Column("expanded", digits=0),
+        Column("mutexes", digits=0),
+        Column("nodes", over="won", digits=0, compared=True),
+        Column("passes", shown=False),
+        Column("levels", over="won", digits=1),
+        Column("actions", over="won", digits=1, shown=False),
+        Column("bound", digits=1, shown=False),
+        Column("pruned", digits=0, shown=False),
+        Column("goal_sets", digits=0, shown=False),
+        Column("nogoods", digits=0, shown=False),
+        Column("prune_calls", digits=1, shown=False),
+        Column("sort_calls", digits=1, shown=False),
+        Column("unusable", blank_zero=True),
+    ),
+    counts=(CountTable("lost", "Why tasks were not solved", "reason"),),
+    figures=(
+        Figure(_NODES, "Search nodes against size, of solved tasks", "objects", "nodes", "median", logarithmic=True),
+    ),
+    published=_published,
+    checked=check_recorded,
+)
 
 
-def _bounded(event: Bounded, glyphs: Glyphs) -> Description:
-    what = "not known: no plan was found in time" if event.most is None else count(event.most, event.unit)
-    return in_one_line("", f"     the bound on the intact domain: {what}", "dim")
+def panes(trace: Trace, canvas: Canvas) -> list[PaneColumn]:
+    """The graph, the search and the conversation; for a model that plans by itself its plan and the conversation."""
+    height, started = canvas.height, trace.started
+    if started is not None and whole(started.mode) == BY_MODEL:
+        return [PaneColumn([_proposed_pane(trace, canvas.glyphs), _talk_pane(trace, canvas, max(6, height // 3))])]
+    graph = _graph_pane(trace, canvas.glyphs)
+    if canvas.is_wide:
+        right = [_search_pane(trace, max(6, height // 3), canvas.glyphs), _talk_pane(trace, canvas, None)]
+        return [PaneColumn([graph], canvas.share(56)), PaneColumn(right)]
+    search = _search_pane(trace, max(5, height // 4), canvas.glyphs)
+    return [PaneColumn([graph, search, _talk_pane(trace, canvas, max(4, height // 4))])]
 
 
-def _concluded(event: PlanConcluded, glyphs: Glyphs) -> Description:
-    style = "bold green" if event.kind == SOLVED else "bold red"
-    bound = "" if event.bound is None else f" (bound {count(event.bound, event.unit)})"
-    where = ", not valid in the intact domain" if event.valid_damaged and not event.valid else ""
-    verdict = f": {event.kind}{bound}{where}" if event.steps else ""
-    line = Line(f"{event.step:>3}  {event.command}{verdict}", style)
-    detail = tuple(Line(f"  {number:>2}  {' '.join(level)}") for number, level in enumerate(event.steps, start=1))
-    return Description("observed", line, (line,), detail)
+def _levels(trace: Trace) -> list[LevelAdded]:
+    """The levels of the last pass."""
+    levels = [event.made for event in trace.all(Grown)]
+    return [level for level in levels if level.iteration == levels[-1].iteration]
 
 
-def _needed_pruned(event: NeededPruned, glyphs: Glyphs) -> Description:
-    text = f"     {event.action}, pruned at level {event.level}, is in a shortest plan"
-    return in_one_line("facts", text, "magenta")
+def _graph_pane(trace: Trace, glyphs: Glyphs) -> Pane:
+    """A row for each level: its facts, its actions, its mutex pairs, and a bar of what was kept and pruned."""
+    given, levels, passes = trace.last(TaskGiven), _levels(trace), trace.all(PassEnded)
+    title = "planning graph" if given is None else f"planning graph: {count(given.objects, 'object')}"
+    if not levels:
+        return Pane(title, lambda width, height: [Text("no level yet", "dim")])
+    if len(passes) > 1 or (passes and trace.last(PlanConcluded) is None):
+        title = f"{title}, pass {levels[-1].iteration}"
+    head = Text(f"{'level':>5} {'facts':>6} {'actions':>9} {'mutexes':>9} kept, pruned", "dim")
+    most = max(level.candidates for level in levels)
+
+    def rows(width: int, height: int) -> list[Text]:
+        return [head, *[_level(level, width, most, glyphs) for level in levels][-max(1, height - 1) :]]
+
+    return Pane(title, rows)
 
 
-DESCRIBED: Mapping[type[Event], Describe] = {
-    NeededPruned: _needed_pruned,
-    TaskGiven: _given,
-    Proposed: _proposed,
-    Grown: _grown,
-    Looking: _looking,
-    Looked: _looked,
-    PassEnded: _passed,
-    Bounded: _bounded,
-    PlanConcluded: _concluded,
-}
-"""Every event of Graphplan, with what is said of it."""
+def _level(level: LevelAdded, width: int, most: int, glyphs: Glyphs) -> Text:
+    line = Text()
+    line.append(f"{level.level:>5} {level.new_facts:>6} ", "bold green" if level.satisfied else "bold")
+    kept = f"{level.kept}/{level.candidates}" if level.pruned else f"{level.kept}"
+    line.append(f"{kept:>9} {level.mutexes:>9,} ")
+    room = max(0, width - 36)  # 34 columns of numbers before the bar, and a mark after it
+    total = round(room * level.candidates / most) if most else 0
+    part = round(total * level.kept / level.candidates) if level.candidates else 0
+    line.append(glyphs.across * part, "green" if level.satisfied else "cyan")
+    line.append(glyphs.across * (total - part), "red")
+    line.append(f" {glyphs.done}" if level.satisfied else "", "bold green")
+    return line
+
+
+def _proposed_pane(trace: Trace, glyphs: Glyphs) -> Pane:
+    """The last plan of the model, and its fault."""
+    proposed, rejected = trace.last(Proposed), trace.last(Rejected)
+    lines = [Text("no plan yet", "dim")] if proposed is None else numbered(proposed.actions)
+    faults: list[Text] = []
+    if rejected is not None and trace.place(Rejected) > trace.place(Proposed):
+        feedback = rejected.feedback
+        text = "\n".join((f"{glyphs.failed} {feedback.category}", feedback.message, *feedback.evidence))
+        faults = [Text(line, "red") for line in text.splitlines()]
+
+    def rows(width: int, height: int) -> list[Text]:
+        fault = cut(wrapped(faults, width), max(1, height // 2))
+        return [*cut(wrapped(lines, width), max(1, height - len(fault))), *fault]
+
+    return Pane("plan" if proposed is None else proposed.command, rows)
+
+
+def _search_pane(trace: Trace, height: int, glyphs: Glyphs) -> Pane:
+    """Each search of the pass: how many nodes it took, and how many no-goods it found."""
+    levels, moved = _levels(trace), trace.place(Grown, Looked, PassEnded)
+    searches = [event.made for event in trace.all(Looked) if levels and event.made.iteration == levels[-1].iteration]
+    running = trace.last(Looking) if trace.place(Looking) > moved else None
+    passes = [event.made for event in trace.all(PassEnded) if event.made.ending != "found"]
+
+    def rows(width: int, height: int) -> list[Text]:
+        lines = [_search(made, width, glyphs) for made in searches]
+        lines += [_running(running.so_far, width)] if running is not None else []
+        lines += [Text(one_line(f"pass {made.iteration}: {_ENDINGS[made.ending]}", width), "yellow") for made in passes]
+        return lines[-height:] or [Text("not all goals are in the graph yet", "dim")]
+
+    return Pane("backward search", rows, height)
+
+
+def _search(made: Searched, width: int, glyphs: Glyphs) -> Text:
+    mark, style = (glyphs.done, "green") if made.found else (glyphs.failed, "red")
+    return Text(one_line(f"{mark} from level {made.level}: {_nodes(made)}", width), style)
+
+
+def _running(so_far: SearchProgress, width: int) -> Text:
+    return Text(one_line(f"from level {so_far.level}, now at {so_far.depth}: {_nodes(so_far)}", width), "cyan")
+
+
+def _talk_pane(trace: Trace, canvas: Canvas, rows: int | None) -> Pane:
+    """What the model is asked and writes, or the plan, or the actions that were pruned last."""
+    done, levels, glyphs = trace.last(PlanConcluded), _levels(trace), canvas.glyphs
+    if trace.request is not None:
+        return conversation(trace, canvas.now, "answer", [], rows)
+    if done is not None:
+        bound = "" if done.bound is None else f", {count(done.bound, done.unit)} are enough"
+        lines = [Text(f"{done.kind}{bound}", "bold green" if done.kind == SOLVED else "bold red")]
+        lines += [Text(clean(done.message), "red")] if done.message else []
+        lines += numbered([" ".join(level) for level in done.steps])
+        title = "plan"
+    elif levels and levels[-1].pruned:
+        lines = [Text(f"{glyphs.removed} {name}", "red") for name in levels[-1].pruned]
+        title = f"pruned from level {levels[-1].level}"
+    else:
+        lines, title = [Text("nothing was pruned from the last level" if levels else "", "dim")], "pruned"
+    return Pane(title, lambda width, height: cut(wrapped(lines, width), height), rows, latest=True)
+
+
+def _pruned_lines(step: Step, glyphs: Glyphs) -> list[Text]:
+    lines = []
+    for event in step.events:
+        if isinstance(event, Grown):
+            made = event.made
+            lines.append(Text(f"level {made.level}: {made.kept} of {made.candidates} actions kept", "bold"))
+            lines += [Text(clean(f"{glyphs.removed} {name}"), "red") for name in made.pruned]
+    return lines or [Text("the graph did not grow in this step", "dim")]
+
+
+def _plan_lines(step: Step, glyphs: Glyphs) -> list[Text]:
+    done, proposed = step.after.last(PlanConcluded), step.after.last(Proposed)
+    if done is not None:
+        actions = [" ".join(level) for level in done.steps]
+    else:
+        actions = [] if proposed is None else list(proposed.actions)
+    return numbered(actions) or [Text("no plan yet", "dim")]
+
+
+SCREEN = Screen(panes, (Tab("pruned", _pruned_lines), Tab("plan", _plan_lines)))

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from pddlego.episode.ask import Chat
 from pddlego.episode.budget import Budget, EpisodeOver
 from pddlego.episode.events import Event, Outcome, Rejected
-from pddlego.episode.lifecycle import played
+from pddlego.episode.lifecycle import Body
 from pddlego.episode.loop import Attempt, Retry, refine
-from pddlego.methods.base import Tools, parse_variant, started
-from pddlego.methods.graphplan.advisers import Advisers, planning
+from pddlego.methods.base import Tools, parse_variant
+from pddlego.methods.graphplan.advisers import Advisers, PlanRequest, planning
 from pddlego.methods.graphplan.events import (
     INVALID,
     SOLVED,
@@ -26,8 +26,8 @@ from pddlego.methods.graphplan.events import (
     TaskGiven,
     Unit,
 )
-from pddlego.methods.graphplan.loading import GraphplanSetting
 from pddlego.methods.graphplan.options import BY_MODEL, MODES, NO_FEEDBACK, NO_PRUNE, NO_SORT, GraphplanOptions
+from pddlego.methods.graphplan.setting import GraphplanSetting, shortest_plan
 from pddlego.methods.planning_settings import example_action
 from pddlego.models.base import Feedback, shortened
 from pddlego.models.prompts import Prompts
@@ -51,10 +51,8 @@ from pddlego.planning.validate import PlanFault
 from pddlego.runs.cells import Cell
 from pddlego.util.text import count
 
-PlanSteps = Generator[Event, None, None]
-
-OPTIMAL = Search("astar", "lmcut")
-"""The search whose plans have the fewest actions."""
+_OPTIMAL = Search("astar", "lmcut")
+"""A search whose plans have the fewest actions."""
 
 _TOO_LONG, _UNKNOWN = "too long", "bound not known"
 
@@ -62,14 +60,14 @@ _MESSAGES = {
     _TOO_LONG: "the plan works, and a shorter one is enough",
     _UNKNOWN: "the plan works, but how short one can be is not known: no plan for the intact domain was found in time",
 }
-"""What is said of a plan that works and is not counted as a solution."""
+"""Why a valid plan is not counted as a solution."""
 
 
 @dataclass(frozen=True)
 class PlanProposal:
     """The result of planning. `steps` are the actions of each level of the plan; without a plan, `kind` is the reason.
 
-    A `shortest` plan has the fewest levels that a plan for the intact domain can have.
+    `shortest` is true if no plan for the intact domain has fewer levels.
     """
 
     command: str
@@ -78,6 +76,12 @@ class PlanProposal:
     kind: str = ""
     message: str = ""
     shortest: bool = False
+
+
+def play(cell: Cell, setting: GraphplanSetting, options: GraphplanOptions, tools: Tools, budget: Budget) -> Body:
+    """Every event of the episode after the first. Ends by raising `EpisodeOver`."""
+    kind = ModelEpisode if parse_variant(cell.mode, MODES).mode.name == BY_MODEL else GraphplanEpisode
+    return kind(cell, setting, options, tools, budget).run()
 
 
 class TaskEpisode(ABC):
@@ -97,13 +101,11 @@ class TaskEpisode(ABC):
     def plan(self) -> Generator[Event, None, PlanProposal]:
         """Plan for the task in `domain`."""
 
-    def run(self) -> PlanSteps:
-        """Ends by raising `EpisodeOver`."""
-        setting, budget, cell = self.setting, self.budget, self.cell
-        yield started(cell, setting, self.tools, budget.limits, "graphplan")
+    def run(self) -> Body:
+        """Every event of the episode after the first. Ends by raising `EpisodeOver`."""
         goal = self.task.problem.goal
         goals = len(goal.parts) if isinstance(goal, And) else 1
-        yield TaskGiven(self.domain.name, self.task.name, self.task.size, goals, setting.share, self.removed)
+        yield TaskGiven(self.domain.name, self.task.name, self.task.size, goals, self.setting.share, self.removed)
         yield from self._conclude((yield from self.plan()))
 
     def faults(self, plan: Plan) -> Mapping[str, PlanFault | None]:
@@ -111,7 +113,7 @@ class TaskEpisode(ABC):
         domains = {"damaged": self.domain, "intact": self.setting.domain}
         return {name: validate(domain, self.task.problem, plan) for name, domain in domains.items()}
 
-    def _conclude(self, proposal: PlanProposal) -> PlanSteps:
+    def _conclude(self, proposal: PlanProposal) -> Body:
         faults, judge = self.faults(proposal.plan) if proposal.plan is not None else {}, self.options.judge
         valid = {name: fault is None for name, fault in faults.items()}
         bound: int | None = None
@@ -159,49 +161,25 @@ class TaskEpisode(ABC):
         if self._unit == "level" and proposal.shortest:
             return len(proposal.steps)
         if any(isinstance(event, Bounded) and event.most is None for event in self.tools.recorded or ()):
-            most = None  # it was not found then, and what is played again is what was
+            most = None  # a replay does not search for a plan that was not found in time
         else:
-            with self.budget.paused():  # not measured
-                most = self._levels() if self._unit == "level" else self._actions()
+            with self.budget.paused():  # the episode's clock excludes this search
+                most = self._fewest()
         yield Bounded(most, self._unit)
         return most
 
-    def _actions(self) -> int | None:
-        """The actions of an optimal plan in the intact domain, within the time of a planning call of its own."""
-        result = self.tools.planner.solve(self.setting.domain, self.task.problem, OPTIMAL)
+    def _fewest(self) -> int | None:
+        """The fewest levels or actions in the intact domain, within the time of a planning call of its own."""
+        planner, problem, domain = self.tools.planner, self.task.problem, self.setting.domain
+        if self._unit == "level":
+            levels = shortest_plan(planner, domain, problem)
+            return None if levels is None else len(levels)
+        result = planner.solve(domain, problem, _OPTIMAL)
         return len(result.plan or ()) if result.status in (PlanStatus.SOLVED, PlanStatus.ALREADY_TRUE) else None
 
-    def _levels(self) -> int | None:
-        """The levels of Graphplan alone in the intact domain, within the time of a planning call of its own."""
-        levels: int | None = None
 
-        def read(moment: object) -> None:
-            nonlocal levels
-            if isinstance(moment, Passed) and moment.ending == "found":
-                levels = len(moment.steps)
-
-        problem, domain = self.task.problem, self.setting.domain
-        result = self.tools.planner.solve(domain, problem, Graphplan(watch=read))
-        return 0 if result.status is PlanStatus.ALREADY_TRUE else levels
-
-
-UNREADABLE = "not a plan"
+_UNREADABLE = "not a plan"
 """The category of an answer that holds no plan."""
-
-SEARCH = Search("gbf", "hff")
-"""The search of the built-in model: it is fast, and any plan is good."""
-
-
-@dataclass(frozen=True)
-class PlanRequest:
-    """The context of a request, for the built-in model."""
-
-    episode: TaskEpisode
-
-    def solve(self) -> Plan | None:
-        """Plan with the planner in the domain that the prompt shows. None if it finds no plan."""
-        episode = self.episode
-        return episode.tools.planner.solve(episode.domain, episode.task.problem, SEARCH).plan
 
 
 class ModelEpisode(TaskEpisode):
@@ -216,18 +194,19 @@ class ModelEpisode(TaskEpisode):
         self._retries = 0 if NO_FEEDBACK in parse_variant(cell.mode, MODES).without else tools.retries
         self._prompts = Prompts("graphplan")
         self._chat = Chat(tools.model, budget)
+        self._request = PlanRequest(tools.planner, self.domain, self.task.problem)
         self._last: Plan | None = None
 
     def plan(self) -> Generator[Event, None, PlanProposal]:
         """Ask for a plan until one is valid or no retry is left. The last answer counts."""
         attempt = yield from refine(self._propose, self._retries)
         if self._last is None:
-            return PlanProposal("no plan", None, kind=UNREADABLE, message=attempt.failure)
+            return PlanProposal("no plan", None, kind=_UNREADABLE, message=attempt.failure)
         steps = tuple((str(step),) for step in self._last.steps)
         return PlanProposal(f"plan: {count(len(steps), 'action')}", self._last, steps)
 
     def _propose(self, retry: Retry) -> Generator[Event, None, Attempt[Plan]]:
-        answer = yield from self._chat.say("plan", self._question(retry), retry.attempt, PlanRequest(self))
+        answer = yield from self._chat.say("plan", self._question(retry), retry.attempt, self._request)
         feedback = self._read(answer)
         if self._last is not None:
             self.budget.step()
@@ -240,7 +219,7 @@ class ModelEpisode(TaskEpisode):
 
     def _question(self, retry: Retry) -> str:
         if retry.feedback is not None:
-            return self._prompts.render("graphplan/plan-again", feedback=retry.feedback, unreadable=UNREADABLE)
+            return self._prompts.render("graphplan/plan-again", feedback=retry.feedback, unreadable=_UNREADABLE)
         domain, problem = self.domain.text.strip(), str(self.task.problem).strip()
         return self._prompts.render(
             "graphplan/plan", domain=domain, problem=problem, action=f"({example_action(self.domain)})"
@@ -252,32 +231,22 @@ class ModelEpisode(TaskEpisode):
         try:
             plan = plan_in(answer, self.domain, self.task.problem).plan
         except PddlSyntaxError as error:
-            return Feedback(UNREADABLE, error.faults[0], tuple(error.faults[1:]))
+            return Feedback(_UNREADABLE, error.faults[0], tuple(error.faults[1:]))
         fault = self.faults(plan)[self.options.judge]
         if fault is not None and not plan.steps:
-            return Feedback(UNREADABLE, "it has no step of the form (action object …)")
+            return Feedback(_UNREADABLE, "it has no step of the form (action object …)")
         self._last = plan
         if fault is None:
             return None
         return Feedback(fault.kind.value, shortened(fault.what), (fault.advice,) if fault.advice else ())
 
 
-def play(cell: Cell, setting: GraphplanSetting, options: GraphplanOptions, tools: Tools) -> Iterator[Event]:
-    """Every event of the episode."""
-    budget = Budget(replace(tools.limits, steps=None))
-    kind = ModelEpisode if parse_variant(cell.mode, MODES).mode.name == BY_MODEL else GraphplanEpisode
-    return played(kind(cell, setting, options, tools, budget).run(), budget)
+class _RecordedTimeoutError(Exception):
+    """A replay has reached the moment at which planning timed out in the recorded episode."""
 
 
-class _TimedOutThenError(Exception):
-    """The recorded episode came no further in the time of its planning call."""
-
-
-def _timed_out(events: Sequence[Event]) -> tuple[int, str] | None:
-    """The number of moments before a recorded timeout, and its message.
-
-    With them, a replay on another machine ends at the same place.
-    """
+def _recorded_timeout(events: Sequence[Event]) -> tuple[int, str] | None:
+    """The number of moments before a recorded timeout, and its message: a faster machine must not replay more."""
     done = next((event for event in events if isinstance(event, PlanConcluded)), None)
     if done is None or done.kind != PlanStatus.TIMEOUT.value:
         return None
@@ -301,8 +270,8 @@ class GraphplanEpisode(TaskEpisode):
             memo=options.memo,
             seed=f"{cell.setting}/{cell.seed}",
         )
-        self._then = None if tools.recorded is None else _timed_out(tools.recorded)
-        self._told_moments = 0
+        self._timeout = None if tools.recorded is None else _recorded_timeout(tools.recorded)
+        self._moments = 0
         self._pruned = False
         self._steps: tuple[tuple[str, ...], ...] = ()
 
@@ -329,26 +298,25 @@ class GraphplanEpisode(TaskEpisode):
     def _solve(self) -> Generator[Event, None, PlanResult]:
         def solve(advise: Advise, watch: SearchWatcher) -> PlanResult:
             how = Graphplan(graph=self.search, task="whole", advise=advise, watch=watch)
-            limit = {} if left is None else {"seconds": left}
-            return self.tools.planner.solve(self.domain, problem, how, **limit)
+            return self.tools.planner.solve(self.domain, problem, how, left)
 
         left, problem = self.budget.seconds_left, self.task.problem
         try:
             return (yield from planning(solve, self._react))
-        except _TimedOutThenError as error:
+        except _RecordedTimeoutError as error:
             return PlanResult(PlanStatus.TIMEOUT, problem.goal, None, str(error))
 
     def _react(self, moment: AdviceQuestion | SearchMoment) -> Generator[Event, None, tuple[str, ...]]:
         if isinstance(moment, AdviceQuestion):
             return (yield from Advisers(self.budget, self.tools.model, self.tools.model).ask(moment))
-        yield from self._told(moment)
+        yield from self._recorded(moment)
         return ()
 
-    def _told(self, moment: SearchMoment) -> Iterator[Event]:
+    def _recorded(self, moment: SearchMoment) -> Iterator[Event]:
         if not isinstance(moment, SearchProgress):
-            if self._then is not None and self._told_moments >= self._then[0]:
-                raise _TimedOutThenError(self._then[1])
-            self._told_moments += 1
+            if self._timeout is not None and self._moments >= self._timeout[0]:
+                raise _RecordedTimeoutError(self._timeout[1])
+            self._moments += 1
         if isinstance(moment, LevelAdded):
             self.budget.step()
             self._pruned = self._pruned or bool(moment.pruned)

@@ -1,6 +1,20 @@
 """Generalized planning (Silver et al., 2024): a model writes a program that plans for every task of a domain."""
 
-from pddlego.methods.base import lazy_method
+from pddlego.methods.base import Method, part
 from pddlego.methods.programs.options import MODES
 
-METHOD = lazy_method("programs", MODES, __name__)
+
+class _Programs(Method):
+    name = "programs"
+    modes = MODES
+    options = part("options.OPTIONS")
+    measuring = part("events.MEASURING")
+    events = part("events.EVENTS")
+    screen = part("events.SCREEN")
+    load = part("setting.load")
+    builtin_model = part("setting.builtin_model")
+    upper_bound = part("setting.upper_bound")
+    play = part("play.play")
+
+
+METHOD = _Programs()

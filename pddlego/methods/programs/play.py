@@ -1,34 +1,55 @@
-"""Plays a cell of generalized planning, for the first time or again."""
+"""Plays a cell of generalized planning (Silver et al., 2024): with a model that writes a program, or with a baseline.
+
+The model writes a summary, a strategy and an implementation. The program is tried on the training tasks in their order,
+and its first failure goes back to the model, in one growing conversation, a few times at most. The last program is
+evaluated on larger tasks, whether it solves the training tasks or not.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
-from dataclasses import replace
+import random
+import re
+import time
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, replace
 
-from pddlego.episode.budget import Budget
-from pddlego.episode.events import Event, Isolated
-from pddlego.episode.lifecycle import played
-from pddlego.methods.base import Tools, parse_variant, started
-from pddlego.methods.programs.baselines import Baseline
-from pddlego.methods.programs.episode import ProgramDialogue, ProgramTask
-from pddlego.methods.programs.events import Began
-from pddlego.methods.programs.loading import ProgramSetting
-from pddlego.methods.programs.options import MODES, NO_NAMES, PLAN, PROGRAM, ProgramOptions
+from pddlego.episode.ask import Chat
+from pddlego.episode.budget import Budget, EpisodeOver
+from pddlego.episode.events import Event, Isolated, Outcome, Rejected
+from pddlego.episode.lifecycle import Body
+from pddlego.episode.loop import Attempt, Retry, refine
+from pddlego.errors import TooManyCasesError
+from pddlego.methods.base import Tools, Variant, parse_variant
+from pddlego.methods.planning_settings import example_action
+from pddlego.methods.programs.events import SOLVED, Began, Evaluated, ProgramWritten, Ran
+from pddlego.methods.programs.options import MODES, NO_COT, NO_DEBUG, NO_NAMES, PLAN, PROGRAM, ProgramOptions
+from pddlego.methods.programs.setting import SHOWN, ProgramSetting, task_limits
+from pddlego.methods.programs.trial import Trial, TrialKind, attempt, operators
+from pddlego.models.base import Feedback
+from pddlego.models.prompts import Prompts
+from pddlego.pddl import Domain
+from pddlego.pddl.problem import abbreviated
+from pddlego.planning import Plan, PlanStatus, PlanStep, Search, validate
+from pddlego.planning.world import Simulator, World
 from pddlego.runs.cells import Cell
 from pddlego.sandbox import Sandbox
+from pddlego.tasks import Split, Task, Tasks
+from pddlego.util.answers import python_blocks, spoken
+from pddlego.util.limits import Work
 
 
-def play(cell: Cell, setting: ProgramSetting, options: ProgramOptions, tools: Tools) -> Iterator[Event]:
-    """Every event of the episode."""
-    budget = Budget(replace(tools.limits, steps=None))
-    return played(_episode(cell, setting, options, tools, budget), budget)
+@dataclass(frozen=True)
+class ProgramTask:
+    """What the model is shown and evaluated on: the text of the domain, the domain, and the tasks."""
+
+    text: str
+    domain: Domain
+    tasks: Tasks
 
 
-def _episode(
-    cell: Cell, setting: ProgramSetting, options: ProgramOptions, tools: Tools, budget: Budget
-) -> Generator[Event, None, None]:
+def play(cell: Cell, setting: ProgramSetting, options: ProgramOptions, tools: Tools, budget: Budget) -> Body:
+    """Every event of the episode after the first. Ends by raising `EpisodeOver`."""
     variant = parse_variant(cell.mode, MODES)
-    yield started(cell, setting, tools, budget.limits, "programs")
     if NO_NAMES in variant.without:
         task = ProgramTask(*setting.nameless(cell.seed))
     else:
@@ -41,7 +62,289 @@ def _episode(
         with Sandbox(options.isolation) as sandbox:
             yield Isolated(options.isolation, sandbox.layers())
             yield from ProgramDialogue(task, variant, options, tools, budget, sandbox).run()
-    baseline = Baseline(task.domain, task.tasks, options, tools, budget)
-    if variant.mode.name == PLAN:
-        yield from baseline.plan()
-    yield from baseline.walk(f"{cell.setting}/{cell.seed}")
+    else:
+        baseline = Baseline(task, options, tools, budget)
+        yield from baseline.plan() if variant.mode.name == PLAN else baseline.walk(f"{cell.setting}/{cell.seed}")
+    solved, total = round(budget.score * len(task.tasks.evaluation)), len(task.tasks.evaluation)
+    raise EpisodeOver(Outcome.WON if solved == total else Outcome.LOST, f"{solved} of {total} evaluation tasks solved")
+
+
+_PAPER_MARK = "```python"
+
+_BETWEEN = "\n\n\n"
+
+_DEFINES = re.compile(r"^def\s+get_plan\b", re.MULTILINE)
+
+
+def code_of(answer: str, paper: bool = False) -> str:
+    """The code in an answer: the blocks up to the first that defines `get_plan`; without any block the whole answer.
+
+    The paper's code takes the first block that is marked as Python.
+    """
+    if paper:
+        _, mark, rest = answer.partition(_PAPER_MARK)
+        return rest.partition("```")[0] if mark else answer
+    text = spoken(answer)
+    blocks = python_blocks(text)
+    for number, block in enumerate(blocks):
+        if _DEFINES.search(block):
+            return _BETWEEN.join(blocks[: number + 1]).rstrip()
+    return _BETWEEN.join(blocks).rstrip() if blocks else text.strip()
+
+
+def grown(kept: str, code: str) -> str:
+    """The program with new code appended."""
+    return f"{kept}{_BETWEEN}{code}" if kept else code
+
+
+LIMITS = {TrialKind.TIMEOUT: "task_timeout", TrialKind.MEMORY: "task_memory"}
+"""The options that limit a task."""
+
+_HOPELESS, _HURRIED, _LEAST = 2, 0.01, 0.1
+"""With `hurry`, an evaluation task that follows so many exhausted tasks gets this share of its seconds, at least so
+many. The first of the exhausted tasks is a training task."""
+
+
+def _feedback(trial: Trial, task: Task) -> Feedback:
+    evidence = (trial.traceback or trial.advice or trial.reason,)
+    return Feedback(trial.kind.value, f"on {task.name}: {trial.message}", tuple(filter(None, evidence)))
+
+
+class ProgramDialogue:
+    """The conversation about one program. `kept` is the program so far, without answers that are not Python."""
+
+    def __init__(
+        self,
+        task: ProgramTask,
+        variant: Variant,
+        options: ProgramOptions,
+        tools: Tools,
+        budget: Budget,
+        sandbox: Sandbox,
+    ) -> None:
+        self.given, self.options, self.budget, self.sandbox = task, options, budget, sandbox
+        self.reasons = NO_COT not in variant.without
+        self.rounds = 0 if NO_DEBUG in variant.without else options.debug_rounds
+        self.kept = ""
+        self._failed: tuple[Trial, Task] | None = None  # the last failure on a training task
+        self._exhausted = 0  # exhausted tasks in a row, the first of them in training
+        self._chat = Chat(tools.model, budget)
+        self._prompts = Prompts("programs")
+
+    @property
+    def _paper(self) -> bool:
+        return self.options.parity == "paper"
+
+    def run(self) -> Body:
+        """Summary, strategy, program, corrections, evaluation."""
+        if self.reasons:
+            yield from self._chat.say("summarize", self._prompts.render("programs/summarize", **self._tasks()))
+            yield from self._chat.say("strategy", self._prompts.render("programs/strategy"))
+        attempt = yield from refine(self._propose, self.rounds)
+        yield from self._evaluate(attempt.tries, final=True)
+
+    def _tasks(self) -> dict[str, object]:
+        shown = self.given.tasks.training[:SHOWN]
+        return {"domain": self.given.text.strip(), "tasks": [abbreviated(task.problem) for task in shown]}
+
+    def _propose(self, retry: Retry) -> Generator[Event, None, Attempt[str]]:
+        """Ask for a program and try it on the training tasks until it fails."""
+        answer, limit = retry.attempt + 1, ""
+        if self._failed is None:
+            reply = yield from self._chat.say("implement", self._implement())
+        else:
+            trial, task = self._failed
+            if trial.kind in LIMITS:
+                limit = f"{LIMITS[trial.kind]} ({trial.message})"
+            reply = yield from self._chat.say("debug", self._debug(trial, task), retry.attempt - 1, limit=limit)
+        program = yield from self._written(reply, answer)
+        self._failed = yield from self._failure(program, answer)
+        if self._failed is None:
+            return Attempt(reply, program)
+        feedback = _feedback(*self._failed)
+        yield Rejected(retry.attempt, feedback, attempts=retry.attempts)
+        if answer <= self.rounds and self.options.curve:
+            yield from self._evaluate(answer, final=False)
+        return Attempt(reply, feedback=feedback)
+
+    def _implement(self) -> str:
+        domain = self.given.domain
+        predicate = next((candidate for candidate in domain.predicates if candidate.parameters), domain.predicates[0])
+        fact = (predicate.name, *(parameter.name.lstrip("?") for parameter in predicate.parameters))
+        return self._prompts.render(
+            "programs/implement",
+            **self._tasks(),
+            reasoned=self.reasons,
+            typed=bool(domain.supertypes),
+            fact=fact,
+            action=f"({example_action(domain)})",
+        )
+
+    def _written(self, reply: str, answer: int) -> Generator[Event, None, str]:
+        """The program with the code of an answer."""
+        code = code_of(reply, self._paper)
+        program = grown(self.kept, code)
+        self.budget.step()
+        yield ProgramWritten(self.budget.usage.steps, f"program {answer}", answer, code, program)
+        return program
+
+    def _failure(self, program: str, answer: int) -> Generator[Event, None, tuple[Trial, Task] | None]:
+        """The first training task that a program fails, with the trial; None if it solves all of them."""
+        for number, task in enumerate(self.given.tasks.training):
+            trial = yield from self._try("training", number, task, program, answer)
+            if not trial.solved:
+                if not self._is_no_python(trial):
+                    self.kept = program
+                self._exhausted = int(trial.kind in LIMITS)
+                return trial, task
+        self.kept, self._exhausted = program, 0
+        return None
+
+    def _is_no_python(self, trial: Trial) -> bool:
+        """Whether an answer is not kept. The paper's code searches all texts about the failure for `SyntaxError`."""
+        texts = (trial.traceback, trial.message, trial.shown)
+        return any("SyntaxError" in text for text in texts) if self._paper else trial.unreadable
+
+    def _try(self, split: Split, number: int, task: Task, program: str, answer: int) -> Generator[Event, None, Trial]:
+        self.budget.check_time()
+        limits, left = task_limits(self.options, split == "evaluation"), self.budget.seconds_left
+        if split == "evaluation" and self.options.hurry and self._exhausted >= _HOPELESS:
+            limits = replace(limits, seconds=min(limits.seconds, max(_LEAST, limits.seconds * _HURRIED)))
+        shorter = left is not None and left < limits.seconds
+        if shorter and left is not None:
+            limits = replace(limits, seconds=left, patience=1.0)
+        trial = attempt(self.sandbox, program, self.given.domain, task, limits, self._paper)
+        if trial.kind is TrialKind.TIMEOUT:
+            self.budget.check_time(shorter)
+        yield Ran(
+            split,
+            number,
+            task.name,
+            task.size,
+            trial.kind.value,
+            length=trial.length,
+            seconds=trial.seconds,
+            message=trial.message,
+            answer=answer,
+        )
+        return trial
+
+    def _evaluate(self, answer: int, final: bool) -> Body:
+        tasks = self.given.tasks.evaluation
+        solved = 0
+        for number, task in enumerate(tasks):
+            trial = yield from self._try("evaluation", number, task, self.kept, answer)
+            if trial.kind not in LIMITS:
+                self._exhausted = 0
+            elif self._exhausted:
+                self._exhausted += 1
+            solved += trial.solved
+            if final:
+                self.budget.score = solved / len(tasks)
+        if final:
+            self.budget.step()
+        yield Evaluated(
+            self.budget.usage.steps,
+            f"evaluation: {solved} of {len(tasks)}",
+            solved,
+            len(tasks),
+            answer=answer,
+            final=final,
+            program=self.kept,
+        )
+
+    def _debug(self, trial: Trial, task: Task) -> str:
+        # The paper's code reports exhausted memory as a time-out.
+        kind = TrialKind.TIMEOUT if self._paper and trial.kind is TrialKind.MEMORY else trial.kind
+        return self._prompts.render(
+            "programs/debug",
+            task=abbreviated(task.problem),
+            kind=kind.value,
+            traceback=trial.traceback,
+            shown=trial.shown,
+            action=trial.action,
+            time=trial.time,
+            reason=trial.reason,
+            advice=trial.advice,
+            operators=operators(self.given.domain),
+            seconds=f"{self.options.task_timeout:g}",
+            memory=self.options.task_memory,
+        )
+
+
+SEARCH = Search("gbf", "hff", "auto")
+"""The search of mode `plan`: greedy best-first search with FF, because any plan is good and the tasks are large."""
+
+_KINDS = {
+    PlanStatus.SOLVED: SOLVED,
+    PlanStatus.ALREADY_TRUE: SOLVED,
+    PlanStatus.TIMEOUT: "timeout",
+    PlanStatus.MEMORY: "memory",
+}
+"""The kinds of results of the planner; another status is counted by its own name."""
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """What programs are compared with: a planner, which also solves the training tasks, and a random policy."""
+
+    given: ProgramTask
+    options: ProgramOptions
+    tools: Tools
+    budget: Budget
+
+    def plan(self) -> Body:
+        """Solve with the planner. Time is wall time, because the planner runs in a process of its own."""
+        yield from self._tried("training", self._planned)
+        yield from self._tried("evaluation", self._planned)
+
+    def walk(self, seed: str) -> Body:
+        """The paper's random policy: random actions until the goal, a dead end, or the horizon is reached."""
+        rng = random.Random(seed)
+        yield from self._tried("evaluation", lambda task, seconds: self._walked(task, seconds, rng))
+
+    def _tried(self, split: Split, solve: Callable[[Task, float], tuple[str, int, str]]) -> Body:
+        """Try every task of a split. `solve` gets the seconds, and returns the kind, plan length and message."""
+        tasks = self.given.tasks.of(split)
+        solved = 0
+        for number, task in enumerate(tasks):
+            self.budget.check_time()
+            limit, left = task_limits(self.options, split == "evaluation").seconds, self.budget.seconds_left
+            began = time.perf_counter()
+            kind, length, message = solve(task, limit if left is None else min(limit, left))
+            if kind == "timeout":
+                self.budget.check_time(left is not None and left < limit)
+            solved += kind == SOLVED
+            if split == "evaluation":
+                self.budget.score = solved / len(tasks)
+            took = time.perf_counter() - began
+            yield Ran(split, number, task.name, task.size, kind, length=length, seconds=took, message=message)
+        self.budget.step()
+        command = f"{split}: {solved} of {len(tasks)}"
+        yield Evaluated(self.budget.usage.steps, command, solved, len(tasks), final=split == "evaluation")
+
+    def _planned(self, task: Task, seconds: float) -> tuple[str, int, str]:
+        result = self.tools.planner.solve(self.given.domain, task.problem, SEARCH, seconds)
+        return _KINDS.get(result.status, result.status.value), len(result.plan or ()), result.message
+
+    def _walked(self, task: Task, seconds: float, rng: random.Random) -> tuple[str, int, str]:
+        world = World(self.given.domain, task.problem, Work(seconds=seconds))
+        done: list[PlanStep] = []
+        try:
+            reason = self._walk(Simulator(world, task.problem.facts), task, done, rng)
+        except TooManyCasesError:
+            reason = "timeout"
+        if reason:
+            return reason, len(done), ""
+        valid = validate(self.given.domain, task.problem, Plan(tuple(done)), Work()) is None
+        return (SOLVED if valid else "plan semantics"), len(done), ""
+
+    def _walk(self, simulator: Simulator, task: Task, done: list[PlanStep], rng: random.Random) -> str:
+        """Do random steps. Returns why the goal was not reached, or an empty text. Raises `TooManyCasesError`."""
+        while not simulator.world.holds(task.problem.goal, simulator.state, {}):
+            possible = list(simulator.applicable()) if len(done) < self.options.horizon else []
+            if not possible:
+                return "horizon" if len(done) >= self.options.horizon else "dead end"
+            done.append(rng.choice(possible))
+            simulator.do(done[-1])
+        return ""

@@ -1,4 +1,4 @@
-"""Runs a program on a task, and says what came of it in the kinds of the paper (Silver et al., 2024, section 3)."""
+"""Runs a program on a task; its result is of one of the kinds of the paper (Silver et al., 2024, section 3)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pddlego.errors import UsageError
-from pddlego.methods.programs.events import DESCRIBED, SOLVED, Evaluated, ProgramWritten
+from pddlego.methods.programs.events import EVENTS, SOLVED, Evaluated, ProgramWritten
 from pddlego.pddl import Domain
 from pddlego.pddl.conditions import And
 from pddlego.pddl.sexpr import Sexpr, read_sexprs
@@ -24,13 +24,13 @@ from pddlego.util.files import read_text
 FUNCTION = "get_plan"
 
 _MOST_ACTIONS = 100_000
-"""Actions of a plan that are looked at: validating them takes seconds already."""
+"""The longest plan that is validated; that takes seconds already."""
 
-BEFORE, _AFTER, SHOWN = 40, 5, 2_000
-"""Actions around a failing one that a prompt shows, and characters of anything else."""
+_BEFORE, _AFTER = 40, 5
+"""The numbers of actions before and after a failing action that a prompt shows."""
 
-WHOLE = 200_000
-"""Characters that a prompt shows where the paper's code shows everything: more than models read."""
+_SHOWN, _WHOLE = 2_000, 200_000
+"""The most characters of a text that a prompt shows; the second where the paper's code shows everything."""
 
 _ACTION = re.compile(r"\(\s*([^\s()]+)((?:\s+[^\s()]+)*)\s*\)\Z")
 
@@ -49,9 +49,9 @@ class TrialKind(str, Enum):
 
 @dataclass(frozen=True)
 class Trial:
-    """What came of one task. `message` says it in a line; the rest is what a prompt may show of it.
+    """The result of a program on one task: `message` in a line, and details for a prompt.
 
-    `unreadable` says that the text is not Python at all, `plan` is a valid one.
+    `unreadable` is true if the text is not Python. `plan` is there if it is valid.
     """
 
     kind: TrialKind
@@ -73,9 +73,7 @@ class Trial:
 
 
 def arguments_of(domain: Domain, task: Task) -> tuple[set[Any], set[Any], set[Any]]:
-    """What `get_plan` is called with: objects as names, or as pairs with their types where the domain has types; facts
-    and goals as tuples.
-    """
+    """The arguments of `get_plan`: objects (with their types, if the domain has types), facts and goals, as tuples."""
     problem = task.problem
     objects_in_order = sorted((*domain.constants, *problem.objects), key=lambda obj: obj.name)
     objects = {(obj.name, obj.type) if domain.supertypes else obj.name for obj in objects_in_order}
@@ -92,7 +90,7 @@ def _tuples(part: Sexpr) -> Sexpr:
 def attempt(sandbox: Sandbox, program: str, domain: Domain, task: Task, limits: SandboxLimits, whole: bool) -> Trial:
     """Load the program in a process of its own and let it plan for a task; the plan is validated here.
 
-    `whole` shows everything that it returned, as the paper's code does.
+    With `whole`, details contain everything that the program returned, as in the paper's code.
     """
     with sandbox.open(program, limits) as session:
         result = session.loaded
@@ -117,9 +115,9 @@ def _failed(result: CallResult) -> Trial:
 
 
 def judged(value: Any, seconds: float, domain: Domain, task: Task, whole: bool) -> Trial:
-    """What is to be said of what a program returned."""
+    """The result for a value that a program returned."""
     if not isinstance(value, list):
-        shown = _cut(repr(value), WHOLE if whole else SHOWN)
+        shown = _cut(repr(value), _WHOLE if whole else _SHOWN)
         return Trial(TrialKind.NO_PLAN, f"returned {shown[:80]}, which is not a list", seconds, shown=shown)
     if len(value) > _MOST_ACTIONS:
         return Trial(TrialKind.NO_PLAN, f"returned {len(value):,} actions, more than can be looked at", seconds)
@@ -168,7 +166,7 @@ def _why_not(domain: Domain, step: PlanStep) -> str:
 
 def _invalid(fault: PlanFault, value: list[Any], seconds: float, whole: bool) -> Trial:
     time = len(value) - 1 if fault.time is None else fault.time
-    # As the validator VAL, whose words the paper's prompts quote: of unknown objects it says nothing.
+    # The validator VAL, which the paper's prompts quote, reports only preconditions and goals.
     nameless = whole and fault.kind not in (FaultKind.PRECONDITION, FaultKind.GOAL)
     return Trial(
         TrialKind.SEMANTICS,
@@ -183,16 +181,16 @@ def _invalid(fault: PlanFault, value: list[Any], seconds: float, whole: bool) ->
     )
 
 
-def _cut(text: str, most: int = SHOWN) -> str:
+def _cut(text: str, most: int = _SHOWN) -> str:
     """The beginning of a text that a program made."""
     return text if len(text) <= most else f"{text[:most]} …"
 
 
 def shown_plan(plan: list[Any], time: int, whole: bool = False) -> str:
-    """A plan as a prompt shows it: of a long one what is around the step that matters."""
+    """A plan as a prompt shows it: the actions around the step at `time`, or the `whole` plan."""
     if whole:
-        return _cut(repr(plan), WHOLE)
-    first, last = max(0, time - BEFORE), time + 1 + _AFTER
+        return _cut(repr(plan), _WHOLE)
+    first, last = max(0, time - _BEFORE), time + 1 + _AFTER
     parts = [_cut(repr(step)) for step in plan[first:last]]
     parts = [*(["…"] if first else []), *parts, *(["…"] if last < len(plan) else [])]
     return f"[{', '.join(parts)}]"
@@ -210,7 +208,7 @@ def program_in(place: Path) -> str:
         return read_text(place)
     if not place.exists():
         raise UsageError(f"{place} holds no program", "There is no such file.", "Name a Python file, or a run folder.")
-    events = read_journal(find_journal(place), Codec(lambda method: DESCRIBED)).events
+    events = read_journal(find_journal(place), Codec(lambda method: EVENTS)).events
     written = [event.text for event in events if isinstance(event, ProgramWritten)]
     kept = [event.program for event in events if isinstance(event, Evaluated) and event.program]
     if not written:

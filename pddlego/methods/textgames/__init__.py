@@ -1,6 +1,20 @@
 """Text games (the paper PDDLEGO): an agent keeps a PDDL problem of what it has seen, and plans with it."""
 
-from pddlego.methods.base import lazy_method
+from pddlego.methods.base import Method, part
 from pddlego.methods.textgames.options import MODES
 
-METHOD = lazy_method("textgames", MODES, __name__)
+
+class _TextGames(Method):
+    name = "textgames"
+    modes = MODES
+    options = part("options.OPTIONS")
+    measuring = part("measure.MEASURING")
+    events = part("events.EVENTS")
+    screen = part("screen.SCREEN")
+    load = part("loading.load")
+    builtin_model = part("reference_model.builtin_model")
+    upper_bound = part("loading.upper_bound")
+    run = part("play.play")
+
+
+METHOD = _TextGames()

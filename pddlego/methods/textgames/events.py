@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pddlego.display.console import Glyphs
-from pddlego.display.description import Describe, Description, Line, change_lines, changes
-from pddlego.episode.events import Event
+from pddlego.display.description import Description, Line, MethodEvent, change_lines, changes
 from pddlego.planning import TriedRung
 from pddlego.planning.result import NOTHING_THERE
 from pddlego.util.text import one_line
 
 
-class GameEvent(Event):
+class GameEvent(MethodEvent):
     """An event of a text game."""
 
     method = "textgames"
@@ -46,6 +45,17 @@ class Observed(GameEvent):
     repeated: bool = False
     task: str = ""
 
+    def describe(self, glyphs: Glyphs) -> Description:
+        style = "yellow" if self.refused else ""
+        command = f"{self.command} {glyphs.arrow} " if self.command is not None else ""
+        brief = [Line(f"{self.step:>3}  {command}{one_line(self.read or self.text, 2000)}", style)]
+        if self.mismatch:
+            brief.append(Line(f"     ! {self.mismatch}", "yellow"))
+        title = "the game begins" if self.command is None else self.command
+        note = "refused" if self.refused else self.mismatch
+        body = (Line(self.text), *([Line(note)] if note else []))
+        return Description("observed", Line(f"{self.step}. {title}"), tuple(brief), body)
+
 
 @dataclass(frozen=True)
 class PlannedStep:
@@ -75,6 +85,15 @@ class Planned(GameEvent):
     def plan_actions(self) -> tuple[str, ...]:
         return tuple(step.action for step in self.plan)
 
+    def describe(self, glyphs: Glyphs) -> Description:
+        tried = (Line(f"{rung.name}: {status_of(rung)}") for rung in self.tried)
+        steps = (Line(f"{step.action}  {step.command}") for step in self.plan)
+        if self.rung is None:
+            return Description("planned", Line("no goal has a plan"), (), (*tried, *steps))
+        title = f"plan for '{self.rung}'"
+        commands = ", ".join(step.command or step.action for step in self.plan)
+        return Description("planned", Line(title), (Line(f"     {title}: {commands}", "green"),), (*tried, *steps))
+
 
 @dataclass(frozen=True)
 class Resumed(GameEvent):
@@ -94,6 +113,14 @@ class Resumed(GameEvent):
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     written: str = ""
+
+    def describe(self, glyphs: Glyphs) -> Description:
+        brief = [Line(f"     goes on after step {self.step} of {self.source}", "cyan")]
+        if self.corrected is not None:
+            corrected = changes(self.added, self.removed, glyphs) or "nothing"
+            brief.append(Line(f"     corrected by a person: {corrected}", "cyan"))
+        title = Line(f"resumed after step {self.step} of {self.source}")
+        return Description("accepted", title, tuple(brief), change_lines(self.added, self.removed, glyphs))
 
 
 Verdict = Literal["wrong", "stale", "missing"]
@@ -137,6 +164,17 @@ class FactsChecked(GameEvent):
     new: tuple[str, ...] = ()
     rejected: bool = False
 
+    def describe(self, glyphs: Glyphs) -> Description:
+        of = " of the rejected answer" if self.rejected else ""
+        summary = f"facts{of}: {sum(self.right.values())} right"
+        counts = Counter(error.verdict for error in self.errors)
+        summary = ", ".join((summary, *(f"{number} {verdict}" for verdict, number in counts.items())))
+        lines = tuple(
+            Line(f"{error.verdict} since step {error.since}: {error.fact}", "magenta") for error in self.errors
+        )
+        brief = tuple(Line(f"     {error.verdict}: {error.fact}", "magenta") for error in self.errors)
+        return Description("facts", Line(summary), brief, lines)
+
 
 @dataclass(frozen=True)
 class GameRead(GameEvent):
@@ -145,62 +183,13 @@ class GameRead(GameEvent):
     type = "game_read"
     problem: str
 
+    def describe(self, glyphs: Glyphs) -> Description:
+        return Description("", Line("the built-in reader's problem"), (), tuple(map(Line, self.problem.splitlines())))
+
 
 def status_of(tried: TriedRung) -> str:
     """What came of a goal; one that is true because nothing is there yet is called that."""
     return "nothing there yet" if tried.message == NOTHING_THERE else tried.status.value
 
 
-def _observed(event: Observed, glyphs: Glyphs) -> Description:
-    style = "yellow" if event.refused else ""
-    command = f"{event.command} {glyphs.arrow} " if event.command is not None else ""
-    brief = [Line(f"{event.step:>3}  {command}{one_line(event.read or event.text, 2000)}", style)]
-    if event.mismatch:
-        brief.append(Line(f"     ! {event.mismatch}", "yellow"))
-    title = "the game begins" if event.command is None else event.command
-    note = "refused" if event.refused else event.mismatch
-    body = (Line(event.text), *([Line(note)] if note else []))
-    return Description("observed", Line(f"{event.step}. {title}"), tuple(brief), body)
-
-
-def _planned(event: Planned, glyphs: Glyphs) -> Description:
-    tried = (Line(f"{rung.name}: {status_of(rung)}") for rung in event.tried)
-    steps = (Line(f"{step.action}  {step.command}") for step in event.plan)
-    if event.rung is None:
-        return Description("planned", Line("no goal has a plan"), (), (*tried, *steps))
-    title = f"plan for '{event.rung}'"
-    commands = ", ".join(step.command or step.action for step in event.plan)
-    return Description("planned", Line(title), (Line(f"     {title}: {commands}", "green"),), (*tried, *steps))
-
-
-def _resumed(event: Resumed, glyphs: Glyphs) -> Description:
-    brief = [Line(f"     goes on after step {event.step} of {event.source}", "cyan")]
-    if event.corrected is not None:
-        corrected = changes(event.added, event.removed, glyphs) or "nothing"
-        brief.append(Line(f"     corrected by a person: {corrected}", "cyan"))
-    title = Line(f"resumed after step {event.step} of {event.source}")
-    return Description("accepted", title, tuple(brief), change_lines(event.added, event.removed, glyphs))
-
-
-def _facts_checked(event: FactsChecked, glyphs: Glyphs) -> Description:
-    of = " of the rejected answer" if event.rejected else ""
-    summary = f"facts{of}: {sum(event.right.values())} right"
-    counts = Counter(error.verdict for error in event.errors)
-    summary = ", ".join((summary, *(f"{number} {verdict}" for verdict, number in counts.items())))
-    lines = tuple(Line(f"{error.verdict} since step {error.since}: {error.fact}", "magenta") for error in event.errors)
-    brief = tuple(Line(f"     {error.verdict}: {error.fact}", "magenta") for error in event.errors)
-    return Description("facts", Line(summary), brief, lines)
-
-
-def _game_read(event: GameRead, glyphs: Glyphs) -> Description:
-    return Description("", Line("the built-in reader's problem"), (), tuple(map(Line, event.problem.splitlines())))
-
-
-DESCRIBED: Mapping[type[Event], Describe] = {
-    Observed: _observed,
-    Planned: _planned,
-    Resumed: _resumed,
-    FactsChecked: _facts_checked,
-    GameRead: _game_read,
-}
-"""Every event that a text game adds, with what is said of it."""
+EVENTS = tuple(GameEvent.__subclasses__())

@@ -1,6 +1,20 @@
 """Thought of Search (Cao et al., 2024): a model writes a search space, unit tests correct it, a search solves all."""
 
-from pddlego.methods.base import lazy_method
+from pddlego.methods.base import Method, part
 from pddlego.methods.thought_of_search.options import MODES
 
-METHOD = lazy_method("thought_of_search", MODES, __name__)
+
+class _ThoughtOfSearch(Method):
+    name = "thought_of_search"
+    modes = MODES
+    options = part("options.OPTIONS")
+    measuring = part("measure.MEASURING")
+    events = part("events.EVENTS")
+    screen = part("screen.SCREEN")
+    load = part("loading.load")
+    builtin_model = part("reference_model.builtin_model")
+    upper_bound = part("loading.upper_bound")
+    play = part("play.play")
+
+
+METHOD = _ThoughtOfSearch()

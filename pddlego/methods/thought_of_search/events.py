@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from pddlego.display.console import Glyphs
-from pddlego.display.description import Describe, Description, Line, in_one_line
-from pddlego.episode.events import Event
+from pddlego.display.description import Description, Line, MethodEvent, in_one_line
 from pddlego.methods.thought_of_search.space import Which
 from pddlego.util.text import count
 
@@ -17,7 +15,7 @@ TestStage = Literal["goal", "soundness", "completeness"]
 PASSED, SOLVED = "passed", "solved"
 
 
-class SearchEvent(Event):
+class SearchEvent(MethodEvent):
     """An event of Thought of Search."""
 
     method = "thought_of_search"
@@ -158,7 +156,4 @@ def _result(good: bool, text: str, message: str, glyphs: Glyphs) -> Description:
     return Description("planned", line, () if good else (line,), body)
 
 
-DESCRIBED: Mapping[type[Event], Describe] = {
-    event: event.describe for event in (Prepared, Coded, Tested, SearchRunning, Attempted, Finished)
-}
-"""The events of Thought of Search with their descriptions."""
+EVENTS = tuple(SearchEvent.__subclasses__())

@@ -9,8 +9,8 @@ from typing import Any
 from pddlego.episode.ask import Chat
 from pddlego.episode.budget import Budget, EpisodeOver
 from pddlego.episode.events import Event, Isolated, Outcome, Rejected
-from pddlego.episode.lifecycle import Body, played
-from pddlego.methods.base import Tools, parse_variant, started
+from pddlego.episode.lifecycle import Body
+from pddlego.methods.base import Tools, parse_variant
 from pddlego.methods.thought_of_search.events import (
     PASSED,
     SOLVED,
@@ -65,14 +65,8 @@ _Checking = Generator[Event, None, "Fault | None"]
 """Yields the events of a check, and returns the first fault that is found."""
 
 
-def play(cell: Cell, setting: SearchSetting, options: SearchOptions, tools: Tools) -> Iterator[Event]:
-    """Every event of the episode."""
-    budget = Budget(replace(tools.limits, steps=None))
-    return played(_episode(cell, setting, options, tools, budget), budget)
-
-
-def _episode(cell: Cell, setting: SearchSetting, options: SearchOptions, tools: Tools, budget: Budget) -> Body:
-    yield started(cell, setting, tools, budget.limits, "thought_of_search")
+def play(cell: Cell, setting: SearchSetting, options: SearchOptions, tools: Tools, budget: Budget) -> Body:
+    """Every event of the episode after the first. Ends by raising `EpisodeOver`."""
     with Sandbox(options.isolation) as sandbox:
         yield Isolated(options.isolation, sandbox.layers())
         with setting.space.judge(sandbox, cell.seed) as judge:

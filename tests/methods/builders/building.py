@@ -9,9 +9,9 @@ from typing import Any
 
 from pddlego.episode.events import Event, Limits
 from pddlego.methods.base import Tools
+from pddlego.methods.builders import METHOD
 from pddlego.methods.builders.loading import load
 from pddlego.methods.builders.options import BuilderOptions
-from pddlego.methods.builders.play import play
 from pddlego.methods.builders.reference import BuilderReference
 from pddlego.models import Completion, Request
 from pddlego.planning import Planner
@@ -45,7 +45,7 @@ def build(
     cell = Cell(setting, mode, model.name, seed)
     chosen = BuilderOptions(**options)
     tools = Tools(model, planner, Limits(None), retries)
-    return list(play(cell, load(setting, chosen), chosen, tools))
+    return list(METHOD.run(cell, load(setting, chosen), chosen, tools))
 
 
 def of(events: list[Event], kind: type[Any]) -> list[Any]:

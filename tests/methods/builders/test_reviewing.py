@@ -11,12 +11,12 @@ from pddlego.episode.approval import Decision, Question
 from pddlego.episode.events import Ended, Judged, Limits, Outcome, Rejected
 from pddlego.errors import UsageError
 from pddlego.methods.base import Tools
+from pddlego.methods.builders import METHOD
 from pddlego.methods.builders.events import BuildConcluded, DefectsFound
 from pddlego.methods.builders.loading import load
 from pddlego.methods.builders.measure import MEASURING
 from pddlego.methods.builders.noise import NoisyReference, erring
 from pddlego.methods.builders.options import BuilderOptions
-from pddlego.methods.builders.play import play
 from pddlego.methods.builders.reference import component_of
 from pddlego.methods.builders.reference_model import builtin_model
 from pddlego.pddl.conditions import conjuncts
@@ -208,7 +208,7 @@ def test_a_person_may_reject_with_a_hint_and_write_themselves(planner: ProcessPl
     wrong = Scripted({"goal": [dumped({"goal": "(hand-empty)"})]})
     person = Person(str(GOLD.task(0)))
     cell, options = Cell("text-blocks", "build", "scripted", 0), BuilderOptions()
-    events = list(play(cell, GOLD, options, Tools(wrong, planner, Limits(None), approver=person)))
+    events = list(METHOD.run(cell, GOLD, options, Tools(wrong, planner, Limits(None), approver=person)))
     assert len(of(events, Judged)) == 4
     assert [question.title for question in person.questions] == ["the domain file"] * 2 + ["the problem file"] * 2
     assert "say more" in wrong.of("domain")[0]
@@ -259,7 +259,7 @@ class Rejecting(Person):
 def test_a_person_who_is_never_content_is_not_asked_for_ever_and_that_is_said(planner: ProcessPlanner) -> None:
     person, model = Rejecting(), Scripted()
     cell, options = Cell("text-blocks", "build-problem", "scripted", 0), BuilderOptions(rounds=1)
-    events = list(play(cell, GOLD, options, Tools(model, planner, Limits(None), approver=person)))
+    events = list(METHOD.run(cell, GOLD, options, Tools(model, planner, Limits(None), approver=person)))
     assert len(person.questions) == 2
     assert "no 0" in model.of("problem")[0]
     (text,) = (event for event in of(events, DefectsFound) if event.by == "person")

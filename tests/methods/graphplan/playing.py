@@ -8,8 +8,8 @@ from typing import Any
 from pddlego.episode.events import Event, Limits
 from pddlego.methods.base import Tools
 from pddlego.methods.graphplan import METHOD
-from pddlego.methods.graphplan.loading import load
 from pddlego.methods.graphplan.options import GraphplanOptions
+from pddlego.methods.graphplan.setting import load
 from pddlego.models.base import Model, ScriptedModel
 from pddlego.pddl import Domain, Problem
 from pddlego.planning import PlanResult, PlanStatus, ProcessPlanner, Search

@@ -11,10 +11,9 @@ from pddlego.display.description import Describer
 from pddlego.episode.events import Asked, Ended, Event, Outcome, Rejected
 from pddlego.errors import UsageError
 from pddlego.methods.graphplan import METHOD
-from pddlego.methods.graphplan.events import DESCRIBED, Bounded, PlanConcluded, Proposed, TaskGiven
-from pddlego.methods.graphplan.loading import load
-from pddlego.methods.graphplan.measure import measure
+from pddlego.methods.graphplan.events import EVENTS, Bounded, PlanConcluded, Proposed, TaskGiven, measure
 from pddlego.methods.graphplan.options import GraphplanOptions
+from pddlego.methods.graphplan.setting import load
 from pddlego.runs.cells import Cell
 from tests.display.rendering import prefixes, screen_lines
 from tests.methods.graphplan.playing import played
@@ -161,6 +160,6 @@ def test_the_plan_and_its_fault_are_drawn(width: int, height: int) -> None:
     assert f"plan 2: {len(plan)} actions" in texts[-1]
     assert "unsatisfied" not in texts[-1]
     assert plan[0] in texts[-1]
-    describe = Describer(DESCRIBED)
+    describe = Describer(EVENTS)
     lines = [describe(event, UNICODE).title.text for event in events]
     assert f"  1  plan 1: {len(plan) - 1} actions" in lines

@@ -11,8 +11,7 @@ from pddlego.episode.events import Asked, Ended, Event, Limits, Outcome
 from pddlego.errors import ModelError, UsageError
 from pddlego.methods.graphplan import METHOD
 from pddlego.methods.graphplan.advisers import NAMES
-from pddlego.methods.graphplan.events import Bounded, Grown, Looking, PassEnded, PlanConcluded, TaskGiven
-from pddlego.methods.graphplan.measure import measure
+from pddlego.methods.graphplan.events import Bounded, Grown, Looking, PassEnded, PlanConcluded, TaskGiven, measure
 from pddlego.models.base import Completion, Request
 from pddlego.runs.cells import Cell
 from tests.methods.graphplan.playing import Hurried, played

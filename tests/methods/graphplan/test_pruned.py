@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from pddlego.episode.events import Event, Limits, Started
-from pddlego.methods.graphplan.events import Grown, NeededPruned, PlanConcluded
-from pddlego.methods.graphplan.loading import load
-from pddlego.methods.graphplan.measure import measure
+from pddlego.methods.graphplan.events import Grown, NeededPruned, PlanConcluded, check_recorded, measure
 from pddlego.methods.graphplan.options import GraphplanOptions
-from pddlego.methods.graphplan.pruned import check_recorded, needed_actions
+from pddlego.methods.graphplan.setting import load, shortest_plan
+from pddlego.planning import ProcessPlanner
 from pddlego.planning.graphplan.values import LevelAdded
 from tests.traces import trace_of
 
@@ -21,12 +20,16 @@ def episode(kind: str, *pruned: str) -> list[Event]:
     return [begun, Grown(1, "level 1", level), PlanConcluded(2, "no plan", kind, "the reason")]
 
 
-def test_a_pruned_action_of_a_shortest_plan_is_named() -> None:
+def needed_actions(planner: ProcessPlanner) -> list[str]:
+    levels = shortest_plan(planner, SETTING.given(0)[0], SETTING.one_task(0).problem)
+    assert levels
+    return list(levels[0])
+
+
+def test_a_pruned_action_of_a_shortest_plan_is_named(planner: ProcessPlanner) -> None:
     found = check_recorded(trace_of(episode("no plan")), SETTING, OPTIONS).all(NeededPruned)
     assert found == [], "nothing was pruned"
-    needed = needed_actions(trace_of(episode("no plan")), SETTING, OPTIONS)
-    assert needed
-    every = list(needed[0])
+    every = needed_actions(planner)
     checked = check_recorded(trace_of(episode("no plan", *every)), SETTING, OPTIONS)
     assert [event.action for event in checked.all(NeededPruned)] == every[:1]
     assert every[0] in measure(checked).first_error
@@ -34,8 +37,8 @@ def test_a_pruned_action_of_a_shortest_plan_is_named() -> None:
     assert again.timed == checked.timed, "what was found before is not doubled"
 
 
-def test_pruning_is_not_to_blame_for_an_invalid_plan() -> None:
-    every = needed_actions(trace_of(episode("no plan")), SETTING, OPTIONS)[0]
+def test_pruning_is_not_to_blame_for_an_invalid_plan(planner: ProcessPlanner) -> None:
+    every = needed_actions(planner)
     checked = check_recorded(trace_of(episode("invalid plan", *every)), SETTING, OPTIONS)
     assert not checked.all(NeededPruned)
     assert measure(checked).first_error == "the reason"

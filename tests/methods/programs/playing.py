@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from pddlego.episode.events import Ended, Event, Limits
 from pddlego.methods.base import Tools
-from pddlego.methods.programs.loading import ProgramSetting, load
+from pddlego.methods.programs import METHOD
 from pddlego.methods.programs.options import ProgramOptions
-from pddlego.methods.programs.play import play
+from pddlego.methods.programs.setting import ProgramSetting, load
 from pddlego.models import Model
 from pddlego.models.base import ScriptedModel
 from pddlego.planning import Planner, ProcessPlanner
@@ -38,7 +38,7 @@ def events_of(
     own = planner or ProcessPlanner()
     try:
         tools = Tools(model=asked, planner=own, limits=limits or Limits(None))
-        return list(play(Cell(setting.name, mode, asked.name, 0), setting, options or ProgramOptions(), tools))
+        return list(METHOD.run(Cell(setting.name, mode, asked.name, 0), setting, options or ProgramOptions(), tools))
     finally:
         if planner is None:
             own.close()

@@ -7,8 +7,8 @@ import pytest
 from pddlego.display.console import ASCII
 from pddlego.display.description import Describer
 from pddlego.episode.events import Event
-from pddlego.methods.programs.events import DESCRIBED
-from pddlego.methods.programs.reference_model import reference
+from pddlego.methods.programs.events import EVENTS
+from pddlego.methods.programs.setting import reference
 from tests.display.rendering import prefixes, screen_lines
 from tests.methods.programs.playing import events_of, small
 from tests.sandbox.ordinary import needs_locks
@@ -41,7 +41,7 @@ def test_what_came_last_is_marked_and_the_tasks_are_counted(events: list[Event])
 
 
 def test_each_event_of_the_method_is_told_in_lines(events: list[Event]) -> None:
-    describe = Describer(DESCRIBED)
+    describe = Describer(EVENTS)
     text = [line.text for event in events for line in describe(event, ASCII).brief]
     assert any("x training-0 (" in line for line in text)
     assert text[-1].endswith("evaluation: 4 of 4 tasks solved")

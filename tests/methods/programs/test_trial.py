@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from pddlego.methods.planning_settings import PlanningSetting
-from pddlego.methods.programs.loading import load
 from pddlego.methods.programs.options import ProgramOptions
+from pddlego.methods.programs.setting import load
 from pddlego.methods.programs.trial import Trial, TrialKind, attempt, judged, operators, read_action, shown_plan
 from pddlego.pddl import parse_domain, parse_problem
 from pddlego.sandbox import Sandbox, SandboxLimits

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from pddlego.episode.events import Ended, Event, Limits, Rejected
 from pddlego.methods.base import Tools
+from pddlego.methods.thought_of_search import METHOD
 from pddlego.methods.thought_of_search.file_space import FileSpace
 from pddlego.methods.thought_of_search.loading import SearchSetting, load
 from pddlego.methods.thought_of_search.options import SearchOptions
-from pddlego.methods.thought_of_search.play import play
 from pddlego.methods.thought_of_search.reference_model import reference
 from pddlego.methods.thought_of_search.search import SearchResult
 from pddlego.models import Model
@@ -51,7 +51,7 @@ def events_of(
     planner = ProcessPlanner()
     try:
         tools = Tools(model=asked, planner=planner, limits=limits or Limits(None))
-        return list(play(Cell(setting.name, mode, asked.name, 0), setting, options, tools))
+        return list(METHOD.run(Cell(setting.name, mode, asked.name, 0), setting, options, tools))
     finally:
         planner.close()
 

@@ -9,7 +9,7 @@ from functools import partial
 
 import pytest
 
-from pddlego.methods.graphplan.advisers import Adviser, make_adviser
+from pddlego.methods.graphplan.advisers import Choose, adviser_rule
 from pddlego.methods.planning_settings import PlanningSetting, load_planning
 from pddlego.pddl import parse_domain, parse_problem
 from pddlego.planning.graphplan.graph import PlanningGraph
@@ -102,8 +102,8 @@ def test_levels_that_are_alike_prove_nothing_while_no_goods_still_change() -> No
     assert [moment.level for moment in moments if isinstance(moment, Searched)][-1] == 12
 
 
-def advice(adviser: Adviser, task: GraphTask, question: AdviceQuestion) -> Sequence[str]:
-    return adviser.choose(replace(question, task=task), adviser.rng)
+def advice(choose: Choose, rng: random.Random, task: GraphTask, question: AdviceQuestion) -> Sequence[str]:
+    return choose(replace(question, task=task), rng)
 
 
 @pytest.mark.parametrize("name", ADVISERS)
@@ -111,10 +111,10 @@ def test_whoever_advises_the_same_tasks_are_solvable_and_every_plan_works(name: 
     kappas = ((1.0,), (0.6, 0.3), (0.5,))
     for seed in range(scaled(30, in_ci=100)):
         ground_task = random_task(seed) if seed % 2 else small(sorted(SIZES)[seed // 2 % len(SIZES)], seed)
-        task, adviser = compile_task(ground_task), make_adviser(name, str(seed))
-        assert adviser is not None
+        task, choose, rng = compile_task(ground_task), adviser_rule(name), random.Random(f"{name}/{seed}")
+        assert choose is not None
         search = GraphSearch(True, True, kappas[seed % 3], ("level", "pass")[seed % 2], seed=str(seed))
-        planned, moments = driven(task, search, partial(advice, adviser, task))
+        planned, moments = driven(task, search, partial(advice, choose, rng, task))
         alone, _ = driven(task, GraphSearch())
         assert (planned.steps is None) == (alone.steps is None)
         if planned.steps is None:

@@ -1,0 +1,82 @@
+"""The settings that Graphplan plans in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pddlego.errors import UsageError
+from pddlego.methods.base import UpperBound, parse_variant
+from pddlego.methods.graphplan.options import BY_MODEL, MODES, GraphplanOptions
+from pddlego.methods.planning_settings import PlanningSetting, load_planning
+from pddlego.methods.setting_files import prompt_texts
+from pddlego.pddl import Domain, Problem
+from pddlego.pddl.perturb import corrupted
+from pddlego.planning import Planner, PlanStatus
+from pddlego.planning.graphplan.values import MOST_QUESTIONS, Graphplan, Passed
+
+
+@dataclass(frozen=True)
+class GraphplanSetting(PlanningSetting):
+    """A planning setting that loses the `share` of the conditions of its domain.
+
+    With `counts_actions`, plans are compared with a plan that has the fewest actions.
+    """
+
+    share: float = 0.0
+    counts_actions: bool = False
+
+    def given(self, seed: int) -> tuple[Domain, tuple[str, ...]]:
+        """The domain that is planned with in a seed, and the conditions that were removed from it."""
+        if not self.share:
+            return self.domain, ()
+        return corrupted(self.domain, self.share, f"{self.name}/{seed}/{self.share}")
+
+    def resolved(self) -> Mapping[str, Any]:
+        return {"corrupt": self.share}
+
+    def check(self, planner: Planner) -> None:
+        """Raises `UsageError` if the fewest actions are needed and the planner does not find them."""
+        engine = planner.description["engine"]
+        if self.counts_actions and engine not in (None, "pyperplan"):
+            reason = f"Plans of {engine} may have more actions than are needed."
+            raise UsageError("bound=actions needs the planner pyperplan", reason, "Leave --planner out.")
+
+
+def load(name: str, options: GraphplanOptions) -> GraphplanSetting:
+    """The setting, with its prompts among its sources. Raises `UsageError` and `SettingError`."""
+    fields = load_planning(name, options.tasks)
+    fields["sources"] |= prompt_texts(
+        f"graphplan/{prompt}" for prompt in ("task", "prune", "sort", "plan", "plan-again")
+    )
+    share = fields["file"].corrupt if options.corrupt is None else options.corrupt
+    return GraphplanSetting(**fields, share=share, counts_actions=options.bound == "actions")
+
+
+def upper_bound(setting: GraphplanSetting, mode: str, options: GraphplanOptions, retries: int) -> UpperBound:
+    """The most questions of one planning call, or the most plans that a model may write."""
+    variant = parse_variant(mode, MODES)
+    first, later = (1, retries) if variant.mode.name == BY_MODEL else (0, MOST_QUESTIONS)
+    nothing_left = len(variant.without) == len(variant.mode.parts)
+    # An estimate: 12,000 characters list the facts and actions of a question, or a problem with plans.
+    return UpperBound(first if nothing_left else first + later, len(setting.text) + 12_000)
+
+
+def shortest_plan(
+    planner: Planner, domain: Domain, problem: Problem, seconds: float | None = None
+) -> tuple[tuple[str, ...], ...] | None:
+    """The actions of each level of a plan with the fewest levels, found by Graphplan without a model.
+
+    None if no plan was found in time.
+    """
+    plans: list[tuple[tuple[str, ...], ...]] = []
+
+    def watch(moment: object) -> None:
+        if isinstance(moment, Passed) and moment.ending == "found":
+            plans.append(moment.steps)
+
+    result = planner.solve(domain, problem, Graphplan(watch=watch), seconds)
+    if result.status is PlanStatus.ALREADY_TRUE:
+        return ()
+    return plans[-1] if plans else None
