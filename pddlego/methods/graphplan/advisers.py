@@ -6,6 +6,7 @@ The built-in models answer in words, as a language model does, and their answers
 from __future__ import annotations
 
 import contextlib
+import itertools
 import random
 import re
 import threading
@@ -13,7 +14,7 @@ import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
 from pddlego.episode.ask import ask
 from pddlego.episode.budget import Budget
@@ -38,11 +39,9 @@ from pddlego.planning.graphplan.values import (
 from pddlego.runs.cells import Cell
 from pddlego.util.answers import spoken
 
-if TYPE_CHECKING:
-    from pddlego.models.prompts import Prompts
-
-
 Answer = tuple[str, ...]
+
+T = TypeVar("T")
 
 
 class _LeftError(Exception):
@@ -99,38 +98,34 @@ class Advisers:
     def ask(self, question: AdviceQuestion) -> Generator[Event, None, Answer]:
         """The answer of a model; empty, after the event `Rejected`, if it names no candidate.
 
-        Raises what `episode.ask.ask` raises.
+        Raises what `episode.ask.ask` raises, and `SettingError` for a template that cannot be rendered.
         """
         from pddlego.models.prompts import Prompts  # the template engine is slow to import
 
         model = self.prune if question.purpose == "prune" else self.sort
+        domain, problem = question.domain, question.problem
         if model is None:
             return ()
-        completion = yield from ask(model, _question_request(Prompts("graphplan"), question), self.budget)
-        assert question.domain is not None
+        assert domain is not None
+        assert problem is not None
+        text = Prompts("graphplan").render(
+            f"graphplan/{question.purpose}",
+            domain=domain.text.strip(),
+            initial=sorted(map(str, problem.facts)),
+            goal=problem.goal,
+            level=question.level,
+            facts=question.facts,
+            candidates=[written(name, domain) for name in question.candidates],
+        )
+        request = Request(question.purpose, (Message("user", text),), context=question)
+        completion = yield from ask(model, request, self.budget)
         facts = question.facts if question.purpose == "sort" else ()  # an order may name no-ops
-        answer = named_actions(spoken(completion.text), question.candidates, question.domain, facts)
+        answer = named_actions(spoken(completion.text), question.candidates, domain, facts)
         if not answer:
             kept = "everything is kept" if question.purpose == "prune" else "the order stays as it is"
             yield Rejected(0, Feedback("unusable advice", f"it names none of the candidates, and {kept}"))
         self.budget.check_time()
         return answer
-
-
-def _question_request(prompts: Prompts, question: AdviceQuestion) -> Request:
-    """The request that asks a question. Raises `SettingError` for a template that cannot be rendered."""
-    assert question.domain is not None
-    assert question.problem is not None
-    text = prompts.render(
-        f"graphplan/{question.purpose}",
-        domain=question.domain.text.strip(),
-        initial=sorted(map(str, question.problem.facts)),
-        goal=question.problem.goal,
-        level=question.level,
-        facts=question.facts,
-        candidates=[written(name, question.domain) for name in question.candidates],
-    )
-    return Request(question.purpose, (Message("user", text),), context=question)
 
 
 _LIST = re.compile(r"\(([^()]*)\)")
@@ -180,8 +175,6 @@ def _readings(line: str, orders: Mapping[str, Sequence[str]]) -> Iterator[tuple[
     yield (name, *_WORD.findall(rest))
 
 
-NAMES = ("relaxed", "oracle", "keep-all", "random", "adversarial")
-
 _ORACLE_SECONDS = 60.0
 """The time in which the oracle searches for a plan; without a plan it keeps everything."""
 
@@ -195,24 +188,20 @@ def adviser_rule(name: str) -> Choose | None:
     """The rule of the adviser of that name; None for a language model. Raises `UsageError` for a malformed name."""
     built_in = BuiltIn() if name == "relaxed" else BuiltIn.parse(name)
     if built_in is not None:
-        return Relaxed() if built_in.rate is None else Noisy(Relaxed(), built_in.rate)
+        return _relaxed() if built_in.rate is None else _noisy(_relaxed(), built_in.rate)
     if name.partition(":")[0] == "random":
         match = _RANDOM.match(name)
         if match is None:
             reason = "random:P keeps every action with the probability P."
             raise UsageError(f"Unknown model {name}", reason, "Example: random:0.5.")
-        return Chance(float(match.group(1) or 0.5))
-    rules: dict[str, Callable[[], Choose]] = {
-        "keep-all": lambda: keep_all,
-        "oracle": Oracle,
-        "adversarial": Adversarial,
-    }
+        return _chance(float(match.group(1) or 0.5))
+    rules = {"keep-all": lambda: _keep_all, "oracle": _oracle, "adversarial": _adversarial}
     return rules[name]() if name in rules else None
 
 
 def make_adviser(name: str, seed: str) -> RuleModel | None:
     """The adviser of that name; None for a language model. Raises `UsageError` for a malformed name."""
-    choose, rng = adviser_rule(name), random.Random(f"{name}/{seed}")
+    choose, rng, built_in = adviser_rule(name), random.Random(f"{name}/{seed}"), BuiltIn.parse(name)
 
     def answer(request: Request) -> str:
         question = request.context
@@ -223,72 +212,79 @@ def make_adviser(name: str, seed: str) -> RuleModel | None:
 
     if choose is None:
         return None
-    return RuleModel(name, answer, {"noise": choose.noise} if isinstance(choose, Noisy) else {})
+    return RuleModel(name, answer, {} if built_in is None or built_in.rate is None else {"noise": built_in.rate})
 
 
-def keep_all(question: AdviceQuestion, rng: random.Random) -> Sequence[str]:
+def _keep_all(question: AdviceQuestion, rng: random.Random) -> Sequence[str]:
     """Keep every action, in the given order."""
     return question.candidates
 
 
-@dataclass
-class Chance:
-    """Keeps each action with the probability `keep`, and shuffles."""
+def _chance(keep: float) -> Choose:
+    """Keep each action with the probability `keep`, and shuffle."""
 
-    keep: float
-
-    def __call__(self, question: AdviceQuestion, rng: random.Random) -> Sequence[str]:
+    def choose(question: AdviceQuestion, rng: random.Random) -> Sequence[str]:
         names = list(question.candidates)
         if question.purpose == "prune":
-            return [name for name in names if rng.random() < self.keep]
+            return [name for name in names if rng.random() < keep]
         rng.shuffle(names)
         return names
 
+    return choose
 
-class Relaxed:
-    """Keeps the actions that are relevant in the delete relaxation, and sorts them by their distance to the goal."""
 
-    def __init__(self) -> None:
-        self._known: tuple[GraphTask, dict[str, int]] | None = None
+def _once(compute: Callable[[GraphTask], T]) -> Callable[[AdviceQuestion], T]:
+    """The function of the task of a question, computed once for each planning call."""
+    last: list[tuple[GraphTask, T]] = []
 
-    def __call__(self, question: AdviceQuestion, rng: random.Random) -> Sequence[str]:
-        distances = self._distances(question.task)
-        if question.purpose == "prune":
-            return [name for name in question.candidates if name in distances]
-        return sorted(question.candidates, key=lambda name: distances.get(name, len(distances)))
-
-    def _distances(self, task: GraphTask | None) -> Mapping[str, int]:
+    def result_for(question: AdviceQuestion) -> T:
+        task = question.task
         assert task is not None
-        if self._known is None or self._known[0] is not task:
-            distances: dict[str, int] = {}
-            for action, distance in relevance(task).items():
-                name = task.actions[action]
-                distances[name] = min(distance, distances.get(name, distance))
-            self._known = task, distances
-        return self._known[1]
+        if not last or last[0][0] is not task:
+            last[:] = [(task, compute(task))]
+        return last[0][1]
+
+    return result_for
 
 
-@dataclass
-class Noisy:
-    """A choice in which another action replaces each action with the probability `noise`."""
+def _relaxed() -> Choose:
+    """Keep the actions that are relevant in the delete relaxation, and sort them by their distance to the goal."""
 
-    choose: Choose
-    noise: float
+    def distances(task: GraphTask) -> Mapping[str, int]:
+        least: dict[str, int] = {}
+        for action, distance in relevance(task).items():
+            name = task.actions[action]
+            least[name] = min(distance, least.get(name, distance))
+        return least
 
-    def __call__(self, question: AdviceQuestion, rng: random.Random) -> Sequence[str]:
-        chosen = list(self.choose(question, rng))
+    distances_for = _once(distances)
+
+    def choose(question: AdviceQuestion, rng: random.Random) -> Sequence[str]:
+        known = distances_for(question)
+        if question.purpose == "prune":
+            return [name for name in question.candidates if name in known]
+        return sorted(question.candidates, key=lambda name: known.get(name, len(known)))
+
+    return choose
+
+
+def _noisy(rule: Choose, noise: float) -> Choose:
+    """A rule in whose choices another action replaces each action with the probability `noise`."""
+
+    def choose(question: AdviceQuestion, rng: random.Random) -> Sequence[str]:
+        chosen = list(rule(question, rng))
         others = [name for name in question.candidates if name not in chosen] or question.candidates
-        return [rng.choice(others) if rng.random() < self.noise else name for name in chosen]
+        return [rng.choice(others) if rng.random() < noise else name for name in chosen]
+
+    return choose
 
 
-class Oracle:
-    """Keeps the actions of a shortest plan, and sorts those of the level first."""
+def _oracle() -> Choose:
+    """Keep the actions of a shortest plan, and sort those of the level first. Without a plan, keep everything."""
+    plan_for = _once(_plan_of)
 
-    def __init__(self) -> None:
-        self._known: tuple[GraphTask, tuple[tuple[str, ...], ...]] | None = None
-
-    def __call__(self, question: AdviceQuestion, rng: random.Random) -> Sequence[str]:
-        steps = self._plan(question.task)
+    def choose(question: AdviceQuestion, rng: random.Random) -> Sequence[str]:
+        steps = plan_for(question)
         planned = {name for level in steps for name in level}
         if not planned:
             return question.candidates
@@ -297,11 +293,7 @@ class Oracle:
         now = set(steps[question.level - 1]) if question.level <= len(steps) else set()
         return sorted(question.candidates, key=lambda name: (name not in now, name not in planned))
 
-    def _plan(self, task: GraphTask | None) -> tuple[tuple[str, ...], ...]:
-        assert task is not None
-        if self._known is None or self._known[0] is not task:
-            self._known = task, _plan_of(task)
-        return self._known[1]
+    return choose
 
 
 def _plan_of(task: GraphTask) -> tuple[tuple[str, ...], ...]:
@@ -320,20 +312,18 @@ def _plan_of(task: GraphTask) -> tuple[tuple[str, ...], ...]:
         return ()
 
 
-class Adversarial:
-    """Keeps only the least relevant action, invents actions, answers with prose, and reverses every order."""
+def _adversarial() -> Choose:
+    """Keep only the least relevant action, invent actions, answer with prose, and reverse every order."""
+    rule, calls = _relaxed(), itertools.count(1)
 
-    def __init__(self) -> None:
-        self._relaxed = Relaxed()
-        self._calls = 0
-
-    def __call__(self, question: AdviceQuestion, rng: random.Random) -> Sequence[str]:
-        self._calls += 1
-        backwards = list(reversed(self._relaxed(question, rng)))
+    def choose(question: AdviceQuestion, rng: random.Random) -> Sequence[str]:
+        call, backwards = next(calls), list(reversed(rule(question, rng)))
         if question.purpose == "sort":
             return ["(teleport everything)", *backwards]
         useless = [name for name in question.candidates if name not in backwards] or list(question.candidates)
-        return ["(I would not do any of these)"] if self._calls % 5 == 0 else ["(teleport everything)", useless[-1]]
+        return ["(I would not do any of these)"] if call % 5 == 0 else ["(teleport everything)", useless[-1]]
+
+    return choose
 
 
 @dataclass(frozen=True)

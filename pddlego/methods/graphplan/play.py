@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pddlego.episode.ask import Chat
@@ -41,7 +41,6 @@ from pddlego.planning.graphplan.values import (
     GraphSearch,
     LevelAdded,
     Passed,
-    Searched,
     SearchMoment,
     SearchProgress,
     SearchWatcher,
@@ -84,18 +83,24 @@ def play(cell: Cell, setting: GraphplanSetting, options: GraphplanOptions, tools
     return kind(cell, setting, options, tools, budget).run()
 
 
+@dataclass
 class TaskEpisode(ABC):
     """One episode, from the task to its result.
 
     `domain` is the domain to plan with, which may be damaged; `removed` are the conditions that it has lost.
     """
 
-    def __init__(
-        self, cell: Cell, setting: GraphplanSetting, options: GraphplanOptions, tools: Tools, budget: Budget
-    ) -> None:
-        self.cell, self.setting, self.options, self.tools, self.budget = cell, setting, options, tools, budget
-        self.task = setting.one_task(cell.seed, options.task)
-        self.domain, self.removed = setting.given(cell.seed)
+    cell: Cell
+    setting: GraphplanSetting
+    options: GraphplanOptions
+    tools: Tools
+    budget: Budget
+
+    def __post_init__(self) -> None:
+        self.without = parse_variant(self.cell.mode, MODES).without
+        self.task = self.setting.one_task(self.cell.seed, self.options.task)
+        self.domain, self.removed = self.setting.given(self.cell.seed)
+        self.bound = self.options.bound
 
     @abstractmethod
     def plan(self) -> Generator[Event, None, PlanProposal]:
@@ -117,7 +122,7 @@ class TaskEpisode(ABC):
         faults, judge = self.faults(proposal.plan) if proposal.plan is not None else {}, self.options.judge
         valid = {name: fault is None for name, fault in faults.items()}
         bound: int | None = None
-        if valid.get(judge) and self.options.bound != "none":
+        if valid.get(judge) and self.bound != "none":
             bound = yield from self._bound(proposal)
         kind = self._kind(proposal, valid.get(judge, False), bound)
         fault = faults.get(judge)
@@ -145,7 +150,7 @@ class TaskEpisode(ABC):
     def _kind(self, proposal: PlanProposal, valid: bool, bound: int | None) -> str:
         if not valid:
             return INVALID if proposal.plan is not None else proposal.kind
-        if self.options.bound == "none":
+        if self.bound == "none":
             return SOLVED
         if bound is None:
             return _UNKNOWN
@@ -154,7 +159,7 @@ class TaskEpisode(ABC):
 
     @property
     def _unit(self) -> Unit:
-        return "action" if self.options.bound == "actions" else "level"
+        return "action" if self.bound == "actions" else "level"
 
     def _bound(self, proposal: PlanProposal) -> Generator[Event, None, int | None]:
         """The length of a shortest plan for the intact domain."""
@@ -185,28 +190,24 @@ _UNREADABLE = "not a plan"
 class ModelEpisode(TaskEpisode):
     """The model writes a plan; if it is not valid, its fault goes back to the model."""
 
-    def __init__(
-        self, cell: Cell, setting: GraphplanSetting, options: GraphplanOptions, tools: Tools, budget: Budget
-    ) -> None:
-        if options.bound == "levels":  # a sequence has no parallel steps
-            options = options.model_copy(update={"bound": "none"})
-        super().__init__(cell, setting, options, tools, budget)
-        self._retries = 0 if NO_FEEDBACK in parse_variant(cell.mode, MODES).without else tools.retries
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.bound = "none" if self.bound == "levels" else self.bound  # the model's plan has no parallel steps
         self._prompts = Prompts("graphplan")
-        self._chat = Chat(tools.model, budget)
-        self._request = PlanRequest(tools.planner, self.domain, self.task.problem)
+        self._chat = Chat(self.tools.model, self.budget)
         self._last: Plan | None = None
 
     def plan(self) -> Generator[Event, None, PlanProposal]:
         """Ask for a plan until one is valid or no retry is left. The last answer counts."""
-        attempt = yield from refine(self._propose, self._retries)
+        attempt = yield from refine(self._propose, 0 if NO_FEEDBACK in self.without else self.tools.retries)
         if self._last is None:
             return PlanProposal("no plan", None, kind=_UNREADABLE, message=attempt.failure)
         steps = tuple((str(step),) for step in self._last.steps)
         return PlanProposal(f"plan: {count(len(steps), 'action')}", self._last, steps)
 
     def _propose(self, retry: Retry) -> Generator[Event, None, Attempt[Plan]]:
-        answer = yield from self._chat.say("plan", self._question(retry), retry.attempt, self._request)
+        context = PlanRequest(self.tools.planner, self.domain, self.task.problem)
+        answer = yield from self._chat.say("plan", self._question(retry), retry.attempt, context)
         feedback = self._read(answer)
         if self._last is not None:
             self.budget.step()
@@ -256,29 +257,18 @@ def _recorded_timeout(events: Sequence[Event]) -> tuple[int, str] | None:
 class GraphplanEpisode(TaskEpisode):
     """Graphplan plans, and asks the model."""
 
-    def __init__(
-        self, cell: Cell, setting: GraphplanSetting, options: GraphplanOptions, tools: Tools, budget: Budget
-    ) -> None:
-        super().__init__(cell, setting, options, tools, budget)
-        without = parse_variant(cell.mode, MODES).without
-        self.search = GraphSearch(
-            prune=NO_PRUNE not in without,
-            sort=NO_SORT not in without,
-            kappas=options.kappa,
-            coin=options.coin,
-            levels=options.levels,
-            memo=options.memo,
-            seed=f"{cell.setting}/{cell.seed}",
-        )
-        self._timeout = None if tools.recorded is None else _recorded_timeout(tools.recorded)
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._timeout = _recorded_timeout(self.tools.recorded or ())
         self._moments = 0
         self._pruned = False
         self._steps: tuple[tuple[str, ...], ...] = ()
 
     def plan(self) -> Generator[Event, None, PlanProposal]:
-        """Plan, asking the model on the way."""
+        """Plan with Graphplan, which asks the model."""
         result = yield from self._solve()
-        self.budget.check_time(result.status is PlanStatus.TIMEOUT and self._is_short)
+        left = self.budget.seconds_left
+        self.budget.check_time(result.status is PlanStatus.TIMEOUT and left is not None and left <= 0.05)
         shortest = not (self._pruned or self.removed)
         if result.status is PlanStatus.ALREADY_TRUE:
             return PlanProposal("no action: the goal is already true", Plan(()), shortest=shortest)
@@ -289,44 +279,46 @@ class GraphplanEpisode(TaskEpisode):
         actions, levels = count(len(result.plan), "action"), count(len(self._steps), "level")
         return PlanProposal(f"plan: {actions} in {levels}", result.plan, self._steps, shortest=shortest)
 
-    @property
-    def _is_short(self) -> bool:
-        """Whether nothing is left of the episode's time."""
-        left = self.budget.seconds_left
-        return left is not None and left <= 0.05
-
     def _solve(self) -> Generator[Event, None, PlanResult]:
-        def solve(advise: Advise, watch: SearchWatcher) -> PlanResult:
-            how = Graphplan(graph=self.search, task="whole", advise=advise, watch=watch)
-            return self.tools.planner.solve(self.domain, problem, how, left)
+        options, left, problem = self.options, self.budget.seconds_left, self.task.problem
+        graph = GraphSearch(
+            prune=NO_PRUNE not in self.without,
+            sort=NO_SORT not in self.without,
+            kappas=options.kappa,
+            coin=options.coin,
+            levels=options.levels,
+            memo=options.memo,
+            seed=f"{self.cell.setting}/{self.cell.seed}",
+        )
 
-        left, problem = self.budget.seconds_left, self.task.problem
+        def solve(advise: Advise, watch: SearchWatcher) -> PlanResult:
+            search = Graphplan(graph=graph, task="whole", advise=advise, watch=watch)
+            return self.tools.planner.solve(self.domain, problem, search, left)
+
         try:
             return (yield from planning(solve, self._react))
         except _RecordedTimeoutError as error:
             return PlanResult(PlanStatus.TIMEOUT, problem.goal, None, str(error))
 
     def _react(self, moment: AdviceQuestion | SearchMoment) -> Generator[Event, None, tuple[str, ...]]:
+        """The events of a question or a moment of the search, and the answer to a question."""
         if isinstance(moment, AdviceQuestion):
             return (yield from Advisers(self.budget, self.tools.model, self.tools.model).ask(moment))
-        yield from self._recorded(moment)
-        return ()
-
-    def _recorded(self, moment: SearchMoment) -> Iterator[Event]:
-        if not isinstance(moment, SearchProgress):
-            if self._timeout is not None and self._moments >= self._timeout[0]:
-                raise _RecordedTimeoutError(self._timeout[1])
-            self._moments += 1
+        if isinstance(moment, SearchProgress):
+            yield Looking(moment)
+            return ()
+        if self._timeout is not None and self._moments >= self._timeout[0]:
+            raise _RecordedTimeoutError(self._timeout[1])
+        self._moments += 1
         if isinstance(moment, LevelAdded):
             self.budget.step()
             self._pruned = self._pruned or bool(moment.pruned)
             kept = f"{moment.kept} of {moment.candidates} actions kept"
             yield Grown(self.budget.usage.steps, f"level {moment.level}: {kept}", moment)
-        elif isinstance(moment, SearchProgress):
-            yield Looking(moment)
-        elif isinstance(moment, Searched):
-            yield Looked(moment)
         elif isinstance(moment, Passed):
             self._steps = moment.steps
             self._pruned = self._pruned and moment.ending == "found"
             yield PassEnded(moment)
+        else:
+            yield Looked(moment)
+        return ()
