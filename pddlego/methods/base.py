@@ -1,4 +1,4 @@
-"""The interface of a method, and the tools that it uses. `docs/adding-a-method.md` builds one."""
+"""The base class of methods, and the values that it exchanges with other packages (docs/adding-a-method.md)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # the modules of options import this one, and every command n
 
 
 BUILT_IN_MODEL = "reader"
-"""The name of the model that each method brings itself; `reader+noise:P` errs on purpose."""
+"""The name of the built-in model that each method has; `reader+noise:P` errs on purpose."""
 
 WITHOUT = "-no-"
 
@@ -46,9 +46,9 @@ class BuiltIn:
 
     @classmethod
     def parse(cls, name: str, kinds: Collection[str] = ()) -> BuiltIn | None:
-        """Read a model's name; None for one that is not built in. `kinds` are those that the method has.
+        """Parse the name of a model; None for one that is not built in. `kinds` are the method's kinds of errors.
 
-        Raises `UsageError` for a built-in name that is wrong.
+        Raises `UsageError` for a malformed name of a built-in model.
         """
         if name == BUILT_IN_MODEL:
             return cls()
@@ -68,11 +68,12 @@ class BuiltIn:
 
 @dataclass(frozen=True)
 class Mode:
-    """A mode, as users name it with `--mode`. `plays` is the kind of setting that it is for.
+    """A value of `--mode`. `plays` is the kind of setting that the mode is for.
 
-    `parts` are what `-no-PART` may take out, with what that means. `confirms` is what a person may be asked about. One
-    that does not `ask_model` is played once, whatever the models; one that `needs_person` needs a terminal.
-    The planner of one whose model `advises` waits for answers: it needs one planner for each worker.
+    `parts` maps each part that `-no-PART` may remove to the effect of its removal. `confirms` are the kinds of things
+    that a person may be asked to approve. A mode without `asks_model` is played once, whatever the models; a mode with
+    `needs_person` needs a terminal. In a mode with `advises` the planner waits for answers of the model, so each worker
+    needs a planner of its own.
     """
 
     name: str
@@ -87,7 +88,7 @@ class Mode:
 
 @dataclass(frozen=True)
 class Variant:
-    """A mode `without` some of its parts. As text: `edit`, or `edit-no-feedback-no-tolerance`."""
+    """A mode `without` some of its parts: `edit`, or `edit-no-feedback-no-tolerance`."""
 
     mode: Mode
     without: tuple[str, ...] = ()
@@ -121,10 +122,10 @@ def parse_variant(text: str, modes: Iterable[Mode]) -> Variant:
 
 @dataclass(frozen=True)
 class Setting:
-    """What is played: a file in `envs/`, read by the method that plays it, which extends this by what it needs.
+    """A setting: the content of a file in `envs/`. Methods extend this class.
 
-    `max_steps` is how many steps an episode may take, `seeds` are splits by name (`dev`, `test`) of `all_seeds`.
-    `sources` is the text of every file that it was made of (settings, domains, prompts): digests of them are kept.
+    `max_steps` is the most steps of an episode. `seeds` are splits of `all_seeds` by name (`dev`, `test`). `sources`
+    are the texts of all files that the setting was made of (settings, domains, prompts); a run keeps their digests.
     """
 
     name: str
@@ -137,35 +138,35 @@ class Setting:
 
     @property
     def packages(self) -> tuple[str, ...]:
-        """Packages of others whose version may change what an episode does, such as that of a game engine."""
+        """Packages whose version may change an episode, such as that of a game engine."""
         return ()
 
     @property
     def missing(self) -> str:
-        """The command that installs what playing it needs; empty if all of it is there."""
+        """The command that installs missing requirements; empty if nothing is missing."""
         return ""
 
     @property
     def also_called(self) -> tuple[str, ...]:
-        """Names under which others may have recorded conversations about it."""
+        """Other names of the setting in recorded conversations."""
         return ()
 
     def recorded_variants(self, parts: Sequence[str]) -> tuple[str, ...]:
-        """What others may call the variant of a recorded conversation that leaves these parts out."""
+        """Names in recorded conversations of the variant without these parts."""
         return ()
 
     def resolved(self) -> Mapping[str, Any]:
-        """Options whose value follows from the files where it is left open: plain JSON values by their names.
+        """The values of options whose default is in the setting's files, as plain JSON values by option.
 
-        A run folder records them, so that two ways to say the same are the same configuration.
+        A run folder records them, so that an explicit default is the same configuration as an omitted option.
         """
         return {}
 
     def check_parts(self, parts: Sequence[str]) -> None:
-        """Raises `UsageError` if it cannot be played without these parts of a mode."""
+        """Raises `UsageError` if the setting cannot be played without these parts of a mode."""
 
     def check(self, planner: Planner) -> None:
-        """Raises `SettingError` if it cannot be played with this planner, whatever a model answers."""
+        """Raises `PddlegoError` if the setting cannot be played on this machine or with this planner."""
 
 
 def check_seed(setting: Setting, seed: int) -> None:
@@ -284,12 +285,11 @@ class Measuring:
 
 @dataclass(frozen=True)
 class Tools:
-    """What a method may use to play one cell.
+    """The tools of a method to play one cell.
 
-    `limits` are those of the episode, as far as they were given. `person` types where a mode needs one: given what is
-    possible, it returns what was typed. `carried` is the text of a domain that an earlier episode has left. `recorded`
-    are the events of an episode that is played again: `model` and `approver` answer as they did then, and `person` is
-    to be made of it.
+    `limits` are the user's limits of the episode. `person` asks a person for one of the possible commands, in modes
+    that need a person. `carried` is the text of a domain that an earlier episode left. `recorded` are the events of an
+    episode that is replayed: `model` and `approver` answer as they did then, and the method makes `person` of them.
     """
 
     model: Model
@@ -304,14 +304,14 @@ class Tools:
 
 @dataclass(frozen=True)
 class UpperBound:
-    """The most that an episode may ask: how many questions, and how many characters each has (an estimate)."""
+    """Upper bound of the model calls of an episode, and an estimate of the characters of each request."""
 
     calls: int
     characters: int
 
 
 class Method:
-    """A method: everything that other packages know about it."""
+    """A method: a way in which a model and a planner work together. `load` and `play` have no default."""
 
     name: str
     """The name of its package and of its configuration table."""
@@ -341,7 +341,7 @@ class Method:
         return None
 
     def upper_bound(self, setting: Any, mode: str, options: Any, retries: int) -> UpperBound:
-        """The most that an episode may ask. The default is one request for each step, with all its retries."""
+        """Upper bound of an episode's requests. The default is one request for each step, with all its retries."""
         prompts = (text for name, text in setting.sources.items() if name.startswith("prompts/"))
         return UpperBound((setting.max_steps or 1) * (1 + retries), sum(map(len, prompts)))
 

@@ -1,6 +1,6 @@
-"""Reads settings of the kind `planning`: a domain with tasks, made by a generator of ours or read from a folder.
+"""Settings of the kind `planning`: a domain with tasks, which a generator makes or a folder holds.
 
-Two lines are enough for your own folder of tasks:
+Two lines are enough for a folder of tasks:
 
     kind = "planning"
     tasks = "path/to/folder"
@@ -20,7 +20,7 @@ from pddlego.errors import SettingError
 from pddlego.methods.base import Setting
 from pddlego.methods.setting_files import SettingHead, checked, read_setting
 from pddlego.methods.shared_options import PLANNING
-from pddlego.pddl import Domain, PddlSyntaxError, TypedName, parse_domain
+from pddlego.pddl import Domain, PddlSyntaxError, parse_domain
 from pddlego.pddl.check import check_domain
 from pddlego.pddl.perturb import anonymous
 from pddlego.tasks import Split, Task, Tasks
@@ -28,14 +28,9 @@ from pddlego.tasks.folder import TaskFolder, read_tasks
 from pddlego.tasks.generators import GENERATORS, generate, parameters_of
 from pddlego.util import resources
 
-SPLITS = {"dev": range(10), "test": range(10, 60)}
-"""Seeds of tasks that are generated."""
-
-ALL_SEEDS = range(100_000)
-
 
 class PlanningFile(SettingHead):
-    """What `envs/NAME.toml` may say. Ranges are `[least, most]`, of each parameter of the generator."""
+    """The content of `envs/NAME.toml`. A range is `[least, most]` of a parameter of the generator."""
 
     domain: str | None = None
     generator: str | None = None
@@ -54,9 +49,9 @@ class PlanningFile(SettingHead):
 
 @dataclass(frozen=True)
 class PlanningSetting(Setting):
-    """A domain with its tasks. `text` is the domain's file unchanged, `file` what the setting's own file says.
+    """A domain with its tasks. `text` is the unchanged text of the domain file, `file` the content of the setting file.
 
-    `folder` holds the tasks, and `nameless_folder` the same without names, for a user's own folder.
+    `folder` holds the user's own tasks, and `nameless_folder` these tasks without names.
     """
 
     domain: Domain
@@ -73,12 +68,14 @@ class PlanningSetting(Setting):
         """The tasks of a seed. Raises `SettingError` for invalid files."""
         if self.folder is not None:
             return self.folder.tasks(seed, self.domain)
-        return Tasks(self._generated(seed, "training"), self._generated(seed, "evaluation"))
+        file = self.file
+        training = self._made(file.training, file.training_tasks, f"training/{seed}")
+        return Tasks(training, self._made(file.evaluation, file.evaluation_tasks, f"evaluation/{seed}"))
 
     def small_tasks(self, seed: int, purpose: str) -> tuple[Task, ...]:
-        """Tasks that a search without a heuristic can solve: as `[search]` says, else those for training.
+        """Tasks that a search without a heuristic can solve: of the sizes in `[search]`, else in `[training]`.
 
-        Those for one `purpose` are others than those for another. Raises `SettingError` for invalid files.
+        Each `purpose` has tasks of its own. Raises `SettingError` for invalid files.
         """
         if self.folder is not None:
             training = self.folder.tasks(seed, self.domain).training
@@ -87,9 +84,9 @@ class PlanningSetting(Setting):
         return self._made(ranges, self.file.search_tasks, f"{purpose}/{seed}")
 
     def one_task(self, seed: int, number: int = 0) -> Task:
-        """The task of a seed for a planner that is given one: of the sizes in `[graphplan]`, else a small one.
+        """A task of a seed for methods that plan for one task: of the sizes in `[graphplan]`, else a small task.
 
-        Of a folder it is that evaluation task of the seed. Raises `SettingError` for invalid files.
+        From a folder, it is the evaluation task of this number. Raises `SettingError` for invalid files.
         """
         if self.folder is not None:
             tasks = self.folder.tasks(seed, self.domain).evaluation
@@ -101,7 +98,7 @@ class PlanningSetting(Setting):
         return self._made(ranges, number + 1, f"graphplan/{seed}")[number]
 
     def nameless(self, seed: int) -> tuple[str, Domain, Tasks]:
-        """The same with names that say nothing: the text of the domain, the domain, and the tasks."""
+        """The text of the domain, the domain and the tasks, with names without a meaning such as `predicate0`."""
         if self.nameless_folder is not None:
             domain = self.nameless_folder.domain()
             return self.nameless_folder.domain_text, domain, self.nameless_folder.tasks(seed, domain)
@@ -111,16 +108,6 @@ class PlanningSetting(Setting):
             return tuple(Task(task.name, made.problem(task.problem)) for task in tasks.of(split))
 
         return made.domain.text, made.domain, Tasks(renamed("training"), renamed("evaluation"))
-
-    def manifest(self) -> dict[str, Any]:
-        return {"name": self.name, "domain": self.domain.name, "generator": self.file.generator}
-
-    def _generated(self, seed: int, split: Split) -> tuple[Task, ...]:
-        file = self.file
-        ranges, number = (
-            (file.training, file.training_tasks) if split == "training" else (file.evaluation, file.evaluation_tasks)
-        )
-        return self._made(ranges, number, f"{split}/{seed}")
 
     def _made(self, ranges: Mapping[str, tuple[int, int]], number: int, purpose: str) -> tuple[Task, ...]:
         file, split = self.file, purpose.partition("/")[0]
@@ -136,18 +123,17 @@ class PlanningSetting(Setting):
 
 
 def example_action(domain: Domain) -> str:
-    """Return the first action of a domain with the names of its parameters, as prompts show the form of a plan."""
-    return next((" ".join((action.name, *map(_bare, action.parameters))) for action in domain.actions), "action object")
-
-
-def _bare(parameter: TypedName) -> str:
-    return parameter.name.lstrip("?")
+    """The first action of a domain with the names of its parameters: an example of a step for prompts."""
+    if not domain.actions:
+        return "action object"
+    action = domain.actions[0]
+    return " ".join((action.name, *(parameter.name.lstrip("?") for parameter in action.parameters)))
 
 
 def load_planning(name: str, tasks: str | None = None, tasks_no_names: str | None = None) -> dict[str, Any]:
-    """The fields of the setting `name`; `tasks` takes the place of its own tasks.
+    """The fields of the `PlanningSetting` of that name; `tasks` replaces its own tasks.
 
-    Raises `UsageError` if the name is unknown, and `SettingError` if a file of it is wrong.
+    Raises `UsageError` for an unknown name, and `SettingError` for an invalid file.
     """
     table = read_setting(name, PLANNING)
     file = checked(name, PlanningFile, table.tables)
@@ -165,10 +151,13 @@ def load_planning(name: str, tasks: str | None = None, tasks_no_names: str | Non
         all_seeds = seeds["all"]
     else:
         _check_generator(name, file)
-        text = resources.read("domains", f"{file.domain}.pddl")
-        domain, seeds, all_seeds = _domain(f"domains/{file.domain}.pddl", text), SPLITS, ALL_SEEDS
+        domain, text = _packaged_domain(file.domain)
+        seeds, all_seeds = {"dev": range(10), "test": range(10, 60)}, range(100_000)
         sources[f"domains/{file.domain}.pddl"] = text
-    _check_domain(name, domain)
+    defects = check_domain(domain)
+    if defects:
+        reason = f"{'; '.join(map(str, defects[:3]))}."
+        raise SettingError(f"The domain of {name} is wrong", reason, "Fix it (see 'pddlego check').")
     return {
         "name": name,
         "title": file.title or name.replace("-", " ").capitalize(),
@@ -186,7 +175,7 @@ def load_planning(name: str, tasks: str | None = None, tasks_no_names: str | Non
 
 
 def _check_generator(name: str, file: PlanningFile) -> None:
-    """Raises `SettingError` if there is nothing to make tasks with."""
+    """Raises `SettingError` without a generator and its domain, and for wrong ranges."""
     where = f"envs/{name}.toml"
     if file.generator is None or file.generator not in GENERATORS or file.domain is None:
         reason = (
@@ -211,7 +200,7 @@ def _check_same_domain(name: str, file: PlanningFile, place: str, domain: Domain
     if file.tasks:
         own = read_tasks(file.tasks).domain()
     elif file.domain:
-        own = _domain(f"domains/{file.domain}.pddl", resources.read("domains", f"{file.domain}.pddl"))
+        own, _ = _packaged_domain(file.domain)
     else:
         return
     names, others = _names(own), _names(domain)
@@ -233,24 +222,20 @@ def _names(domain: Domain) -> set[tuple[str, str, int]]:
     return {("domain", bare(domain.name), 0), *actions, *predicates}
 
 
-def _domain(file: str, text: str) -> Domain:
+def _packaged_domain(name: str | None) -> tuple[Domain, str]:
+    """The domain `domains/NAME.pddl` and the text of its file. Raises `SettingError` for an invalid file."""
+    text = resources.read("domains", f"{name}.pddl")
     try:
-        return parse_domain(text)
+        return parse_domain(text), text
     except PddlSyntaxError as error:
-        raise SettingError(f"{file} is wrong", f"{'; '.join(error.faults[:3])}.", "Fix the file.") from error
-
-
-def _check_domain(name: str, domain: Domain) -> None:
-    """Raises `SettingError` for a domain that nothing can be planned in."""
-    defects = check_domain(domain)
-    if defects:
-        defects_text = "; ".join(map(str, defects[:3]))
-        raise SettingError(f"The domain of {name} is wrong", f"{defects_text}.", "Fix it (see 'pddlego check').")
+        raise SettingError(
+            f"domains/{name}.pddl is wrong", f"{'; '.join(error.faults[:3])}.", "Fix the file."
+        ) from error
 
 
 @lru_cache(maxsize=8)
 def _digest(place: str) -> str:
-    """Of everything in a folder of tasks that was read."""
+    """A digest of all files of a folder of tasks."""
     digest = hashlib.sha256()
     for name, text in sorted(read_tasks(place).files.items()):
         digest.update(f"{name}\0{text}\0".encode())

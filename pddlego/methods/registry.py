@@ -1,6 +1,6 @@
 """The registry of methods. It holds names, and imports a method on first use.
 
-A package adds one with an entry point in the group `pddlego.methods` that names an object with what `Method` says.
+A package adds a method with an entry point in the group `pddlego.methods` that names a `Method`.
 """
 
 from __future__ import annotations
@@ -29,9 +29,7 @@ BUILT_IN: Mapping[str, str] = {
     "graphplan": "pddlego.methods.graphplan",
     "builders": "pddlego.methods.builders",
 }
-"""Our own methods: their names, and the modules that hold each as `METHOD`."""
-
-GROUP = "pddlego.methods"
+"""The packages of our own methods; each has its method as `METHOD`."""
 
 
 def _method_names() -> list[str]:
@@ -62,7 +60,7 @@ def method(name: str) -> Method:
 
 
 def _fault(loaded: Method, name: str) -> str:
-    """What a method lacks that another package brought; empty if it has everything."""
+    """Why the method of another package cannot be used; empty if it can."""
     if not isinstance(loaded, Method):
         return "it is not a Method of pddlego.methods.base"
     if loaded.name != name:
@@ -78,7 +76,7 @@ def _fault(loaded: Method, name: str) -> str:
 
 
 def broken_methods() -> list[UsageError]:
-    """What is wrong with methods of other packages that cannot be loaded."""
+    """The errors of methods of other packages that cannot be loaded."""
     broken = []
     for name in _method_names():
         try:
@@ -90,10 +88,10 @@ def broken_methods() -> list[UsageError]:
 
 @lru_cache(maxsize=1)
 def _offered() -> dict[str, EntryPoint]:
-    """What other packages bring. Kept, because to look through all that is installed takes milliseconds."""
+    """The entry points of other packages. Cached, because a search of all installed packages takes milliseconds."""
     from importlib.metadata import entry_points
 
-    return {entry.name: entry for entry in entry_points(group=GROUP)}
+    return {entry.name: entry for entry in entry_points(group="pddlego.methods")}
 
 
 def package_of(name: str) -> str | None:
@@ -103,7 +101,7 @@ def package_of(name: str) -> str | None:
 
 
 def methods() -> Iterator[Method]:
-    """Every method that can be loaded. One that cannot is no reason to refuse the others."""
+    """Every method that can be loaded. Methods of other packages that cannot are skipped."""
     for name in _method_names():
         try:
             yield method(name)
@@ -149,7 +147,7 @@ def method_of(setting: str, mode: str) -> Method:
 
 
 def first_mode(setting: str) -> str:
-    """The most important mode of a setting: that in which it is played where none is named. Raises `UsageError`."""
+    """The default mode of a setting. Raises `UsageError` if no method plays it."""
     from pddlego.methods.setting_files import read_setting
 
     kind = read_setting(setting).kind
@@ -160,9 +158,9 @@ def first_mode(setting: str) -> str:
 
 
 def ablated(chosen: Iterable[str], ablations: Iterable[str]) -> tuple[str, ...]:
-    """Every mode, and after one that has parts the same without each of the ablations (`feedback+tolerance` is both).
+    """Every mode, each followed by its variants without the parts of each ablation, such as `feedback+tolerance`.
 
-    Raises `UsageError` for a mode or an ablation that does not exist.
+    Raises `UsageError` for an unknown mode or part.
     """
     names: list[str] = []
     removals = [ablation.split("+") for ablation in ablations]
@@ -179,9 +177,9 @@ def ablated(chosen: Iterable[str], ablations: Iterable[str]) -> tuple[str, ...]:
 
 
 def measuring_of(setting: str, mode: str) -> Measuring:
-    """What is measured of a setting in a mode; nothing if no method that is installed has the mode.
+    """The measuring of the method that plays a setting in a mode; empty if no installed method has the mode.
 
-    Of a setting that is gone it is what the first method with that mode measures.
+    For a setting that no longer exists, it is that of the first method with the mode.
     """
     from pddlego.runs.summary import Measures
 
@@ -193,21 +191,21 @@ def measuring_of(setting: str, mode: str) -> Measuring:
 
 
 def make_codec() -> Codec:
-    """Reads the journals of every method that is installed."""
+    """A codec for the journals of every installed method."""
     from pddlego.runs.journal import Codec
 
     return Codec(lambda name: method(name).events)
 
 
 def forget() -> None:
-    """Look for methods anew, as when a package was installed meanwhile."""
+    """Clear all caches, so that methods installed meanwhile are found."""
     for cached in (_offered, method, renderer_of):
         cached.cache_clear()
 
 
 @lru_cache(maxsize=64)
 def renderer_of(name: str) -> Renderer:
-    """How episodes of a method are shown; in lines where it has no picture or is not installed."""
+    """The renderer of a method; it shows lines if the method has no screen or is not installed."""
     from pddlego.display.description import Describer
     from pddlego.display.screens import Renderer, lines_screen
 

@@ -1,4 +1,4 @@
-"""Finds and reads `envs/NAME.toml` for every method: which there are, of what kind, and what they say."""
+"""Finds and reads the setting files `envs/NAME.toml` for every method."""
 
 from __future__ import annotations
 
@@ -16,27 +16,24 @@ from pddlego.util.text import suggestion
 
 File = TypeVar("File", bound=BaseModel)
 
-KIND = "kind"
-"""The key that says what kind of setting a file is."""
-
-PAPER = "paper"
-"""The table of a setting that holds a paper's figures."""
+_KIND, _PAPER = "kind", "paper"
+"""The key with the kind of a setting, and the table with a paper's figures."""
 
 
 class SettingHead(BaseModel):
-    """What a file of every kind may say."""
+    """The keys that a setting file of every kind may have."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     title: str = ""
     about: str = ""
     recorded_as: tuple[str, ...] = ()
-    """What others call it in their recorded conversations."""
+    """Names of the setting in conversations that others recorded."""
 
 
 @dataclass(frozen=True)
 class SettingTable:
-    """What a file says, with what it extends merged in: its kind, its tables, and the texts of all these files."""
+    """A setting file merged with the files that it extends: the kind, the tables, and the texts of all these files."""
 
     kind: str
     tables: Mapping[str, Any]
@@ -44,9 +41,9 @@ class SettingTable:
 
 
 def setting_names(kind: str | None = None) -> list[str]:
-    """All settings that can be played, or those of a kind, sorted. A name with `_` first is only there to be extended.
+    """The sorted names of all settings, or of those of a kind. Files whose name begins with `_` are only extended.
 
-    Raises `SettingError` for an invalid file, if a kind is asked for.
+    With a kind, raises `SettingError` for an invalid file.
     """
     names = [name for name in resources.names("envs", ".toml") if not name.startswith("_")]
     return names if kind is None else [name for name in names if read_setting(name).kind == kind]
@@ -66,9 +63,9 @@ def read_setting(name: str, kind: str | None = None) -> SettingTable:
     for table in reversed(list(chain.values())):
         merged = _merged(merged, table)
     merged.pop("extends", None)
-    merged.pop(PAPER, None)  # a paper's figures are about the setting that has them, not about variants of it
-    merged |= {PAPER: chain[name][PAPER]} if PAPER in chain[name] else {}
-    own_kind = str(merged.pop(KIND, ""))
+    merged.pop(_PAPER, None)  # a paper's figures are not inherited
+    merged |= {_PAPER: chain[name][_PAPER]} if _PAPER in chain[name] else {}
+    own_kind = str(merged.pop(_KIND, ""))
     if not own_kind:
         reason = 'It has no kind, such as kind = "text game" or kind = "planning".'
         raise SettingError(f"envs/{name}.toml is not a valid setting", reason, "Add its kind.")
@@ -80,7 +77,7 @@ def read_setting(name: str, kind: str | None = None) -> SettingTable:
 
 
 def checked(name: str, model: type[File], tables: Mapping[str, Any]) -> File:
-    """What the file of a setting says, as a value. Raises `SettingError` if it may not say that."""
+    """The tables of a setting file as a value. Raises `SettingError` for an invalid key or value."""
     try:
         return model.model_validate(tables)
     except ValidationError as error:
@@ -106,9 +103,9 @@ def load_plain(name: str, kind: str, prompts: Iterable[str] = (), max_steps: int
 
 
 def published(name: str, options: Mapping[str, Any]) -> Published:
-    """The figures in the table `[paper]` of a setting; nothing for a setting that cannot be read any more."""
+    """The figures in the table `[paper]` of a setting; empty for a setting that can no longer be read."""
     try:
-        return TypeAdapter(Published).validate_python(read_setting(name).tables.get(PAPER, {}))
+        return TypeAdapter(Published).validate_python(read_setting(name).tables.get(_PAPER, {}))
     except (PddlegoError, ValidationError):
         return {}
 
@@ -137,7 +134,7 @@ def _table(name: str) -> dict[str, Any]:
 
 
 def _merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """Tables are merged key by key; everything else in `over` takes the place of what is in `base`."""
+    """Merge tables key by key; other values in `over` replace those in `base`."""
     merged = dict(base)
     for key, value in over.items():
         both = isinstance(value, dict) and isinstance(merged.get(key), dict)
@@ -146,7 +143,7 @@ def _merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def parse_overrides(pairs: tuple[str, ...]) -> dict[str, str]:
-    """`KEY=VALUE` as given on the command line. Raises `UsageError` for anything else."""
+    """Parse `KEY=VALUE` of the command line. Raises `UsageError` for anything else."""
     overrides = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")
