@@ -185,7 +185,7 @@ class _Episode:
 
         def keep(event: Event, seconds: float) -> None:
             events.append(event)
-            from_thread.run_sync(_log, event, setup.played_in(cell).method_name)
+            from_thread.run_sync(_log, event)
             try:
                 from_thread.check_cancelled()
             except self._cancelled:
@@ -280,16 +280,16 @@ def _setup(game: str, mode: str | None, seeds: object, options: dict[str, Any]) 
         raise PrerequisiteError(str(error)) from error
 
 
-def _log(event: Event, method: str) -> None:
+def _log(event: Event) -> None:
     """Write an event into the transcript; Inspect writes requests and answers itself."""
     from pddlego.display.console import ASCII
+    from pddlego.display.description import describe
     from pddlego.display.rows import cleaned
     from pddlego.episode.events import Answered, Asked, Ended
-    from pddlego.methods.registry import renderer_of
 
     if event.passing or isinstance(event, (Asked, Answered)):
         return
-    description = renderer_of(method).describe(cleaned(event), ASCII)
+    description = describe(cleaned(event), ASCII)
     title = f"{event.outcome.value} {event.message}" if isinstance(event, Ended) else description.title.text
     if title.strip():
         # nothing in a title is Markdown: `0. north` is not a list

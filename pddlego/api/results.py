@@ -20,7 +20,7 @@ from pddlego.util.text import count, one_line
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped]
 
-    from pddlego.display.screens import Renderer
+    from pddlego.display.screens import Screen
     from pddlego.episode.events import Event, Outcome, Usage
     from pddlego.episode.trace import Step, TimedEvent
     from pddlego.evaluation.replay import Recorded, Replayed
@@ -176,10 +176,10 @@ class Episode:
         return path
 
     @cached_property
-    def _renderer(self) -> Renderer:
-        from pddlego.methods.registry import renderer_of
+    def _screen(self) -> Screen:
+        from pddlego.methods.registry import screen_of
 
-        return renderer_of(self.recorded.started.played_by)
+        return screen_of(self.recorded.started.played_by)
 
     def __repr__(self) -> str:
         steps = f" after {count(self.steps, 'step')}" if self.steps else ""
@@ -191,7 +191,7 @@ class Episode:
         from pddlego.display.page import ListedEpisode, episode_page, render
         from pddlego.runs.listing import EpisodeStatus
 
-        page = episode_page("episode", self.timed, self._renderer)
+        page = episode_page("episode", self.timed, self._screen)
         status = EpisodeStatus(self.recorded.path).with_result(self.summary, 0.0)
         return render("page.html.j2", [ListedEpisode(status, page)], title="pddlego")
 

@@ -17,10 +17,10 @@ from pddlego.display.browser.episode import Sources
 from pddlego.display.console import UNICODE, Console, glyphs_for
 from pddlego.display.lines import event_lines
 from pddlego.display.rows import cleaned
-from pddlego.display.screens import MIN_HEIGHT, MIN_WIDTH, Canvas, Renderer
+from pddlego.display.screens import MIN_HEIGHT, MIN_WIDTH, Canvas, Screen
 from pddlego.episode.trace import Step, TimedEvent, Trace
 from pddlego.errors import PddlegoError, UsageError
-from pddlego.methods.registry import make_codec, renderer_of
+from pddlego.methods.registry import make_codec, screen_of
 from pddlego.runs.journal import JournalTail
 from pddlego.runs.listing import status_of
 from pddlego.runs.store import check_output
@@ -42,7 +42,7 @@ def browse(app: Browser) -> None:
 
 def sources(console: Console) -> Sources:
     """What episodes are shown with on this terminal."""
-    return Sources(make_codec(), renderer_of, glyphs_for(console.encoding), checked)
+    return Sources(make_codec(), screen_of, glyphs_for(console.encoding), checked)
 
 
 def checked(journal: Path) -> Sequence[TimedEvent]:
@@ -57,12 +57,12 @@ def checked(journal: Path) -> Sequence[TimedEvent]:
     return recorded.checked().timed
 
 
-def read_trace(journal: Path) -> tuple[Renderer, Trace]:
+def read_trace(journal: Path) -> tuple[Screen, Trace]:
     """The episode of a journal, and how it is shown. Raises `UsageError` for one that has not begun."""
     trace = Trace((cleaned(event), seconds) for event, seconds in JournalTail(journal, make_codec()).poll())
     if not len(trace):
         raise UsageError(f"{journal} is empty", "The episode has not begun.", "Look again later.")
-    return renderer_of(trace.started.played_by if trace.started is not None else ""), trace
+    return screen_of(trace.started.played_by if trace.started is not None else ""), trace
 
 
 def write_page(console: Console, path: Path, journals: Sequence[Path]) -> None:
@@ -72,12 +72,12 @@ def write_page(console: Console, path: Path, journals: Sequence[Path]) -> None:
 
     listed = []
     for number, journal in enumerate(journals):
-        renderer, trace = read_trace(journal)
+        screen, trace = read_trace(journal)
         timed: Sequence[TimedEvent] = trace.timed
         with contextlib.suppress(PddlegoError):
             timed = checked(journal)
         status = status_of(journal, journal.stat().st_size)
-        listed.append(ListedEpisode(status, episode_page(f"episode-{number}", timed, renderer)))
+        listed.append(ListedEpisode(status, episode_page(f"episode-{number}", timed, screen)))
     write_whole(path, render("page.html.j2", listed, title="pddlego"))
     console.print(f"The page is in {clean(str(path))}", style="dim", highlight=False, soft_wrap=True)
 
@@ -109,7 +109,7 @@ def index_of(trace: Trace, step: int | None) -> int:
 
 def export_pictures(
     console: Console,
-    renderer: Renderer,
+    screen: Screen,
     trace: Trace,
     index: int,
     *,
@@ -125,7 +125,7 @@ def export_pictures(
     steps, started = trace.steps, trace.started
 
     def drawn(step: Step) -> RenderableType:
-        return renderer.screen.draw(step.after, Canvas(width, height, step.after.seconds, UNICODE))
+        return screen.draw(step.after, Canvas(width, height, step.after.seconds, UNICODE))
 
     if svg_file is not None:
         seed = "" if started is None or started.seed is None else f", seed {started.seed}"
@@ -141,10 +141,10 @@ def export_pictures(
         console.print(message, style="dim", highlight=False, soft_wrap=True)
 
 
-def print_lines(console: Console, renderer: Renderer, trace: Trace, index: int | None) -> None:
+def print_lines(console: Console, screen: Screen, trace: Trace, index: int | None) -> None:
     """The episode, or one step of it, as lines."""
     glyphs = glyphs_for(console.encoding)
     for step in trace.steps if index is None else [trace.steps[index]]:
         for event in step.events:
-            for line, style in event_lines(event, step.after, renderer.describe, glyphs):
+            for line, style in event_lines(event, step.after, glyphs):
                 console.print(line, style=style, markup=False, highlight=False, soft_wrap=True)

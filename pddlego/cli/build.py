@@ -26,7 +26,6 @@ from pddlego.methods.builders.files import Build, BuildOptions
 from pddlego.methods.builders.l2p import with_l2p
 from pddlego.methods.builders.options import BuilderOptions
 from pddlego.methods.builders.reviewing import By
-from pddlego.methods.registry import renderer_of
 from pddlego.methods.shared_options import PlannerOptions
 from pddlego.models import Model
 from pddlego.models.endpoint import Access, Endpoint, make_endpoint, prepare_cache
@@ -78,7 +77,7 @@ def command(
     prepare_cache(config.endpoint.cache)
     asked = _model(config.what.models[0], config.endpoint)
     console = Console()
-    display = LineDisplay(console, renderer_of("builders").describe)
+    display = LineDisplay(console)
     options = BuildOptions(
         steps=cast(How, steps),
         feedback=cast(By, feedback),

@@ -13,7 +13,7 @@ from pddlego.cli.exits import handle_sigterm
 from pddlego.cli.options import COMPLETIONS, MODEL, OUTPUT, WHAT, ConfigFile, Confirm, Pace, with_options
 from pddlego.errors import UsageError
 from pddlego.evaluation.config import DEFAULT, FLAG, Resolved, groups, resolve
-from pddlego.methods.registry import parse_mode, renderer_of
+from pddlego.methods.registry import parse_mode
 from pddlego.runs.folders import CONFIRMED, fresh_folder
 
 if TYPE_CHECKING:
@@ -87,8 +87,7 @@ def command(
     if resolved.origin("models") == DEFAULT and chosen.asks_model:
         Console(stderr=json_lines).print(NO_MODEL, style="dim", highlight=False, soft_wrap=True)
     played = setup.played_in(cell)
-    describe, panels = renderer_of(played.method_name).describe, played.method.screen
-    display = make_display(console, pace, panels, describe, json_lines=json_lines, lines=chosen.needs_person)
+    display = make_display(console, pace, played.method.screen, json_lines=json_lines, lines=chosen.needs_person)
     approver = make_approver(console, display, kinds, chosen)
     path = fresh_folder(Path(setup.config.run.runs), cell.label)
     about = {CONFIRMED: kinds} if kinds else {}

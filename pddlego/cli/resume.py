@@ -25,7 +25,7 @@ from pddlego.cli.options import (
 from pddlego.errors import UsageError
 from pddlego.evaluation.config import Run, given_options
 from pddlego.methods.base import Tools
-from pddlego.methods.registry import parse_mode, renderer_of
+from pddlego.methods.registry import parse_mode
 from pddlego.methods.textgames.options import TextGameOptions
 from pddlego.models.endpoint import Access, Endpoint
 from pddlego.runs.folders import CONFIRMED, RESUMED, EpisodeFilter, find_journal, fresh_folder, runs_folder
@@ -86,9 +86,7 @@ def command(
     setup = _again(console, recorded, from_step, model, explicit)
     (cell,) = setup.cells()
     own_mode = parse_mode(cell.mode).mode
-    picture = renderer_of(recorded.played.method_name)
-    panels = recorded.played.method.screen
-    display = make_display(console, pace, panels, picture.describe, lines=own_mode.needs_person)
+    display = make_display(console, pace, recorded.played.method.screen, lines=own_mode.needs_person)
     approver = make_approver(console, display, kinds, own_mode)
     restart = with_correction(moment, _corrected(played, moment, from_step, problem, edit))
     path = fresh_folder(runs_folder(flags.get("runs")), f"{cell.label}-resumed")

@@ -58,14 +58,14 @@ def command(
     if other is not None:
         raise UsageError("Two episodes need a terminal", "They are shown side by side.", "Name one, or use --html.")
     journal = shown[0]
-    renderer, trace = browsing.read_trace(journal)
+    screen, trace = browsing.read_trace(journal)
     index = browsing.index_of(trace, step)
     if problem:
         browsing.print_problem(console, journal, trace.steps[index].number)
     elif exported:
-        browsing.export_pictures(console, renderer, trace, index, svg_file=svg, gif_file=gif, size=size)
+        browsing.export_pictures(console, screen, trace, index, svg_file=svg, gif_file=gif, size=size)
     else:
-        browsing.print_lines(console, renderer, trace, None if step is None else index)
+        browsing.print_lines(console, screen, trace, None if step is None else index)
 
 
 def _words(which: EpisodeFilter) -> str:

@@ -56,9 +56,6 @@ def in_one_line(kind: str, text: str, style: str = "") -> Description:
     return Description(kind, line, (line,))
 
 
-Describe = Callable[[Any, Glyphs], Description]
-"""Describes a cleaned event of one class."""
-
 NOTHING = Description("", Line(""))
 
 
@@ -78,25 +75,20 @@ class MethodEvent(Event):
         return in_one_line(kind, self.sentence.format_map(vars(self)), self.style)
 
 
-class Describer:
-    """Describes the events of a method, and those of all methods."""
-
-    def __init__(self, own: Iterable[type[MethodEvent]] = ()) -> None:
-        self._known: Mapping[type[Event], Describe] = {**COMMON, **{event: event.describe for event in own}}
-
-    def __call__(self, event: Event, glyphs: Glyphs) -> Description:
-        describe = self._known.get(type(event))
-        if describe is None:
-            return NOTHING
-        try:
-            description = describe(event, glyphs)
-            if not isinstance(description, Description):
-                raise TypeError(f"{description!r:.60} is not a description")
-            return description
-        except Exception as error:  # noqa: BLE001 -- a method's bug must not hide the other events
-            return in_one_line(
-                "rejected", f"{event.type}: cannot be described ({type(error).__name__}: {error!s:.80})", "dim"
-            )
+def describe(event: Event, glyphs: Glyphs) -> Description:
+    """An event in words. All texts of the event are clean. A bug in a method's own description becomes one line."""
+    common = COMMON.get(type(event))
+    try:
+        if common is not None:
+            return common(event, glyphs)
+        description = event.describe(glyphs) if isinstance(event, MethodEvent) else NOTHING
+        if not isinstance(description, Description):
+            raise TypeError(f"{description!r:.60} is not a description")
+        return description
+    except Exception as error:  # noqa: BLE001 -- a method's bug must not hide the other events
+        return in_one_line(
+            "rejected", f"{event.type}: cannot be described ({type(error).__name__}: {error!s:.80})", "dim"
+        )
 
 
 def change_lines(added: Iterable[str], removed: Iterable[str], glyphs: Glyphs) -> tuple[Line, ...]:
@@ -194,7 +186,7 @@ def _indented(text: str, style: str = "") -> tuple[Line, ...]:
     return tuple(Line(f"  {line}", style) for line in text.split("\n"))
 
 
-COMMON: Mapping[type[Event], Describe] = {
+COMMON: Mapping[type[Event], Callable[[Any, Glyphs], Description]] = {
     Started: _started,
     Asked: _asked,
     Answered: _answered,

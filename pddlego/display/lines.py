@@ -14,7 +14,7 @@ from rich.console import ConsoleOptions, RenderableType, RenderResult
 from rich.live import Live
 
 from pddlego.display.console import Glyphs, glyphs_for
-from pddlego.display.description import Describer
+from pddlego.display.description import describe
 from pddlego.display.rows import cleaned
 from pddlego.display.screens import Canvas, Screen, is_large, result_line, usage_line
 from pddlego.episode.events import Ended, Event, Rejected
@@ -109,8 +109,8 @@ class LiveDisplay(Display):
 class LineDisplay(Display):
     """One line or a few for each event, for pipes, logs and narrow terminals. Colour only where the console has it."""
 
-    def __init__(self, console: rich.console.Console, describe: Describer, silence: float = SILENCE) -> None:
-        self._console, self._describe = console, describe
+    def __init__(self, console: rich.console.Console, silence: float = SILENCE) -> None:
+        self._console = console
         self._glyphs = glyphs_for(console.encoding)
         self._trace = Trace()
         self._previewed: tuple[Event, ...] = ()
@@ -156,8 +156,8 @@ class LineDisplay(Display):
             self._print(event, self._trace)
 
     def _print(self, event: Event, trace: Trace) -> None:
-        lines = list(event_lines(event, trace, self._describe, self._glyphs))
-        self._unprinted = "" if lines else clean(self._describe(cleaned(event), self._glyphs).title.text).strip()
+        lines = list(event_lines(event, trace, self._glyphs))
+        self._unprinted = "" if lines else clean(describe(cleaned(event), self._glyphs).title.text).strip()
         for line, style in lines:
             self._heartbeat.beat()
             self._console.print(
@@ -176,7 +176,7 @@ class JsonDisplay(Display):
         self._stream.flush()
 
 
-def event_lines(event: Event, trace: Trace, describe: Describer, glyphs: Glyphs) -> Iterator[tuple[str, str]]:
+def event_lines(event: Event, trace: Trace, glyphs: Glyphs) -> Iterator[tuple[str, str]]:
     """An event as lines of text, each with its style."""
     if isinstance(event, Ended):
         yield result_line(trace).plain, "bold"
@@ -189,7 +189,6 @@ def make_display(
     console: rich.console.Console,
     pace: float,
     screen: Screen | None,
-    describe: Describer,
     json_lines: bool = False,
     lines: bool = False,
 ) -> Display:
@@ -201,4 +200,4 @@ def make_display(
         return JsonDisplay()
     if console.is_terminal and not console.is_dumb_terminal and not lines and is_large(*console.size) and screen:
         return LiveDisplay(console, pace, screen)
-    return LineDisplay(console, describe)
+    return LineDisplay(console)

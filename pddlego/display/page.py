@@ -19,7 +19,7 @@ from rich.text import Text
 from pddlego.display.columns import EPISODE_COLUMNS
 from pddlego.display.console import UNICODE
 from pddlego.display.rows import cleaned
-from pddlego.display.screens import Renderer, result_line
+from pddlego.display.screens import Screen, result_line
 from pddlego.display.steps import command_of, is_rejected, is_surprise, tabs_of
 from pddlego.episode.trace import TimedEvent, Trace
 from pddlego.runs.listing import EpisodeStatus
@@ -45,10 +45,10 @@ class ListedEpisode:
     page: EpisodePage | None = None
 
 
-def episode_page(key: str, timed: Iterable[TimedEvent], renderer: Renderer) -> EpisodePage:
+def episode_page(key: str, timed: Iterable[TimedEvent], screen: Screen) -> EpisodePage:
     """The page of an episode with these events."""
     trace = Trace((cleaned(event), seconds) for event, seconds in timed)
-    tabs = tabs_of(renderer, trace)
+    tabs = tabs_of(screen, trace)
     numbers: dict[str, int] = {}  # each distinct line is stored once; steps refer to it by number
     steps = []
     for step in trace.steps:

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pddlego.display.console import Glyphs
-from pddlego.display.description import Describer
+from pddlego.display.description import describe
 from pddlego.display.rows import wrapped
 from pddlego.episode.events import Outcome
 from pddlego.episode.trace import Step, Trace
@@ -163,16 +163,8 @@ class Screen:
         return Group(title_line(trace, canvas), latest.draw(canvas.width, max(3, canvas.height - 2)))
 
 
-@dataclass(frozen=True)
-class Renderer:
-    """How the episodes of a method are shown: its screen, and a description of each of its events."""
-
-    screen: Screen
-    describe: Describer
-
-
-RendererOf = Callable[[str], Renderer]
-"""The renderer of a method, by its name. A method that is not installed is shown as lines."""
+ScreenOf = Callable[[str], Screen]
+"""The screen of a method, by its name. A method without a screen, or that is not installed, is shown as lines."""
 
 
 def title_line(trace: Trace, canvas: Canvas) -> Text:
@@ -279,20 +271,19 @@ def conversation(
     return Pane(title, talk, rows, latest=True)
 
 
-def lines_screen(describe: Describer) -> Screen:
-    """The screen of a method that has no panes of its own: a line for each event."""
+def _line_panes(trace: Trace, canvas: Canvas) -> list[Column]:
+    """A pane with a line for each event."""
+    described = (line for event in trace.events[-_LOG_EVENTS:] for line in describe(event, canvas.glyphs).brief)
+    lines = [Text(clean(line.text), line.style) for line in described][-_LOG_LENGTH:]
 
-    def panes(trace: Trace, canvas: Canvas) -> list[Column]:
-        described = (line for event in trace.events[-_LOG_EVENTS:] for line in describe(event, canvas.glyphs).brief)
-        lines = [Text(clean(line.text), line.style) for line in described][-_LOG_LENGTH:]
+    def fit(width: int, height: int) -> list[Text]:
+        streamed = streamed_lines(trace, width, (height + 2) // 3)
+        return wrapped([*lines, *request_lines(trace, canvas.now), *streamed], width)[-height:]
 
-        def fit(width: int, height: int) -> list[Text]:
-            streamed = streamed_lines(trace, width, (height + 2) // 3)
-            return wrapped([*lines, *request_lines(trace, canvas.now), *streamed], width)[-height:]
+    return [Column([Pane("episode", fit)])]
 
-        return [Column([Pane("episode", fit)])]
 
-    return Screen(panes)
-
+LINES = Screen(_line_panes)
+"""The screen of a method that has no panes of its own."""
 
 _LOG_LENGTH, _LOG_EVENTS = 200, 2_000

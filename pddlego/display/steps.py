@@ -5,25 +5,24 @@ from __future__ import annotations
 from rich.text import Text
 
 from pddlego.display.console import Glyphs
-from pddlego.display.description import Describer, blamed
-from pddlego.display.screens import Renderer, Tab
+from pddlego.display.description import blamed, describe
+from pddlego.display.screens import Screen, Tab
 from pddlego.episode.events import Answered, Asked, Event, Judged, Rejected, Retrying
 from pddlego.episode.trace import Step, Trace
 from pddlego.util.text import clean
 
 
-def tabs_of(renderer: Renderer, trace: Trace) -> list[Tab]:
+def tabs_of(screen: Screen, trace: Trace) -> list[Tab]:
     """The tabs of each step of an episode: those of its method, then requests, answers and events."""
-    describe = renderer.describe
     return [
-        *(tab for tab in renderer.screen.tabs if tab.fits(trace)),
-        Tab("request", lambda step, glyphs: _described(step, (Asked, Retrying), describe, glyphs)),
-        Tab("answer", lambda step, glyphs: answer_lines(step, describe, glyphs)),
-        Tab("events", lambda step, glyphs: _described(step, (Event,), describe, glyphs)),
+        *(tab for tab in screen.tabs if tab.fits(trace)),
+        Tab("request", lambda step, glyphs: _described(step, (Asked, Retrying), glyphs)),
+        Tab("answer", answer_lines),
+        Tab("events", lambda step, glyphs: _described(step, (Event,), glyphs)),
     ]
 
 
-def _described(step: Step, kinds: tuple[type[Event], ...], describe: Describer, glyphs: Glyphs) -> list[Text]:
+def _described(step: Step, kinds: tuple[type[Event], ...], glyphs: Glyphs) -> list[Text]:
     """The events of these kinds in a step, in full."""
     lines: list[Text] = []
     for event in step.events:
@@ -34,7 +33,7 @@ def _described(step: Step, kinds: tuple[type[Event], ...], describe: Describer, 
     return lines or [Text("nothing in this step", "dim")]
 
 
-def answer_lines(step: Step, describe: Describer, glyphs: Glyphs) -> list[Text]:
+def answer_lines(step: Step, glyphs: Glyphs) -> list[Text]:
     """The answers of a step with their reasoning; what was wrong in a rejected one is marked."""
     lines: list[Text] = []
     answer: list[Text] = []

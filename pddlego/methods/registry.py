@@ -19,7 +19,7 @@ from pddlego.util.text import suggestion
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-    from pddlego.display.screens import Renderer
+    from pddlego.display.screens import Screen
     from pddlego.runs.journal import Codec
 
 BUILT_IN: Mapping[str, str] = {
@@ -199,19 +199,15 @@ def make_codec() -> Codec:
 
 def forget() -> None:
     """Clear all caches, so that methods installed meanwhile are found."""
-    for cached in (_offered, method, renderer_of):
+    for cached in (_offered, method):
         cached.cache_clear()
 
 
-@lru_cache(maxsize=64)
-def renderer_of(name: str) -> Renderer:
-    """The renderer of a method; it shows lines if the method has no screen or is not installed."""
-    from pddlego.display.description import Describer
-    from pddlego.display.screens import Renderer, lines_screen
+def screen_of(name: str) -> Screen:
+    """The screen of a method; lines if the method has no screen or is not installed."""
+    from pddlego.display.screens import LINES
 
     try:
-        method_found = method(name)
+        return method(name).screen or LINES
     except UsageError:
-        return Renderer(lines_screen(Describer()), Describer())
-    describe = Describer(method_found.events)
-    return Renderer(method_found.screen or lines_screen(describe), describe)
+        return LINES

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from pddlego.display.page import EpisodePage, ListedEpisode, episode_page, render
 from pddlego.errors import JournalError
-from pddlego.methods.registry import make_codec, renderer_of
+from pddlego.methods.registry import make_codec, screen_of
 from pddlego.report.build import Report
 from pddlego.report.formats import NOTE, tables
 from pddlego.report.optima import Optima
@@ -68,4 +68,4 @@ def _listed(results: Sequence[Summary], folders: Sequence[Path], paged: set[Cell
 def _page(summary: Summary, journal: Path) -> EpisodePage:
     """The page of an episode. Raises `JournalError`."""
     read = read_journal(journal, make_codec())
-    return episode_page(anchor(summary), read.timed, renderer_of(read.started.played_by if read.started else ""))
+    return episode_page(anchor(summary), read.timed, screen_of(read.started.played_by if read.started else ""))

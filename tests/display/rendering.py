@@ -11,9 +11,9 @@ from pddlego.display.rows import cleaned
 from pddlego.display.screens import Canvas
 from pddlego.episode.events import Event
 from pddlego.episode.trace import Trace
-from pddlego.methods.registry import renderer_of
+from pddlego.methods.registry import screen_of
 
-RENDERER = renderer_of("textgames")
+SCREEN = screen_of("textgames")
 
 
 def shown(events: list[Event]) -> Trace:
@@ -22,12 +22,12 @@ def shown(events: list[Event]) -> Trace:
 
 
 def rendered(trace: Trace, width: int, height: int, color: bool = False, now: float = 1.0) -> str:
-    return drawn(RENDERER.screen.draw(trace, Canvas(width, height, now, UNICODE)), width, height, color)
+    return drawn(SCREEN.draw(trace, Canvas(width, height, now, UNICODE)), width, height, color)
 
 
 def screen_lines(method: str, trace: Trace, width: int, height: int, glyphs: Glyphs = UNICODE) -> list[str]:
     """The lines of the screen of a method, without colours."""
-    picture = renderer_of(method).screen.draw(trace, Canvas(width, height, trace.seconds, glyphs))
+    picture = screen_of(method).draw(trace, Canvas(width, height, trace.seconds, glyphs))
     console = Console(file=io.StringIO(), width=width, height=height, force_terminal=False)
     console.print(picture)
     assert isinstance(console.file, io.StringIO)

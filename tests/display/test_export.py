@@ -13,11 +13,11 @@ from pddlego.display.console import UNICODE
 from pddlego.display.screens import Canvas
 from pddlego.episode.events import Event
 from pddlego.errors import UsageError
-from tests.display.rendering import RENDERER, shown
+from tests.display.rendering import SCREEN, shown
 
 
 def test_an_svg_is_whole_and_loads_nothing(story: list[Event]) -> None:
-    drawn = export.svg(RENDERER.screen.draw(shown(story), Canvas(100, 30, 1.0, UNICODE)), 100, 30, "coin <12>")
+    drawn = export.svg(SCREEN.draw(shown(story), Canvas(100, 30, 1.0, UNICODE)), 100, 30, "coin <12>")
     ElementTree.fromstring(drawn)
     assert "won" in drawn
     assert "@font-face" not in drawn
@@ -28,9 +28,7 @@ def test_an_svg_is_whole_and_loads_nothing(story: list[Event]) -> None:
 def test_a_gif_has_a_picture_for_each_step(tmp_path: Path, story: list[Event]) -> None:
     from PIL import Image
 
-    pictures = [
-        RENDERER.screen.draw(shown(story[:number]), Canvas(80, 24, 1.0, UNICODE)) for number in (4, 8, len(story))
-    ]
+    pictures = [SCREEN.draw(shown(story[:number]), Canvas(80, 24, 1.0, UNICODE)) for number in (4, 8, len(story))]
     pictures.append(Text("wide 日本 and reversed", "reverse on red"))
     path = tmp_path / "a.gif"
     assert export.gif(pictures, 80, 24, path, 0.5) == 4

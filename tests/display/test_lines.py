@@ -11,7 +11,6 @@ from rich.console import Console
 from pddlego.display.lines import LineDisplay
 from pddlego.episode.events import Event
 from pddlego.methods.programs.events import SOLVED, Ran
-from pddlego.methods.registry import renderer_of
 from pddlego.methods.thought_of_search.events import SearchRunning
 
 
@@ -27,7 +26,7 @@ def _searching(number: int) -> Event:
 def test_what_takes_long_is_not_silent_on_a_pipe(method: str, event: Callable[[int], Event]) -> None:
     """The last event that has no line of its own is reported, as long as nothing else is printed."""
     stream = io.StringIO()
-    with LineDisplay(Console(file=stream, width=100), renderer_of(method).describe, silence=0.05) as display:
+    with LineDisplay(Console(file=stream, width=100), silence=0.05) as display:
         display.show(event(4), 0.0)
         while stream.getvalue().count("\n") < 2:
             time.sleep(0.01)
@@ -37,7 +36,7 @@ def test_what_takes_long_is_not_silent_on_a_pipe(method: str, event: Callable[[i
 
 def test_a_question_is_not_interrupted_by_progress() -> None:
     stream = io.StringIO()
-    with LineDisplay(Console(file=stream, width=100), renderer_of("programs").describe, silence=0.01) as display:
+    with LineDisplay(Console(file=stream, width=100), silence=0.01) as display:
         display.ask("Accept?")
         time.sleep(0.1)
         assert stream.getvalue() == "Accept?\n"

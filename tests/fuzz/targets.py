@@ -16,7 +16,7 @@ from pddlego.episode.loop import Retry
 from pddlego.errors import PddlegoError
 from pddlego.evaluation.config import resolve
 from pddlego.evaluation.setup import read_prices
-from pddlego.methods.registry import make_codec, renderer_of
+from pddlego.methods.registry import make_codec, screen_of
 from pddlego.methods.textgames.formalize import Exchange, Situation
 from pddlego.methods.textgames.formalize.act import ActionGen
 from pddlego.methods.textgames.formalize.problems import PddlEdit, PddlGen
@@ -137,7 +137,7 @@ def journal(bench: Bench, text: str) -> None:
         assert error.sentence
         return
     for end in range(len(read) + 1):
-        renderer_of("textgames").screen.draw(read.until(end), Canvas(120, 40, 1.0, UNICODE))
+        screen_of("textgames").draw(read.until(end), Canvas(120, 40, 1.0, UNICODE))
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from textual.widgets.option_list import Option
 from pddlego.display.browser.screen import BrowserScreen
 from pddlego.display.console import Glyphs
 from pddlego.display.rows import cleaned
-from pddlego.display.screens import Canvas, Renderer, RendererOf, Tab, is_large, title_line
+from pddlego.display.screens import Canvas, Screen, ScreenOf, Tab, is_large, title_line
 from pddlego.display.steps import command_of, is_rejected, is_surprise, tabs_of
 from pddlego.episode.trace import Step, TimedEvent, Trace, first_difference
 from pddlego.errors import JournalError, PddlegoError
@@ -34,7 +34,7 @@ class Sources:
     """What the browser shows episodes with. `check` adds what is true of a recorded episode's facts."""
 
     codec: Codec
-    renderer_of: RendererOf
+    screen_of: ScreenOf
     glyphs: Glyphs
     check: Callable[[Path], Sequence[TimedEvent]]
 
@@ -53,7 +53,7 @@ class OpenEpisode:
     def _load(self, timed: Iterable[TimedEvent]) -> None:
         self.trace = Trace((cleaned(event), seconds) for event, seconds in timed)
         started = self.trace.started
-        self.renderer: Renderer = self.sources.renderer_of(started.played_by if started is not None else "")
+        self.screen: Screen = self.sources.screen_of(started.played_by if started is not None else "")
         self.steps: Sequence[Step] = self.trace.steps
 
     @property
@@ -88,7 +88,7 @@ class OpenEpisode:
 
     def tabs(self) -> list[Tab]:
         """What there is to see of a step besides the picture."""
-        return tabs_of(self.renderer, self.trace)
+        return tabs_of(self.screen, self.trace)
 
 
 class Picture(Widget):
@@ -240,7 +240,7 @@ class EpisodeView(Vertical):
             )
         last = self.number == len(self.episode.steps) - 1
         now = step.after.seconds + (self.episode.waited if last else 0.0)
-        return self.episode.renderer.screen.draw(step.after, Canvas(width, height, now, self._glyphs))
+        return self.episode.screen.draw(step.after, Canvas(width, height, now, self._glyphs))
 
     def find(self, wanted: Callable[[Step], bool]) -> bool:
         """Show the next step that is wanted, from the beginning again after the last. Whether there is one."""

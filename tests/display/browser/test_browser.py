@@ -22,7 +22,7 @@ from pddlego.display.browser.lists import EpisodesScreen, RunsScreen
 from pddlego.display.browser.table import FilteredTable, Rows
 from pddlego.display.console import UNICODE
 from pddlego.episode.trace import first_difference
-from pddlego.methods.registry import make_codec, renderer_of
+from pddlego.methods.registry import make_codec, screen_of
 from tests.evaluation.test_replay import RECORDED, RUNS
 from tests.scale import PATIENCE, scaled
 
@@ -41,7 +41,7 @@ def drive(app: Browser, steps: Drive, size: tuple[int, int] = (120, 40)) -> None
     asyncio.run(run())
 
 
-SOURCES = Sources(make_codec(), renderer_of, UNICODE, checked)
+SOURCES = Sources(make_codec(), screen_of, UNICODE, checked)
 
 
 async def until(pilot: Pilot[None], holds: Callable[[], bool]) -> None:

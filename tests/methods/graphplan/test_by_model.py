@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from pddlego.display.console import UNICODE
-from pddlego.display.description import Describer
+from pddlego.display.description import describe
 from pddlego.episode.events import Asked, Ended, Event, Outcome, Rejected
 from pddlego.errors import UsageError
 from pddlego.methods.graphplan import METHOD
-from pddlego.methods.graphplan.events import EVENTS, Bounded, PlanConcluded, Proposed, TaskGiven, measure
+from pddlego.methods.graphplan.events import Bounded, PlanConcluded, Proposed, TaskGiven, measure
 from pddlego.methods.graphplan.options import GraphplanOptions
 from pddlego.methods.graphplan.setting import load
 from pddlego.runs.cells import Cell
@@ -160,6 +160,5 @@ def test_the_plan_and_its_fault_are_drawn(width: int, height: int) -> None:
     assert f"plan 2: {len(plan)} actions" in texts[-1]
     assert "unsatisfied" not in texts[-1]
     assert plan[0] in texts[-1]
-    describe = Describer(EVENTS)
     lines = [describe(event, UNICODE).title.text for event in events]
     assert f"  1  plan 1: {len(plan) - 1} actions" in lines

@@ -7,10 +7,10 @@ import re
 import pytest
 
 from pddlego.display.console import ASCII, UNICODE, Glyphs
-from pddlego.display.description import Describer
+from pddlego.display.description import describe
 from pddlego.display.screens import Canvas
 from pddlego.episode.events import Event
-from pddlego.methods.graphplan.events import EVENTS, SCREEN, Grown, Looking
+from pddlego.methods.graphplan.events import SCREEN, Grown, Looking
 from pddlego.planning.graphplan.values import SearchProgress
 from tests.display.rendering import drawn, prefixes, screen_lines
 from tests.methods.graphplan.playing import played
@@ -50,7 +50,6 @@ def test_the_head_stands_over_its_columns(events: list[Event]) -> None:
 
 
 def test_lines_and_screen_count_the_same_facts(events: list[Event]) -> None:
-    describe = Describer(EVENTS)
     grown = [event for event in events if isinstance(event, Grown)]
     last = grown[-1].made.iteration
     lines = [describe(event, UNICODE).title.text for event in grown if event.made.iteration == last]
@@ -77,7 +76,6 @@ def test_a_plan_with_more_lines_than_rows_says_how_many_more(events: list[Event]
 
 @pytest.mark.parametrize("glyphs", [UNICODE, ASCII])
 def test_every_event_is_described(events: list[Event], glyphs: Glyphs) -> None:
-    describe = Describer(EVENTS)
     texts = [describe(event, glyphs).title.text for event in events]
     assert any("9 levels" in text for text in texts)
     assert any("searching from level 9, at 3" in text for text in texts)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pddlego.display.console import ASCII
-from pddlego.display.description import Describer
+from pddlego.display.description import describe
 from pddlego.episode.events import Event
-from pddlego.methods.programs.events import EVENTS
 from pddlego.methods.programs.setting import reference
 from tests.display.rendering import prefixes, screen_lines
 from tests.methods.programs.playing import events_of, small
@@ -41,7 +40,6 @@ def test_what_came_last_is_marked_and_the_tasks_are_counted(events: list[Event])
 
 
 def test_each_event_of_the_method_is_told_in_lines(events: list[Event]) -> None:
-    describe = Describer(EVENTS)
     text = [line.text for event in events for line in describe(event, ASCII).brief]
     assert any("x training-0 (" in line for line in text)
     assert text[-1].endswith("evaluation: 4 of 4 tasks solved")

@@ -7,9 +7,9 @@ import re
 import pytest
 
 from pddlego.display.console import ASCII, UNICODE, Glyphs
-from pddlego.display.description import Describer
+from pddlego.display.description import describe
 from pddlego.episode.events import Event
-from pddlego.methods.thought_of_search.events import EVENTS, Attempted, SearchRunning
+from pddlego.methods.thought_of_search.events import Attempted, SearchRunning
 from tests.display.rendering import prefixes, screen_lines
 from tests.methods.thought_of_search.playing import events_of, fenced, right, small
 from tests.sandbox.ordinary import needs_locks
@@ -50,7 +50,6 @@ def test_a_search_that_goes_on_says_how_far_it_is_and_an_evaluation_when_it_ends
 
 @pytest.mark.parametrize("glyphs", [UNICODE, ASCII])
 def test_every_event_is_described(events: list[Event], glyphs: Glyphs) -> None:
-    describe = Describer(EVENTS)
     for event in [*events, SearchRunning("7", 3)]:
         text = describe(event, glyphs)
         assert text.title.text or not text.brief

@@ -22,7 +22,7 @@ from pddlego.methods.textgames.agent import plan_question
 from pddlego.methods.textgames.events import Resumed
 from pddlego.methods.textgames.screen.view import GameView
 from tests.conftest import check_snapshot
-from tests.display.rendering import RENDERER, drawn, rendered, shown
+from tests.display.rendering import SCREEN, drawn, rendered, shown
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -75,7 +75,7 @@ def test_what_a_person_did_is_shown(story: list[Event]) -> None:
     resumed = Resumed("runs/x/episodes/y.jsonl", 0, "(define", 1, "(define", ("(at moon)",), ())
     judged = ev.Judged("plans", "rejected", "go south")
     step = shown([*story[:2], resumed, judged]).steps[0]
-    lines = answer_lines(step, RENDERER.describe, UNICODE)
+    lines = answer_lines(step, UNICODE)
     text = "\n".join(line.plain for line in lines)
     assert "plans rejected by a person" in text
     assert "go south" in text
@@ -101,13 +101,11 @@ def test_no_text_of_a_journal_can_steer_the_terminal(story: list[Event]) -> None
     trace = shown([event for event in map(evil, story) if isinstance(event, Event)])
     assert len(trace) == len(story)
     for step in trace.steps:
-        for tab in RENDERER.screen.tabs:
+        for tab in SCREEN.tabs:
             assert not any(CONTROL.search(line.plain) for line in tab.lines(step, UNICODE))
         assert not CONTROL.search(rendered(step.after, 120, 40).replace("\n", ""))
         for event in step.events:
-            assert not any(
-                CONTROL.search(line) for line, _ in event_lines(event, step.after, RENDERER.describe, UNICODE)
-            )
+            assert not any(CONTROL.search(line) for line, _ in event_lines(event, step.after, UNICODE))
 
 
 @pytest.mark.parametrize("rule", [{}, {"here": 3}, {"room": "location", "directions": {"north": "up"}}])

@@ -18,7 +18,7 @@ from pddlego.methods.textgames.screen.reading import reading_lines
 from pddlego.methods.textgames.screen.view import GameView
 from pddlego.runs.folders import find_journal
 from pddlego.runs.journal import read_journal
-from tests.display.rendering import RENDERER, rendered, shown
+from tests.display.rendering import SCREEN, rendered, shown
 from tests.scale import PATIENCE
 
 TEXT = "You are in the hall. To the North you see the attic. To the South you see a closed plain door."
@@ -81,7 +81,7 @@ def test_modes_without_a_problem_have_the_map_of_the_reader(tmp_path: Path, trut
     assert any(isinstance(event, GameRead) for event in read.events) is truth
     trace = Trace(checked(journal))  # as `t` in the browser
     assert GameView(trace).sketched
-    (tab,) = (tab for tab in tabs_of(RENDERER, trace) if tab.name == "map")
+    (tab,) = (tab for tab in tabs_of(SCREEN, trace) if tab.name == "map")
     text = "\n".join(line.plain for line in tab.lines(trace.steps[-1], UNICODE))
     assert text.startswith("map as the built-in reader reads the game")
     assert "● " in text

@@ -25,7 +25,7 @@ from pddlego.planning import PlanStatus
 from pddlego.planning.result import NOTHING_THERE
 from pddlego.util.text import both_ends, clean, one_line
 from tests.conftest import check_snapshot
-from tests.display.rendering import RENDERER, rendered, shown
+from tests.display.rendering import SCREEN, rendered, shown
 
 
 @pytest.mark.parametrize(("width", "height"), [(80, 24), (120, 40), (200, 50)])
@@ -111,7 +111,7 @@ def test_text_from_outside_cannot_steer_the_terminal(story: list[Event]) -> None
 
 def test_plain_lines(story: list[Event]) -> None:
     stream = io.StringIO()
-    with LineDisplay(Console(file=stream, width=40), RENDERER.describe) as display:
+    with LineDisplay(Console(file=stream, width=40)) as display:
         for number, event in enumerate(story):
             display.show(event, number / 10)
     check_snapshot("lines.txt", stream.getvalue().rstrip("\n"))
@@ -143,13 +143,13 @@ def test_the_display_suits_the_output(terminal: bool, width: int, height: int, j
     console = Console(
         file=io.StringIO(), force_terminal=terminal, width=width, height=height, _environ={"TERM": "xterm"}
     )
-    assert isinstance(make_display(console, 0.0, RENDERER.screen, RENDERER.describe, json_lines=json_lines), kind)
+    assert isinstance(make_display(console, 0.0, SCREEN, json_lines=json_lines), kind)
 
 
 def test_the_live_display_leaves_the_last_screen(story: list[Event]) -> None:
     stream = io.StringIO()
     console = Console(file=stream, force_terminal=True, width=80, height=24, _environ={"TERM": "xterm"})
-    with LiveDisplay(console, 0.0, RENDERER.screen) as display:
+    with LiveDisplay(console, 0.0, SCREEN) as display:
         for event in story:
             display.show(event, 0.0)
     assert "won after 8 steps" in stream.getvalue()
@@ -173,7 +173,7 @@ def test_text_helpers() -> None:
 def test_a_step_without_a_command_is_shown_as_the_action_that_it_is() -> None:
     stream = io.StringIO()
     steps = (PlannedStep("(move a b east)", "move east"), PlannedStep("(follow_map b c)", ""))
-    with LineDisplay(Console(file=stream, width=80), RENDERER.describe) as display:
+    with LineDisplay(Console(file=stream, width=80)) as display:
         display.show(Planned((), "be there", steps), 0.0)
     assert stream.getvalue().rstrip() == "     plan for 'be there': move east, (follow_map b c)"
 
@@ -241,7 +241,7 @@ def test_a_retry_is_seen_while_it_waits(story: list[Event]) -> None:
     text = rendered(view, 120, 40)
     assert "429: slow down (attempt 2 of 6; next try in" in text
     stream = io.StringIO()
-    display = LineDisplay(Console(file=stream, width=200), RENDERER.describe)
+    display = LineDisplay(Console(file=stream, width=200))
     display.show(ev.Retrying(1, RetryNotice("429: slow down", 2, 6, 7.0)), 3.0)
     assert "429: slow down: try 2 of 6, the next in 7 s" in stream.getvalue()
 
@@ -249,7 +249,7 @@ def test_a_retry_is_seen_while_it_waits(story: list[Event]) -> None:
 def test_a_plan_is_confirmed_in_the_state_that_it_was_made_for(story: list[Event]) -> None:
     number = next(number for number, event in enumerate(story) if isinstance(event, ev.Accepted))
     stream = io.StringIO()
-    display = LiveDisplay(Console(file=stream, width=120, height=40, force_terminal=True), 0.0, RENDERER.screen)
+    display = LiveDisplay(Console(file=stream, width=120, height=40, force_terminal=True), 0.0, SCREEN)
     for event in story[:number]:
         display.show(event, 0.0)
     display.ask("accept?", tuple(story[number : number + 2]))
@@ -257,7 +257,7 @@ def test_a_plan_is_confirmed_in_the_state_that_it_was_made_for(story: list[Event
     assert "(at kitchen)" in text
     assert "accept?" in text
     lines = io.StringIO()
-    plain = LineDisplay(Console(file=lines, width=500), RENDERER.describe)
+    plain = LineDisplay(Console(file=lines, width=500))
     for event in story[:number]:
         plain.show(event, 0.0)
     plain.ask("accept?", tuple(story[number : number + 2]))
@@ -316,7 +316,7 @@ def test_what_was_wrong_is_marked_in_the_answer(story: list[Event]) -> None:
         (Entry(EntryKind.UNMATCHED, "init.delete", "(have key)"),),
     )
     trace = shown([*story[: asked + 1], ev.Answered(1, Completion(answer)), rejected])
-    lines = answer_lines(trace.steps[-1], RENDERER.describe, UNICODE)
+    lines = answer_lines(trace.steps[-1], UNICODE)
     marked = next(line for line in lines if answer in line.plain)
     assert {marked.plain[span.start : span.end] for span in marked.spans if "reverse" in str(span.style)} == {
         "(at moon)",
