@@ -15,7 +15,7 @@ from pddlego.evaluation.playing import make_limiter, make_planners, make_tools, 
 from pddlego.evaluation.runner import Executor, Player, Runner
 from pddlego.evaluation.setup import Setup
 from pddlego.evaluation.table import result_table
-from pddlego.methods.base import Tools, whole
+from pddlego.methods.base import Tools, base_mode
 from pddlego.methods.registry import make_codec, measuring_of, modes
 from pddlego.models.limiter import Gauge, Ledger, LedgerEntry, Price, SharedLimiter, read_ledger
 from pddlego.planning import Planner
@@ -112,7 +112,7 @@ def evaluating(
 def _check_ledger(path: Path, ledger: Ledger, store: Store) -> None:
     """Raises `UsageError` if the ledger has fewer requests than the results: then the amount spent is unknown."""
     known = {mode.name for mode in modes()}  # a method that is no longer installed may have built-in models
-    attempts = [summary for summary in store.attempts if whole(summary.cell.mode) in known]
+    attempts = [summary for summary in store.attempts if base_mode(summary.cell.mode) in known]
     paid = [summary for summary in attempts if not is_free(summary.cell)]
     answered = sum(summary.usage.calls - summary.usage.from_cache for summary in paid)
     sent = int(ledger.spent.calls or 0)

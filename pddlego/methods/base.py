@@ -97,7 +97,7 @@ class Variant:
         return WITHOUT.join((self.mode.name, *self.without))
 
 
-def whole(mode: str) -> str:
+def base_mode(mode: str) -> str:
     """The mode without its removed parts; other names are returned unchanged."""
     return mode.partition(WITHOUT)[0]
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel
 
 from pddlego.errors import UsageError
-from pddlego.methods.base import Measuring, Method, Mode, Variant, parse_variant, whole
+from pddlego.methods.base import Measuring, Method, Mode, Variant, base_mode, parse_variant
 from pddlego.util.text import suggestion
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ def measuring_of(setting: str, mode: str) -> Measuring:
     try:
         return method_of(setting, mode).measuring
     except UsageError:
-        players = (method for method in methods() if whole(mode) in (known.name for known in method.modes))
+        players = (method for method in methods() if base_mode(mode) in (known.name for known in method.modes))
         return next((method.measuring for method in players), Measuring(lambda trace: Measures()))
 
 

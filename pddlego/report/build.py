@@ -12,7 +12,7 @@ from typing import Any
 from pddlego.errors import JournalError, UsageError
 from pddlego.evaluation.statistics import Comparison, Side, compare, corrected
 from pddlego.evaluation.table import Configuration, Row, by_configuration, played_of, rows, spent_elsewhere
-from pddlego.methods.base import CountTable, ShareTable, whole
+from pddlego.methods.base import CountTable, ShareTable, base_mode
 from pddlego.methods.registry import measuring_of, modes
 from pddlego.models.base import notes
 from pddlego.models.limiter import LedgerEntry, Price, read_ledger
@@ -113,7 +113,7 @@ class Report:
     @property
     def ablated(self) -> bool:
         """Whether modes were played without some of their parts."""
-        return any(mode != whole(mode) for _, mode in self.methods)
+        return any(mode != base_mode(mode) for _, mode in self.methods)
 
     @property
     def sections(self) -> tuple[tuple[str, str, tuple[CountRow, ...]], ...]:
@@ -135,7 +135,7 @@ def _method_order(method: tuple[str, str]) -> tuple[bool, str, int, str]:
     ablations."""
     model, mode = method
     names = [mode.name for mode in reversed(modes())]
-    base = whole(mode)
+    base = base_mode(mode)
     return model != NO_MODEL, model, names.index(base) if base in names else len(names), mode
 
 
@@ -336,8 +336,8 @@ def _compared(game: str, first: tuple[str, str], second: tuple[str, str]) -> str
 
 def _are_compared(first: tuple[str, str], second: tuple[str, str]) -> bool:
     (one, mode), (other, another) = first, second
-    whole_ones = [mode_name for mode_name in (mode, another) if mode_name == whole(mode_name)]
-    return len(whole_ones) == 2 or (one == other and whole_ones == [whole(mode)] == [whole(another)])
+    whole_ones = [mode_name for mode_name in (mode, another) if mode_name == base_mode(mode_name)]
+    return len(whole_ones) == 2 or (one == other and whole_ones == [base_mode(mode)] == [base_mode(another)])
 
 
 def _name(method: tuple[str, str]) -> str:

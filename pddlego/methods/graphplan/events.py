@@ -16,7 +16,7 @@ from pddlego.display.screens import Canvas, Pane, Screen, Tab, conversation
 from pddlego.display.screens import Column as PaneColumn
 from pddlego.episode.events import Asked, Event, Rejected
 from pddlego.episode.trace import Step, Trace
-from pddlego.methods.base import Column, CountTable, Figure, Measuring, Published, whole
+from pddlego.methods.base import Column, CountTable, Figure, Measuring, Published, base_mode
 from pddlego.methods.graphplan.options import BY_MODEL, GraphplanOptions
 from pddlego.methods.graphplan.setting import GraphplanSetting, shortest_plan
 from pddlego.methods.setting_files import published
@@ -219,7 +219,7 @@ _NODES = "search nodes"
 def measure(trace: Trace) -> Measures:
     """The effort and the result of planning. Without a graph, because the model plans by itself, only the result."""
     done, start = trace.last(PlanConcluded), trace.last(TaskGiven)
-    is_graph = trace.started is None or whole(trace.started.mode) != BY_MODEL
+    is_graph = trace.started is None or base_mode(trace.started.mode) != BY_MODEL
     numbers = _graph_numbers(trace) if is_graph else {}
     if done is not None:
         numbers |= {"found": int(done.found), "valid_damaged": int(done.valid_damaged), "valid": int(done.valid)}
@@ -320,7 +320,7 @@ MEASURING = Measuring(
 def panes(trace: Trace, canvas: Canvas) -> list[PaneColumn]:
     """The graph, the search and the conversation; for a model that plans by itself its plan and the conversation."""
     height, started = canvas.height, trace.started
-    if started is not None and whole(started.mode) == BY_MODEL:
+    if started is not None and base_mode(started.mode) == BY_MODEL:
         return [PaneColumn([_proposed_pane(trace, canvas.glyphs), _talk_pane(trace, canvas, max(6, height // 3))])]
     graph = _graph_pane(trace, canvas.glyphs)
     if canvas.is_wide:

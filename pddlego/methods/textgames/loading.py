@@ -11,7 +11,7 @@ from typing import TypeVar
 from pydantic import ValidationError
 
 from pddlego.errors import SettingError, UsageError
-from pddlego.methods.base import UpperBound, Variant, whole
+from pddlego.methods.base import UpperBound, Variant, base_mode
 from pddlego.methods.registry import make_codec
 from pddlego.methods.setting_files import SettingTable, read_setting
 from pddlego.methods.textgames.knowledge import ActionRule, Knowledge, beginning_with, blank_knowledge, reference_of
@@ -383,7 +383,7 @@ def _domain_of(place: str, setting: str) -> str:
 
 def upper_bound(setting: GameSetting, mode: str, options: TextGameOptions, retries: int) -> UpperBound:
     """Every command may take a question of its own, and each question all its repeated ones."""
-    base, *_ = whole(mode).split("-")  # the modes that write a domain share their prompts
+    base, *_ = base_mode(mode).split("-")  # the modes that write a domain share their prompts
     prompts = {name: len(text) for name, text in setting.sources.items() if name.startswith("prompts/")}
     own = sum(length for name, length in prompts.items() if base in name or "notes" in name)
     attempts = setting.asking.protocol.attempts or 1 + retries

@@ -8,7 +8,7 @@ from typing import get_args
 
 from pddlego.episode.events import Accepted, Limits, Outcome, Rejected
 from pddlego.episode.trace import Trace
-from pddlego.methods.base import Column, CountTable, Figure, Measuring, Share, ShareTable, whole
+from pddlego.methods.base import Column, CountTable, Figure, Measuring, Share, ShareTable, base_mode
 from pddlego.methods.textgames.events import FactsChecked, Observed, Planned, Verdict
 from pddlego.methods.textgames.first_error import check_recorded, first_error
 from pddlego.methods.textgames.formalize import Exchange, Observations, Situation
@@ -59,7 +59,7 @@ def _first_answers(trace: Trace) -> dict[str, float]:
             retried = isinstance(event, Rejected)
         elif isinstance(event, Observed) and event.refused and succeeded:
             succeeded[-1] = False
-    if started is None or whole(started.mode) not in PLANNING or not succeeded:
+    if started is None or base_mode(started.mode) not in PLANNING or not succeeded:
         return {}
     won = trace.ended is not None and trace.ended.outcome is Outcome.WON
     return {"first_try": int(won and all(succeeded)), "first_answers": sum(succeeded) / len(succeeded)}

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
-from pddlego.methods.base import Mode, whole
+from pddlego.methods.base import Mode, base_mode
 from pddlego.util.options import Flag, Options, option
 
 
@@ -84,7 +84,7 @@ STEPS = ("domain", "problem", "goals")
 
 def requests_of(mode: str) -> int:
     """How many requests an answer takes in a mode or its variant."""
-    return len(STEPS) if whole(mode) == "full-steps" else 1
+    return len(STEPS) if base_mode(mode) == "full-steps" else 1
 
 
 PLANNING = ("edit", "gen", *WRITES_DOMAIN)

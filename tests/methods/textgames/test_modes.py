@@ -7,7 +7,7 @@ import pytest
 from pddlego.errors import UsageError
 from pddlego.evaluation.config import resolve
 from pddlego.evaluation.setup import make_setup
-from pddlego.methods.base import whole
+from pddlego.methods.base import base_mode
 from pddlego.methods.registry import ablated, parse_mode
 from pddlego.methods.textgames.options import ABLATIONS, MODES
 
@@ -63,5 +63,5 @@ def test_what_an_evaluation_does_not_take(flags: dict[str, str], text: str) -> N
 
 
 def test_what_an_ablation_is_compared_with() -> None:
-    assert whole("edit-no-feedback-no-tolerance") == "edit"
-    assert whole("random") == "random"
+    assert base_mode("edit-no-feedback-no-tolerance") == "edit"
+    assert base_mode("random") == "random"

@@ -11,7 +11,7 @@ from importlib.metadata import entry_points
 from typing import Any, Protocol
 
 from pddlego.errors import ModelError, UsageError
-from pddlego.methods.base import whole
+from pddlego.methods.base import base_mode
 from pddlego.methods.textgames.formalize import Exchange, Situation
 from pddlego.methods.textgames.formalize.full import PARTS
 from pddlego.methods.textgames.knowledge import Knowledge
@@ -253,6 +253,6 @@ def can_read(setting: GameSetting) -> bool:
 
 def check_reader(setting: GameSetting, mode: str) -> None:
     """Raises `UsageError` if the built-in reader cannot play the setting in this mode."""
-    reason = can_answer(setting.reader.name, bool(setting.reader.rules), whole(mode))
+    reason = can_answer(setting.reader.name, bool(setting.reader.rules), base_mode(mode))
     if reason:
         raise UsageError(f"The built-in reader cannot play {setting.name} in mode {mode}", *reason)
