@@ -1,4 +1,4 @@
-"""What can be set of Graphplan."""
+"""The modes and options of Graphplan."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pddlego.util.options import Options, option
 
 
 class PassOptions(Options):
-    """How Graphplan plans. `kappa` are the probabilities with which a level is pruned, one for each pass (the paper's
-    kappa_i); a pass without pruning follows. `levels` bounds the action levels of a graph."""
+    """Options of the planner Graphplan. `kappa` are the probabilities that a level is pruned, one for each pass (the
+    paper's kappa_i); a pass without pruning follows. `levels` bounds the action levels of a graph."""
 
     kappa: tuple[Annotated[float, Field(ge=0, le=1)], ...] = option(
         (1.0,),
@@ -32,12 +32,12 @@ class PassOptions(Options):
 
 
 class GraphplanOptions(TaskOptions, PassOptions):
-    """`task` is the number of the task of the seed that is planned for.
+    """`task` is the number of the task of the seed.
 
-    `corrupt` is the share of the domain's conditions that are lost; it is that of the setting where it is left out. A
-    plan must be valid in the domain that `judge` names, and no longer than the `bound`: the fewest levels or actions of
-    a plan in the intact domain. The `coin` that says whether a level is pruned is tossed for each `level`, or once for
-    a `pass`. Without `memo` nothing is remembered that was found impossible.
+    `corrupt` is the share of conditions that are removed from the domain; the default is that of the setting. A plan
+    must be valid in the domain that `judge` names, and not longer than the `bound`: the fewest levels or actions of a
+    plan in the intact domain. Whether levels are pruned is decided by a `coin` for each `level`, or once for a `pass`.
+    Without `memo`, no no-goods are kept.
     """
 
     model_config = ConfigDict(title="Graphplan (mode graphplan)")
@@ -55,18 +55,22 @@ OPTIONS = GraphplanOptions
 
 NO_PRUNE, NO_SORT, NO_FEEDBACK = "prune", "sort", "feedback"
 
-PARTS = {
+_PARTS = {
     NO_PRUNE: "every level keeps all of its actions: the paper's 'unpruned'",
     NO_SORT: "actions are tried in the order of the domain: the paper's 'unsorted'",
 }
 
-GRAPHPLAN, BY_MODEL = "graphplan", "plan-by-model"
+BY_MODEL = "plan-by-model"
 
 _WRITTEN = {NO_FEEDBACK: "the first plan is the last: nothing goes back to the model (LLM as planner)"}
 
-ABOUT = "Graphplan asks the model which actions to keep, and which to try first"
-
 MODES = (
-    Mode(GRAPHPLAN, ABOUT, PLANNING, PARTS, advises=True),
+    Mode(
+        "graphplan",
+        "Graphplan asks the model which actions to keep, and which to try first",
+        PLANNING,
+        _PARTS,
+        advises=True,
+    ),
     Mode(BY_MODEL, "the model writes the plan, and corrects what the validator finds", PLANNING, _WRITTEN),
 )

@@ -63,7 +63,7 @@ _MESSAGES = {
 
 
 @dataclass(frozen=True)
-class PlanProposal:
+class _PlanProposal:
     """The result of planning. `steps` are the actions of each level of the plan; without a plan, `kind` is the reason.
 
     `shortest` is true if no plan for the intact domain has fewer levels.
@@ -79,12 +79,12 @@ class PlanProposal:
 
 def play(cell: Cell, setting: GraphplanSetting, options: GraphplanOptions, tools: Tools, budget: Budget) -> Body:
     """Every event of the episode after the first. Ends by raising `EpisodeOver`."""
-    kind = ModelEpisode if parse_variant(cell.mode, MODES).mode.name == BY_MODEL else GraphplanEpisode
+    kind = _ModelEpisode if parse_variant(cell.mode, MODES).mode.name == BY_MODEL else _GraphplanEpisode
     return kind(cell, setting, options, tools, budget).run()
 
 
 @dataclass
-class TaskEpisode(ABC):
+class _TaskEpisode(ABC):
     """One episode, from the task to its result.
 
     `domain` is the domain to plan with, which may be damaged; `removed` are the conditions that it has lost.
@@ -103,7 +103,7 @@ class TaskEpisode(ABC):
         self.bound = self.options.bound
 
     @abstractmethod
-    def plan(self) -> Generator[Event, None, PlanProposal]:
+    def plan(self) -> Generator[Event, None, _PlanProposal]:
         """Plan for the task in `domain`."""
 
     def run(self) -> Body:
@@ -118,7 +118,7 @@ class TaskEpisode(ABC):
         domains = {"damaged": self.domain, "intact": self.setting.domain}
         return {name: validate(domain, self.task.problem, plan) for name, domain in domains.items()}
 
-    def _conclude(self, proposal: PlanProposal) -> Body:
+    def _conclude(self, proposal: _PlanProposal) -> Body:
         faults, judge = self.faults(proposal.plan) if proposal.plan is not None else {}, self.options.judge
         valid = {name: fault is None for name, fault in faults.items()}
         bound: int | None = None
@@ -147,7 +147,7 @@ class TaskEpisode(ABC):
             raise EpisodeOver(Outcome.WON, f"a valid plan of {count(len(proposal.plan or ()), 'action')}")
         raise EpisodeOver(Outcome.LOST, message or kind)
 
-    def _kind(self, proposal: PlanProposal, valid: bool, bound: int | None) -> str:
+    def _kind(self, proposal: _PlanProposal, valid: bool, bound: int | None) -> str:
         if not valid:
             return INVALID if proposal.plan is not None else proposal.kind
         if self.bound == "none":
@@ -161,7 +161,7 @@ class TaskEpisode(ABC):
     def _unit(self) -> Unit:
         return "action" if self.bound == "actions" else "level"
 
-    def _bound(self, proposal: PlanProposal) -> Generator[Event, None, int | None]:
+    def _bound(self, proposal: _PlanProposal) -> Generator[Event, None, int | None]:
         """The length of a shortest plan for the intact domain."""
         if self._unit == "level" and proposal.shortest:
             return len(proposal.steps)
@@ -187,7 +187,7 @@ _UNREADABLE = "not a plan"
 """The category of an answer that holds no plan."""
 
 
-class ModelEpisode(TaskEpisode):
+class _ModelEpisode(_TaskEpisode):
     """The model writes a plan; if it is not valid, its fault goes back to the model."""
 
     def __post_init__(self) -> None:
@@ -197,13 +197,13 @@ class ModelEpisode(TaskEpisode):
         self._chat = Chat(self.tools.model, self.budget)
         self._last: Plan | None = None
 
-    def plan(self) -> Generator[Event, None, PlanProposal]:
+    def plan(self) -> Generator[Event, None, _PlanProposal]:
         """Ask for a plan until one is valid or no retry is left. The last answer counts."""
         attempt = yield from refine(self._propose, 0 if NO_FEEDBACK in self.without else self.tools.retries)
         if self._last is None:
-            return PlanProposal("no plan", None, kind=_UNREADABLE, message=attempt.failure)
+            return _PlanProposal("no plan", None, kind=_UNREADABLE, message=attempt.failure)
         steps = tuple((str(step),) for step in self._last.steps)
-        return PlanProposal(f"plan: {count(len(steps), 'action')}", self._last, steps)
+        return _PlanProposal(f"plan: {count(len(steps), 'action')}", self._last, steps)
 
     def _propose(self, retry: Retry) -> Generator[Event, None, Attempt[Plan]]:
         context = PlanRequest(self.tools.planner, self.domain, self.task.problem)
@@ -254,7 +254,7 @@ def _recorded_timeout(events: Sequence[Event]) -> tuple[int, str] | None:
     return sum(isinstance(event, (Grown, Looked, PassEnded)) for event in events), done.message
 
 
-class GraphplanEpisode(TaskEpisode):
+class _GraphplanEpisode(_TaskEpisode):
     """Graphplan plans, and asks the model."""
 
     def __post_init__(self) -> None:
@@ -264,20 +264,20 @@ class GraphplanEpisode(TaskEpisode):
         self._pruned = False
         self._steps: tuple[tuple[str, ...], ...] = ()
 
-    def plan(self) -> Generator[Event, None, PlanProposal]:
+    def plan(self) -> Generator[Event, None, _PlanProposal]:
         """Plan with Graphplan, which asks the model."""
         result = yield from self._solve()
         left = self.budget.seconds_left
         self.budget.check_time(result.status is PlanStatus.TIMEOUT and left is not None and left <= 0.05)
         shortest = not (self._pruned or self.removed)
         if result.status is PlanStatus.ALREADY_TRUE:
-            return PlanProposal("no action: the goal is already true", Plan(()), shortest=shortest)
+            return _PlanProposal("no action: the goal is already true", Plan(()), shortest=shortest)
         if result.plan is None:
             where = " (in the damaged domain)" if self.removed and result.message else ""
             message = result.message if result.message.endswith(where) else f"{result.message}{where}"
-            return PlanProposal(f"no plan: {result.status.value}", None, kind=result.status.value, message=message)
+            return _PlanProposal(f"no plan: {result.status.value}", None, kind=result.status.value, message=message)
         actions, levels = count(len(result.plan), "action"), count(len(self._steps), "level")
-        return PlanProposal(f"plan: {actions} in {levels}", result.plan, self._steps, shortest=shortest)
+        return _PlanProposal(f"plan: {actions} in {levels}", result.plan, self._steps, shortest=shortest)
 
     def _solve(self) -> Generator[Event, None, PlanResult]:
         options, left, problem = self.options, self.budget.seconds_left, self.task.problem

@@ -1,4 +1,4 @@
-"""What can be set of generalized planning."""
+"""The modes and options of generalized planning."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from pddlego.methods.shared_options import PLANNING, SandboxOptions, TaskOptions
 class ProgramOptions(TaskOptions, SandboxOptions):
     """`tasks_no_names` are the `tasks` without names. Time-outs are seconds of CPU time for each task.
 
-    With `curve` the program is evaluated after every answer, and not only in the end. With `hurry` a program that has
-    only run out of time or memory gets a hundredth of the time for each further evaluation task. `horizon` is how many
-    actions a random policy has.
+    With `curve`, the program is evaluated after every answer, and not only at the end. With `hurry`, a program that
+    repeatedly ran out of time or memory gets a hundredth of the time for each further evaluation task. `horizon` is the
+    most actions of the random policy.
     """
 
     model_config = ConfigDict(title="Programs (modes program, tos)")
@@ -32,16 +32,16 @@ OPTIONS = ProgramOptions
 
 NO_COT, NO_DEBUG, NO_NAMES = "cot", "debug", "names"
 
-PARTS = {
+_PARTS = {
     NO_COT: "the model is asked for the program at once, without a summary and a strategy before",
     NO_DEBUG: "the first program is the last: nothing goes back to the model",
     NO_NAMES: "all names in domain and tasks say nothing: predicate0, operator1, object2",
 }
 
-PROGRAM, PLAN, _RANDOM = "program", "plan", "random"
+PROGRAM, PLAN = "program", "plan"
 
 MODES = (
-    Mode(PROGRAM, "the model writes a program that plans for every task", PLANNING, PARTS),
+    Mode(PROGRAM, "the model writes a program that plans for every task", PLANNING, _PARTS),
     Mode(PLAN, "a classical planner plans for each task", PLANNING, asks_model=False),
-    Mode(_RANDOM, "any applicable action", PLANNING, asks_model=False),
+    Mode("random", "any applicable action", PLANNING, asks_model=False),
 )

@@ -39,7 +39,7 @@ from pddlego.util.limits import Work
 
 
 @dataclass(frozen=True)
-class ProgramTask:
+class _ProgramTask:
     """What the model is shown and evaluated on: the text of the domain, the domain, and the tasks."""
 
     text: str
@@ -51,9 +51,9 @@ def play(cell: Cell, setting: ProgramSetting, options: ProgramOptions, tools: To
     """Every event of the episode after the first. Ends by raising `EpisodeOver`."""
     variant = parse_variant(cell.mode, MODES)
     if NO_NAMES in variant.without:
-        task = ProgramTask(*setting.nameless(cell.seed))
+        task = _ProgramTask(*setting.nameless(cell.seed))
     else:
-        task = ProgramTask(setting.text, setting.domain, setting.tasks(cell.seed))
+        task = _ProgramTask(setting.text, setting.domain, setting.tasks(cell.seed))
     training, evaluation = (
         tuple(task.name for task in tasks) for tasks in (task.tasks.training, task.tasks.evaluation)
     )
@@ -61,9 +61,9 @@ def play(cell: Cell, setting: ProgramSetting, options: ProgramOptions, tools: To
     if variant.mode.name == PROGRAM:
         with Sandbox(options.isolation) as sandbox:
             yield Isolated(options.isolation, sandbox.layers())
-            yield from ProgramDialogue(task, variant, options, tools, budget, sandbox).run()
+            yield from _ProgramDialogue(task, variant, options, tools, budget, sandbox).run()
     else:
-        baseline = Baseline(task, options, tools, budget)
+        baseline = _Baseline(task, options, tools, budget)
         yield from baseline.plan() if variant.mode.name == PLAN else baseline.walk(f"{cell.setting}/{cell.seed}")
     solved, total = round(budget.score * len(task.tasks.evaluation)), len(task.tasks.evaluation)
     raise EpisodeOver(Outcome.WON if solved == total else Outcome.LOST, f"{solved} of {total} evaluation tasks solved")
@@ -110,12 +110,12 @@ def _feedback(trial: Trial, task: Task) -> Feedback:
     return Feedback(trial.kind.value, f"on {task.name}: {trial.message}", tuple(filter(None, evidence)))
 
 
-class ProgramDialogue:
+class _ProgramDialogue:
     """The conversation about one program. `kept` is the program so far, without answers that are not Python."""
 
     def __init__(
         self,
-        task: ProgramTask,
+        task: _ProgramTask,
         variant: Variant,
         options: ProgramOptions,
         tools: Tools,
@@ -285,10 +285,10 @@ _KINDS = {
 
 
 @dataclass(frozen=True)
-class Baseline:
+class _Baseline:
     """What programs are compared with: a planner, which also solves the training tasks, and a random policy."""
 
-    given: ProgramTask
+    given: _ProgramTask
     options: ProgramOptions
     tools: Tools
     budget: Budget

@@ -21,8 +21,6 @@ from pddlego.sandbox import CallResult, Sandbox, SandboxLimits, Status
 from pddlego.tasks import Task
 from pddlego.util.files import read_text
 
-FUNCTION = "get_plan"
-
 _MOST_ACTIONS = 100_000
 """The longest plan that is validated; that takes seconds already."""
 
@@ -98,7 +96,7 @@ def attempt(sandbox: Sandbox, program: str, domain: Domain, task: Task, limits: 
             return _failed(result)
         loading = result.seconds
         left = max(0.0, limits.seconds - loading)  # one limit for both
-        result = session.call(FUNCTION, *arguments_of(domain, task), seconds=left)
+        result = session.call("get_plan", *arguments_of(domain, task), seconds=left)
         late = f"it took longer than {limits.seconds:g} seconds"
         message = late if result.status is Status.TIMEOUT else result.message
         result = replace(result, seconds=loading + result.seconds, message=message)
