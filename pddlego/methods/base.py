@@ -370,7 +370,7 @@ class Method:
 
 
 class _Part:
-    """An attribute of a method of ours that is imported when it is used."""
+    """An attribute of one of our methods that is imported on first use."""
 
     def __init__(self, place: str) -> None:
         self._module, _, self._name = place.rpartition(".")
@@ -380,5 +380,5 @@ class _Part:
 
 
 def part(place: str) -> Any:
-    """An attribute of a method that is imported when it is used: `events.EVENTS` is `EVENTS` of its module `events`."""
+    """An attribute that is imported on first use: `events.EVENTS` is `EVENTS` of the method's module `events`."""
     return _Part(place)

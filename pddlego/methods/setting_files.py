@@ -92,7 +92,7 @@ def prompt_texts(names: Iterable[str]) -> dict[str, str]:
 
 
 def load_plain(name: str, kind: str, prompts: Iterable[str] = (), max_steps: int | None = None) -> Setting:
-    """A setting of which only the title and the description matter, with ten seeds for development (`dev`).
+    """A setting that needs only a title and a description, with ten seeds for development (`dev`).
 
     `prompts` are the names of its templates, such as `guess/ask`. Raises `UsageError` and `SettingError`.
     """
@@ -111,7 +111,7 @@ def published(name: str, options: Mapping[str, Any]) -> Published:
 
 
 def _chain(name: str) -> dict[str, dict[str, Any]]:
-    """The tables of a setting and of those that it extends, nearest first. Raises `SettingError`."""
+    """The tables of a setting and of the settings that it extends, nearest first. Raises `SettingError`."""
     chain: dict[str, dict[str, Any]] = {}
     known = resources.names("envs", ".toml")
     following: object = name

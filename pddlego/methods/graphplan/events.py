@@ -1,4 +1,4 @@
-"""The events of Graphplan, and what is made of them: sentences, columns and figures, panes and tabs."""
+"""The events of Graphplan, with their sentences, and the columns, figures, panes and tabs made of them."""
 
 from __future__ import annotations
 
@@ -337,7 +337,7 @@ def _levels(trace: Trace) -> list[LevelAdded]:
 
 
 def _graph_pane(trace: Trace, glyphs: Glyphs) -> Pane:
-    """A row for each level: its facts, its actions, its mutex pairs, and a bar of what was kept and pruned."""
+    """A row for each level: the numbers of facts, actions and mutex pairs, and a bar of kept and pruned actions."""
     given, levels, passes = trace.last(TaskGiven), _levels(trace), trace.all(PassEnded)
     title = "planning graph" if given is None else f"planning graph: {count(given.objects, 'object')}"
     if not levels:
@@ -410,7 +410,7 @@ def _running(so_far: SearchProgress, width: int) -> Text:
 
 
 def _talk_pane(trace: Trace, canvas: Canvas, rows: int | None) -> Pane:
-    """What the model is asked and writes, or the plan, or the actions that were pruned last."""
+    """The open request, or the plan, or the actions that were pruned last."""
     done, levels, glyphs = trace.last(PlanConcluded), _levels(trace), canvas.glyphs
     if trace.request is not None:
         return conversation(trace, canvas.now, "answer", [], rows)

@@ -1,4 +1,4 @@
-"""The events of generalized planning, and what is made of them: sentences, columns and figures, panes and tabs."""
+"""The events of generalized planning, with their sentences, and the columns, figures, panes and tabs made of them."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ from pddlego.util.limits import Work
 
 @dataclass(frozen=True)
 class _ProgramTask:
-    """What the model is shown and evaluated on: the text of the domain, the domain, and the tasks."""
+    """The domain with its text, and the tasks: what prompts show and programs are evaluated on."""
 
     text: str
     domain: Domain
@@ -286,7 +286,7 @@ _KINDS = {
 
 @dataclass(frozen=True)
 class _Baseline:
-    """What programs are compared with: a planner, which also solves the training tasks, and a random policy."""
+    """The baselines of programs: a planner, which also solves the training tasks, and a random policy."""
 
     given: _ProgramTask
     options: ProgramOptions
