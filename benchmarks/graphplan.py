@@ -10,6 +10,7 @@ import importlib
 import json
 import multiprocessing
 import os
+import random
 import statistics
 import subprocess
 import sys
@@ -23,7 +24,7 @@ from queue import Empty
 from typing import Any
 
 from benchmarks.table import show
-from pddlego.methods.graphplan.advisers import make_adviser
+from pddlego.methods.graphplan.advisers import adviser_rule
 from pddlego.methods.planning_settings import PlanningSetting, load_planning
 from pddlego.planning import PlanStatus, ProcessPlanner, Search
 from pddlego.planning.graphplan.search import graph_task, plan_graph
@@ -303,8 +304,8 @@ class _OutOfTimeError(Exception):
 
 def _counted(task: Any, prune: bool, sort: bool) -> tuple[int, int, int] | None:
     """Nodes, mutex pairs and levels; None without a plan in time."""
-    adviser = make_adviser("relaxed", "0")
-    assert adviser is not None
+    choose, rng = adviser_rule("relaxed"), random.Random("relaxed/0")
+    assert choose is not None
     ends = time.monotonic() + PRUNED_SECONDS
 
     def tick(progress: object) -> None:
@@ -314,7 +315,7 @@ def _counted(task: Any, prune: bool, sort: bool) -> tuple[int, int, int] | None:
     nodes = mutexes = levels = 0
 
     def advise(question: AdviceQuestion) -> Sequence[str]:
-        return adviser.choose(replace(question, task=task), adviser.rng)
+        return choose(replace(question, task=task), rng)
 
     def watch(moment: SearchMoment) -> None:
         nonlocal nodes, mutexes, levels
