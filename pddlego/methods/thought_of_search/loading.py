@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pddlego.methods.base import Setting, UpperBound
-from pddlego.methods.planning_settings import ALL_SEEDS, PlanningSetting, load_planning
+from pddlego.methods.planning_settings import PlanningSetting, load_planning
 from pddlego.methods.setting_files import SettingTable, checked, read_setting
 from pddlego.methods.shared_options import PLANNING
 from pddlego.methods.thought_of_search.file_space import FileSpace, SearchFile
@@ -95,7 +95,7 @@ def _of_files(name: str, table: SettingTable, prompts: Mapping[str, str], option
         about=file.about or f"Solve {name} by searching.",
         max_steps=None,
         seeds={"all": _REPEATS},
-        all_seeds=ALL_SEEDS,
+        all_seeds=range(100_000),
         sources={**table.sources, **texts, **prompts},
         space=space,
         isolation=options.isolation,
