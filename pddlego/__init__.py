@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from pddlego.api import training
     from pddlego.api.results import Episode, Evaluation
     from pddlego.episode.trace import Step
-    from pddlego.methods.builders.builder import Builder
-    from pddlego.methods.builders.files import Built
+    from pddlego.methods.builders.builder import Builder, Built
     from pddlego.models.base import Completion, Message, Model, Request
     from pddlego.pddl import Domain, PddlSyntaxError, Problem, parse_domain, parse_problem
     from pddlego.planning import Plan
@@ -26,8 +25,7 @@ _PLACES = {
     "pddlego.models.base": ("Completion", "Message", "Model", "Request"),
     "pddlego.pddl": ("Domain", "PddlSyntaxError", "Problem", "parse_domain", "parse_problem"),
     "pddlego.planning": ("Plan",),
-    "pddlego.methods.builders.builder": ("Builder",),
-    "pddlego.methods.builders.files": ("Built",),
+    "pddlego.methods.builders.builder": ("Builder", "Built"),
     "pddlego.api.results": ("Episode", "Evaluation"),
     "pddlego.episode.trace": ("Step",),
     "pddlego.tools": ("check", "compare", "repair", "repair_files", "simulate", "solve", "validate"),

@@ -18,10 +18,9 @@ import pytest
 
 from pddlego.episode.budget import Budget, EpisodeOver
 from pddlego.episode.events import Limits
-from pddlego.methods.builders.building import BuildOrder, Step, StepAsking, component
-from pddlego.methods.builders.components import COMPONENTS
-from pddlego.methods.builders.draft import Draft
-from pddlego.methods.builders.reviewing import Diagnosis, Reviewing, opinion
+from pddlego.methods.builders.building import ComponentWriter, Target
+from pddlego.methods.builders.draft import COMPONENTS, Draft
+from pddlego.methods.builders.reviewing import Diagnosis, Reviewer
 from pddlego.methods.graphplan.advisers import named_actions
 from pddlego.methods.programs.play import code_of as program_of
 from pddlego.methods.programs.trial import read_action
@@ -241,8 +240,8 @@ def edited_domain(text: str) -> object:
 BUILT = Draft().with_domain(parse_domain(f"{DOMAIN}{ACTION} (p ?x)))"))
 
 
-def asking(text: str) -> StepAsking:
-    return StepAsking(ScriptedModel((text,)), Budget(Limits(None)), Prompts("builders"), 0)
+def writer(text: str) -> ComponentWriter:
+    return ComponentWriter("task", "A tower.", ScriptedModel((text,)), Budget(Limits(None)), retries=0)
 
 
 def drained(events: Generator[Any, None, object]) -> object:
@@ -256,7 +255,7 @@ def component_reader(kind: str) -> Callable[[str], object]:
     action = "a" if kind in ("parameters", "preconditions", "effects", "action") else ""
 
     def reading(text: str) -> object:
-        return drained(component(BuildOrder("task", "A tower."), asking(text), BUILT, Step(kind, action)))
+        return drained(writer(text).write(BUILT, Target(kind, action)))
 
     return reading
 
@@ -292,8 +291,7 @@ def components(kind: str) -> Iterator[str]:
 
 def reviewed(text: str) -> object:
     with ProcessPlanner() as planner:
-        how = Reviewing(BuildOrder("task", "A tower."), asking(text), planner)
-        return drained(opinion(how, BUILT, "diagnose", Diagnosis, ""))
+        return drained(Reviewer(writer(text), planner).opinion(BUILT, Diagnosis, ""))
 
 
 def unused(text: str) -> object:

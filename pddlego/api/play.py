@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from pddlego.episode.events import Event
     from pddlego.evaluation.config import Resolved
     from pddlego.evaluation.setup import Setup
-    from pddlego.methods.builders.builder import Builder
-    from pddlego.methods.builders.files import Built
+    from pddlego.methods.builders.builder import Builder, Built
     from pddlego.models.base import Model
     from pddlego.models.endpoint import Endpoint
     from pddlego.models.function import Answer
@@ -219,18 +218,28 @@ def build(
     """
     from pddlego.episode.events import Limits
     from pddlego.evaluation.config import BUILDING
-    from pddlego.methods.builders.draft import draft_of
-    from pddlego.methods.builders.files import BuildOptions
-    from pddlego.methods.builders.files import build as build_files
+    from pddlego.methods.builders.builder import Build
+    from pddlego.methods.builders.draft import Draft
+    from pddlego.pddl import parse_domain
+    from pddlego.runs.journal import follow
 
     with arguments_named():
         config = _resolved(dict(options), BUILDING).config
         limits = Limits(None, calls=config.limits.max_calls, seconds=config.limits.max_seconds)
         asked = _asked(model, config.endpoint)
-        begin = draft_of(domain) if domain else None
+        begin = Draft().with_domain(parse_domain(domain)) if domain else None
+        retries = config.limits.retries
         with config.planner.make() as planner:
-            chosen = BuildOptions(steps, feedback, rounds, config.limits.retries, limits)
-            return build_files(what, description, asked, planner, chosen, begin)
+            build = Build(
+                *(what, description, asked, planner),
+                steps=steps,
+                feedback=feedback,
+                rounds=rounds,
+                retries=retries,
+                limits=limits,
+                begin=begin,
+            )
+            return build.built(follow(build.events(), []))
 
 
 def builder(

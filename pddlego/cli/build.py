@@ -20,54 +20,52 @@ from pddlego.episode.events import Limits
 from pddlego.errors import UsageError
 from pddlego.evaluation.config import BUILDING, LimitOptions, resolve
 from pddlego.methods.base import BUILT_IN_MODEL
-from pddlego.methods.builders.building import BuildPart, How
-from pddlego.methods.builders.draft import Draft, draft_of
-from pddlego.methods.builders.files import Build, BuildOptions
+from pddlego.methods.builders.builder import Build, Built
+from pddlego.methods.builders.building import BuildPart, BuildSteps
+from pddlego.methods.builders.draft import Draft
 from pddlego.methods.builders.l2p import with_l2p
 from pddlego.methods.builders.options import BuilderOptions
-from pddlego.methods.builders.reviewing import By
+from pddlego.methods.builders.reviewing import FeedbackBy
 from pddlego.methods.shared_options import PlannerOptions
 from pddlego.models import Model
 from pddlego.models.endpoint import Access, Endpoint, make_endpoint, prepare_cache
-from pddlego.pddl import PddlSyntaxError
+from pddlego.pddl import PddlSyntaxError, parse_domain
 from pddlego.runs.journal import JournalWriter, follow
 from pddlego.util.files import read_text, write_whole
 from pddlego.util.options import names_of
 from pddlego.util.text import clean
 
-WhatName = Annotated[str, typer.Argument(metavar="WHAT", help="domain, problem, or task (both).")]
-DescriptionArgument = Annotated[Path, typer.Argument(metavar="DESCRIPTION", help="A text file with the description.")]
-Folder = Annotated[Path, typer.Option("--output", "-o", help="Output folder.")]
-StepsOption = Annotated[str, typer.Option(help="whole, by-component or by-action.")]
-FeedbackBy = Annotated[str, typer.Option("--feedback", help="Reviewer after the checks: none, model, person or both.")]
-ModelName = Annotated[str | None, typer.Option("--model", help="The language model. Default: PDDLEGO_MODEL.")]
-GivenOption = Annotated[
-    Path | None, typer.Option("--domain", help="Given domain: a PDDL file, or l2p components as JSON.")
-]
-Begin = Annotated[Path | None, typer.Option("--from", help="l2p components as JSON to start with.")]
+_What = Annotated[str, typer.Argument(metavar="WHAT", help="domain, problem, or task (both).")]
+_Description = Annotated[Path, typer.Argument(metavar="DESCRIPTION", help="A text file with the description.")]
+_Folder = Annotated[Path, typer.Option("--output", "-o", help="Output folder.")]
+_Steps = Annotated[str, typer.Option(help="whole, by-component or by-action.")]
+_Feedback = Annotated[str, typer.Option("--feedback", help="Reviewer after the checks: none, model, person or both.")]
+_ModelName = Annotated[str | None, typer.Option("--model", help="The language model. Default: PDDLEGO_MODEL.")]
+_Given = Annotated[Path | None, typer.Option("--domain", help="Given domain: a PDDL file, or l2p components as JSON.")]
+_Begin = Annotated[Path | None, typer.Option("--from", help="l2p components as JSON to start with.")]
 
 
-NAMES = BUILDING | names_of(BuilderOptions)
+_NAMES = BUILDING | names_of(BuilderOptions)
 
 
-@with_options((BuilderOptions, Endpoint, LimitOptions, PlannerOptions), only=NAMES)
+@with_options((BuilderOptions, Endpoint, LimitOptions, PlannerOptions), only=_NAMES)
 def command(
     flags: dict[str, Any],
-    what: WhatName,
-    description: DescriptionArgument,
-    output: Folder = Path("built"),
-    steps: StepsOption = "by-component",
-    feedback: FeedbackBy = "none",
-    model: ModelName = None,
-    domain: GivenOption = None,
-    begin: Begin = None,
+    what: _What,
+    description: _Description,
+    output: _Folder = Path("built"),
+    steps: _Steps = "by-component",
+    feedback: _Feedback = "none",
+    model: _ModelName = None,
+    domain: _Given = None,
+    begin: _Begin = None,
 ) -> None:
     """Build PDDL files from a description: a model writes components, which are checked, planned with, and reviewed.
 
     Exit code: 0 sound (and there is a plan), 1 not, 2 wrong usage, 3 the model failed, 130 interrupted.
     """
     flags |= {"models": (model,)} if model is not None else {}
-    config = resolve(flags, os.environ, names=NAMES | {"models"}).config
+    config = resolve(flags, os.environ, names=_NAMES | {"models"}).config
     if domain is not None and what != "problem":
         reason = f"A {what} brings a domain of its own."
         raise UsageError("--domain is for a problem", reason, "Leave it out, or go on with parts of l2p by --from.")
@@ -78,33 +76,35 @@ def command(
     asked = _model(config.what.models[0], config.endpoint)
     console = Console()
     display = LineDisplay(console)
-    options = BuildOptions(
-        steps=cast(How, steps),
-        feedback=cast(By, feedback),
-        rounds=builders.rounds,
-        retries=config.limits.retries,
-        limits=Limits(None, calls=config.limits.max_calls, seconds=config.limits.max_seconds),
-        approver=_person(console, display) if feedback in ("person", "both") else None,
-    )
+    approver = _person(console, display) if feedback in ("person", "both") else None
     with config.planner.make() as planner:
-        build = Build(cast(BuildPart, what), text, asked, planner, options, draft)
+        build = Build(
+            *(cast(BuildPart, what), text, asked, planner),
+            steps=cast(BuildSteps, steps),
+            feedback=cast(FeedbackBy, feedback),
+            rounds=builders.rounds,
+            retries=config.limits.retries,
+            limits=Limits(None, calls=config.limits.max_calls, seconds=config.limits.max_seconds),
+            approver=approver,
+            begin=draft,
+        )
         with closing(_journal(output)) as journal:
             ended = follow(build.events(), [journal.write, display.show])
-    written = _write(output, build)
+    written = _write(output, build.built(ended), has_own_domain=what != "problem")
     console.print(f"In {clean(str(output))}: {', '.join(written)}", markup=False, highlight=False)
     raise typer.Exit(exit_code(ended))
 
 
 def _begin(domain: Path | None, begin: Path | None) -> Draft:
     draft = Draft()
-    if domain is not None:
-        text = read_text(domain)
+    if domain is not None and domain.suffix == ".json":
+        draft = with_l2p(draft, read_text(domain), str(domain))
+    elif domain is not None:
         try:
-            draft = with_l2p(draft, text, str(domain)) if domain.suffix == ".json" else draft_of(text)
+            draft = draft.with_domain(parse_domain(read_text(domain)))
         except PddlSyntaxError as error:
-            raise UsageError(
-                f"{domain} is not a valid domain", f"{error.faults[0]}.", "See 'pddlego check'."
-            ) from error
+            what, reason = f"{domain} is not a valid domain", f"{error.faults[0]}."
+            raise UsageError(what, reason, "See 'pddlego check'.") from error
     return draft if begin is None else with_l2p(draft, read_text(begin), str(begin))
 
 
@@ -117,7 +117,7 @@ def _model(name: str, endpoint: Endpoint) -> Model:
 
 def _journal(folder: Path) -> JournalWriter:
     """The journal in the output folder. Raises `UsageError` if the folder contains an earlier build."""
-    there = [name for name in FILES if (folder / name).exists()] if str(folder).strip() else []
+    there = [name for name in _FILES if (folder / name).exists()] if str(folder).strip() else []
     if there or not str(folder).strip() or folder == Path():
         reason = f"There is {', '.join(there)} in it." if there else "It is the folder where you are."
         raise UsageError(f"Nothing can be built in '{folder}'", reason, "Name another folder with -o.")
@@ -129,22 +129,21 @@ def _journal(folder: Path) -> JournalWriter:
 
 
 _JOURNAL = "journal.jsonl"
-FILES = ("domain.pddl", "problem.pddl", "plan.txt", _JOURNAL)
-"""Files that a build writes."""
+_FILES = ("domain.pddl", "problem.pddl", "plan.txt", _JOURNAL)
+"""The files that a build writes."""
 
 
-def _write(folder: Path, build: Build) -> list[str]:
-    """Write the partial or complete results. Returns the names of the files."""
-    draft, what = build.draft, build.order.what
-    texts = {"plan.txt": build.plan}
-    if draft.sections and what != "problem":
-        texts["domain.pddl"] = draft.domain
-    if what != "domain" and (draft.objects or draft.facts):
-        texts["problem.pddl"] = draft.problem
+def _write(folder: Path, built: Built, has_own_domain: bool) -> list[str]:
+    """Write the partial or complete results. Returns the names of all files of the build."""
+    texts = {
+        "domain.pddl": built.domain if has_own_domain else "",
+        "problem.pddl": built.problem,
+        "plan.txt": built.plan,
+    }
     for name, text in texts.items():
         if text:
             write_whole(folder / name, f"{text}\n")
-    return [name for name in FILES if name == _JOURNAL or texts.get(name)]
+    return [name for name in _FILES if name == _JOURNAL or texts[name]]
 
 
 def _person(console: Console, display: LineDisplay) -> AskingApprover:

@@ -12,9 +12,9 @@ import pytest
 
 import pddlego
 from pddlego.errors import UsageError
-from pddlego.methods.builders.loading import load
 from pddlego.methods.builders.options import BuilderOptions
 from pddlego.methods.builders.reference import component_of
+from pddlego.methods.builders.setting import load
 from tests.cli.command import run
 from tests.model_server import ModelServer, answer, fault
 
@@ -166,3 +166,25 @@ def test_a_plan_is_kept_when_the_model_fails_in_the_review(
     done = describing("task", "coin.txt", "-o", "out", "--steps", "whole", "--feedback", "model")
     assert done.returncode == 3, done.stdout
     assert (tmp_path / "out" / "plan.txt").read_text(encoding="utf-8").startswith("(")
+
+
+@pytest.mark.parametrize("facts", [["(p)"], []])
+def test_the_command_and_python_build_the_same_problem_without_objects(
+    facts: list[str], model_server: ModelServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-0123456789abcdef")
+    domain = "(define (domain d) (:predicates (p) (q)) (:action a :parameters () :effect (q)))"
+    components: list[dict[str, Any]] = [{"objects": []}, {"facts": facts}, {"goal": "(q)"}]
+
+    def reply(body: dict[str, Any]) -> Any:
+        return answer(json.dumps(components[(len(model_server.requests) - 1) % 3]))
+
+    model_server.replies = [reply]
+    (tmp_path / "d.pddl").write_text(domain, encoding="utf-8")
+    (tmp_path / "text.txt").write_text("Make q true.", encoding="utf-8")
+    arguments = ("text.txt", "--domain", "d.pddl", "-o", "out", "--model", "m", "--base-url", model_server.url)
+    assert run("build", "problem", *arguments, cwd=tmp_path).returncode == 0
+    built = pddlego.build("problem", "Make q true.", model="m", base_url=model_server.url, domain=domain)
+    assert built.sound
+    assert "(:goal (q))" in built.problem
+    assert (tmp_path / "out" / "problem.pddl").read_text(encoding="utf-8") == f"{built.problem}\n"

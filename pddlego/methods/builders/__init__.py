@@ -8,11 +8,11 @@ class _Builders(Method):
     name = "builders"
     modes = MODES
     options = part("options.OPTIONS")
-    measuring = part("measure.MEASURING")
+    measuring = part("events.MEASURING")
     events = part("events.EVENTS")
-    load = part("loading.load")
-    builtin_model = part("reference_model.builtin_model")
-    upper_bound = part("loading.upper_bound")
+    load = part("setting.load")
+    builtin_model = part("reference.builtin_model")
+    upper_bound = part("setting.upper_bound")
     play = part("play.play")
 
 

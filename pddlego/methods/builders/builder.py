@@ -1,58 +1,150 @@
-"""Building PDDL piece by piece from Python: components are asked for, set, appended and removed one by one."""
+"""Build PDDL files from the user's own description: at once (`Build`), or piece by piece from Python (`Builder`)."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Mapping
-from dataclasses import replace
-from typing import Any
+from collections.abc import Collection, Generator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, get_args
 
-from pddlego.episode.budget import Budget
-from pddlego.episode.events import Event, Limits
+from pddlego.episode.approval import Approver
+from pddlego.episode.budget import Budget, EpisodeOver
+from pddlego.episode.events import Ended, Event, Limits, Outcome, Started
+from pddlego.episode.lifecycle import played
 from pddlego.episode.loop import Attempt
 from pddlego.errors import ModelError, UsageError
-from pddlego.methods.builders.building import BuildOrder, StepAsking, attempted, prompt_of
-from pddlego.methods.builders.components import COMPONENTS, Component, ComponentError, Typed, read_component
-from pddlego.methods.builders.draft import Draft, draft_of
+from pddlego.methods.builders.building import BuildPart, BuildSteps, ComponentWriter
+from pddlego.methods.builders.draft import (
+    ACTION_COMPONENTS,
+    COMPONENTS,
+    Component,
+    ComponentError,
+    Draft,
+    read_component,
+)
+from pddlego.methods.builders.reviewing import FeedbackBy, Reviewer
 from pddlego.models import Model
-from pddlego.models.prompts import Prompts
+from pddlego.pddl import parse_domain
 from pddlego.pddl.domain import read_domain
 from pddlego.pddl.edit import sections_of
 from pddlego.pddl.problem import read_problem
+from pddlego.pddl.sexpr import read_sexprs
+from pddlego.planning import Planner
+from pddlego.runs.journal import Timed
 from pddlego.util.text import suggestion
 
-_SECTIONS: Mapping[str, str] = {
-    "types": "(:types {})",
-    "constants": "(:constants {})",
-    "predicates": "(:predicates {})",
-    "functions": "(:functions {})",
-    "rules": "{}",
-    "actions": "{}",
-}
-"""The sections of a domain, and how each is written in it."""
 
-_OF_PROBLEM = ("objects", "init", "goal")
+@dataclass(frozen=True)
+class Built:
+    """The texts of the files that were built, and a plan if one was found.
 
-_OF_ACTIONS = ("action-list", "action", "parameters", "preconditions", "effects")
-"""Components that change an action, or the list of them, and leave the other actions as they are."""
+    `sound` is true if the checks find no errors and, for a task, a plan exists. `message` is the outcome in words.
+    """
+
+    domain: str
+    problem: str
+    plan: str
+    sound: bool
+    message: str
+    calls: int
+
+
+class Build:
+    """A build of a description: `events` does the work, and `built` is its result.
+
+    Feedback by a person, or by both, asks the `approver`. Raises `UsageError` for arguments that nothing can be built
+    from.
+    """
+
+    def __init__(
+        self,
+        what: BuildPart,
+        description: str,
+        model: Model,
+        planner: Planner,
+        *,
+        steps: BuildSteps,
+        feedback: FeedbackBy,
+        rounds: int,
+        retries: int,
+        limits: Limits,
+        approver: Approver | None = None,
+        begin: Draft | None = None,
+    ) -> None:
+        self._draft, self._plan = begin or Draft(), ""
+        _check_choices(what=(what, BuildPart), steps=(steps, BuildSteps), feedback=(feedback, FeedbackBy))
+        if not isinstance(description, str) or not description.strip():
+            raise UsageError("The description is empty", "There is nothing to build of.", "Describe it in words.")
+        if what == "problem" and not self._draft.sections:
+            reason, advice = "None was given.", "Name it with --domain (Python: domain=)."
+            raise UsageError("A problem needs its domain", reason, advice)
+        self._budget = Budget(limits)
+        writer = ComponentWriter(what, description, model, self._budget, steps=steps, retries=retries, keep=self._keep)
+        self._reviewer = Reviewer(writer, planner, feedback, rounds, approver)
+
+    def events(self) -> Timed:
+        """Every event; the last one is `Ended`. A build is won if there are no errors and, with a problem, a plan."""
+        return Timed(played(self._work(), self._budget), lambda: self._budget.seconds)
+
+    def built(self, ended: Ended) -> Built:
+        """The result after the last event. If the build has failed, it is a partial result."""
+        draft = self._draft
+        return Built(
+            domain=draft.domain if draft.sections else "",
+            problem=draft.problem if self._reviewer.writer.what != "domain" and draft.has_problem else "",
+            plan=self._plan,
+            sound=ended.outcome is Outcome.WON,
+            message=ended.message,
+            calls=ended.usage.calls,
+        )
+
+    def _keep(self, draft: Draft, plan: str) -> None:
+        self._draft, self._plan = draft, plan
+
+    def _work(self) -> Generator[Event, None, None]:
+        writer = self._reviewer.writer
+        yield Started(
+            setting="description",
+            title=f"a {writer.what} from a description",
+            mode=f"build ({writer.steps})",
+            model=writer.model.name,
+            seed=None,
+            task=writer.description.strip().splitlines()[0][:200],
+            limits=self._budget.limits,
+            played_by="builders",
+        )
+        self._draft = yield from writer.write_all(self._draft)
+        self._draft, review = yield from self._reviewer.review(self._draft)
+        self._plan = review.plan
+        self._budget.score = float(review.is_sound)
+        if not review.is_sound:
+            raise EpisodeOver(Outcome.LOST, "what was built has defects, or no plan")
+        valid = "the domain is valid" if writer.what == "domain" else "the files are valid, and a plan was found"
+        raise EpisodeOver(Outcome.WON, valid)
+
+
+def _check_choices(**choices: tuple[str, Any]) -> None:
+    for name, (value, literal) in choices.items():
+        known = get_args(literal)
+        if value not in known:
+            raise UsageError(f"{name} = {value} is not possible", f"It is one of: {', '.join(known)}.", "Choose one.")
 
 
 class Builder:
-    """A domain and a problem under way.
+    """A domain and a problem that are built piece by piece.
 
-    `domain` and `problem` are their texts. Nothing is sent before `ask`; `prompt` is what it would send.
+    `domain` and `problem` are their texts. Only `ask` sends requests; `prompt` returns the text that it would send.
     """
 
     def __init__(self, model: Model, description: str = "", domain: str = "", retries: int = 5) -> None:
-        """Begins with the text of a `domain` if it is given. Raises `PddlSyntaxError` for an invalid one."""
-        self.description, self.retries = description, retries
-        self._model, self._prompts, self._budget = model, Prompts("builders"), Budget(Limits(None))
-        self._draft = draft_of(domain) if domain else Draft()
+        """Begin with nothing, or with the text of a `domain`. Raises `PddlSyntaxError` for an invalid one."""
+        self._draft = Draft().with_domain(parse_domain(domain)) if domain else Draft()
+        self._writer = ComponentWriter("task", description, model, Budget(Limits(None)), retries=retries)
 
     @property
     def calls(self) -> int:
-        """How many requests were sent."""
-        return self._budget.usage.calls
+        """The number of requests."""
+        return self._writer.budget.usage.calls
 
     @property
     def domain(self) -> str:
@@ -66,27 +158,25 @@ class Builder:
 
     @property
     def actions(self) -> tuple[str, ...]:
-        """The names of the actions that the model has listed (`ask("action-list")`), then of those only written."""
+        """The names of the actions that the model has listed (`ask("action-list")`), then of all others."""
         return tuple(dict.fromkeys((*(action.name for action in self._draft.planned), *self._draft.actions)))
 
     def prompt(self, *components: str, action: str = "", advice: str = "") -> str:
         """The text of a request for one component or several."""
-        return prompt_of(self._order, self._prompts, self._draft, _known(components), action=action, advice=advice)
+        return self._writer.prompt(self._draft, _known(components), action=action, advice=advice)
 
     def ask(self, *components: str, action: str = "", advice: str = "", prompt: str = "") -> Builder:
-        """Ask the model for components, several in one request, and put the answer into the files.
+        """Ask the model for components in one request, and put the answer into the files.
 
         `components` are those of `pddlego build`: types, constants, predicates, functions, rules, action-list, action,
-        parameters, preconditions, effects, objects, init, goal, domain, problem. `action` names the action of the
-        parts of one. `prompt` is sent instead of our text; the answer has the same form. An answer that cannot be read,
-        or that would introduce defects, is asked for again up to `retries` times.
+        parameters, preconditions, effects, objects, init, goal, domain, problem. `action` names the action that they
+        belong to. `prompt` replaces the built-in prompt; the answer has the same form. An answer that cannot be parsed,
+        or that would introduce defects, is rejected, and the model is asked again up to `retries` times.
 
-        Raises `ModelError` if the model cannot answer or no answer can be used.
+        Raises `ModelError` if the model cannot answer, or if no answer is usable.
         """
         kinds = _known(components)
-        asking = StepAsking(self._model, self._budget, self._prompts, self.retries)
-        events = attempted(*(self._order, asking, self._draft, kinds), action=action, advice=advice, prompt=prompt)
-        attempt = _finished(events)
+        attempt = _finished(self._writer.attempt(self._draft, kinds, action=action, advice=advice, prompt=prompt))
         if attempt.value is None:
             reason = attempt.failure or "No answer could be used."
             raise ModelError(f"The model has no usable {', '.join(kinds)}", reason, "See the last answer, or set it.")
@@ -94,19 +184,19 @@ class Builder:
         return self
 
     def set(self, component: str, value: str | Mapping[str, Any]) -> Builder:
-        """Put a component in place of what was there: PDDL, or the JSON value of a model's answer.
+        """Replace a component by PDDL, or by the JSON value of a model's answer.
 
-        `component` is a section of the domain (types, constants, predicates, functions, rules, actions), or objects,
-        init, goal. Raises `UsageError` for what cannot be read.
+        In PDDL, `component` is a section of the domain (types, constants, predicates, functions, rules, actions), or
+        objects, init, goal. Raises `UsageError` for a value that cannot be read.
         """
         return self._change(component, value, keeps=False)
 
     def append(self, component: str, value: str | Mapping[str, Any]) -> Builder:
-        """Add to a component; what has the same name is replaced. As `set`."""
+        """Add to a component, with the arguments of `set`. Entries with the same name are replaced."""
         return self._change(component, value, keeps=True)
 
     def remove(self, component: str, name: str) -> Builder:
-        """Take out an entry of a section or of objects by its name, or a fact of init by its text.
+        """Remove an entry of a section or of objects by its name, or a fact of init by its text.
 
         Raises `UsageError` for an unknown one.
         """
@@ -125,39 +215,41 @@ class Builder:
         return self
 
     def _change(self, component: str, value: str | Mapping[str, Any], keeps: bool) -> Builder:
-        if component in _OF_ACTIONS and not isinstance(value, str):
-            self._draft = self._draft.with_component(_component(component, value))
+        before, old = self._draft, self._draft if keeps else Draft()
+        if not isinstance(value, str) and component in ("action-list", *ACTION_COMPONENTS):
+            self._draft = before.with_component(_component(component, value))
             return self
-        if not isinstance(value, str):
-            made = Draft().with_component(_component(component, value))
-        elif component in _OF_PROBLEM:
-            made = _problem_part(component, value)
+        if isinstance(value, str):
+            part = _part(component, value)
         else:
-            made = _domain_part(component, value)
-        before = self._draft
-        old = before if keeps else Draft()
-        sections = {name: {**old.sections.get(name, {}), **lines} for name, lines in made.sections.items()}
-        self._draft = replace(before, sections={**before.sections, **sections})
+            part = Draft().with_component(_component(component, value))
+        sections = {name: {**old.sections.get(name, {}), **lines} for name, lines in part.sections.items()}
+        changes: dict[str, Any] = {"sections": {**before.sections, **sections}}
         if component == "objects":
-            by_name = {obj.name: obj for obj in (*old.objects, *made.objects)}
-            self._draft = replace(self._draft, objects=tuple(by_name.values()))
+            changes["objects"] = tuple({obj.name: obj for obj in (*old.objects, *part.objects)}.values())
         elif component == "init":
-            self._draft = replace(self._draft, facts=tuple(dict.fromkeys((*old.facts, *made.facts))))
+            changes["facts"] = tuple(dict.fromkeys((*old.facts, *part.facts)))
         elif component == "goal":
-            self._draft = replace(self._draft, goal=made.goal)
+            changes["goal"] = part.goal
+        self._draft = replace(before, **changes)
         return self
 
-    @property
-    def _order(self) -> BuildOrder:
-        return BuildOrder("task", self.description)
+
+_SECTIONS = ("types", "constants", "predicates", "functions", "rules", "actions")
+_PROBLEM_PARTS = ("objects", "init", "goal")
 
 
 def _known(components: tuple[str, ...]) -> tuple[str, ...]:
+    """The components. Raises `UsageError` for unknown ones, and for none."""
     for name in components or ("",):
         if name not in COMPONENTS:
-            advice = suggestion(name, COMPONENTS, f"They are: {', '.join(COMPONENTS)}.")
-            raise UsageError(f"Unknown component '{name}'", "", advice)
+            raise _unknown(name, COMPONENTS)
     return components
+
+
+def _unknown(component: str, known: Collection[str]) -> UsageError:
+    advice = suggestion(component, known, f"They are: {', '.join(known)}.")
+    return UsageError(f"Unknown component '{component}'", "", advice)
 
 
 def _component(component: str, value: object) -> Component:
@@ -169,41 +261,27 @@ def _component(component: str, value: object) -> Component:
         raise UsageError(what, f"{error}.", "Use the form of a model's answer, or PDDL.") from error
 
 
-def _balanced(component: str, text: str) -> str:
-    """The text. Raises `UsageError` if its parentheses do not fit: it would end more than its own part."""
-    depth = 0
-    for letter in text:
-        depth += {"(": 1, ")": -1}.get(letter, 0)
-        if depth < 0:
-            break
-    if depth:
-        raise UsageError(f"The text of {component} cannot be read", "Its parentheses do not fit.", "Fix them.")
-    return text
-
-
-def _domain_part(component: str, text: str) -> Draft:
-    if component not in _SECTIONS:
-        known = (*_SECTIONS, *_OF_PROBLEM)
-        advice = suggestion(component, known, f"They are: {', '.join(known)}.")
-        raise UsageError(f"Unknown component '{component}'", "", advice)
-    reading = read_domain(f"(define (domain part) {_SECTIONS[component].format(_balanced(component, text))})")
-    lines = sections_of(reading.domain)[component]
-    faults = [defect.message for defect in reading.defects if defect.blocking]
-    if faults or not lines:
-        raise UsageError(f"The text of {component} cannot be read", f"{faults[0] if faults else 'It is empty'}.", "")
-    return Draft(sections={component: lines})
-
-
-def _problem_part(component: str, text: str) -> Draft:
-    goal = "" if component == "goal" else " (:goal (and))"
-    reading = read_problem(f"(define (problem part) (:domain part) (:{component} {_balanced(component, text)}){goal})")
-    faults = [defect.message for defect in reading.defects if defect.blocking]
-    if faults:
-        raise UsageError(f"The text of {component} cannot be read", f"{faults[0]}.", "")
-    problem = reading.problem
-    objects = tuple(Typed(name=obj.name, type=obj.type) for obj in problem.sorted_objects())
-    facts = (*map(str, problem.sorted_facts()), *sorted(map(str, problem.values)))
-    return Draft(objects=objects, facts=facts, goal=str(problem.goal))
+def _part(component: str, text: str) -> Draft:
+    """A draft with nothing but one component, from PDDL. Raises `UsageError`."""
+    known = (*_SECTIONS, *_PROBLEM_PARTS)
+    if component not in known:
+        raise _unknown(component, known)
+    what = f"The text of {component} cannot be read"
+    expressions = read_sexprs(text)
+    if expressions.unclosed or expressions.extra:  # the text would end more than its own part
+        raise UsageError(what, "Its parentheses do not fit.", "Fix them.")
+    section = text if component in ("rules", "actions") else f"(:{component} {text})"
+    if component in _PROBLEM_PARTS:
+        goal = "" if component == "goal" else " (:goal (and))"
+        problem = read_problem(f"(define (problem part) (:domain part) {section}{goal})")
+        part, defects = Draft().with_problem(problem.problem), problem.defects
+    else:
+        domain = read_domain(f"(define (domain part) {section})")
+        part, defects = Draft(sections={component: sections_of(domain.domain)[component]}), domain.defects
+    faults = [defect.message for defect in defects if defect.blocking]
+    if faults or (component in _SECTIONS and not part.sections[component]):
+        raise UsageError(what, f"{faults[0] if faults else 'It is empty'}.", "")
+    return part
 
 
 def _finished(events: Generator[Event, None, Attempt[Draft]]) -> Attempt[Draft]:

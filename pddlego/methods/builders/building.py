@@ -1,21 +1,29 @@
-"""Ask for one component after another. Each answer is read and checked; if it is rejected, the model reads why."""
+"""Ask a model for one component after another. Each answer is checked; a rejected one is asked for again."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal
 
 from pddlego.episode.ask import ask
 from pddlego.episode.budget import Budget, EpisodeOver
 from pddlego.episode.events import Accepted, Event, Outcome, Rejected
 from pddlego.episode.loop import FIRST, Attempt, Retry, refine
-from pddlego.methods.builders.components import Component, ComponentError, parts_of, read_component, schema_of
-from pddlego.methods.builders.draft import Draft, typed
+from pddlego.methods.builders.draft import (
+    PROBLEM_COMPONENTS,
+    ActionPart,
+    Component,
+    ComponentError,
+    Draft,
+    read_components,
+    schema_of,
+)
 from pddlego.models import Completion, Model
 from pddlego.models.base import Feedback, Message, Request, cut_off, shortened
 from pddlego.models.prompts import Prompts
-from pddlego.pddl import Defect
+from pddlego.pddl import Defect, Domain, Problem
 from pddlego.pddl.check import check_domain, check_reading
 from pddlego.pddl.conditions import TRUE
 from pddlego.pddl.diff import domain_diff
@@ -25,229 +33,213 @@ from pddlego.pddl.rules import DefectKind
 from pddlego.util.answers import spoken
 
 BuildPart = Literal["domain", "problem", "task"]
-How = Literal["whole", "by-component", "by-action"]
+"""What is built. A task is a domain and a problem."""
+
+BuildSteps = Literal["whole", "by-component", "by-action"]
+"""In which steps: whole files, one component at a time, or one action at a time."""
 
 _PASSES = 2
-"""Times that `by-action` goes through the actions: in the second the predicates of all are known (Guan et al. 2023)."""
-
-OF_PROBLEM = ("objects", "init", "goal", "problem")
-"""Components of the problem file."""
+"""Passes of `by-action` through the actions. In the second, all predicates are known (Guan et al., 2023)."""
 
 
 @dataclass(frozen=True)
-class Step:
-    """One question: which component, and of which action."""
+class Target:
+    """The component that a request asks for, and the action that it belongs to, if any."""
 
     kind: str
     action: str = ""
 
 
 @dataclass(frozen=True)
-class BuildOrder:
-    """What is to be built of a description, and how. `reference` is for stand-ins; no model is sent it.
+class Gold:
+    """The domain and the problem that a description describes."""
 
-    A `task` is a domain and a problem of it.
-    """
-
-    what: BuildPart
-    description: str
-    how: How = "by-component"
-    reference: object = field(default=None, repr=False)
-
-
-@dataclass(frozen=True)
-class StepAsking:
-    """The model that writes components, its limits, and the number of retries after an unusable answer.
-
-    An answer is unusable if it cannot be parsed or, with `checks`, if it stops planning. `keep` is called after every
-    component, so that paid answers survive a failure.
-    """
-
-    model: Model
-    budget: Budget
-    prompts: Prompts
-    retries: int = 5
-    checks: bool = True
-    keep: Callable[[Draft], None] = lambda draft: None
+    domain: Domain
+    problem: Problem
 
 
 @dataclass(frozen=True)
 class BuilderRequest:
-    """What a request was rendered from, for stand-ins."""
+    """The context of a request. The built-in model answers from it, and nothing of it is sent."""
 
-    order: BuildOrder
-    step: Step
+    what: BuildPart
+    gold: Gold | None
+    target: Target
     draft: Draft
-    purpose: str = "component"
+    is_review: bool = False
 
 
-def built(order: BuildOrder, asking: StepAsking, draft: Draft) -> Generator[Event, None, Draft]:
-    """Ask for everything that the order needs, one component after another; returns what came of it.
+@dataclass(frozen=True)
+class ComponentWriter:
+    """Asks a model for the components of the domain and the problem that a text describes.
 
-    Raises `EpisodeOver` where a component has no usable answer within the retries.
-    """
-    if order.what in ("domain", "task"):
-        for step in _domain_steps(order.how):
-            draft = yield from component(order, asking, draft, step)
-        if order.how != "whole":
-            for number, step in enumerate(_action_steps(order.how, draft)):
-                draft = yield from component(order, asking, draft, step)
-                last = (number + 1) % max(1, len(draft.planned)) == 0
-                draft = draft.without_unused() if order.how == "by-action" and last else draft
-    if order.what in ("problem", "task"):
-        for kind in ("problem",) if order.how == "whole" else ("objects", "init", "goal"):
-            draft = yield from component(order, asking, draft, Step(kind))
-    return draft
-
-
-def _domain_steps(how: How) -> Iterator[Step]:
-    kinds = {
-        "whole": ("domain",),
-        "by-component": ("types", "constants", "predicates", "rules", "action-list"),
-        "by-action": ("types", "constants", "action-list"),
-    }
-    yield from (Step(kind) for kind in kinds[how])
-
-
-def _action_steps(how: How, draft: Draft) -> Iterator[Step]:
-    if how == "by-action":
-        for _ in range(_PASSES):
-            yield from (Step("action", action.name) for action in draft.planned)
-        return
-    for action in draft.planned:
-        yield from (Step(kind, action.name) for kind in ("parameters", "preconditions", "effects"))
-
-
-def attempted(
-    order: BuildOrder,
-    asking: StepAsking,
-    draft: Draft,
-    kinds: Sequence[str],
-    *,
-    action: str = "",
-    advice: str = "",
-    prompt: str = "",
-) -> Generator[Event, None, Attempt[Draft]]:
-    """Ask for components in one request until an answer fits what is there, at most `1 + retries` times.
-
-    `action` is the one that they belong to, `advice` what a review found; `prompt` is sent instead of our text.
+    An answer is rejected if it cannot be parsed or, with `checks`, if it makes planning impossible. The model then gets
+    the reason and may try again, up to `retries` times. `keep` receives every new draft, and the plan if one was found
+    for it, so that paid answers survive a failure. Only built-in models see `gold`.
     """
 
-    def propose(retry: Retry) -> Generator[Event, None, Attempt[Draft]]:
-        text = prompt_of(order, asking.prompts, draft, kinds, action=action, retry=retry, advice=advice)
-        if prompt:
-            text = f"{prompt}\n{asking.prompts.render('builders/feedback', **_feedback(retry))}".strip()
-        context = BuilderRequest(order, Step(kinds[0], action), draft)
-        schema = schema_of(kinds[0]) if len(kinds) == 1 else {}
-        request = Request(kinds[0], (Message("user", text),), context, schema)
-        answer = yield from ask(asking.model, request, asking.budget, retry.attempt)
-        attempt = _read(answer, draft, [Step(kind, action) for kind in kinds], asking.checks)
-        if attempt.feedback is not None:
-            yield Rejected(retry.attempt, attempt.feedback, attempts=retry.attempts)
+    what: BuildPart
+    description: str
+    model: Model
+    budget: Budget
+    steps: BuildSteps = "by-component"
+    retries: int = 5
+    checks: bool = True
+    gold: Gold | None = field(default=None, repr=False)
+    keep: Callable[[Draft, str], None] = lambda draft, plan: None
+    prompts: Prompts = field(default_factory=partial(Prompts, "builders"))
+
+    def write_all(self, draft: Draft) -> Generator[Event, None, Draft]:
+        """Ask for all components. Raises `EpisodeOver` if one has no usable answer."""
+        if self.what != "problem":
+            draft = yield from self._write_domain(draft)
+        if self.what != "domain":
+            for kind in ("problem",) if self.steps == "whole" else ("objects", "init", "goal"):
+                draft = yield from self._required(draft, Target(kind))
+        return draft
+
+    def _write_domain(self, draft: Draft) -> Generator[Event, None, Draft]:
+        for kind in _DOMAIN_COMPONENTS[self.steps]:
+            draft = yield from self._required(draft, Target(kind))
+        if self.steps == "by-component":
+            for action in draft.planned:
+                for kind in ("parameters", "preconditions", "effects"):
+                    draft = yield from self._required(draft, Target(kind, action.name))
+        if self.steps == "by-action" and draft.planned:
+            for _ in range(_PASSES):
+                for action in draft.planned:
+                    draft = yield from self._required(draft, Target("action", action.name))
+                draft = draft.without_unused()
+        return draft
+
+    def _required(self, draft: Draft, target: Target) -> Generator[Event, None, Draft]:
+        attempt = yield from self.write(draft, target)
+        if attempt.value is None:
+            raise EpisodeOver(Outcome.NO_PLAN, f"{target.kind}: {attempt.failure}")
+        return attempt.value
+
+    def write(self, draft: Draft, target: Target, advice: str = "") -> Generator[Event, None, Attempt[Draft]]:
+        """Ask for one component. The value of the attempt is the new draft, or None if no answer is usable."""
+        attempt = yield from self.attempt(draft, (target.kind,), action=target.action, advice=advice)
+        if attempt.value is not None:
+            yield from self.accept(draft, attempt.value)
         return attempt
 
-    return (yield from refine(propose, asking.retries))
+    def accept(self, before: Draft, after: Draft) -> Iterator[Accepted]:
+        """Keep a new draft. Yields an event for each of the two files that has changed."""
+        self.keep(after, "")
+        domain = domain_diff(before.reading.domain, after.reading.domain)
+        if domain:
+            yield Accepted("domain", after.domain, domain.added, domain.removed)
+        old, new = _problem_lines(before), _problem_lines(after)
+        if old != new:
+            yield Accepted("problem", after.problem, tuple(sorted(new - old)), tuple(sorted(old - new)))
+
+    def attempt(
+        self, draft: Draft, kinds: Sequence[str], *, action: str = "", advice: str = "", prompt: str = ""
+    ) -> Generator[Event, None, Attempt[Draft]]:
+        """Ask for components in one request until an answer is usable, at most `1 + retries` times.
+
+        `action` is the action that they belong to, and `advice` the result of a review. `prompt` replaces the built-in
+        prompt.
+        """
+
+        def propose(retry: Retry) -> Generator[Event, None, Attempt[Draft]]:
+            text = self.prompt(draft, kinds, action=action, advice=advice, retry=retry)
+            if prompt:
+                text = f"{prompt}\n{self.prompts.render('builders/feedback', **_feedback(retry))}".strip()
+            context = BuilderRequest(self.what, self.gold, Target(kinds[0], action), draft)
+            schema = schema_of(kinds[0]) if len(kinds) == 1 else {}
+            request = Request(kinds[0], (Message("user", text),), context, schema)
+            answer = yield from ask(self.model, request, self.budget, retry.attempt)
+            attempt = _read(answer, draft, [Target(kind, action) for kind in kinds], self.checks)
+            if attempt.feedback is not None:
+                yield Rejected(retry.attempt, attempt.feedback, attempts=retry.attempts)
+            return attempt
+
+        return (yield from refine(propose, self.retries))
+
+    def prompt(
+        self, draft: Draft, kinds: Sequence[str], *, action: str = "", advice: str = "", retry: Retry = FIRST
+    ) -> str:
+        """The text of a request for components; the arguments are those of `attempt`."""
+        return self.prompts.render(
+            "builders/component",
+            kinds=kinds,
+            action=action,
+            about=next((planned.about for planned in draft.planned if planned.name == action), ""),
+            description=self.description,
+            domain=draft.domain if draft.sections else "",
+            problem=draft.problem if draft.has_problem else "",
+            advice=advice,
+            **_feedback(retry),
+        )
 
 
-def component(
-    order: BuildOrder, asking: StepAsking, draft: Draft, step: Step, advice: str = ""
-) -> Generator[Event, None, Draft]:
-    """Ask for one component. Raises `EpisodeOver` if no answer fits what is there."""
-    attempt = yield from attempted(order, asking, draft, (step.kind,), action=step.action, advice=advice)
-    if attempt.value is None:
-        raise EpisodeOver(Outcome.NO_PLAN, f"{step.kind}: {attempt.failure}")
-    asking.keep(attempt.value)
-    yield from changes(draft, attempt.value)
-    return attempt.value
+_DOMAIN_COMPONENTS = {
+    "whole": ("domain",),
+    "by-component": ("types", "constants", "predicates", "rules", "action-list"),
+    "by-action": ("types", "constants", "action-list"),
+}
+"""The components of a domain that are requested before those of its actions."""
 
 
-def changes(before: Draft, after: Draft) -> Iterator[Accepted]:
-    """What a component changed, as events: of the domain, of the problem, or of neither."""
-    changed = domain_diff(before.reading.domain, after.reading.domain)
-    if changed.added or changed.removed:
-        yield Accepted("domain", after.domain, changed.added, changed.removed)
-    old = {*map(typed, before.objects), *before.facts, f"goal {before.goal}"}
-    new = {*map(typed, after.objects), *after.facts, f"goal {after.goal}"}
-    if old != new:
-        yield Accepted("problem", after.problem, tuple(sorted(new - old)), tuple(sorted(old - new)))
-
-
-def prompt_of(
-    order: BuildOrder,
-    prompts: Prompts,
-    draft: Draft,
-    kinds: Sequence[str],
-    *,
-    action: str = "",
-    retry: Retry = FIRST,
-    advice: str = "",
-) -> str:
-    """The text of a request for components, of an action where they belong to one."""
-    return prompts.render(
-        "builders/component",
-        kinds=kinds,
-        action=action,
-        about=next((planned.about for planned in draft.planned if planned.name == action), ""),
-        description=order.description,
-        domain=draft.domain if draft.sections else "",
-        problem=draft.problem if draft.objects or draft.facts else "",
-        advice=advice,
-        **_feedback(retry),
-    )
+def _problem_lines(draft: Draft) -> set[str]:
+    return {*(obj.line for obj in draft.objects), *draft.facts, f"goal {draft.goal}"}
 
 
 def _feedback(retry: Retry) -> dict[str, Any]:
     return {"feedback": retry.feedback, "rejected": shortened(retry.rejected), "repeated": retry.repeated}
 
 
-def _read(answer: Completion, draft: Draft, steps: Sequence[Step], checks: bool) -> Attempt[Draft]:
-    """The draft with the components that an answer brings, or what is wrong with the first that does not fit."""
+def _read(answer: Completion, draft: Draft, targets: Sequence[Target], checks: bool) -> Attempt[Draft]:
+    """Put the components of an answer into the draft, up to the first that is rejected."""
     try:
-        texts = parts_of(spoken(answer.text), [step.kind for step in steps])
-        components = [read_component(kind, text) for kind, text in texts.items()]
+        components = read_components([target.kind for target in targets], spoken(answer.text))
     except ComponentError as error:
         feedback = Feedback("invalid answer", f"{error}.")
         return Attempt(answer.text, feedback=cut_off() if error.cut_off or answer.finish == "length" else feedback)
-    attempt = Attempt(answer.text, draft)
-    for step, part in zip(steps, components, strict=True):
-        if attempt.value is not None:
-            attempt = _with(part, answer.text, attempt.value, step, checks)
-    return attempt
+    for target, component in zip(targets, components, strict=True):
+        result = _put(component, draft, target, checks)
+        if isinstance(result, Feedback):
+            return Attempt(answer.text, feedback=result)
+        draft = result
+    return Attempt(answer.text, draft)
 
 
-def _with(component: Component, answer: str, draft: Draft, step: Step, checks: bool) -> Attempt[Draft]:
-    named = getattr(component, "name", "")
-    if step.action and named != step.action:
-        reason = f"the answer defines '{named}' instead of '{step.action}'"
-        return Attempt(answer, feedback=Feedback("invalid answer", reason))
+def _put(component: Component, draft: Draft, target: Target, checks: bool) -> Draft | Feedback:
+    """The draft with the component, or the reason why the component is rejected."""
+    if isinstance(component, ActionPart) and target.action and component.name != target.action:
+        return Feedback("invalid answer", f"the answer defines '{component.name}' instead of '{target.action}'")
     after = draft.with_component(component)
-    old = _defects_of(draft, step)
-    new = [defect for defect in _defects_of(after, step) if defect not in old] if checks else []
-    new = new or (_empty_effects(after, step) if checks else [])
-    if new:
-        lines = tuple(f"[{defect.kind.id}] {defect.message}" for defect in new)
-        return Attempt(answer, feedback=Feedback("defects", "this answer would introduce these defects:", lines))
-    return Attempt(answer, after)
+    if not checks:
+        return after
+    known = _defects(draft, target)
+    defects = [defect for defect in _defects(after, target) if defect not in known] or _empty_effects(after, target)
+    if not defects:
+        return after
+    lines = tuple(f"[{defect.kind.id}] {defect.message}" for defect in defects)
+    return Feedback("defects", "this answer would introduce these defects:", lines)
 
 
-def _empty_effects(draft: Draft, step: Step) -> list[Defect]:
+def _empty_effects(draft: Draft, target: Target) -> list[Defect]:
     """Actions that the component completes and that change nothing: a warning, but no later component can fix it."""
-    if step.kind not in ("effects", "action", "domain"):
+    if target.kind not in ("effects", "action", "domain"):
         return []
     warnings = domain_warnings(draft.reading.domain)
     empty = [defect for defect in warnings if defect.kind is DefectKind.EMPTY_EFFECT]
-    return [defect for defect in empty if step.kind == "domain" or defect.subject == f"action {step.action}"]
+    return [defect for defect in empty if target.kind == "domain" or defect.subject == f"action {target.action}"]
 
 
-def _defects_of(draft: Draft, step: Step) -> tuple[Defect, ...]:
-    """What makes planning impossible in the file that the component belongs to, as far as it is there."""
+def _defects(draft: Draft, target: Target) -> tuple[Defect, ...]:
+    """The errors in the file that the component belongs to. Components that are requested later may be missing."""
     reading = draft.reading
-    if step.kind not in OF_PROBLEM:
+    if target.kind not in PROBLEM_COMPONENTS:
         unreadable = tuple(defect for defect in reading.defects if defect.blocking)
         return unreadable or tuple(defect for defect in check_domain(reading.domain) if defect.blocking)
     problem = read_problem(draft.problem)
-    if step.kind in ("objects", "init"):  # the goal is not there yet
+    if target.kind in ("objects", "init"):
         problem = replace(problem, problem=problem.problem.with_goal(TRUE))
-    if step.kind == "objects":
+    if target.kind == "objects":
         problem = replace(problem, problem=replace(problem.problem, facts=frozenset()))
     return tuple(defect for defect in check_reading(reading.domain, problem) if defect.blocking)

@@ -1,49 +1,311 @@
-"""A domain and a problem under way: what the components have brought so far, as an immutable value."""
+"""A domain and a problem under construction, and the components that a model answers with (L2P).
+
+A component is a pydantic value. Its JSON schema, with the docstring of its class, is sent to endpoints that support
+schemas.
+"""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Annotated, Any
 
-from pddlego.methods.builders.components import (
-    ActionList,
-    Component,
-    Constants,
-    Effects,
-    Functions,
-    Goal,
-    Init,
-    NamedAction,
-    NewPredicate,
-    NewRule,
-    Objects,
-    Parameters,
-    Preconditions,
-    Predicates,
-    Rules,
-    Typed,
-    Types,
-    WholeAction,
-    WholeDomain,
-    WholeProblem,
-)
-from pddlego.pddl import Domain, parse_domain
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from pddlego.pddl import Domain
 from pddlego.pddl.check import check_domain
 from pddlego.pddl.domain import DomainReading, read_domain
 from pddlego.pddl.edit import Lines, domain_text, sections_of
 from pddlego.pddl.lint import needed_requirements
-from pddlego.pddl.problem import read_problem
+from pddlego.pddl.names import is_name
+from pddlego.pddl.nearly_json import EditSyntaxError, last_object
+from pddlego.pddl.problem import Problem, read_problem
 from pddlego.pddl.sexpr import read_sexprs, show
 from pddlego.pddl.tolerant import Repaired, RepairKind, repair
+from pddlego.planning.solve import CheckedDomain, CheckedProblem, checked_domain, checked_problem
 from pddlego.util.answers import file_in
+
+
+class Component(BaseModel):
+    """A part of a domain or a problem that one answer contains. Names are converted to lower case, as in PDDL."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
+
+
+def _pddl_name(value: str) -> str:
+    """Return the name in lower case. Raises `ValueError` unless it is a PDDL name, with or without a leading `?`."""
+    if not is_name(value.lower().removeprefix("?")):
+        raise ValueError("a PDDL name is a letter followed by letters, digits, - or _, for a variable with ? before it")
+    return value.lower()
+
+
+_Name = Annotated[str, AfterValidator(_pddl_name)]
+NewName = Annotated[str, Field(min_length=1), AfterValidator(_pddl_name)]
+
+
+class Typed(Component):
+    """A parameter, a constant or an object with its type."""
+
+    name: NewName = Field(description="for a parameter: with its question mark, as ?x")
+    type: NewName = "object"
+
+    @property
+    def line(self) -> str:
+        """`name - type`."""
+        return f"{self.name} - {self.type}"
+
+
+class NewType(Component):
+    """A type below another, `object` for one of its own."""
+
+    name: NewName
+    parent: _Name = "object"
+    about: str = ""
+
+    @property
+    def line(self) -> str:
+        """`name - parent`."""
+        return f"{self.name} - {self.parent}"
+
+
+class _Headed(Component):
+    """A name with parameters."""
+
+    name: NewName
+    parameters: tuple[Typed, ...] = ()
+
+    @property
+    def line(self) -> str:
+        """`(name ?x - type …)`."""
+        return f"({' '.join((self.name, *(parameter.line for parameter in self.parameters)))})"
+
+
+class NewPredicate(_Headed):
+    """A predicate with its parameters, and what it means."""
+
+    about: str = ""
+
+
+class NewRule(_Headed):
+    """A derived predicate: it is true where its condition is."""
+
+    condition: str
+
+
+class NamedAction(Component):
+    """An action by its name, in words."""
+
+    name: NewName
+    about: str = ""
+
+
+class Types(Component):
+    """All types of the domain."""
+
+    types: tuple[NewType, ...]
+
+
+class Constants(Component):
+    """Objects that the actions of the domain name."""
+
+    constants: tuple[Typed, ...]
+
+
+class Predicates(Component):
+    """Predicates of the domain, without those that follow by rule."""
+
+    predicates: tuple[NewPredicate, ...]
+
+
+class Functions(Component):
+    """Numeric functions, which only action costs may use."""
+
+    functions: tuple[NewPredicate, ...]
+
+
+class Rules(Component):
+    """Derived predicates."""
+
+    rules: tuple[NewRule, ...]
+
+
+class ActionList(Component):
+    """The actions that a domain has, in words."""
+
+    actions: tuple[NamedAction, ...]
+
+
+class Parameters(Component):
+    """The parameters of an action."""
+
+    name: _Name
+    parameters: tuple[Typed, ...]
+
+
+class Preconditions(Component):
+    """The precondition of an action, and predicates that it needs and that are new."""
+
+    name: _Name
+    precondition: str
+    new_predicates: tuple[NewPredicate, ...] = ()
+
+
+class Effects(Component):
+    """The effect of an action, and predicates that it needs and that are new."""
+
+    name: _Name
+    effect: str
+    new_predicates: tuple[NewPredicate, ...] = ()
+
+
+class WholeAction(Component):
+    """An action with everything, and predicates that it needs and that are new."""
+
+    name: NewName
+    parameters: tuple[Typed, ...] = ()
+    precondition: str = "(and)"
+    effect: str
+    new_predicates: tuple[NewPredicate, ...] = ()
+
+
+class Objects(Component):
+    """The objects of a problem."""
+
+    objects: tuple[Typed, ...]
+
+
+class Init(Component):
+    """The facts that are true at the beginning, as PDDL; what is not listed is false."""
+
+    facts: tuple[str, ...]
+
+
+class Goal(Component):
+    """What is wanted, one PDDL condition."""
+
+    goal: str
+
+
+class WholeDomain(Component):
+    """A domain file."""
+
+    domain: str
+
+
+class WholeProblem(Component):
+    """A problem file."""
+
+    problem: str
+
+
+ActionPart = WholeAction | Parameters | Preconditions | Effects
+"""A component that belongs to one action."""
+
+COMPONENTS: Mapping[str, type[Component]] = {
+    "types": Types,
+    "constants": Constants,
+    "predicates": Predicates,
+    "functions": Functions,
+    "rules": Rules,
+    "action-list": ActionList,
+    "parameters": Parameters,
+    "preconditions": Preconditions,
+    "effects": Effects,
+    "action": WholeAction,
+    "objects": Objects,
+    "init": Init,
+    "goal": Goal,
+    "domain": WholeDomain,
+    "problem": WholeProblem,
+}
+"""The components that a request can ask for, by their names."""
+
+ACTION_COMPONENTS = ("parameters", "preconditions", "effects", "action")
+"""Components that belong to one action."""
+
+PROBLEM_COMPONENTS = ("objects", "init", "goal", "problem")
+"""Components of the problem file; all others belong to the domain file."""
+
+
+class ComponentError(ValueError):
+    """An answer does not contain the requested component; the message is the reason. `cut_off`: it is incomplete."""
+
+    def __init__(self, message: str, cut_off: bool = False) -> None:
+        super().__init__(message)
+        self.cut_off = cut_off
+
+
+def read_components(kinds: Sequence[str], text: str) -> list[Component]:
+    """Read the components of these kinds from an answer. Raises `ComponentError`.
+
+    The answer to a request for several components is one JSON object with the fields of all of them.
+    """
+    if len(kinds) == 1:
+        return [read_component(kinds[0], text)]
+    fields = [tuple(COMPONENTS[kind].model_fields) for kind in kinds]
+    value = _last_object(text, {name for names in fields for name in names})
+    parts = ({name: value[name] for name in names if name in value} for names in fields)
+    return [read_component(kind, json.dumps(part)) for kind, part in zip(kinds, parts, strict=True)]
+
+
+def read_component(kind: str, text: str) -> Component:
+    """Read a component from an answer: its last JSON object. Raises `ComponentError`.
+
+    Text around the object is ignored. A domain or a problem may also be a plain PDDL file.
+    """
+    model = COMPONENTS[kind]
+    is_file = model in (WholeDomain, WholeProblem) and "(define" in text.lower().replace(" ", "")
+    if is_file and not text.lstrip(" `json\n").startswith("{"):
+        return model.model_validate({kind: text})
+    value = _last_object(text, model.model_fields)
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        faults = (
+            f"{'.'.join(map(str, fault['loc'])) or 'the object'}: {fault['msg']}" for fault in error.errors()[:10]
+        )
+        raise ComponentError("; ".join(faults)) from error
+
+
+def _last_object(text: str, names: Collection[str]) -> Any:
+    try:
+        return last_object(text, names, tolerant=False).value
+    except EditSyntaxError as error:
+        raise ComponentError(str(error).replace('{"objects": {…}, "init": {…}}', "one"), error.cut_off) from error
+
+
+def schema_of(kind: str) -> dict[str, Any]:
+    """The JSON schema of a component, strict: every property is required, and no others are allowed."""
+    schema = COMPONENTS[kind].model_json_schema()
+    _harden(schema)
+    return schema
+
+
+def _harden(part: Any) -> None:
+    if isinstance(part, dict):
+        if part.get("type") == "object":
+            part["additionalProperties"] = False
+            part["required"] = list(part.get("properties", {}))
+        for name in ("default", "title", "minLength"):
+            if not isinstance(part.get(name), dict):
+                part.pop(name, None)
+        for value in part.values():
+            _harden(value)
+    elif isinstance(part, list):
+        for value in part:
+            _harden(value)
 
 
 @dataclass(frozen=True)
 class Draft:
-    """What is there. `sections` are the lines of the domain by section; `planned` are actions that are yet to be
-    written, in words. Texts are as the model gave them: the check reads what comes of them."""
+    """The parts of a domain and a problem that exist so far, as the model wrote them.
+
+    `sections` are the lines of the domain by section. A domain that cannot be parsed is kept whole, as the only
+    "action", with an empty name. `planned` are the actions that the model has listed, written or not.
+    """
 
     name: str = "built"
     sections: Mapping[str, Lines] = field(default_factory=dict)
@@ -55,23 +317,18 @@ class Draft:
 
     @cached_property
     def domain(self) -> str:
-        """The text of the domain file, with the requirements of what it uses; a file with defects as it is."""
-        whole = self.sections.get("actions", {}).get("")
-        if whole is not None:
-            return file_in(whole)
+        """The text of the domain file, with the requirements that it needs."""
+        unreadable = self.sections.get("actions", {}).get("")
+        if unreadable is not None:
+            return file_in(unreadable)
         plain = domain_text(self.name, (":strips",), self.sections)
         needed = needed_requirements(read_domain(plain).domain)
         return domain_text(self.name, (":strips", *sorted(needed)), self.sections)
 
     @cached_property
-    def reading(self) -> DomainReading:
-        """The domain as far as it can be read, and what is wrong with its text."""
-        return read_domain(self.domain)
-
-    @property
     def problem(self) -> str:
         """The text of the problem file."""
-        objects = "\n    ".join(f"{obj.name} - {obj.type}" for obj in self.objects)
+        objects = "\n    ".join(obj.line for obj in self.objects)
         facts = "\n    ".join(self.facts)
         metric = f"\n  {self.metric}" if self.metric else ""
         return (
@@ -80,40 +337,66 @@ class Draft:
         )
 
     @property
+    def has_problem(self) -> bool:
+        """Whether any part of the problem exists. A problem may have no objects, or nothing but a goal."""
+        return bool(self.objects or self.facts or self.metric or self.goal != "(and)")
+
+    @cached_property
+    def reading(self) -> DomainReading:
+        """The domain as far as it can be parsed, with the defects of its text."""
+        return read_domain(self.domain)
+
+    @cached_property
+    def checked_domain(self) -> CheckedDomain:
+        """The domain with everything that the checks find in it."""
+        return checked_domain(self.domain)
+
+    @cached_property
+    def checked_problem(self) -> CheckedProblem | None:
+        """The problem with everything that the checks find in it; None if the domain has errors."""
+        domain = self.checked_domain.domain
+        return checked_problem(domain, self.problem) if domain is not None else None
+
+    @property
     def actions(self) -> tuple[str, ...]:
         """The names of the actions that are written."""
         return tuple(self.sections.get("actions", {}))
 
     def with_domain(self, domain: Domain) -> Draft:
-        """With all of a domain in place of what was there."""
+        """Replace the whole domain."""
         return replace(self, name=domain.name, sections=sections_of(domain))
 
+    def with_problem(self, problem: Problem) -> Draft:
+        """Replace the whole problem."""
+        objects = tuple(Typed(name=obj.name, type=obj.type) for obj in problem.sorted_objects())
+        facts = (*map(str, problem.sorted_facts()), *sorted(map(str, problem.values)))
+        metric = str(problem.metric) if problem.metric else ""
+        return replace(self, objects=objects, facts=facts, goal=str(problem.goal), metric=metric)
+
     def with_component(self, component: Component) -> Draft:
-        """With what a component brings: it takes the place of its like, and predicates of actions are added."""
+        """Replace a component. The new predicates of an action are added to the others."""
         if isinstance(component, WholeDomain):
-            return self._whole_domain(component.domain)
+            return self._with_domain_file(component.domain)
         if isinstance(component, WholeProblem):
-            return self._whole_problem(component.problem)
-        if isinstance(component, Types):
-            lines = [f"{type_name.name} - {type_name.parent}" for type_name in component.types]
-            return self._with("types", dict(zip(lines, lines, strict=True)))
-        if isinstance(component, Constants):
-            return self._with("constants", {constant.name: typed(constant) for constant in component.constants})
-        if isinstance(component, Predicates):
-            return self._with("predicates", {predicate.name: head(predicate) for predicate in component.predicates})
-        if isinstance(component, Functions):
-            return self._with("functions", {function.name: head(function) for function in component.functions})
+            files = repair(self.domain, component.problem)
+            text = file_in(component.problem) if _guesses(files) else files.problem
+            return self.with_problem(read_problem(text).problem)
+        if isinstance(component, (Types, Constants, Predicates, Functions)):
+            [(section, entries)] = dict(component).items()
+            if section == "types":  # the check reports types with the same name
+                return self._with(section, {entry.line: entry.line for entry in entries})
+            return self._with(section, {entry.name: entry.line for entry in entries})
         if isinstance(component, Rules):
-            return self._rules(component)
+            return self._with_rules(component)
         if isinstance(component, ActionList):
             return replace(self, planned=component.actions)
         if isinstance(component, (Objects, Init, Goal)):
             return replace(self, **dict(component))
-        assert isinstance(component, (WholeAction, Parameters, Preconditions, Effects))
-        return self._action(component)
+        assert isinstance(component, ActionPart)
+        return self._with_action(component)
 
     def without_unused(self) -> Draft:
-        """Without predicates that no action and no rule uses."""
+        """Remove the predicates that no action and no rule uses."""
         used = " ".join((*self.sections.get("actions", {}).values(), *self.sections.get("rules", {}).values())).lower()
         heads = set(re.findall(r"\(\s*([^\s()]+)[\s)]", used))
         kept = {name: line for name, line in self.sections.get("predicates", {}).items() if name in heads}
@@ -122,65 +405,47 @@ class Draft:
     def _with(self, section: str, lines: Lines) -> Draft:
         return replace(self, sections={**self.sections, section: lines})
 
-    def _rules(self, component: Rules) -> Draft:
-        """Rules, and their heads among the predicates; several may have one head."""
-        heads = {rule.name: head(rule) for rule in component.rules}
-        lines = [f"(:derived {head(rule)} {rule.condition})" for rule in component.rules]
+    def _with_rules(self, component: Rules) -> Draft:
+        """Replace the rules, and add their heads to the predicates. Several rules may have the same head."""
+        heads = {rule.name: rule.line for rule in component.rules}
+        lines = [f"(:derived {rule.line} {rule.condition})" for rule in component.rules]
         known = self.sections.get("predicates", {})
         return self._with("rules", dict(zip(lines, lines, strict=True)))._with("predicates", {**heads, **known})
 
-    def _action(self, component: WholeAction | Parameters | Preconditions | Effects) -> Draft:
+    def _with_action(self, component: ActionPart) -> Draft:
         name = component.name
-        before = _parts(self.sections.get("actions", {}).get(name, ""))
+        parts = _action_parts(self.sections.get("actions", {}).get(name, ""))
         if isinstance(component, (WholeAction, Parameters)):
-            before["parameters"] = " ".join(map(typed, component.parameters))
+            parts["parameters"] = " ".join(parameter.line for parameter in component.parameters)
         if isinstance(component, (WholeAction, Preconditions)):
-            before["precondition"] = component.precondition or "(and)"
+            parts["precondition"] = component.precondition or "(and)"
         if isinstance(component, (WholeAction, Effects)):
-            before["effect"] = component.effect or "(and)"
+            parts["effect"] = component.effect or "(and)"
         text = (
-            f"(:action {name}\n    :parameters ({before['parameters']})\n    :precondition {before['precondition']}\n"
-            f"    :effect {before['effect']})"
+            f"(:action {name}\n    :parameters ({parts['parameters']})\n    :precondition {parts['precondition']}\n"
+            f"    :effect {parts['effect']})"
         )
-        made = self._with("actions", {**self.sections.get("actions", {}), name: text})
+        draft = self._with("actions", {**self.sections.get("actions", {}), name: text})
         new = () if isinstance(component, Parameters) else component.new_predicates
         known = self.sections.get("predicates", {})
-        added = {predicate.name: head(predicate) for predicate in new if predicate.name not in known}
-        return made._with("predicates", {**known, **added})
+        added = {predicate.name: predicate.line for predicate in new if predicate.name not in known}
+        return draft._with("predicates", {**known, **added})
 
-    def _whole_domain(self, text: str) -> Draft:
+    def _with_domain_file(self, text: str) -> Draft:
         files = repair(text, "")
         reading = read_domain(file_in(text) if _guesses(files) else files.domain)
         if any(defect.blocking for defect in (*reading.defects, *check_domain(reading.domain))):
-            return replace(self, sections={"actions": {"": text}})  # as it is, for the check to say what is wrong
+            return replace(self, sections={"actions": {"": text}})  # unchanged, so that the check reports its defects
         return self.with_domain(reading.domain)
-
-    def _whole_problem(self, text: str) -> Draft:
-        files = repair(self.domain, text)
-        problem = read_problem(file_in(text) if _guesses(files) else files.problem).problem
-        objects = tuple(Typed(name=obj.name, type=obj.type) for obj in problem.sorted_objects())
-        facts = (*map(str, problem.sorted_facts()), *sorted(map(str, problem.values)))
-        metric = str(problem.metric) if problem.metric else ""
-        return replace(self, objects=objects, facts=facts, goal=str(problem.goal), metric=metric)
 
 
 def _guesses(files: Repaired) -> bool:
-    """Whether the tolerant reader declared something that the model only used. In a build this is an error."""
+    """Whether the repair declared a name that the model only used. In a build this is an error of the model."""
     return any(repair.kind is RepairKind.DECLARED and "requirements" not in repair.what for repair in files.repairs)
 
 
-def typed(entry: Typed) -> str:
-    """`name - type`."""
-    return f"{entry.name} - {entry.type}"
-
-
-def head(entry: NewPredicate | NewRule) -> str:
-    """`(name ?x - type …)`."""
-    return f"({' '.join((entry.name, *map(typed, entry.parameters)))})"
-
-
-def _parts(action: str) -> dict[str, str]:
-    """The parts of an action's text, as far as they are there."""
+def _action_parts(action: str) -> dict[str, str]:
+    """The parameters, precondition and effect in the text of an action, with defaults for missing ones."""
     parts = {"parameters": "", "precondition": "(and)", "effect": "(and)"}
     for expression in read_sexprs(action).expressions:
         if isinstance(expression, tuple):
@@ -188,8 +453,3 @@ def _parts(action: str) -> dict[str, str]:
                 shown = show(value)
                 parts[str(key).removeprefix(":")] = shown[1:-1] if key == ":parameters" else shown
     return parts
-
-
-def draft_of(domain_text: str) -> Draft:
-    """A draft that begins with a given domain. Raises `PddlSyntaxError`."""
-    return Draft().with_domain(parse_domain(domain_text))

@@ -1,4 +1,4 @@
-"""What happens while something is built, besides what happens everywhere."""
+"""The events of a build, and the numbers that tables of builds contain."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ from dataclasses import dataclass
 
 from pddlego.display.console import Glyphs
 from pddlego.display.description import Description, Line, MethodEvent
+from pddlego.episode.events import Rejected
+from pddlego.episode.trace import Trace
+from pddlego.methods.base import Column, Measuring
 from pddlego.planning import PlanStatus
+from pddlego.runs.summary import Measures
 from pddlego.util.text import count
 
 
@@ -17,8 +21,11 @@ class BuilderEvent(MethodEvent):
 
 
 @dataclass(frozen=True)
-class DefectsFound(BuilderEvent):
-    """A look at what is there: by the `checks`, or an opinion by its kind; `fine` says that nothing is to be done."""
+class Reviewed(BuilderEvent):
+    """The result of a review by the `checks`, by a person, or by a model: then `by` is the purpose of the request.
+
+    `fine` is true if nothing has to be rewritten.
+    """
 
     type = "found"
     by: str
@@ -27,21 +34,15 @@ class DefectsFound(BuilderEvent):
 
     def describe(self, glyphs: Glyphs) -> Description:
         mark, style = (glyphs.done, "green") if self.fine else (glyphs.failed, "yellow")
-        text = (
-            "nothing is wrong"
-            if self.fine and self.by == "checks"
-            else "nothing to do"
-            if self.fine
-            else "needs repair"
-        )
-        brief = [Line(f"     {mark} {self.by}: {text}", style)]
+        fine = "nothing is wrong" if self.by == "checks" else "nothing to do"
+        title = Line(f"     {mark} {self.by}: {fine if self.fine else 'needs repair'}", style)
         lines = tuple(Line(f"       {line}", style) for line in self.lines)
-        return Description("", brief[0], (*brief, *(() if self.fine else lines)), lines)
+        return Description("", title, (title, *(() if self.fine else lines)), lines)
 
 
 @dataclass(frozen=True)
 class PlanTried(BuilderEvent):
-    """A planner tried the domain and the problem that were built."""
+    """The planner's result for the domain and the problem that were built."""
 
     type = "tried"
     status: PlanStatus
@@ -58,10 +59,13 @@ class PlanTried(BuilderEvent):
 
 @dataclass(frozen=True)
 class BuildConcluded(BuilderEvent):
-    """The result of a build. `read`: both files are PDDL; `valid`: no blocking defects; `solvable`: a plan was
-    found. `plan_valid` says that the plan works in the gold domain, and `equivalent` that the task is the gold one but
-    for names; None without a gold task, if it is too large, or if no goal can be reached in either. `first_error` is
-    the first part that differs from the gold files, if the plan does not work."""
+    """How the files that were built compare with the gold files.
+
+    `read`: both files are PDDL. `valid`: they have no errors. `solvable`: a plan was found. `plan_valid`: the plan
+    works in the gold domain. `equivalent`: the task is the gold task except for names; None if the tasks are too large
+    to be compared, or if no goal can be reached. `first_error` is the first part that differs from the gold files if
+    the plan does not work.
+    """
 
     type = "concluded"
     read: bool
@@ -73,10 +77,50 @@ class BuildConcluded(BuilderEvent):
 
     def describe(self, glyphs: Glyphs) -> Description:
         marks = {True: glyphs.done, False: glyphs.failed, None: "?"}
-        named = {"read": self.read, "valid": self.valid, "solvable": self.solvable, "plan works": self.plan_valid}
-        named["equivalent to the reference"] = self.equivalent
-        line = Line("     " + "  ".join(f"{marks[value]} {name}" for name, value in named.items()), "bold")
+        results = {
+            "read": self.read,
+            "valid": self.valid,
+            "solvable": self.solvable,
+            "plan works": self.plan_valid,
+            "equivalent to the reference": self.equivalent,
+        }
+        line = Line("     " + "  ".join(f"{marks[value]} {name}" for name, value in results.items()), "bold")
         return Description("", line, (line,))
 
 
-EVENTS = tuple(BuilderEvent.__subclasses__())
+EVENTS = (Reviewed, PlanTried, BuildConcluded)
+
+_CRITERIA = ("read", "valid", "solvable", "plan_valid", "equivalent")
+
+
+def _measure(trace: Trace) -> Measures:
+    """Which criteria the build meets, and how many answers were unusable and how many reviews there were.
+
+    A build that ended early meets none of the criteria.
+    """
+    concluded, rejected = trace.last(BuildConcluded), trace.last(Rejected)
+    criteria = vars(concluded) if concluded is not None else {}
+    numbers: dict[str, int | float] = {
+        "unusable": len(trace.all(Rejected)),
+        "reviews": sum(event.by != "checks" for event in trace.all(Reviewed)),
+        **{name: int(bool(criteria.get(name))) for name in _CRITERIA},
+    }
+    if concluded is not None:
+        if concluded.equivalent is None:
+            del numbers["equivalent"]
+        return Measures(numbers, first_error=concluded.first_error)
+    if rejected is None:
+        return Measures(numbers)
+    feedback = rejected.feedback
+    reason = feedback.evidence[0] if feedback.evidence else feedback.message
+    return Measures(numbers, first_error=f"unusable answer ({feedback.category}): {reason}")
+
+
+MEASURING = Measuring(
+    of=_measure,
+    columns=(
+        *(Column(name, counted=True) for name in _CRITERIA),
+        Column("unusable", blank_zero=True),
+        Column("reviews", blank_zero=True),
+    ),
+)

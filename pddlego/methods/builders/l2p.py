@@ -1,4 +1,4 @@
-"""Reads components as the library l2p (0.4) writes them as JSON, so that work begun there goes on here."""
+"""Read the components that the library l2p (0.4) writes as JSON."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import json
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from pddlego.errors import UsageError
-from pddlego.methods.builders.components import (
+from pddlego.methods.builders.draft import (
+    COMPONENTS,
     Component,
-    Constants,
-    Functions,
+    Draft,
     Goal,
     Init,
     NewName,
@@ -20,20 +20,17 @@ from pddlego.methods.builders.components import (
     NewRule,
     NewType,
     Objects,
-    Predicates,
     Rules,
     Typed,
-    Types,
     WholeAction,
 )
-from pddlego.methods.builders.draft import Draft
-
-_MORE = ConfigDict(extra="ignore")
-"""Its models have more fields (descriptions), which change nothing."""
 
 
 def condition(value: Any) -> str:
-    """A condition of l2p as PDDL: texts, lists, and objects with `operator` or `quantifier`. Raises `ValueError`."""
+    """Convert a condition of l2p to PDDL: a text, a list, or an object with `operator` or `quantifier`.
+
+    Raises `ValueError` for other values.
+    """
     if value is None or value == []:
         return "(and)"
     if isinstance(value, str):
@@ -61,41 +58,40 @@ def condition(value: Any) -> str:
     raise ValueError(f"'{head or next(iter(value), '')}' is not a supported condition")
 
 
-Condition = Annotated[str, BeforeValidator(condition)]
+_Condition = Annotated[str, BeforeValidator(condition)]
 
 
-class _Named(Typed):
-    model_config = _MORE
+# The models of l2p also have fields that are ignored here, such as descriptions.
+
+
+class _Named(Typed, extra="ignore"):
+    pass
 
 
 class _Variable(_Named):
     name: NewName = Field(validation_alias="variable")
 
 
-class _Type(NewType):
-    model_config = _MORE
+class _Type(NewType, extra="ignore"):
+    pass
 
 
-class _Predicate(NewPredicate):
-    model_config = _MORE
-
+class _Predicate(NewPredicate, extra="ignore"):
     parameters: tuple[_Variable, ...] = Field((), validation_alias="params")
 
 
-class _Derived(NewRule):
-    model_config = _MORE
-
+class _Derived(NewRule, extra="ignore"):
     parameters: tuple[_Variable, ...] = Field((), validation_alias="params")
-    condition: Condition = "(and)"
+    condition: _Condition = "(and)"
 
 
 class _Action(_Predicate):
-    preconditions: Condition = "(and)"
+    preconditions: _Condition = "(and)"
     effects: Any = None
 
 
 class _State(BaseModel):
-    facts: tuple[Condition, ...] = ()
+    facts: tuple[_Condition, ...] = ()
     timed_facts: list[Any] = []
 
 
@@ -104,7 +100,7 @@ class _Wanted(BaseModel):
 
 
 class _Details(BaseModel):
-    """`DomainDetails` and `ProblemDetails` of l2p, in one: a file may hold either, or parts of them."""
+    """The fields of both `DomainDetails` and `ProblemDetails` of l2p. All are optional."""
 
     types: tuple[_Type, ...] = ()
     constants: tuple[_Named, ...] = ()
@@ -121,9 +117,10 @@ class _Details(BaseModel):
 
 
 def with_l2p(draft: Draft, text: str, place: str = "the file") -> Draft:
-    """The draft with the components of a JSON file of l2p: a domain, a problem, or parts of either.
+    """Put the components of a JSON file of l2p into a draft: a domain, a problem, or parts of either.
 
-    Raises `UsageError` for other values, and for time, numbers and preferences, which are not supported.
+    `place` names the file in errors. Raises `UsageError` for other values, and for time, numbers and preferences, which
+    are not supported.
     """
     what, todo = f"{place} holds no components of l2p", "Write it as DomainDetails or ProblemDetails do."
     try:
@@ -148,14 +145,8 @@ def _components(details: _Details) -> list[Component]:
             raise ValueError(f"{name.replace('_', ' ')} are not supported: nothing here plans with time")
     if details.initial_state.timed_facts:
         raise ValueError("timed facts are not supported: nothing here plans with time")
-    components: list[Component] = []
-    lists: dict[str, type[Component]] = {
-        "types": Types,
-        "constants": Constants,
-        "predicates": Predicates,
-        "functions": Functions,
-    }
-    components += [kind(**{name: getattr(details, name)}) for name, kind in lists.items() if getattr(details, name)]
+    lists = {name: getattr(details, name) for name in ("types", "constants", "predicates", "functions")}
+    components = [COMPONENTS[name](**{name: entries}) for name, entries in lists.items() if entries]
     if details.derived_predicates:
         components.append(Rules(rules=details.derived_predicates))
     components += map(_action, details.actions)
@@ -187,6 +178,6 @@ def _action(action: _Action) -> WholeAction:
 
 
 def _changes(effects: Mapping[str, Any]) -> list[str]:
-    """What effects add and delete, as parts of a conjunction."""
+    """The added and deleted facts, as parts of a conjunction."""
     deleted = (f"(not {condition(fact)})" for fact in effects.get("delete", []))
     return [*map(condition, effects.get("add", [])), *deleted]

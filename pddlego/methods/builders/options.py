@@ -1,4 +1,4 @@
-"""What can be set of builders."""
+"""The modes and options of builders."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from pddlego.util.options import Options, option
 
 
 class BuilderOptions(Options):
-    """Of `feedback` by a model there are so many `rounds` at most, after checks and planner; a person looks with
-    `--confirm files`."""
+    """`feedback`: whether a model reviews the result after the checks and the planner, in at most `rounds` rounds.
+
+    With `--confirm files`, a person reviews it, too.
+    """
 
     model_config = ConfigDict(title="Building (mode build)")
 
@@ -22,18 +24,17 @@ class BuilderOptions(Options):
 
 OPTIONS = BuilderOptions
 
-
 TEXT = "text"
-"""The kind of settings that they play: a description, and the gold domain with tasks to judge by."""
+"""The kind of settings that builders play: descriptions, with gold files to compare with."""
 
-PARTS = {
-    "checks": "what checks find in a component does not go back: it is taken as it was written",
-    "review": "no model looks at the whole when it is built",
+_PARTS = {
+    "checks": "components are not checked, but accepted as the model writes them",
+    "review": "no model reviews the result",
 }
 
 MODES = (
-    Mode("build", "the model builds domain and problem, component by component", TEXT, PARTS, ("files",)),
-    Mode("build-whole", "the model writes whole files", TEXT, PARTS, ("files",)),
-    Mode("build-by-action", "action by action, with a growing list of predicates", TEXT, PARTS, ("files",)),
-    Mode("build-problem", "the domain is given, the problem built (LLM+P)", TEXT, PARTS, ("files",)),
+    Mode("build", "the model builds domain and problem, component by component", TEXT, _PARTS, ("files",)),
+    Mode("build-whole", "the model writes whole files", TEXT, _PARTS, ("files",)),
+    Mode("build-by-action", "action by action, with a growing list of predicates", TEXT, _PARTS, ("files",)),
+    Mode("build-problem", "the domain is given, the problem built (LLM+P)", TEXT, _PARTS, ("files",)),
 )

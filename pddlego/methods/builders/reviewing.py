@@ -1,35 +1,32 @@
-"""Review and revise a draft: checks first, then a planner, then opinions (feedbacks of L2P), with a stop rule.
+"""Review a draft and rewrite parts of it: the checks come first, then the planner, then a model's opinions (L2P).
 
-A round ends with one revised component. The review stops when nothing is found, when the rounds are used up, or when
-two revisions in a row change nothing.
+A round ends with one rewritten component. The review stops when nothing is wrong, after the last round, or after two
+revisions in a row that change nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
-from typing import Literal, TypeVar
+from typing import ClassVar, Literal, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError
 
 from pddlego.episode.approval import Approver, Question, ask_approval
 from pddlego.episode.ask import ask
-from pddlego.episode.budget import EpisodeOver
-from pddlego.episode.events import Event, Outcome, Rejected
-from pddlego.methods.builders.building import (
-    OF_PROBLEM,
-    BuilderRequest,
-    BuildOrder,
-    BuildPart,
-    Step,
-    StepAsking,
-    changes,
-    component,
+from pddlego.episode.events import Event, Rejected
+from pddlego.episode.loop import Attempt, Retry, refine
+from pddlego.methods.builders.building import BuilderRequest, BuildPart, ComponentWriter, Target
+from pddlego.methods.builders.draft import (
+    ACTION_COMPONENTS,
+    COMPONENTS,
+    PROBLEM_COMPONENTS,
+    Draft,
+    WholeDomain,
+    WholeProblem,
 )
-from pddlego.methods.builders.components import COMPONENTS, WholeDomain, WholeProblem
-from pddlego.methods.builders.draft import Draft
-from pddlego.methods.builders.events import DefectsFound, PlanTried
+from pddlego.methods.builders.events import PlanTried, Reviewed
 from pddlego.models.base import Feedback, Message, Request
 from pddlego.pddl import Defect, DefectKind
 from pddlego.pddl.nearly_json import EditSyntaxError, last_object
@@ -37,101 +34,72 @@ from pddlego.planning import Planner, PlanStatus, Search
 from pddlego.planning.solve import checked_domain, checked_problem
 from pddlego.util.answers import spoken
 
-_OF_ACTION = ("parameters", "preconditions", "effects", "action")
-"""Components of one action."""
+FeedbackBy = Literal["none", "model", "person", "both"]
+"""Who reviews a draft after the checks and the planner."""
 
-_OF_KIND: Mapping[DefectKind, str] = {
-    DefectKind.TYPE_CYCLE: "types",
-    DefectKind.DUPLICATE_TYPE: "types",
-    DefectKind.UNDECLARED_SUPERTYPE: "types",
-    DefectKind.DUPLICATE_CONSTANT: "constants",
-    DefectKind.DUPLICATE_PREDICATE: "predicates",
-    DefectKind.DUPLICATE_OBJECT: "objects",
-    DefectKind.OBJECT_IS_CONSTANT: "objects",
-    DefectKind.NEGATED_INIT: "init",
-    DefectKind.DERIVED_INIT: "init",
-    DefectKind.BROKEN_INVARIANT: "init",
-    DefectKind.EMPTY_GOAL: "goal",
-    DefectKind.GOAL_TRUE: "goal",
+_SEARCH = Search("gbf", "hff", "auto")
+
+_MAX_UNCHANGED = 2
+"""The number of revisions in a row without effect after which the review stops."""
+
+_OPINION_RETRIES = 1
+
+_DEFECTS_OF: Mapping[str, Sequence[DefectKind]] = {
+    "types": (DefectKind.TYPE_CYCLE, DefectKind.DUPLICATE_TYPE, DefectKind.UNDECLARED_SUPERTYPE),
+    "constants": (DefectKind.DUPLICATE_CONSTANT,),
+    "predicates": (DefectKind.DUPLICATE_PREDICATE,),
+    "objects": (DefectKind.DUPLICATE_OBJECT, DefectKind.OBJECT_IS_CONSTANT),
+    "init": (DefectKind.NEGATED_INIT, DefectKind.DERIVED_INIT, DefectKind.BROKEN_INVARIANT),
+    "goal": (DefectKind.EMPTY_GOAL, DefectKind.GOAL_TRUE),
 }
-"""The component that a defect of a kind is in, wherever it is."""
+"""The kinds of defects that only this component can contain, wherever the check reports them."""
 
 
-def _components_of(what: BuildPart) -> tuple[str, ...]:
-    """Return the components that a revision may rewrite: not those of a domain that was given."""
-    known = {"domain": [kind for kind in COMPONENTS if kind not in OF_PROBLEM], "problem": list(OF_PROBLEM)}
-    return tuple(kind for kind in known.get(what, COMPONENTS) if kind != "action-list")
+class _Opinion(BaseModel):
+    """A model's answer in a review."""
+
+    purpose: ClassVar[str]
+    """The purpose of the request that it answers."""
+
+    @property
+    def approves(self) -> bool:
+        """Whether nothing has to be rewritten."""
+        return False
 
 
-def _named_by(defects: Iterable[Defect], draft: Draft, what: BuildPart) -> tuple[Step, ...]:
-    """The components that defects name, blocking defects first. A defect that several components may cause names
-    nothing."""
-    first = sorted(defects, key=lambda defect: not defect.blocking)
-    steps = dict.fromkeys(step for defect in first if (step := _named(defect, draft)) is not None)
-    return tuple(step for step in steps if step.kind in _components_of(what))
+class Diagnosis(_Opinion):
+    """Why the checks fail, which component to rewrite, and how."""
 
-
-def _named(defect: Defect, draft: Draft) -> Step | None:
-    if defect.kind in _OF_KIND:
-        return Step(_OF_KIND[defect.kind])
-    place = defect.subject.partition(",")[0]
-    if place.startswith("derived predicate "):
-        return Step("rules")
-    action = place.removeprefix("action ")
-    if action == place or action not in draft.actions:
-        return None
-    return Step("effects" if defect.kind is DefectKind.EMPTY_EFFECT else "action", action)
-
-
-def next_step(blamed: Step | None, named: Iterable[Step], unchanged: Sequence[Step]) -> Step | None:
-    """The component that the model blamed if the checks name it, else the first one that they name.
-
-    A component whose revision changed nothing is not named any longer; when no other is left, the model decides.
-    """
-    left = [step for step in named if not any(_includes(tried, step) for tried in unchanged)]
-    if not left or (blamed is not None and any(_includes(blamed, step) for step in left)):
-        return blamed
-    return left[0]
-
-
-def _includes(step: Step, other: Step) -> bool:
-    """Whether writing `step` again may fix what is wrong with `other`: a part of it, the whole of it, or the same."""
-    whole = "problem" if other.kind in OF_PROBLEM else "domain"
-    same_action = bool(step.action) and step.action == other.action and "action" in (step.kind, other.kind)
-    return step == other or step.kind == whole or same_action
-
-
-By = Literal["none", "model", "person", "both"]
-"""Whose opinion is asked for, after the checks."""
-
-SEARCH = Search("gbf", "hff", "auto")
-
-_UNCHANGED = 2
-"""Revisions in a row that change nothing, after which the review stops."""
-
-
-class Diagnosis(BaseModel):
-    """Why checks failed: a summary, the cause, and which component to write again, and how (no PDDL)."""
-
+    purpose = "diagnose"
     summary: str
     cause: str = ""
     component: str
     action: str = ""
     repair: str
 
+    @property
+    def advice(self) -> str:
+        return self.repair
 
-class PlanDiagnosis(BaseModel):
-    """Why no plan exists: the bottleneck, which component to rewrite, and how."""
 
+class _PlanDiagnosis(_Opinion):
+    """Why no plan exists, which component to rewrite, and how."""
+
+    purpose = "diagnose-plan"
     bottleneck: str
     component: str
     action: str = ""
     fix: str
 
+    @property
+    def advice(self) -> str:
+        return self.fix
 
-class Judgement(BaseModel):
-    """Whether the files say what the description says; a score from 1 to 10."""
 
+class _Evaluation(_Opinion):
+    """Whether the files match the description. The score is from 1 to 10."""
+
+    purpose = "evaluate"
     score: int = Field(ge=1, le=10)
     passing: bool
     critique: str = ""
@@ -139,256 +107,305 @@ class Judgement(BaseModel):
     component: str = ""
     action: str = ""
 
+    @property
+    def approves(self) -> bool:
+        return self.passing
 
-class PlanJudgement(BaseModel):
-    """Whether a plan is what was meant, or uses a loophole."""
+    @property
+    def advice(self) -> str:
+        return "\n".join((self.critique, *self.missing))
 
+
+class _PlanEvaluation(_Opinion):
+    """Whether a plan does what the description means, or exploits a mistake in the domain."""
+
+    purpose = "evaluate-plan"
     intended: bool
     critique: str = ""
     component: str = ""
     action: str = ""
 
+    @property
+    def approves(self) -> bool:
+        return self.intended
 
-class Lesson(BaseModel):
-    """What to learn of a revision that did not help."""
+    @property
+    def advice(self) -> str:
+        return self.critique
 
+
+class _Lesson(_Opinion):
+    """What to learn from a revision without effect."""
+
+    purpose = "reflect"
     lesson: str
 
+    @property
+    def approves(self) -> bool:
+        return True
 
-T = TypeVar("T", bound=BaseModel)
-"""What a model says in a review."""
+
+_Blame = Diagnosis | _PlanDiagnosis | _Evaluation | _PlanEvaluation
+"""An opinion that can name a component to rewrite."""
+
+_T = TypeVar("_T", bound=_Opinion)
+
+_Revision = tuple[Target, str]
+"""A component to rewrite, and advice for the model."""
 
 
 @dataclass(frozen=True)
 class Review:
-    """What is known of a draft: what the checks found, `defects` that stop and `warnings`, the components that these
-    `named`, what the planner said, and the plan.
+    """What the checks and the planner say about a draft.
 
-    `advice` says what to do about it, `step` to which component; empty where nothing was found.
+    `defects` are errors, which make planning impossible, and `warnings` all other defects. `named` are the components
+    that they are in, as far as that is clear. `status` is None if the planner was not called.
     """
 
     defects: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
-    named: tuple[Step, ...] = ()
+    named: tuple[Target, ...] = ()
     status: PlanStatus | None = None
     plan: str = ""
-    advice: str = ""
-    step: Step | None = None
 
     @property
-    def sound(self) -> bool:
-        """Whether both files can be planned with and there is a plan, where a problem is there."""
+    def is_sound(self) -> bool:
+        """Whether there are no errors, and a plan if there is a problem."""
         return not self.defects and self.status in (None, PlanStatus.SOLVED)
 
 
 @dataclass(frozen=True)
-class Reviewing:
-    """A review: whose opinion, in how many rounds at most, who plans, and a person where there is one."""
+class Reviewer:
+    """Reviews a draft in at most so many `rounds`, in each of which the model rewrites one component."""
 
-    order: BuildOrder
-    asking: StepAsking
+    writer: ComponentWriter
     planner: Planner
-    by: By = "none"
+    by: FeedbackBy = "none"
     rounds: int = 3
     approver: Approver | None = None
 
+    def review(self, draft: Draft) -> Generator[Event, None, tuple[Draft, Review]]:
+        """Check the draft, plan, ask a model for opinions, then a person. Returns the final draft with its review."""
+        draft, review = yield from self._by_model(draft)
+        after = yield from self._by_person(draft)
+        if after != draft:
+            review = yield from self._check(after)
+        return after, review
 
-def reviewed(how: Reviewing, draft: Draft) -> Generator[Event, None, tuple[Draft, Review]]:
-    """Check, plan, ask for opinions and revise, then let a person look; the draft and what is known of it."""
-    draft, review = yield from _by_model(how, draft)
-    after = yield from _looked_over(how, draft)
-    if after != draft:
-        review = yield from look(how, after)
-    return after, review
-
-
-def _revised(how: Reviewing, draft: Draft, step: Step, advice: str) -> Generator[Event, None, Draft | None]:
-    """Rewrite one component. Returns None if no answer is usable; the draft stays unchanged."""
-    try:
-        return (yield from component(how.order, how.asking, draft, step, advice))
-    except EpisodeOver as over:
-        if over.outcome is not Outcome.NO_PLAN:
-            raise
-        return None
-
-
-def _can_be_planned(draft: Draft) -> bool:
-    domain = checked_domain(draft.domain).domain
-    return domain is not None and checked_problem(domain, draft.problem).problem is not None
-
-
-def _looked_over(how: Reviewing, draft: Draft) -> Generator[Event, None, Draft]:
-    """A person looks at both files, and may change them; a hint goes to the model, which writes the file again."""
-    files = {"domain": ("domain",), "problem": ("problem",), "task": ("domain", "problem")}[how.order.what]
-    for file in files:
-        for number in range(how.rounds + 1):
-            review = yield from ask_approval(how.approver, "files", partial(_question, draft, file), how.asking.budget)
-            if review.kind == "accepted":
+    def _by_model(self, draft: Draft) -> Generator[Event, None, tuple[Draft, Review]]:
+        unchanged, lessons = list[Target](), list[str]()
+        review = yield from self._check(draft)
+        for _ in range(self.rounds if self.by in ("model", "both") else 0):
+            revision = yield from self._revision(draft, review, unchanged)
+            if revision is None:
                 break
-            if review.kind == "replaced":
-                before = draft
-                kind = WholeDomain(domain=review.text) if file == "domain" else WholeProblem(problem=review.text)
-                draft = draft.with_component(kind)
-                how.asking.keep(draft)
-                yield from changes(before, draft)
-                continue
-            hint = f"A person looked at the file and rejected it: {review.text or 'no reason was given'}"
-            after = None if number == how.rounds else (yield from _revised(how, draft, Step(file), hint))
-            if after is None:
-                yield DefectsFound("person", False, (f"the {file} file was rejected, and is left as it is",))
-                break
+            target, advice = revision
+            after = (yield from self.writer.write(draft, target, "\n".join((advice, *lessons)))).value
+            if after is None or (review.is_sound and not _is_plannable(after)):
+                break  # a revision never replaces a working draft
+            if after == draft:
+                unchanged.append(target)
+                lesson = yield from self.opinion(draft, _Lesson, advice)
+                lessons += [lesson.lesson] if lesson is not None else []
+                if len(unchanged) == _MAX_UNCHANGED:
+                    break
+            else:
+                unchanged.clear()
             draft = after
-    return draft
+            review = yield from self._check(draft)
+        return draft, review
+
+    def _check(self, draft: Draft) -> Generator[Event, None, Review]:
+        """Run the checks and then, if they find no errors, the planner."""
+        domain = draft.checked_domain
+        problem = draft.checked_problem if self.writer.what != "domain" else None
+        found = (*domain.defects, *(problem.defects if problem is not None else ()))
+        # A description may well name an object that is of no use.
+        shown = [defect for defect in found if defect.kind is not DefectKind.UNUSED_OBJECT]
+        defects, warnings = (
+            tuple(f"[{defect.kind.id}] {defect.message}" for defect in shown if defect.blocking is blocking)
+            for blocking in (True, False)
+        )
+        yield Reviewed("checks", not shown, (*defects, *warnings))
+        named = _named_by(shown, draft, self.writer.what)
+        if domain.domain is None or problem is None or problem.problem is None:
+            return Review(defects, warnings, named)
+        budget = self.writer.budget
+        budget.check_time()
+        result = self.planner.solve(domain.domain, problem.problem, _SEARCH, seconds=budget.seconds_left)
+        budget.check_time()
+        plan = str(result.plan) if result.plan is not None else ""
+        self.writer.keep(draft, plan)
+        yield PlanTried(result.status, result.message, tuple(plan.splitlines()))
+        return Review(defects, warnings, named, result.status, plan)
+
+    def _revision(
+        self, draft: Draft, review: Review, unchanged: Sequence[Target]
+    ) -> Generator[Event, None, _Revision | None]:
+        """Ask a model which component to rewrite, and how; None if nothing has to be rewritten.
+
+        A component that the checks name has priority. Rewriting one of `unchanged` has had no effect.
+        """
+        findings = (*review.defects, *review.warnings)
+        if findings:
+            diagnosis = yield from self.opinion(draft, Diagnosis, "\n".join(findings))
+            by_model = self._blamed(draft, diagnosis)
+            blamed = by_model[0] if by_model is not None else None
+            accepted = review.is_sound and blamed is None and not unchanged
+            target = None if accepted else next_target(blamed, review.named, unchanged)
+            if target is not None:
+                return by_model if target == blamed else (target, "\n".join(findings))
+            if review.defects:
+                return None
+        opinion: _Blame | None
+        if not review.is_sound:
+            status = review.status.value if review.status else ""
+            opinion = yield from self.opinion(draft, _PlanDiagnosis, status)
+        else:
+            opinion = yield from self.opinion(draft, _Evaluation, "")
+            if review.plan and (opinion is None or opinion.approves):
+                opinion = yield from self.opinion(draft, _PlanEvaluation, review.plan)
+        return self._blamed(draft, opinion)
+
+    def _blamed(self, draft: Draft, opinion: _Blame | None) -> _Revision | None:
+        """The revision that an opinion asks for; None if it approves, or names nothing that can be rewritten."""
+        if opinion is None or opinion.approves:
+            return None
+        kind = opinion.component.strip().lower()
+        action = opinion.action.strip().lower() if kind in ACTION_COMPONENTS else ""
+        if kind not in _rewritable(self.writer.what) or (kind in ACTION_COMPONENTS and action not in draft.actions):
+            return None
+        return Target(kind, action), opinion.advice
+
+    def opinion(self, draft: Draft, kind: type[_T], matter: str) -> Generator[Event, None, _T | None]:
+        """Ask for an opinion on `matter`. It is retried once; if it still cannot be parsed, it is skipped."""
+        writer = self.writer
+
+        def propose(retry: Retry) -> Generator[Event, None, Attempt[_T]]:
+            text = writer.prompts.render(
+                "builders/review",
+                kind=kind.purpose,
+                description=writer.description,
+                domain=draft.domain,
+                problem="" if writer.what == "domain" else draft.problem,
+                matter=matter,
+                components=_rewritable(writer.what),
+                fault=retry.feedback.message.removeprefix(_UNREADABLE) if retry.feedback is not None else "",
+            )
+            context = BuilderRequest(writer.what, writer.gold, Target(kind.purpose), draft, is_review=True)
+            request = Request(kind.purpose, (Message("user", text),), context, {})
+            answer = yield from ask(writer.model, request, writer.budget, retry.attempt)
+            opinion = _read(kind, answer.text)
+            if not isinstance(opinion, str):
+                return Attempt(answer.text, opinion)
+            feedback = Feedback("invalid answer", f"{_UNREADABLE}{opinion}")
+            yield Rejected(retry.attempt, feedback)
+            return Attempt(answer.text, feedback=feedback)
+
+        opinion = (yield from refine(propose, _OPINION_RETRIES)).value
+        if opinion is None:
+            text = "no opinion that can be read came of it: nothing was reviewed"
+            yield Reviewed(kind.purpose, False, (text,))
+            return None
+        lines = tuple(f"{name}: {value}" for name, value in opinion.model_dump().items() if value not in ("", ()))
+        yield Reviewed(kind.purpose, opinion.approves, lines)
+        return opinion
+
+    def _by_person(self, draft: Draft) -> Generator[Event, None, Draft]:
+        """Show each file to a person, who may replace it, or reject it with a hint for the model."""
+        for file in ("domain", "problem") if self.writer.what == "task" else (self.writer.what,):
+            for number in range(self.rounds + 1):
+                question = partial(_question, draft, file)
+                decision = yield from ask_approval(self.approver, "files", question, self.writer.budget)
+                if decision.kind == "accepted":
+                    break
+                if decision.kind == "replaced":
+                    before, text = draft, decision.text
+                    component = WholeDomain(domain=text) if file == "domain" else WholeProblem(problem=text)
+                    draft = draft.with_component(component)
+                    yield from self.writer.accept(before, draft)
+                    continue
+                hint = f"A person looked at the file and rejected it: {decision.text or 'no reason was given'}"
+                after = None
+                if number < self.rounds:
+                    after = (yield from self.writer.write(draft, Target(file), hint)).value
+                if after is None:
+                    yield Reviewed("person", False, (f"the {file} file was rejected, and is left as it is",))
+                    break
+                draft = after
+        return draft
+
+
+_UNREADABLE = "the review cannot be read: "
+
+
+def _read(kind: type[_T], text: str) -> _T | str:
+    """Read an opinion, or say why it cannot be read."""
+    try:
+        return kind.model_validate(last_object(spoken(text), tuple(kind.model_fields), tolerant=False).value)
+    except EditSyntaxError:
+        return "there is no JSON object in it that can be read"
+    except ValidationError as error:
+        first = error.errors()[0]
+        return f"{'.'.join(map(str, first['loc'])) or 'the object'}: {first['msg']}"
+
+
+def _is_plannable(draft: Draft) -> bool:
+    return draft.checked_problem is not None and draft.checked_problem.problem is not None
 
 
 def _question(draft: Draft, file: str) -> Question:
     def faults(text: str) -> tuple[str, ...]:
         if file == "domain":
-            return tuple(defect.message for defect in checked_domain(text).defects if defect.blocking)
-        domain = checked_domain(draft.domain).domain
-        defects = checked_problem(domain, text).defects if domain is not None else ()
+            defects = checked_domain(text).defects
+        else:
+            domain = draft.checked_domain.domain
+            defects = checked_problem(domain, text).defects if domain is not None else ()
         return tuple(defect.message for defect in defects if defect.blocking)
 
     text = draft.domain if file == "domain" else draft.problem
     return Question("files", f"the {file} file", text, faults=faults, suffix=".pddl")
 
 
-def _by_model(how: Reviewing, draft: Draft) -> Generator[Event, None, tuple[Draft, Review]]:
-    unchanged, lessons = list[Step](), list[str]()
-    for number in range(how.rounds + 1):
-        review = yield from look(how, draft)
-        if how.by not in ("model", "both") or number == how.rounds:
-            return draft, review
-        review = yield from opinions(how, draft, review, unchanged)
-        if review.step is None:
-            return draft, review
-        advice = "\n".join((review.advice, *lessons))
-        after = yield from _revised(how, draft, review.step, advice)
-        if after is None or (review.sound and not _can_be_planned(after)):
-            return draft, review  # an opinion does not take the place of what works
-        if after == draft:
-            unchanged.append(review.step)
-            lesson = yield from opinion(how, draft, "reflect", Lesson, review.advice)
-            lessons += [lesson.lesson] if lesson is not None else []
-            if len(unchanged) == _UNCHANGED:
-                return draft, review
-        else:
-            unchanged.clear()
-        draft = after
-    raise AssertionError("a round is always the last")
+def _rewritable(what: BuildPart) -> tuple[str, ...]:
+    """The components that a revision may rewrite: not those of a domain that the user has provided."""
+    known = {"domain": [kind for kind in COMPONENTS if kind not in PROBLEM_COMPONENTS], "problem": PROBLEM_COMPONENTS}
+    return tuple(kind for kind in known.get(what, COMPONENTS) if kind != "action-list")
 
 
-def look(how: Reviewing, draft: Draft) -> Generator[Event, None, Review]:
-    """What the checks say, and then the planner."""
-    domain = checked_domain(draft.domain)
-    findings = list(domain.defects)
-    problem = None
-    if domain.domain is not None and how.order.what != "domain":
-        problem = checked_problem(domain.domain, draft.problem)
-        findings += problem.defects
-    ignored = (DefectKind.UNUSED_OBJECT,)  # a description may well name what is of no use
-    shown = [finding for finding in findings if finding.kind not in ignored]
-    defects, warnings = (
-        tuple(_told(finding) for finding in shown if finding.blocking is stops) for stops in (True, False)
-    )
-    yield DefectsFound("checks", not shown, (*defects, *warnings))
-    named = _named_by(shown, draft, how.order.what)
-    if domain.domain is None or problem is None or problem.problem is None:
-        return Review(defects, warnings, named)
-    budget = how.asking.budget
-    budget.check_time()
-    left = budget.seconds_left
-    result = how.planner.solve(domain.domain, problem.problem, SEARCH, seconds=left)
-    budget.check_time()
-    plan = str(result.plan) if result.plan is not None else ""
-    yield PlanTried(result.status, result.message, tuple(plan.splitlines()))
-    return Review(defects, warnings, named, result.status, plan)
+def _named_by(defects: Iterable[Defect], draft: Draft, what: BuildPart) -> tuple[Target, ...]:
+    """The components that contain the defects, those with errors first, without defects of more than one component."""
+    first = sorted(defects, key=lambda defect: not defect.blocking)
+    targets = dict.fromkeys(target for defect in first if (target := _target_of(defect, draft)) is not None)
+    return tuple(target for target in targets if target.kind in _rewritable(what))
 
 
-def _told(defect: Defect) -> str:
-    return f"[{defect.kind.id}] {defect.message}"
+def _target_of(defect: Defect, draft: Draft) -> Target | None:
+    for component, kinds in _DEFECTS_OF.items():
+        if defect.kind in kinds:
+            return Target(component)
+    place = defect.subject.partition(",")[0]
+    if place.startswith("derived predicate "):
+        return Target("rules")
+    action = place.removeprefix("action ")
+    if action == place or action not in draft.actions:
+        return None
+    return Target("effects" if defect.kind is DefectKind.EMPTY_EFFECT else "action", action)
 
 
-def opinions(
-    how: Reviewing, draft: Draft, review: Review, unchanged: Sequence[Step] = ()
-) -> Generator[Event, None, Review]:
-    """Ask a model which component to rewrite; no step means none. A component that the checks name has priority.
+def next_target(blamed: Target | None, named: Iterable[Target], unchanged: Sequence[Target]) -> Target | None:
+    """The component that the model blamed if the checks name it, too, or else the first that the checks name.
 
-    Writing one of `unchanged` again has changed nothing since the last change.
+    A component whose revision had no effect is skipped. If no other is left, the model decides.
     """
-    findings = (*review.defects, *review.warnings)
-    if findings:
-        diagnosis = yield from opinion(how, draft, "diagnose", Diagnosis, "\n".join(findings))
-        todo = _to_do(how, draft, review, diagnosis, diagnosis.repair if diagnosis else "")
-        content = review.sound and todo.step is None and not unchanged
-        step = None if content else next_step(todo.step, review.named, unchanged)
-        if step != todo.step:
-            todo = replace(review, advice="\n".join(findings), step=step)
-        if todo.step is not None or review.defects:
-            return todo
-    if not review.sound:
-        status = review.status.value if review.status else ""
-        bottleneck = yield from opinion(how, draft, "diagnose-plan", PlanDiagnosis, status)
-        return _to_do(how, draft, review, bottleneck, bottleneck.fix if bottleneck else "")
-    judgement = yield from opinion(how, draft, "evaluate", Judgement, "")
-    if judgement is not None and not judgement.passing:
-        return _to_do(how, draft, review, judgement, "\n".join((judgement.critique, *judgement.missing)))
-    if review.plan:
-        plan = yield from opinion(how, draft, "evaluate-plan", PlanJudgement, review.plan)
-        if plan is not None and not plan.intended:
-            return _to_do(how, draft, review, plan, plan.critique)
-    return review
+    left = [target for target in named if not any(_includes(tried, target) for tried in unchanged)]
+    if not left or (blamed is not None and any(_includes(blamed, target) for target in left)):
+        return blamed
+    return left[0]
 
 
-ReviewedDefect = Diagnosis | PlanDiagnosis | Judgement | PlanJudgement
-
-
-def _to_do(how: Reviewing, draft: Draft, review: Review, finding: ReviewedDefect | None, advice: str) -> Review:
-    """What an opinion asks for; nothing where it names no component of what is built, or no action that there is."""
-    kind = finding.component.strip().lower() if finding is not None else ""
-    if finding is None or kind not in _components_of(how.order.what):
-        return review
-    action = finding.action.strip().lower() if kind in _OF_ACTION else ""
-    if kind in _OF_ACTION and action not in draft.actions:
-        return review
-    return replace(review, advice=advice, step=Step(kind, action))
-
-
-def opinion(how: Reviewing, draft: Draft, kind: str, model: type[T], matter: str) -> Generator[Event, None, T | None]:
-    """Ask for an opinion, again if it cannot be parsed; if it never can, it is skipped with an event."""
-    fault = ""
-    for attempt in range(_READINGS):
-        text = how.asking.prompts.render(
-            "builders/review",
-            kind=kind,
-            description=how.order.description,
-            domain=draft.domain,
-            problem="" if how.order.what == "domain" else draft.problem,
-            matter=matter,
-            components=_components_of(how.order.what),
-            fault=fault,
-        )
-        context = BuilderRequest(how.order, Step(kind), draft, "review")
-        answer = yield from ask(
-            how.asking.model, Request(kind, (Message("user", text),), context, {}), how.asking.budget, attempt
-        )
-        try:
-            value = last_object(spoken(answer.text), tuple(model.model_fields), tolerant=False).value
-            opinion = model.model_validate(value)
-        except EditSyntaxError:
-            fault = "there is no JSON object in it that can be read"
-        except ValidationError as error:
-            first = error.errors()[0]
-            fault = f"{'.'.join(map(str, first['loc'])) or 'the object'}: {first['msg']}"
-        else:
-            fine = getattr(opinion, "passing", getattr(opinion, "intended", kind == "reflect"))
-            lines = tuple(f"{name}: {value}" for name, value in opinion.model_dump().items() if value not in ("", ()))
-            yield DefectsFound(kind, bool(fine), lines)
-            return opinion
-        yield Rejected(attempt, Feedback("invalid answer", f"the review cannot be read: {fault}"))
-    yield DefectsFound(kind, False, ("no opinion that can be read came of it: nothing was reviewed",))
-    return None
-
-
-_READINGS = 2
-"""Tries at an opinion."""
+def _includes(target: Target, other: Target) -> bool:
+    """Whether rewriting `target` may fix `other`: the same component, its action, a part of it, or its whole file."""
+    file = "problem" if other.kind in PROBLEM_COMPONENTS else "domain"
+    same_action = bool(target.action) and target.action == other.action and "action" in (target.kind, other.kind)
+    return target == other or target.kind == file or same_action

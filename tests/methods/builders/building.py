@@ -10,9 +10,9 @@ from typing import Any
 from pddlego.episode.events import Event, Limits
 from pddlego.methods.base import Tools
 from pddlego.methods.builders import METHOD
-from pddlego.methods.builders.loading import load
 from pddlego.methods.builders.options import BuilderOptions
 from pddlego.methods.builders.reference import BuilderReference
+from pddlego.methods.builders.setting import load
 from pddlego.models import Completion, Request
 from pddlego.planning import Planner
 from pddlego.runs.cells import Cell

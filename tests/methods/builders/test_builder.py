@@ -50,6 +50,14 @@ def test_a_bad_answer_is_asked_for_again_with_feedback() -> None:
         pddlego.builder(Scripted("a", "b"), retries=1).ask("types")
 
 
+def test_components_of_no_action_may_be_asked_for_with_those_of_one() -> None:
+    parameters = {"name": "light", "parameters": [{"name": "?l", "type": "lamp"}]}
+    builder = pddlego.builder(Scripted(json.dumps({**ANSWERS["types"], **parameters})))
+    builder.ask("types", "parameters", action="light")
+    assert builder.calls == 1
+    assert ":parameters (?l - lamp)" in builder.domain
+
+
 def test_an_own_prompt() -> None:
     model = Scripted(json.dumps(ANSWERS["types"]))
     pddlego.builder(model).ask("types", prompt="Which types has a lamp world?")

@@ -8,19 +8,19 @@ from typing import Any
 import pytest
 
 from pddlego.episode.events import Accepted, Ended, Outcome, Rejected
-from pddlego.methods.builders.components import (
+from pddlego.methods.builders.draft import (
     COMPONENTS,
     ComponentError,
+    Draft,
     WholeDomain,
     WholeProblem,
     read_component,
     schema_of,
 )
-from pddlego.methods.builders.draft import Draft
-from pddlego.methods.builders.events import BuildConcluded, DefectsFound, PlanTried
-from pddlego.methods.builders.loading import load
+from pddlego.methods.builders.events import BuildConcluded, PlanTried, Reviewed
 from pddlego.methods.builders.options import MODES, TEXT, BuilderOptions
 from pddlego.methods.builders.reference import BuilderReference, component_of
+from pddlego.methods.builders.setting import load
 from pddlego.methods.setting_files import setting_names
 from pddlego.pddl import parse_domain, parse_problem
 from pddlego.planning import Plan, PlanStep, ProcessPlanner, validate
@@ -193,8 +193,8 @@ def test_a_draft_of_gold_files_is_the_gold_files(setting: str) -> None:
 
 def test_the_reviews_of_a_build_are_events(planner: ProcessPlanner) -> None:
     events = build("text-blocks", "build-problem", BuilderReference(), planner, feedback="model")
-    assert [event.by for event in of(events, DefectsFound)] == ["checks", "evaluate", "evaluate-plan"]
-    assert all(event.fine for event in of(events, DefectsFound))
+    assert [event.by for event in of(events, Reviewed)] == ["checks", "evaluate", "evaluate-plan"]
+    assert all(event.fine for event in of(events, Reviewed))
 
 
 def test_rules_bring_their_heads_among_the_predicates(planner: ProcessPlanner) -> None:

@@ -12,13 +12,10 @@ from pddlego.episode.events import Ended, Judged, Limits, Outcome, Rejected
 from pddlego.errors import UsageError
 from pddlego.methods.base import Tools
 from pddlego.methods.builders import METHOD
-from pddlego.methods.builders.events import BuildConcluded, DefectsFound
-from pddlego.methods.builders.loading import load
-from pddlego.methods.builders.measure import MEASURING
-from pddlego.methods.builders.noise import NoisyReference, erring
+from pddlego.methods.builders.events import MEASURING, BuildConcluded, Reviewed
 from pddlego.methods.builders.options import BuilderOptions
-from pddlego.methods.builders.reference import component_of
-from pddlego.methods.builders.reference_model import builtin_model
+from pddlego.methods.builders.reference import BuilderReference, builtin_model, component_of, with_error
+from pddlego.methods.builders.setting import load
 from pddlego.pddl.conditions import conjuncts
 from pddlego.planning import ProcessPlanner
 from pddlego.runs.cells import Cell
@@ -46,7 +43,7 @@ def test_the_false_clear_of_the_papers_sample_is_found_by_a_check_and_mended(pla
     repair = {"summary": "s", "component": "init", "repair": "a block with something on it is not clear"}
     model = Scripted({"init": [under_another()], "diagnose": [dumped(repair)]})
     events = build("text-blocks", "build-problem", model, planner, feedback="model")
-    result = of(events, DefectsFound)
+    result = of(events, Reviewed)
     assert result[0].by == "checks"
     assert "[broken-invariant]" in result[0].lines[0]
     assert "not clear" in model.of("init")[1]
@@ -62,7 +59,7 @@ def test_a_problem_without_a_plan_is_diagnosed(planner: ProcessPlanner) -> None:
     model = Scripted({"init": [lost], "diagnose": [dumped(repair)], "diagnose-plan": [dumped(fix)]})
     events = build("text-blocks", "build-problem", model, planner, feedback="model")
     assert of(events, Ended)[0].outcome is Outcome.WON
-    assert {event.by for event in of(events, DefectsFound)} & {"diagnose", "diagnose-plan"}
+    assert {event.by for event in of(events, Reviewed)} & {"diagnose", "diagnose-plan"}
 
 
 @pytest.mark.parametrize(
@@ -143,7 +140,7 @@ def test_an_opinion_that_cannot_be_read_is_none(planner: ProcessPlanner) -> None
     events = build("text-blocks", "build-problem", model, planner, feedback="model")
     assert [event.feedback.category for event in of(events, Rejected)] == ["invalid answer"] * 3
     assert "Your last answer was rejected: there is no JSON object" in model.of("evaluate")[1]
-    result = {event.by: event for event in of(events, DefectsFound)}
+    result = {event.by: event for event in of(events, Reviewed)}
     assert result["evaluate"].fine
     assert not result["evaluate-plan"].fine  # nothing was reviewed, and that is said
     assert of(events, Ended)[0].outcome is Outcome.WON
@@ -221,7 +218,7 @@ def won(rounds: int, planner: ProcessPlanner) -> int:
     result = 0
     for seed in range(6):
         options: dict[str, Any] = {"feedback": "model", "rounds": rounds} if rounds else {}
-        model = NoisyReference(0.3, 0, seed)
+        model = BuilderReference(0.3, 0, seed)
         result += (
             of(build("text-blocks", "build-whole", model, planner, seed, **options), BuildConcluded)[0].equivalent
             is True
@@ -237,7 +234,7 @@ def test_rounds_of_feedback_help_a_simulation_that_errs(planner: ProcessPlanner)
 def test_every_kind_of_component_can_err(kind: str) -> None:
     task = next(GOLD.task(seed) for seed in range(9) if len(conjuncts(GOLD.task(seed).goal)) > 1)
     value = component_of(kind, GOLD.domain, task, "stack")
-    changed = [erring(value, GOLD.domain, random.Random(seed)) for seed in range(5)]
+    changed = [with_error(value, GOLD.domain, random.Random(seed)) for seed in range(5)]
     assert all(item != value for item in changed)
     assert all(set(item) == set(value) for item in changed)
 
@@ -262,5 +259,5 @@ def test_a_person_who_is_never_content_is_not_asked_for_ever_and_that_is_said(pl
     events = list(METHOD.run(cell, GOLD, options, Tools(model, planner, Limits(None), approver=person)))
     assert len(person.questions) == 2
     assert "no 0" in model.of("problem")[0]
-    (text,) = (event for event in of(events, DefectsFound) if event.by == "person")
+    (text,) = (event for event in of(events, Reviewed) if event.by == "person")
     assert text.lines == ("the problem file was rejected, and is left as it is",)
