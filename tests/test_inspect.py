@@ -5,10 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-import anyio
 import pytest
 
 import pddlego
@@ -18,16 +18,20 @@ from tests.coin_endpoint import next_edit
 from tests.model_server import ModelServer, answer, fault
 from tests.scale import PATIENCE
 
-inspect_ai = pytest.importorskip("inspect_ai")
+if TYPE_CHECKING:  # importing Inspect takes seconds, which every worker would spend to collect the tests
+    from inspect_ai.log import EvalLog, EvalSample
+    from inspect_ai.model import ModelOutput
 
-from inspect_ai.log import EvalLog, EvalSample, read_eval_log  # noqa: E402
-from inspect_ai.model import ModelOutput, ModelUsage, get_model  # noqa: E402
+pytestmark = pytest.mark.skipif(find_spec("inspect_ai") is None, reason="the extra inspect is not installed")
 
-Outputs = Sequence[ModelOutput] | Callable[..., Any]
+Outputs: TypeAlias = "Sequence[ModelOutput] | Callable[..., Any]"
 
 
 def evaluated(tmp_path: Path, model: Any, seeds: str = "12", **options: Any) -> EvalLog:
     """Play `coin` as Inspect does from its command line."""
+    import inspect_ai
+    from inspect_ai.log import read_eval_log
+
     logs = inspect_ai.eval(
         "pddlego/coin", model=model, task_args={"seeds": seeds}, display="none", log_dir=str(tmp_path), **options
     )
@@ -41,11 +45,15 @@ def only_sample(log: EvalLog) -> EvalSample:
 
 
 def mocked(outputs: Outputs) -> Any:
+    from inspect_ai.model import get_model
+
     return get_model("mockllm/model", custom_outputs=outputs)
 
 
 def output(text: str) -> ModelOutput:
     """An output with its usage: without it, mockllm downloads a tokenizer."""
+    from inspect_ai.model import ModelOutput, ModelUsage
+
     made = ModelOutput.from_content("mockllm/model", text)
     made.usage = ModelUsage(input_tokens=700, output_tokens=100, total_tokens=800)
     return made
@@ -121,6 +129,8 @@ def test_limits_of_inspect_end_an_episode_as_ours_do(
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["time", "working"])
 def test_a_time_limit_ends_a_request_under_way(tmp_path: Path, kind: str) -> None:
+    import anyio
+
     async def slow(*_: Any) -> ModelOutput:
         await anyio.sleep(PATIENCE)
         return output("")

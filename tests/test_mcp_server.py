@@ -11,18 +11,20 @@ import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-
-pytest.importorskip("mcp", reason="the extra mcp is not installed")
-
-from mcp import ClientSession, StdioServerParameters, stdio_client
 
 from tests.children import started
 from tests.lamps import DOMAIN, PLAN, PROBLEM
 from tests.scale import PATIENCE
+
+if TYPE_CHECKING:  # importing the SDK takes seconds, which every worker would spend to collect the tests
+    from mcp import ClientSession
+
+pytestmark = pytest.mark.skipif(find_spec("mcp") is None, reason="the extra mcp is not installed")
 
 HANOI = """(define (domain hanoi) (:predicates (clear ?x) (on ?x ?y) (smaller ?x ?y))
   (:action move :parameters (?disc ?from ?to)
@@ -52,16 +54,15 @@ def hanoi(discs: int) -> str:
       (:init (clear d0) (clear p2) (clear p3) {" ".join(facts)}) (:goal (and {" ".join(goal)})))"""
 
 
-def parameters(*options: str) -> StdioServerParameters:
-    environment = {"PYTHONPATH": os.environ.get("PYTHONPATH", "")}
-    return StdioServerParameters(command=sys.executable, args=["-m", "pddlego", "mcp", *options], env=environment)
-
-
 @asynccontextmanager
 async def session(errors: Path, *options: str) -> AsyncIterator[ClientSession]:
+    from mcp import ClientSession, StdioServerParameters, stdio_client
+
+    environment = {"PYTHONPATH": os.environ.get("PYTHONPATH", "")}
+    server = StdioServerParameters(command=sys.executable, args=["-m", "pddlego", "mcp", *options], env=environment)
     with errors.open("w") as log:
         async with (
-            stdio_client(parameters(*options), errlog=log) as (read, write),
+            stdio_client(server, errlog=log) as (read, write),
             ClientSession(read, write, read_timeout_seconds=60) as client,
         ):
             await client.initialize()
