@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from typing import Any
 
-from pddlego.cli.commands import COMMANDS, loaded
+from pddlego.cli.commands import COMMANDS, SETTINGS, loaded
 
 MARK = "<!-- commands -->"
+
+WIDTH = 98
+"""Columns of the help, as in a terminal of 100 columns."""
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
@@ -26,7 +26,9 @@ def command_names() -> list[str]:
 
 
 def _help(name: str) -> str:
-    environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1"}
-    command = [sys.executable, "-m", "pddlego", *name.split(), "--help"]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    return done.stdout.strip().replace("python -m pddlego", "pddlego")
+    group, _, part = name.partition(" ")
+    command = loaded(group).commands[part] if part else loaded(group)
+    context = command.make_context(
+        f"pddlego {name}", [], resilient_parsing=True, **(SETTINGS | {"terminal_width": WIDTH})
+    )
+    return str(context.get_help()).strip()

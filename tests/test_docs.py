@@ -5,13 +5,18 @@ from __future__ import annotations
 import doctest
 import importlib.util
 import os
+import pkgutil
 import re
 import shlex
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
+import typer
+from typer.core import TyperGroup
 
 from pddlego.cli.commands import COMMANDS, loaded
 from tests.scale import PATIENCE
@@ -46,6 +51,16 @@ def test_the_examples_in_training_md() -> None:
     assert result.failed == 0
 
 
+def test_the_examples_in_docstrings_of_the_public_modules() -> None:
+    """The modules are those of the reference at the end of python.md."""
+    names = re.findall(r"^::: ([\w.]+)", (DOCS / "python.md").read_text(encoding="utf-8"), re.M)
+    objects = [pkgutil.resolve_name(name) for name in names]
+    modules = {item if isinstance(item, ModuleType) else sys.modules[item.__module__] for item in objects}
+    results = [doctest.testmod(module) for module in modules]
+    assert sum(result.attempted for result in results) >= 2
+    assert not any(result.failed for result in results)
+
+
 PHRASES = (
     r"\bfor each in\b",
     r"\b(is|are|was|were) none\b",
@@ -74,25 +89,63 @@ def test_the_documentation_is_in_plain_english() -> None:
     assert not found
 
 
-def _commands() -> list[tuple[str, str]]:
-    """Every command line of README and docs, with its page; comments, pipes and redirections are cut off."""
-    lines = []
-    for page in (DOCS.parent / "README.md", DOCS.parent / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))):
-        text = page.read_text(encoding="utf-8").replace("\\\n", " ")
-        for block in re.findall(r"^```(?:console)?\n(.*?)^```", text, re.M | re.S):
-            found = re.findall(r"(?:^|&& )(?:\$ )?pddlego ([^|\n]+)", block, re.M)
-            lines += [(page.name, line.partition(" #")[0].strip()) for line in found if line.split()[0] in COMMANDS]
-    return lines
+PAGES = {
+    str(page.relative_to(DOCS.parent)): page.read_text(encoding="utf-8").replace("\\\n", " ")
+    for page in (*(DOCS.parent / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")), *DOCS.glob("*.md"))
+}
+"""The pages by their paths, with each command on one line."""
 
 
-@pytest.mark.parametrize(("page", "line"), _commands())
-def test_each_command_of_the_documentation_is_accepted(page: str, line: str) -> None:
-    """Its arguments and options exist. What needs no model is run by the tests that follow a page."""
-    name, *arguments = shlex.split(line)
-    command = loaded(name)
-    while hasattr(command, "commands") and arguments and arguments[0] in command.commands:
-        command = command.commands[arguments.pop(0)]
-    assert command.make_context(name, arguments).params is not None
+def _find_command(words: list[str]) -> tuple[Any, list[str]]:
+    """The command that the words begin with, such as `cache clear`, and the other words."""
+    command, words = loaded(words[0]), words[1:]
+    while isinstance(command, TyperGroup) and words and words[0] in command.commands:
+        command, words = command.commands[words[0]], words[1:]
+    return command, words
+
+
+def test_the_commands_of_the_documentation_are_accepted() -> None:
+    """Their arguments and options exist. What needs no model is run by the tests that follow a page."""
+    lines = [
+        (name, line.partition(" #")[0].strip())
+        for name, text in PAGES.items()
+        for language, block in re.findall(r"^```(\w*)\n(.*?)^```", text, re.M | re.S)
+        if language in ("", "console", "sh")
+        for line in re.findall(r"(?:^|&& )(?:\$ )?pddlego ([^|>&;\n]+)", block, re.M)
+        if line.split()[0] in COMMANDS
+    ]
+    assert len(lines) >= 80
+    for page, line in lines:
+        command, arguments = _find_command(shlex.split(line))
+        try:
+            command.make_context(line.split()[0], arguments)
+        except typer.Exit:
+            pass  # --help
+        except Exception as error:
+            raise AssertionError(f"{page}: pddlego {line}") from error
+
+
+def test_the_commands_in_sentences_have_the_options_that_these_name() -> None:
+    wrong = []
+    for page, text in PAGES.items():
+        for line in re.findall(r"`pddlego ([^`]+)`", text):
+            words = re.sub(r"[][]", " ", line).split()
+            if words[0] not in COMMANDS:
+                assert words[0] in ("COMMAND", "--install-completion"), f"{page}: pddlego {line}"
+                continue
+            command, words = _find_command(words)
+            options = {"--help", *(option for parameter in command.params for option in parameter.opts)}
+            wrong += [f"{page}: pddlego {line}" for word in words if word.startswith("-") and word not in options]
+    assert not wrong
+
+
+def test_every_command_is_in_the_readme_and_in_a_page() -> None:
+    """The table of the README names commands, of which some share a row; the pages use them."""
+    table = PAGES["README.md"].partition("## Commands")[2].partition("\n## ")[0]
+    pages = "\n".join(text for name, text in PAGES.items() if name != "README.md")
+    for name in COMMANDS:
+        assert re.search(rf"`(pddlego )?{name}[ `]", table), name
+        assert re.search(rf"\bpddlego {name}\b", pages), name
 
 
 def test_the_page_of_commands_has_every_command() -> None:
@@ -103,12 +156,7 @@ def test_the_page_of_commands_has_every_command() -> None:
     names = hooks.command_names()
     assert list(dict.fromkeys(name.split()[0] for name in names)) == list(COMMANDS)
     assert {"corpus check", "cache info", "cache clear"} <= set(names)
-    for name in names:
-        first, *rest = name.split()
-        command = loaded(first)
-        for part in rest:
-            command = command.commands[part]
-        assert not hasattr(command, "commands"), name
+    assert all(not isinstance(_find_command(name.split())[0], TyperGroup) for name in names)
     page = hooks.on_page_markdown(f"before\n{hooks.MARK}\nafter")
     assert page.startswith("before\n## `play`") and page.endswith("\nafter")
     assert [line for line in page.splitlines() if line.startswith("## ")] == [f"## `{name}`" for name in names]

@@ -120,6 +120,28 @@ def test_the_python_of_the_page_about_pddl_prints_what_it_shows(
     assert result.failed == 0
 
 
+SNIPPETS = ("README.md", "docs/builders.md", "docs/programs.md")
+"""Pages with Python whose output is not shown."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SNIPPETS)
+def test_the_python_of_a_page_runs(name: str, tmp_path: Path) -> None:
+    """The domain and the problem that a snippet converts are those of the warehouse."""
+    snippets = "".join(re.findall(r"^```python\n(.*?)^```", PAGES[name], re.MULTILINE | re.DOTALL))
+    lines = (
+        "from pddlego import parse_domain, parse_problem",
+        f"domain, problem = parse_domain({DOMAIN!r}), parse_problem({PROBLEM!r})",
+        snippets.replace("range(10)", "range(1)"),
+    )
+    (tmp_path / "page.py").write_text("\n".join(lines), encoding="utf-8")
+    with ModelServer() as server:
+        server.replies = [warehouse]
+        variables = {"OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": "none"}
+        done = _bash('python page.py; echo "exit code $?"', tmp_path, **variables)
+    assert done.stdout.endswith("\nexit code 0\n"), done.stdout
+
+
 def _bash(script: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     return subprocess.run(
