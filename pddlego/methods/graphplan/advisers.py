@@ -120,12 +120,18 @@ class Advisers:
         request = Request(question.purpose, (Message("user", text),), context=question)
         completion = yield from ask(model, request, self.budget)
         facts = question.facts if question.purpose == "sort" else ()  # an order may name no-ops
-        answer = named_actions(spoken(completion.text), question.candidates, domain, facts)
+        said = _complete_part(completion.text) if completion.finish == "length" else completion.text
+        answer = named_actions(spoken(said), question.candidates, domain, facts)
         if not answer:
             kept = "everything is kept" if question.purpose == "prune" else "the order stays as it is"
             yield Rejected(0, Feedback("unusable advice", f"it names none of the candidates, and {kept}"))
         self.budget.check_time()
         return answer
+
+
+def _complete_part(text: str) -> str:
+    """An answer that was cut off, without its last action: `move a b1` may be the beginning of `move a b12`."""
+    return text[: max(text.rfind("\n"), text.rfind(")")) + 1]
 
 
 _LIST = re.compile(r"\(([^()]*)\)")
