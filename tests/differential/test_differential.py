@@ -16,6 +16,7 @@ def test_variants_are_different_tasks() -> None:
     assert not any(checked(base)[2] for base in BASES)
 
 
+@pytest.mark.slow
 @pytest.mark.oracle
 def test_planners_read_the_tasks_that_are_varied() -> None:
     with bench() as planners:

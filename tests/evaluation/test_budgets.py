@@ -77,17 +77,22 @@ def test_a_budget_holds(
     assert sum(item["cost"] for item in settled) == pytest.approx(talker.cost)
 
 
+WRONG_COUNTS: list[dict[str, Any]] = [
+    {},
+    {"prompt_tokens": 400},
+    {"prompt_tokens": 400.5, "completion_tokens": 2.5},
+    {"prompt_tokens": True, "completion_tokens": True, "total_tokens": True},
+    {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0},
+    {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+]
+
+
 @pytest.mark.parametrize(
     "usage",
     [
         None,
-        {},
-        {"prompt_tokens": 400},
-        {"prompt_tokens": 400.5, "completion_tokens": 2.5},
-        {"prompt_tokens": True, "completion_tokens": True, "total_tokens": True},
         {"prompt_tokens": -400, "completion_tokens": -20_000, "total_tokens": -20_400},
-        {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0},
-        {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+        *(pytest.param(usage, marks=pytest.mark.slow) for usage in WRONG_COUNTS),
     ],
 )
 def test_a_budget_holds_where_the_endpoint_counts_wrongly(

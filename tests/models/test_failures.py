@@ -26,7 +26,7 @@ from tests.methods.textgames.playing import of, play
 from tests.methods.textgames.situations import situation_with
 from tests.model_server import ModelServer, Reply, answer, fault
 from tests.models.endpoints import chunk, lines, used
-from tests.scale import PATIENCE
+from tests.scale import PATIENCE, scaled
 
 KEY = "sk-canary-0123456789abcdef"
 TRIES = 3
@@ -162,7 +162,7 @@ OUTAGES = {
 
 
 @pytest.mark.parametrize("waits", [True, False], ids=["between two tries", "in the last try"])
-@pytest.mark.parametrize("name", OUTAGES)
+@pytest.mark.parametrize("name", scaled(["a server error", "a broken stream"], list(OUTAGES)))
 def test_time_that_is_up_while_the_endpoint_fails_is_the_endpoint_s_failure(
     model_server: ModelServer, request_: Request, name: str, waits: bool
 ) -> None:

@@ -268,6 +268,7 @@ def test_goals_that_no_state_reaches(left: str, right: str, verdict: Verdict, re
     assert (result.verdict, reason in result.reason) == (verdict, True), result
 
 
+@pytest.mark.slow
 def test_five_thousand_states_are_looked_at() -> None:
     """Twelve switches and a lamp, and goals that mean the same only because of a rule between two of them."""
     names = [f"s{number}" for number in range(12)]

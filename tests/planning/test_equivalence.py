@@ -101,6 +101,7 @@ def test_systems_that_look_alike_are_told_apart_without_a_search() -> None:
     assert equivalence((domain, four), (domain, six)) is Equivalence.DIFFERENT
 
 
+@pytest.mark.slow
 def test_what_would_take_for_ever_is_not_looked_at() -> None:
     wide = parse_domain("""(define (domain d) (:predicates (p ?x))
       (:action a :parameters (?a ?b ?c ?d ?e ?f ?g ?h) :precondition (and) :effect (p ?a)))""")

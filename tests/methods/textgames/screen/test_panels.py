@@ -26,7 +26,7 @@ from tests.display.rendering import SCREEN, drawn, rendered, shown
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
-WIDTHS = {80: 24, 120: 40, 200: 50}
+WIDTHS = {80: 24, 200: 50}
 
 
 EDIT = Question(

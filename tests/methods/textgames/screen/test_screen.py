@@ -289,7 +289,6 @@ def test_an_answer_is_seen_as_it_is_written(story: list[Event], width: int, heig
     assert "+ (connected kitchen loc1 east)" in writing
     assert "(streaming)" in writing
     assert max(len(line) for line in writing.split("\n")) <= width
-    check_snapshot(f"arriving-{width}.txt", writing)
     failed = shown([*begun, ev.Retrying(1, RetryNotice("the stream broke off", 1, 6, 2.0))])
     assert failed.request is not None
     assert (failed.request.text, failed.request.reasoning) == ("", "")
