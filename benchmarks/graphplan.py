@@ -282,7 +282,7 @@ def pruning() -> None:
         made = setting(name)
         sums: dict[str, list[tuple[int, int, int] | None]] = {}
         for seed in range(PRUNED):
-            task = graph_task(made.domain, made.one_task(seed).problem, whole=True)
+            task = graph_task(made.domain, made.one_task(seed).problem, relevant=False)
             assert task is not None
             for label, prune, sort in (("plain", False, False), ("prune", True, False), ("both", True, True)):
                 sums.setdefault(label, []).append(_counted(task, prune, sort))

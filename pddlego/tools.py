@@ -9,30 +9,32 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 from pddlego.errors import PddlegoError, UsageError
 from pddlego.pddl import Atom, Defect, DefectKind, Domain, PddlSyntaxError, Problem, parse_domain
+from pddlego.pddl.check import check as check_problem
 from pddlego.pddl.check import check_domain, check_reading
 from pddlego.pddl.costs import counts_cost
 from pddlego.pddl.domain import MAX_TYPES, read_domain
-from pddlego.pddl.portable import problem_refusals
+from pddlego.pddl.portable import checked_domain, problem_refusals
 from pddlego.pddl.problem import read_problem
 from pddlego.pddl.rules import Position
 from pddlego.pddl.sexpr import LINE_BREAK, at_words
-from pddlego.pddl.tolerant.files import Repaired, repair_problem
+from pddlego.pddl.tolerant.files import Repair, Repaired, repair_problem
 from pddlego.pddl.tolerant.files import repair as repair_pair
-from pddlego.planning import Plan, PlanStatus, Search
+from pddlego.planning import Plan, PlanResult, PlanStatus, Search
 from pddlego.planning import compare as comparing
 from pddlego.planning import validate as validate_plan
+from pddlego.planning.checked import checked_problem
 from pddlego.planning.compare import Comparison
 from pddlego.planning.plan_text import PlanReading, read_plan
 from pddlego.planning.result import LEAST_COST
-from pddlego.planning.solve import TOO_DEEP, checked_domain, checked_problem
 from pddlego.planning.validate import FaultKind, PlanFault, plan_cost
+from pddlego.planning.worker import TOO_DEEP
 from pddlego.planning.world import Simulator, World
 from pddlego.util.answers import spoken
 from pddlego.util.files import read_source, read_text
@@ -105,6 +107,22 @@ class CheckResult:
     ok: bool
     findings: tuple[Finding, ...]
     cost: int | float | None = None
+
+
+@dataclass(frozen=True)
+class CheckedFiles:
+    """The findings in files, and the values of the files without errors; `cost` is the cost of the plan."""
+
+    findings: tuple[Finding, ...]
+    domain: Domain | None = None
+    problem: Problem | None = None
+    plan: Plan | None = None
+    cost: int | float | None = None
+
+    @property
+    def result(self) -> CheckResult:
+        """The findings and the cost."""
+        return CheckResult(_is_sound(self.findings), self.findings, self.cost)
 
 
 @dataclass(frozen=True)
@@ -182,13 +200,24 @@ def check(domain: DomainFile, problem: ProblemFile | None = None, plan: PlanFile
     The problem is checked as far as errors of the domain allow, and the plan if the problem has none. Raises
     `UsageError` for a path that cannot be read, and for a plan without a problem.
     """
+    return check_files(domain, problem, plan).result
+
+
+def check_files(domain: DomainFile, problem: ProblemFile | None = None, plan: PlanFile | None = None) -> CheckedFiles:
+    """Check files like `check`, and keep what was read from those without errors."""
     if plan is not None and problem is None:
         raise UsageError("A plan needs a problem", "A plan is for one problem.", "Name domain and problem.")
+    texts = _text(domain), None if problem is None else _text(problem), "" if plan is None else _text(plan)
     with _shallow():
-        findings = tuple(_checked(_text(domain), None if problem is None else _text(problem), plan))
-    ok = not any(finding.severity == "error" for finding in findings)
-    cost = validate(domain, problem, plan).cost if ok and problem is not None and plan is not None else None
-    return CheckResult(ok, findings, cost)
+        checked = _checked_texts(texts[0], texts[1])
+        if plan is None:
+            return checked
+        if checked.domain is None or checked.problem is None:
+            finding = _not_checked("plan", "problem" if checked.domain else "domain")
+            return replace(checked, findings=(*checked.findings, finding))
+        findings, sound = _checked_plan(checked.domain, checked.problem, plan, texts[2])
+        cost = None if sound is None else plan_cost(checked.domain, checked.problem, sound)
+        return replace(checked, findings=(*checked.findings, *findings), plan=sound, cost=cost)
 
 
 def repair(text: str | Path, domain: DomainFile | None = None) -> RepairResult:
@@ -202,25 +231,17 @@ def repair(text: str | Path, domain: DomainFile | None = None) -> RepairResult:
     if domain is not None:
         value = read_domain_file(domain)
         repaired = repair_problem(value.text or value.canonical, content)
-        findings = _problem_findings(value, repaired.problem, repaired, content)
         in_domain = (" is a predicate", " is a type")  # would be declared there, and the domain stays as it is
         repairs = tuple(repair for repair in repaired.repairs if not repair.what.endswith(in_domain))
-        return _repair_result(repaired.problem, repairs, tuple(findings))
-    kinds = is_domain(spoken(content)), is_problem(spoken(content))
-    if kinds == (True, True):
+        return _repaired_problem(replace(repaired, repairs=repairs), value, content)
+    with_domain, with_problem = is_domain(spoken(content)), is_problem(spoken(content))
+    if with_domain and with_problem:
         first, second = _repaired_pair(content, content)
-        text = f"{first.text.rstrip()}\n\n{second.text}"
-        return RepairResult(first.ok and second.ok, text, first.repairs, (*first.findings, *second.findings))
-    if kinds == (False, True):
-        repaired = repair_pair("", content)
-        reading = read_problem(repaired.problem)
-        in_problem = [*reading.defects, *problem_refusals(reading), *_missing(reading.missing)]
-        findings = _findings("problem", repaired.problem, in_problem, repaired.problem_place, content)
-        return _repair_result(repaired.problem, repaired.repairs, tuple(findings))
-    repaired = repair_pair(content, "")
-    defects = checked_domain(repaired.domain).defects
-    findings = _findings("domain", repaired.domain, defects, repaired.domain_place, content)
-    return _repair_result(repaired.domain, repaired.repairs, tuple(findings))
+        both = f"{first.text.rstrip()}\n\n{second.text}"
+        return RepairResult(first.ok and second.ok, both, first.repairs, (*first.findings, *second.findings))
+    if with_problem:
+        return _repaired_problem(repair_pair("", content), None, content)
+    return _repaired_domain(repair_pair(content, ""), content)[0]
 
 
 def is_problem(text: str) -> bool:
@@ -240,13 +261,30 @@ def repair_files(domain: str | Path, problem: str | Path) -> tuple[RepairResult,
 
 def _repaired_pair(domain: str, problem: str) -> tuple[RepairResult, RepairResult]:
     repaired = repair_pair(domain, problem)
-    checked = checked_domain(repaired.domain)
-    in_domain = tuple(_findings("domain", repaired.domain, checked.defects, repaired.domain_place, domain))
-    first = _repair_result(repaired.domain, repaired.repairs, in_domain)
-    if checked.domain is None:
+    first, value = _repaired_domain(repaired, domain)
+    if value is None:
         return first, RepairResult(False, repaired.problem, (), (_not_checked("problem", "domain"),))
-    in_problem = tuple(_problem_findings(checked.domain, repaired.problem, repaired, problem))
-    return first, _repair_result(repaired.problem, (), in_problem)
+    return first, _repaired_problem(replace(repaired, repairs=()), value, problem)
+
+
+def _repaired_domain(repaired: Repaired, given: str) -> tuple[RepairResult, Domain | None]:
+    checked = checked_domain(repaired.domain)
+    findings = tuple(_findings("domain", checked.defects, given, repaired.domain_place))
+    return _repair_result(repaired.domain, repaired.repairs, findings), checked.domain
+
+
+def _repaired_problem(repaired: Repaired, domain: Domain | None, given: str) -> RepairResult:
+    if domain is not None:
+        defects = checked_problem(domain, repaired.problem).defects
+    else:
+        reading = read_problem(repaired.problem)
+        defects = (*reading.defects, *problem_refusals(reading), *reading.missing_sections())
+    findings = tuple(_findings("problem", defects, given, repaired.problem_place))
+    return _repair_result(repaired.problem, repaired.repairs, findings)
+
+
+def _repair_result(text: str, repairs: tuple[Repair, ...], findings: tuple[Finding, ...]) -> RepairResult:
+    return RepairResult(_is_sound(findings), text, tuple(map(str, repairs)), findings)
 
 
 def solve(
@@ -273,21 +311,24 @@ def solve(
     task = read_problem_file(value, problem)
     with make_planner(planner, seconds, memory) as made:
         result = made.solve(value, task, how)
-    plan, cost = result.plan, result.cost
-    if result.status is PlanStatus.ALREADY_TRUE:
-        plan, cost = Plan(()), 0
-    if plan is None:
-        return SolveResult(result.status.value, None, cost, result.engine, result.message, round(result.seconds, 3))
-    optimal = how.proves_least_cost or result.status is PlanStatus.ALREADY_TRUE
+    solved = solve_result(result, how)
+    if solved.plan is None or solved.optimal or not counts_cost(task):
+        return solved
+    return replace(solved, note=_not_proved(how, planner))
+
+
+def solve_result(result: PlanResult, search: Search | None = None) -> SolveResult:
+    """The result of a planning call. `search` is the search that found the plan, if one did."""
+    already = result.status is PlanStatus.ALREADY_TRUE
+    plan = Plan(()) if already else result.plan
     return SolveResult(
         result.status.value,
-        tuple(map(str, plan.steps)),
-        cost,
+        None if plan is None else tuple(map(str, plan.steps)),
+        0 if already else result.cost,
         result.engine,
         result.message,
         round(result.seconds, 3),
-        optimal=optimal,
-        note="" if optimal or not counts_cost(task) else _not_proved(how, planner),
+        optimal=already or (plan is not None and search is not None and search.proves_least_cost),
     )
 
 
@@ -317,10 +358,13 @@ def validate(domain: DomainFile, problem: ProblemFile, plan: PlanFile) -> Valida
     if fault.kind is FaultKind.TOO_LARGE:
         advice = "Use fewer variables or fewer objects."
         raise PddlegoError("The plan cannot be judged", f"{_fault_text(fault)}.", advice)
-    number = None if fault.time is None else fault.time + 1
-    rule = fault.kind.value.replace(" ", "-")
     return ValidationResult(
-        False, step=number, rule=rule, message=_fault_text(fault), advice=fault.advice, note=reading.note
+        False,
+        step=None if fault.time is None else fault.time + 1,
+        rule=_rule(fault),
+        message=_fault_text(fault),
+        advice=fault.advice,
+        note=reading.note,
     )
 
 
@@ -348,9 +392,9 @@ def simulate(domain: DomainFile, problem: ProblemFile, plan: PlanFile = "") -> S
             states.append(_state(simulator, task, number, str(step), before))
         world.work.renew()
         applicable = tuple(map(str, simulator.applicable()))
-        if fault is None or fault.time is None:
-            return SimulationResult(tuple(states), applicable)
-        return SimulationResult(tuple(states), applicable, _fault_text(fault), fault.advice)
+    if fault is None or fault.time is None:
+        return SimulationResult(tuple(states), applicable)
+    return SimulationResult(tuple(states), applicable, _fault_text(fault), fault.advice)
 
 
 def compare(domain: DomainFile, left: ProblemFile | Domain, right: ProblemFile | None = None) -> Comparison:
@@ -408,11 +452,15 @@ def read_domain_file(file: DomainFile) -> Domain:
 
 def read_problem_file(domain: Domain, file: ProblemFile) -> Problem:
     """A problem of a domain without errors. Raises `UsageError`."""
-    reading = read_problem(_text(file))
-    errors = [defect.message for defect in check_reading(domain, reading) if defect.blocking]
+    if isinstance(file, Problem):
+        problem, defects = file, check_problem(domain, file)
+    else:
+        reading = read_problem(_text(file))
+        problem, defects = reading.problem, check_reading(domain, reading)
+    errors = [defect.message for defect in defects if defect.blocking]
     if errors:
         raise _invalid("problem", file, errors)
-    return reading.problem
+    return problem
 
 
 _PLAN_ADVICE = "Write one action a line: (action object …)."
@@ -453,26 +501,26 @@ def is_path(file: object) -> bool:
 # findings
 
 
-def _checked(domain: str, problem: str | None, plan: PlanFile | None) -> Iterator[Finding]:
+def _is_sound(findings: Iterable[Finding]) -> bool:
+    return not any(finding.severity == "error" for finding in findings)
+
+
+def _checked_texts(domain: str, problem: str | None) -> CheckedFiles:
     checked = checked_domain(domain)
-    yield from _findings("domain", domain, checked.defects)
+    in_domain = tuple(_findings("domain", checked.defects, domain))
     if problem is None:
-        return
-    readable = checked.domain or _readable(domain)
-    if readable is None:
-        reading = read_problem(problem)
-        yield from _findings("problem", problem, [*reading.defects, *_missing(reading.missing)])
-    elif checked.domain is None:
-        defects = tuple(at_words(problem, check_reading(readable, read_problem(problem))))
-        yield from _findings("problem", problem, [defect for defect in defects if defect.blocking])
+        return CheckedFiles(in_domain, checked.domain)
+    readable, task = checked.domain or _readable(domain), None
+    defects: Iterable[Defect]
+    if checked.domain is not None:
+        task, defects = (checked_file := checked_problem(checked.domain, problem)).problem, checked_file.defects
+    elif readable is not None:
+        found = at_words(problem, check_reading(readable, read_problem(problem)))
+        defects = [defect for defect in found if defect.blocking]
     else:
-        task = checked_problem(checked.domain, problem)
-        yield from _findings("problem", problem, task.defects)
-        if plan is not None and task.problem is not None:
-            yield from _plan_findings(checked.domain, task.problem, plan)
-            return
-    if plan is not None:
-        yield _not_checked("plan", "problem" if checked.domain else "domain")
+        reading = read_problem(problem)
+        defects = [*reading.defects, *reading.missing_sections()]
+    return CheckedFiles((*in_domain, *_findings("problem", defects, problem)), checked.domain, task)
 
 
 def _readable(text: str) -> Domain | None:
@@ -482,36 +530,18 @@ def _readable(text: str) -> Domain | None:
     return None if unreadable else reading.domain
 
 
-def _missing(sections: tuple[str, ...]) -> list[Defect]:
-    return [Defect(DefectKind.MISSING_SECTION, name, f"section {name} is missing; add ({name} …)") for name in sections]
-
-
-def _problem_findings(domain: Domain, text: str, repaired: Repaired, given: str) -> Iterator[Finding]:
-    defects = checked_problem(domain, text).defects
-    yield from _findings("problem", text, defects, repaired.problem_place, given)
-
-
 _MOST_SOURCE = 1000
 """Characters of a line that a finding quotes; a longer one is left out."""
 
 
 def _findings(
-    part: Part,
-    text: str,
-    defects: tuple[Defect, ...] | list[Defect],
-    given_place: Callable[[Position], Position] = lambda place: place,
-    given: str | None = None,
+    part: Part, defects: Iterable[Defect], text: str, place_in: Callable[[Position], Position] = lambda place: place
 ) -> Iterator[Finding]:
-    """Defects as findings.
-
-    Of a repaired text the `given` one is quoted, with the position there.
-    """
-    lines = LINE_BREAK.split(text if given is None else given)
+    """Defects as findings that quote a text; `place_in` turns the position of a defect into a position there."""
+    lines = LINE_BREAK.split(text)
     for defect in defects:
         message, advice = _parted(defect)
-        line, column = given_place(defect.place) if defect.place else (1, 1)
-        source = lines[line - 1] if defect.place and line <= len(lines) else ""
-        source = source if len(source) <= _MOST_SOURCE else ""
+        line, column = place_in(defect.place) if defect.place else (1, 1)
         yield Finding(
             part,
             line,
@@ -520,8 +550,13 @@ def _findings(
             rule=defect.kind.id,
             message=message,
             advice=advice[:1].upper() + advice[1:],
-            source=source,
+            source=_quoted(lines, line) if defect.place else "",
         )
+
+
+def _quoted(lines: Sequence[str], line: int) -> str:
+    source = lines[line - 1] if line <= len(lines) else ""
+    return source if len(source) <= _MOST_SOURCE else ""
 
 
 def _parted(defect: Defect) -> tuple[str, str]:
@@ -537,33 +572,34 @@ def _parted(defect: Defect) -> tuple[str, str]:
     return defect.message, advice
 
 
-def _plan_findings(domain: Domain, problem: Problem, file: PlanFile) -> Iterator[Finding]:
-    lines = _text(file).split("\n")
+def _checked_plan(domain: Domain, problem: Problem, file: PlanFile, text: str) -> tuple[list[Finding], Plan | None]:
+    """The findings in a plan, and the plan if it works."""
+    lines, findings = LINE_BREAK.split(text), list[Finding]()
 
-    def finding(place: tuple[int, int] | None, rule: str, message: str, advice: str) -> Finding:
+    def add(place: Position | None, rule: str, message: str, advice: str) -> None:
         line, column = place or (1, 1)
-        source = lines[line - 1] if len(lines[line - 1]) <= _MOST_SOURCE else ""
         severity: Literal["error", "warning"] = "warning" if rule == SKIPPED else "error"
-        return Finding(
-            "plan", line, column, severity=severity, rule=rule, message=message, advice=advice, source=source
-        )
+        source = _quoted(lines, line)
+        finding = Finding("plan", line, column, severity, rule=rule, message=message, advice=advice, source=source)
+        findings.append(finding)
 
     try:
         reading = _read_plan(domain, problem, file)
     except PddlSyntaxError as error:
         for defect in error.defects:
-            yield finding(defect.place, defect.kind.id, defect.message, _PLAN_ADVICE)
-        return
+            add(defect.place, defect.kind.id, defect.message, _PLAN_ADVICE)
+        return findings, None
     fault = validate_plan(domain, problem, reading.plan)
     if fault is not None:
-        number = -1 if fault.time is None else fault.time
-        place = reading.places[number] if reading.places else None
-        advice = fault.advice or "Use an action and objects that are declared."
-        yield finding(place, fault.kind.value.replace(" ", "-"), _fault_text(fault), advice)
+        place = reading.places[-1 if fault.time is None else fault.time] if reading.places else None
+        add(place, _rule(fault), _fault_text(fault), fault.advice or "Use an action and objects that are declared.")
     if reading.note:
-        yield finding(
-            None, SKIPPED, reading.note, "Remove the lines that are not steps, if any of them was meant as one."
-        )
+        add(None, SKIPPED, reading.note, "Remove the lines that are not steps, if any of them was meant as one.")
+    return findings, reading.plan if fault is None else None
+
+
+def _rule(fault: PlanFault) -> str:
+    return fault.kind.value.replace(" ", "-")
 
 
 def _fault_text(fault: PlanFault) -> str:
@@ -576,11 +612,6 @@ def _fault_text(fault: PlanFault) -> str:
 def _not_checked(part: Part, cause: Part) -> Finding:
     message = f"the {part} was not checked, because the {cause} has errors"
     return Finding(part, 1, 1, severity="error", rule="not-checked", message=message, advice=f"Fix the {cause} first.")
-
-
-def _repair_result(text: str, repairs: tuple[object, ...], findings: tuple[Finding, ...]) -> RepairResult:
-    ok = not any(finding.severity == "error" for finding in findings)
-    return RepairResult(ok, text, tuple(map(str, repairs)), findings)
 
 
 def _state(simulator: Simulator, problem: Problem, number: int, action: str, before: frozenset[Atom]) -> SimulatedState:

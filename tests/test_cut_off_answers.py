@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pddlego.methods.builders.components import ComponentError, parts_of, read_component
-from pddlego.methods.programs.episode import code_of as program_of
 
 from pddlego.episode.budget import Budget
 from pddlego.episode.events import Limits
+from pddlego.methods.builders.draft import ComponentError, read_component
 from pddlego.methods.graphplan.advisers import Advisers, written
+from pddlego.methods.programs.play import code_of as program_of
 from pddlego.methods.textgames.formalize import CommandProposal, ProblemProposal, Terms
 from pddlego.methods.textgames.formalize.act import ActionGen
 from pddlego.methods.textgames.formalize.full import FullEditor, FullFormalizer
@@ -173,7 +173,7 @@ def test_a_component(kind: str, frame: str, share: float) -> None:
     content = COMPONENTS[kind]
     whole = frame.replace("{}", content if isinstance(content, str) else json.dumps(content))
     try:
-        read = read_component(kind, parts_of(cut(whole, share), [kind])[kind])
+        read = read_component(kind, cut(whole, share))
     except ComponentError:
         return
     if kind in ("domain", "problem"):

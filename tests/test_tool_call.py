@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pddlego import tools
-from pddlego.planning.compare import Comparison, Verdict
+from pddlego.planning.compare import Comparison, ComparisonVerdict
 from pddlego.tool_call import LONGEST_FILE, MOST, bounded
 
 sizes = st.sampled_from([0, 1, 3, 200])
@@ -40,7 +40,7 @@ results = st.one_of(
     st.builds(tools.SolveResult, st.just("solved"), texts(), st.just(3), st.just("auto"), long_texts, st.just(0.1)),
     st.builds(tools.ValidationResult, st.just(False), message=long_texts),
     st.builds(tools.SimulationResult, states(), texts(), long_texts),
-    st.builds(Comparison, st.just(Verdict.DIFFERENT), long_texts, texts(), texts()),
+    st.builds(Comparison, st.just(ComparisonVerdict.DIFFERENT), long_texts, texts(), texts()),
 )
 
 

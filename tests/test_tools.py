@@ -56,15 +56,16 @@ def test_a_plan_is_found_with_its_cost_and_engine() -> None:
         ({"domain": "(define (domain d"}, "The domain is not valid"),
         ({"problem": PROBLEM.replace("(at hall)", "(at hal)")}, "did you mean hall"),
         ({"search": "magic"}, "unknown search"),
-        ({"planner": "magic"}, "Unknown planner"),
+        ({"planner": "magic"}, "Unknown planner 'magic'"),
         ({"seconds": -1.0}, "The limits of the planner are not possible"),
-        ({"memory": 20}, "too small"),
+        ({"memory": 5}, "A planner memory of 5 MiB is too small"),
     ],
 )
-def test_wrong_arguments_are_explained(arguments: dict[str, object], says: str) -> None:
+def test_wrong_arguments_are_explained(arguments: dict[str, Any], says: str) -> None:
     with pytest.raises(UsageError) as caught:
-        tools.solve(**{"domain": DOMAIN, "problem": PROBLEM, **arguments})  # type: ignore[arg-type]
+        tools.solve(**{"domain": DOMAIN, "problem": PROBLEM, **arguments})
     assert says in caught.value.sentence
+    assert "--" not in caught.value.sentence
 
 
 def test_each_state_of_a_plan_is_simulated() -> None:

@@ -46,13 +46,14 @@ from pddlego.pddl.domain import read_domain
 from pddlego.pddl.edit import SectionEdit, apply_domain_edit
 from pddlego.pddl.nearly_json import last_object
 from pddlego.pddl.partial import problem_so_far
+from pddlego.pddl.portable import checked_domain
 from pddlego.pddl.problem import read_problem
 from pddlego.pddl.sexpr import read_sexprs
 from pddlego.pddl.tolerant import is_cut_off, repair, repair_problem
 from pddlego.pddl.tolerant.files import read_pair
+from pddlego.planning.checked import checked_problem
 from pddlego.planning.plan_text import plan_in, read_plan
 from pddlego.planning.process import ProcessPlanner
-from pddlego.planning.solve import checked_domain, checked_problem
 from pddlego.util.answers import file_in, spoken
 from tests.methods.textgames.situations import situation_with
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
-import json
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import pddlego
-from pddlego.cli import exits
-from pddlego.util.text import clean
+from pddlego.cli.results import Format, Line, end, show
 
 if TYPE_CHECKING:
     from pddlego.planning.compare import Comparison
@@ -19,7 +17,6 @@ if TYPE_CHECKING:
 First = Annotated[Path, typer.Argument(metavar="DOMAIN", help="The domain of both problems, or one of two domains.")]
 Second = Annotated[Path, typer.Argument(metavar="A", help="A problem, or the other domain.")]
 Third = Annotated[Path | None, typer.Argument(metavar="[B]", help="Another problem.")]
-Format = Annotated[Literal["text", "json"], typer.Option("--format", help="How the result is written.")]
 
 
 def command(domain: First, left: Second, right: Third = None, form: Format = "text") -> None:
@@ -29,22 +26,15 @@ def command(domain: First, left: Second, right: Third = None, form: Format = "te
     Exit code: 0 the same, 1 different or undecided, 2 wrong usage.
     """
     result = pddlego.compare(domain, left, right)
-    if form == "json":
-        typer.echo(json.dumps(dataclasses.asdict(result), indent=2, ensure_ascii=False))
-    else:
-        first, second = (domain, left) if right is None else (left, right)
-        _show(result, first, second)
-    raise typer.Exit(exits.WON if result.verdict.value == "same" else exits.NOT_WON)
+    first, second = (domain, left) if right is None else (left, right)
+    show(result, form, _lines(result, first, second))
+    end(result.verdict.value == "same")
 
 
-def _show(result: Comparison, first: Path, second: Path) -> None:
-    from rich.console import Console
-
-    console = Console(soft_wrap=True, emoji=False)
+def _lines(result: Comparison, first: Path, second: Path) -> Iterator[Line]:
     style = {"same": "green", "different": "red"}.get(result.verdict.value, "yellow")
-    console.print(clean(f"{result.verdict.value}: {result.reason}"), style=style, markup=False, highlight=False)
+    yield f"{result.verdict.value}: {result.reason}", style
     if result.note:
-        console.print(clean(f"  note: {result.note}"), style="yellow", markup=False, highlight=False)
+        yield f"  note: {result.note}", "yellow"
     for path, only in ((first, result.only_left), (second, result.only_right)):
-        for line in only:
-            console.print(clean(f"  only in {path}: {line}"), markup=False, highlight=False)
+        yield from ((f"  only in {path}: {line}", "") for line in only)

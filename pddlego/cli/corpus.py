@@ -14,7 +14,7 @@ from pddlego.cli import exits
 from pddlego.cli.exits import handle_sigterm
 from pddlego.display.console import Console
 from pddlego.planning import ProcessPlanner
-from pddlego.planning.corpus import KNOWN, Checked, check_pair, read_pairs
+from pddlego.planning.corpus import RECORDED_VERDICTS, Checked, check_pair, read_pairs
 from pddlego.util.text import clean
 
 command = typer.Typer(
@@ -51,7 +51,7 @@ def _show(console: Console, checked: list[Checked]) -> None:
     planned = [pair for pair in checked if not pair.refused]
     contradictions = [pair for pair in checked if pair.contradiction]
     refused = sum(bool(pair.refused) for pair in contradictions)
-    unknown = sum((pair.pair.recorded_verdict or "") not in KNOWN for pair in checked)
+    unknown = sum((pair.pair.recorded_verdict or "") not in RECORDED_VERDICTS for pair in checked)
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(justify="left")
     table.add_column(justify="right")

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pddlego.cli import exits
-from pddlego.cli.check import show_finding
+from pddlego.cli.results import Line, end, finding_lines, show_lines
 from pddlego.errors import UsageError
 from pddlego.util.answers import spoken
 from pddlego.util.files import read_source, read_text, write_whole
-from pddlego.util.text import clean
 
 if TYPE_CHECKING:
     from pddlego.tools import RepairResult
@@ -30,20 +29,13 @@ def command(files: Files, domain: DomainFile = None, diff: Diff = False, write: 
     A domain and a problem given together are repaired together. Nothing is guessed: what stays wrong is reported.
     Exit code: 0 no errors are left, 1 errors are left, 2 wrong usage.
     """
-    from rich.console import Console
 
     results = _repaired(files, domain)
-    errors = Console(stderr=True, soft_wrap=True, emoji=False)
     for path, result in zip(files, results, strict=True):
         before, after = read_source(path), result.text
         if before.endswith("\n") and not after.endswith("\n"):
             after += "\n"
-        for repair in result.repairs:
-            errors.print(clean(repair), markup=False, highlight=False)
-        for finding in result.findings:
-            show_finding(errors, finding, str(path))
-        state = f"{'changed' if after != before else 'unchanged'}, {'no errors' if result.ok else 'errors are left'}"
-        errors.print(clean(f"{path}: {state}"), markup=False, highlight=False, style="green" if result.ok else "red")
+        show_lines(_lines(path, result, changed=after != before), errors=True)
         if write and after != before:
             write_whole(path, after)
         if diff:
@@ -51,7 +43,15 @@ def command(files: Files, domain: DomainFile = None, diff: Diff = False, write: 
             typer.echo("".join(difflib.unified_diff(old, new, str(path), f"{path} (repaired)")), nl=False)
         elif not write:
             typer.echo(after, nl=not after.endswith("\n"))
-    raise typer.Exit(exits.WON if all(result.ok for result in results) else exits.NOT_WON)
+    end(all(result.ok for result in results))
+
+
+def _lines(path: Path, result: RepairResult, changed: bool) -> Iterator[Line]:
+    yield from ((repair, "") for repair in result.repairs)
+    for finding in result.findings:
+        yield from finding_lines(finding, path)
+    state = f"{'changed' if changed else 'unchanged'}, {'no errors' if result.ok else 'errors are left'}"
+    yield f"{path}: {state}", "green" if result.ok else "red"
 
 
 def _repaired(files: list[Path], domain: Path | None) -> list[RepairResult]:

@@ -24,8 +24,9 @@ from pddlego.util.text import clean, count, one_line
 if TYPE_CHECKING:
     from pddlego.episode.events import Event
     from pddlego.pddl import Domain, Problem
-    from pddlego.planning import Plan, PlanResult, ProcessPlanner, Search
+    from pddlego.planning import PlanResult
     from pddlego.planning.graphplan.values import AdviceQuestion, Advise, SearchMoment, SearchWatcher
+    from pddlego.tools import SolveResult
 
 PROGRAM = "program:"
 GRAPHPLAN = "graphplan"
@@ -80,26 +81,29 @@ def command(
     flags |= {"planner": planner} if planner is not None and not program else {}
     resolved = resolve(flags, os.environ, names=NAMES)
     options = resolved.config.planner
-    how = _search(search or "gbf(hff)")
     _check_graphplan(options.engine, resolved, prune, sort, search)
     parsed = tools.read_domain_file(domain)
     task = tools.read_problem_file(parsed, problem)
-    plan: Plan | None = None
-    if planner is not None and program:
-        plan = _by_program(planner.removeprefix(PROGRAM), parsed, task, resolved.config)
+    plan = _by_program(planner[len(PROGRAM) :], parsed, task, resolved.config) if planner and program else None
     if plan is None:
-        with options.make() as made:
-            if options.engine == GRAPHPLAN:
-                result = _by_graphplan(made, parsed, task, resolved.config, prune, sort)
-            else:
-                result = made.solve(parsed, task, how)
+        if options.engine == GRAPHPLAN:
+            result = _by_graphplan(parsed, task, resolved.config, prune, sort)
+        else:
+            result = tools.solve(
+                parsed,
+                task,
+                planner=options.engine or "auto",
+                search=search or "gbf(hff)",
+                seconds=options.timeout,
+                memory=options.memory,
+            )
         plan = _plan_of(result)
-        if plan and counts_cost(task) and (options.engine == GRAPHPLAN or not how.proves_least_cost):
+        if plan and not result.optimal and counts_cost(task):
             other = " --planner auto" if options.engine in (GRAPHPLAN, "mimir") else ""
             _say(f"The cost is not proved to be minimal. To minimize it: --search '{LEAST_COST}'{other}.")
     if plan is None:
         raise typer.Exit(exits.NOT_WON)
-    text = "".join(f"{step}\n" for step in plan.steps)
+    text = "".join(f"{step}\n" for step in plan)
     if output is not None:
         write_whole(output, text)
         _say(f"{count(len(plan), 'action')}, written to {output}")
@@ -107,8 +111,8 @@ def command(
         typer.echo(text, nl=False)
 
 
-def _by_program(place: str, domain: Domain, problem: Problem, config: Config) -> Plan | None:
-    """The plan of a program; None, with a word, where it fails."""
+def _by_program(place: str, domain: Domain, problem: Problem, config: Config) -> tuple[str, ...] | None:
+    """Return the plan of a program. If the program fails, report it and return None."""
     from pddlego.methods.programs.trial import attempt, program_in
     from pddlego.sandbox import Sandbox, SandboxLimits
     from pddlego.tasks import Task
@@ -119,37 +123,27 @@ def _by_program(place: str, domain: Domain, problem: Problem, config: Config) ->
         trial = attempt(sandbox, program, domain, Task(problem.name, problem), limits, whole=False)
     if trial.solved:
         _say(f"The program of {place} made a plan of {count(trial.length, 'action')} in {trial.seconds:.2f} s.")
-        return trial.plan
+        return tuple(map(str, trial.plan.steps)) if trial.plan else ()
     reason = one_line(f"{trial.kind.value}: {trial.message}", 200)
     _say(f"The program of {place} fails ({reason}). Searching with {planner.engine or 'auto'} instead.")
     return None
 
 
-def _search(text: str) -> Search:
-    from pddlego.planning import Search
-
-    try:
-        return Search.parse(text, "auto")
-    except ValueError as error:
-        raise UsageError(f"--search {text} is not possible", f"{error}.", "See 'pddlego solve --help'.") from error
-
-
-def _plan_of(result: PlanResult) -> Plan | None:
+def _plan_of(result: SolveResult) -> tuple[str, ...] | None:
     """The plan; None if none was found. Reports where it comes from, or why it is missing. Raises `EngineError`."""
-    from pddlego.planning import Plan, PlanStatus
+    from pddlego.planning import PlanStatus
 
-    if result.status is PlanStatus.SOLVED and result.plan is not None:
+    if result.status == PlanStatus.ALREADY_TRUE:
+        _say("The goal is already true: the plan has no actions.")
+    elif result.plan is not None:
         size = f"{count(len(result.plan), 'action')}, cost {result.cost}"
         _say(f"Plan of {size}, found by {result.engine} in {result.seconds:.2f} s.")
-        return result.plan
-    if result.status is PlanStatus.ALREADY_TRUE:
-        _say("The goal is already true: the plan has no actions.")
-        return Plan(())
-    if result.status in (PlanStatus.CRASHED, PlanStatus.INVALID):
+    elif result.status in (PlanStatus.CRASHED, PlanStatus.INVALID):
         what = f"{result.engine or 'The planner'} cannot plan for it"
         raise EngineError(what, f"{result.message}.", "See 'pddlego check', or choose another --planner.")
-    _say(f"No plan: {result.status.value} ({result.message}).")
-    return None
+    else:
+        _say(f"No plan: {result.status} ({result.message}).")
+    return result.plan
 
 
 def _check_graphplan(
@@ -168,10 +162,9 @@ def _check_graphplan(
         raise UsageError("--kappa has no effect", "It needs a model that prunes.", "Add --prune, or remove it.")
 
 
-def _by_graphplan(
-    planner: ProcessPlanner, domain: Domain, problem: Problem, config: Config, prune: str | None, sort: str | None
-) -> PlanResult:
+def _by_graphplan(domain: Domain, problem: Problem, config: Config, prune: str | None, sort: str | None) -> SolveResult:
     """Plan by Graphplan, asking models. Says what it took."""
+    from pddlego import tools
     from pddlego.episode.budget import Budget
     from pddlego.episode.events import Limits
     from pddlego.methods.graphplan.advisers import Advisers, make_adviser, planning
@@ -192,21 +185,23 @@ def _by_graphplan(
     took: list[SearchMoment] = []
     advisers = Advisers(budget, made.get(prune or ""), made.get(sort or ""))
 
-    def solve(advise: Advise, watch: SearchWatcher) -> PlanResult:
-        return planner.solve(domain, problem, Graphplan(graph=graph, advise=advise, watch=watch))
-
     def react(moment: AdviceQuestion | SearchMoment) -> Generator[Event, None, tuple[str, ...]]:
         if isinstance(moment, AdviceQuestion):
             return (yield from advisers.ask(moment))
         took.append(moment)
         return ()
 
-    result = _last(planning(solve, react))
+    with config.planner.make() as planner:
+
+        def solve(advise: Advise, watch: SearchWatcher) -> PlanResult:
+            return planner.solve(domain, problem, Graphplan(graph=graph, advise=advise, watch=watch))
+
+        result = _last(planning(solve, react))
     if counts_cost(problem):
         _say("graphplan ignores action costs: its plans have the fewest levels.")
     if took:
         _say(_summary(took, budget.usage.calls))
-    return result
+    return tools.solve_result(result)
 
 
 def _last(planning: Generator[Event, None, PlanResult]) -> PlanResult:

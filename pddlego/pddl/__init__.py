@@ -2,16 +2,18 @@
 
 from pddlego.pddl.check import check
 from pddlego.pddl.conditions import TRUE, And, Atom, Formula, Renaming, TypedName, conjuncts, parse_condition
-from pddlego.pddl.diff import Diff, diff, edit_between
 from pddlego.pddl.domain import Domain, parse_domain
 from pddlego.pddl.edit import (
     EDIT_SCHEMA,
+    Diff,
     Edit,
     EditReport,
     Entry,
     EntryKind,
     SectionEdit,
     apply_edit,
+    diff,
+    edit_between,
     parse_edit,
 )
 from pddlego.pddl.names import from_name, same_name, to_name

@@ -29,7 +29,6 @@ from pddlego.pddl.conditions import (
     walk,
 )
 from pddlego.pddl.costs import TOTAL_COST, counts_cost, is_cost
-from pddlego.pddl.derived import unstratified_predicate
 from pddlego.pddl.domain import (
     MAX_TYPES,
     Action,
@@ -48,7 +47,7 @@ from pddlego.pddl.problem import Metric, Problem, ProblemReading, read_problem
 from pddlego.pddl.rules import Defect, DefectKind, Position, not_supported, warning
 from pddlego.util.text import natural, nearest
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 MAX_OBJECTS = 10_000
 _MAX_FACTS = 100_000
@@ -73,7 +72,7 @@ def check(domain: Domain, problem: Problem | str) -> tuple[Defect, ...]:
 
 def check_reading(domain: Domain, reading: ProblemReading) -> tuple[Defect, ...]:
     """Like `check`, for a text that was already read."""
-    return _some_defects(itertools.chain(_text_defects(reading), _problem_defects(domain, reading.problem)))
+    return _some_defects(itertools.chain(reading.all_defects(), _problem_defects(domain, reading.problem)))
 
 
 def _some_defects(defects: Iterator[Defect]) -> tuple[Defect, ...]:
@@ -101,24 +100,6 @@ def _problem_defects(domain: Domain, problem: Problem) -> Iterator[Defect]:
             yield Defect(DefectKind.TOO_LARGE, what, message)
             return
     yield from _ProblemChecker(domain, problem).defects()
-
-
-def _text_defects(reading: ProblemReading) -> Iterator[Defect]:
-    yield from reading.defects
-    for section in reading.missing:
-        message = f"section {section} is missing: add ({section} …)"
-        yield Defect(DefectKind.MISSING_SECTION, section, message)
-    for duplicate in reading.duplicates:
-        message = f"object {duplicate.name} is declared twice: once is enough"
-        yield warning(DefectKind.DUPLICATE_OBJECT, duplicate.name, message, duplicate.place)
-    for atom in reading.negated:
-        both = atom in reading.problem.facts
-        message = (
-            f"{atom} is both listed and negated in :init: keep one of the two"
-            if both
-            else f"(not {atom}) in :init: leave it out, what is not listed is false"
-        )
-        yield Defect(DefectKind.NEGATED_INIT, str(atom), message, blocking=both, place=atom.place)
 
 
 def _missing(name: str, known: Iterable[str]) -> str:
@@ -531,9 +512,9 @@ def _repeated_predicates(domain: Domain) -> Iterator[tuple[Predicate, set[int]]]
         yield predicate, arities[predicate.name]
 
 
-def _repeated(items: Iterable[T], key: Callable[[T], object] = lambda item: item) -> list[T]:
+def _repeated(items: Iterable[_T], key: Callable[[_T], object] = lambda item: item) -> list[_T]:
     """The second of the items that have one key, in the order of the first ones."""
-    groups: dict[object, list[T]] = {}
+    groups: dict[object, list[_T]] = {}
     for item in items:
         groups.setdefault(key(item), []).append(item)
     return [group[1] for group in groups.values() if len(group) > 1]
@@ -558,7 +539,7 @@ def _domain_defects(domain: Domain) -> Iterator[Defect]:
     for rule in domain.derived:
         checker = _Checker(domain, f"derived predicate {rule.predicate.name}", domain.constants)
         yield from checker.formula(rule.condition, scope_of(rule.predicate.parameters))
-    circle = unstratified_predicate(domain)
+    circle = domain.unstratified
     if circle is not None:
         message = f"derived predicate {circle} follows from its own negation; write its rules without this circle"
         place = domain.rules[circle][0].predicate.place

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TypeAlias, cast
@@ -376,6 +376,8 @@ _ARGUMENTS = {"not": 1, "imply": 2, "when": 2, "exists": 2, "forall": 2, "=": 2,
 
 _CONNECTIVES = frozenset(("and", "or", "not", "imply", "exists", "forall", "when", "="))
 
+_NOT_PREDICATES = _CONNECTIVES | _COMPARISONS
+
 
 def parse_condition(text: str) -> Formula:
     """The one condition in a text. Raises `PddlSyntaxError` for a text that is not one expression."""
@@ -401,12 +403,12 @@ def read_effect(part: Sexpr) -> Formula:
 
 
 def _read(part: Sexpr, inner: Callable[[Sexpr], Formula], what: str, misplaced: frozenset[str]) -> Formula:
-    place = place_of(part)
     if isinstance(part, str) or (part and not isinstance(part[0], str)):
-        return Unreadable(show(part), f"{show(part)} is not a condition: write (predicate ?x …)", place=place)
+        return Unreadable(show(part), f"{show(part)} is not a condition: write (predicate ?x …)", place=place_of(part))
     head, rest = (str(part[0]), part[1:]) if part else ("and", ())
     if head not in _ARGUMENTS and head not in ("and", "or"):
         return _read_leaf(part, head, rest, changes=inner is read_effect)
+    place = place_of(part)
     if head in misplaced:
         return _misplaced(part, head, what)
     if head in _ARGUMENTS and len(rest) != _ARGUMENTS[head] and head not in ("exists", "forall"):
@@ -431,6 +433,8 @@ def _read(part: Sexpr, inner: Callable[[Sexpr], Formula], what: str, misplaced: 
 
 def _inner_parts(part: tuple[Sexpr, ...], inner: Callable[[Sexpr], Formula]) -> tuple[Formula, ...]:
     """The parts of a connective. A word is not a condition, and has its own position."""
+    if str not in map(type, part[1:]):
+        return tuple(map(inner, part[1:]))
     return tuple(
         inner(child) if isinstance(child, tuple) else replace(inner(child), place=place)
         for child, place in placed(part, 1)
@@ -492,11 +496,7 @@ def _misplaced(part: Sexpr, head: str, what: str) -> Unreadable:
 def read_atom(part: Sexpr) -> Atom | None:
     """The atom that an expression is, or None: a non-empty list of words that begins with a predicate."""
     words = _words(part) if isinstance(part, tuple) else None
-    return (
-        Atom(words[0], words[1:], place=place_of(part))
-        if words and words[0] not in _CONNECTIVES | _COMPARISONS
-        else None
-    )
+    return Atom(words[0], words[1:], place=place_of(part)) if words and words[0] not in _NOT_PREDICATES else None
 
 
 def _words(parts: tuple[Sexpr, ...]) -> tuple[str, ...] | None:
@@ -504,7 +504,7 @@ def _words(parts: tuple[Sexpr, ...]) -> tuple[str, ...] | None:
     return cast(tuple[str, ...], tuple(parts)) if set(map(type, parts)) <= {str} else None
 
 
-def read_typed_list(part: Iterable[Sexpr], start: int = 0) -> tuple[tuple[TypedName, ...], list[Defect]]:
+def read_typed_list(part: Sequence[Sexpr], start: int = 0) -> tuple[tuple[TypedName, ...], list[Defect]]:
     """Read the parts of a list from number `start` on as `a b - t c`, and report what is wrong with it.
 
     The names before a `-` have the type after it, the rest have `object`.

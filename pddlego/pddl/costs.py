@@ -31,7 +31,7 @@ def values_of(problem: Problem) -> dict[Term, Fraction]:
     return {term: value for term, value in numbers if value is not None}
 
 
-def cost_terms(action: Action) -> list[Term]:
+def _cost_terms(action: Action) -> list[Term]:
     """What an action adds to `(total-cost)`."""
     return [part.value for part in conjuncts(action.effect) if isinstance(part, Change) and is_cost(part)]
 
@@ -47,7 +47,7 @@ def action_cost(action: Action, binding: Mapping[str, str], values: Mapping[Term
     Raises `KeyError` if `values` has no number for it.
     """
     renaming, cost = Renaming(binding), Fraction(0)
-    for term in cost_terms(action):
+    for term in _cost_terms(action):
         constant = number(term.head) if term.parts is None else None
         if constant is None:  # a function without arguments may be written without parentheses
             constant = values[renaming.term(replace(term, parts=term.parts or ()))]
@@ -57,20 +57,22 @@ def action_cost(action: Action, binding: Mapping[str, str], values: Mapping[Term
 
 def integral(domain: Domain, problem: Problem) -> tuple[Domain, Problem]:
     """The task with whole numbers as costs, all multiplied by one factor: most planners have no fractions."""
-    terms = [term for action in domain.actions for term in cost_terms(action)]
+    terms = [term for action in domain.actions for term in _cost_terms(action)]
     texts = {term.head for term in (*terms, *(value.right for value in problem.values)) if term.parts is None}
     if all(text.isdigit() for text in texts):
         return domain, problem
     factor = math.lcm(*(value.denominator for value in map(number, texts) if value is not None))
 
-    def whole(term: Term) -> Term:
+    def scaled_term(term: Term) -> Term:
         value = number(term.head) if term.parts is None else None
         return term if value is None else Term(str(value * factor))
 
     def scaled(effect: Formula) -> Formula:
-        return replace(effect, value=whole(effect.value)) if isinstance(effect, Change) else with_parts(effect, scaled)
+        if isinstance(effect, Change):
+            return replace(effect, value=scaled_term(effect.value))
+        return with_parts(effect, scaled)
 
     actions = tuple(replace(action, effect=scaled(action.effect)) for action in domain.actions)
-    values = frozenset(Compare(value.operator, value.left, whole(value.right)) for value in problem.values)
+    values = frozenset(Compare(value.operator, value.left, scaled_term(value.right)) for value in problem.values)
     changed = replace(domain, actions=actions)
     return replace(changed, text=str(changed)), replace(problem, values=values)

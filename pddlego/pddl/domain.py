@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -11,9 +13,13 @@ from pddlego.pddl.conditions import (
     ANY_TYPE,
     Atom,
     Formula,
+    Imply,
     Located,
+    Not,
     TypedName,
+    atoms_of,
     in_short,
+    parts_of,
     read_atom,
     read_condition,
     read_effect,
@@ -125,6 +131,26 @@ class Domain(Shown):
             rules.setdefault(rule.predicate.name, []).append(rule)
         return rules
 
+    @cached_property
+    def circles(self) -> dict[str, frozenset[str]]:
+        """Every derived predicate that is defined by itself, directly or through others, with its whole circle."""
+        uses: dict[str, set[str]] = defaultdict(set)
+        for rule in self.derived:
+            uses[rule.predicate.name].update(atom.predicate for atom in atoms_of(rule.condition))
+        return circles_of(uses)
+
+    @property
+    def unstratified(self) -> str | None:
+        """A derived predicate that is defined by its own negation, directly or through others; None without one.
+
+        Without one every derived fact is either true or false in each state.
+        """
+        for rule in self.derived:
+            circle = self.circles.get(rule.predicate.name, frozenset())
+            if any(atom.predicate in circle for atom, positive in _signed_atoms(rule.condition, True) if not positive):
+                return rule.predicate.name
+        return None
+
     def conditions(self) -> Iterator[Formula]:
         """The preconditions and effects of all actions, and the conditions of all derived predicates."""
         for action in self.actions:
@@ -168,6 +194,21 @@ class Domain(Shown):
             return any(kind in own for kind in either(wanted))
 
         return all(fits(one) for one in either(kind))
+
+
+def _signed_atoms(condition: Formula, positive: bool) -> Iterator[tuple[Atom, bool]]:
+    """The atoms of a condition, each with whether it helps to make the condition true."""
+    match condition:
+        case Atom():
+            yield condition, positive
+        case Not():
+            yield from _signed_atoms(condition.part, not positive)
+        case Imply():
+            yield from _signed_atoms(condition.condition, not positive)
+            yield from _signed_atoms(condition.consequence, positive)
+        case _:
+            for part in parts_of(condition):
+                yield from _signed_atoms(part, positive)
 
 
 MAX_TYPES = 1_000
@@ -297,7 +338,7 @@ class _DomainReader:
         else:
             self.defects.append(replace(syntax_defect(_unknown_section(show(head)), place), word=show(head)))
 
-    def _typed(self, part: Iterable[Sexpr], start: int = 0) -> tuple[TypedName, ...]:
+    def _typed(self, part: Sequence[Sexpr], start: int = 0) -> tuple[TypedName, ...]:
         names, defects = read_typed_list(part, start)
         self.defects += defects
         return names
@@ -349,7 +390,11 @@ class _DomainReader:
         )
 
 
-_FIELDS = (":parameters", ":precondition", ":effect")
+DECLARATIONS = (":requirements", ":types", ":constants", ":predicates", ":functions")
+"""The sections before actions and rules."""
+
+FIELDS = (":parameters", ":precondition", ":effect")
+"""The fields of an action, in the order that most planners demand."""
 
 _OTHER_FIELDS = {
     ":vars": "variables that are not parameters",
@@ -371,8 +416,8 @@ def _field_defects(name: str, action: tuple[Sexpr, ...]) -> Iterator[Defect]:
         if key in _OTHER_FIELDS:
             message = f"action {name}: {_OTHER_FIELDS[key]} ({key}) are not supported (only classical planning is)"
             yield not_supported(f"{message}; write the action without it", place)
-        elif key not in _FIELDS:
-            message = f"action {name}: '{in_short(key)}' is not a field; write {', '.join(_FIELDS)}, each with one list"
+        elif key not in FIELDS:
+            message = f"action {name}: '{in_short(key)}' is not a field; write {', '.join(FIELDS)}, each with one list"
             yield syntax_defect(message, place)
             return  # what follows is out of step
         elif key in seen:
@@ -459,43 +504,18 @@ def reachable(start: Iterable[str], edges: Mapping[str, set[str]]) -> set[str]:
     return seen
 
 
-def circles_of(edges: Mapping[str, set[str]]) -> dict[str, frozenset[str]]:
-    """Every node of a graph that can be reached from itself, with all nodes of its strongly connected component.
+def circles_of(edges: Mapping[str, Collection[str]]) -> dict[str, frozenset[str]]:
+    """Every node of a graph that can be reached from itself, with all nodes of its strongly connected component."""
+    if not edges:
+        return {}
+    from fast_downward.translate.sccs import get_sccs_adjacency_dict
 
-    Tarjan's algorithm (1972), without recursion: the time is linear.
-    """
-    order: dict[str, int] = {}
-    low: dict[str, int] = {}
-    result: dict[str, frozenset[str]] = {}
-    component: list[str] = []
-    inside: set[str] = set()
-    for root in edges:
-        waiting = [(root, iter(edges[root]))] if root not in order else []
-        while waiting:
-            node, following = waiting[-1]
-            if node not in order:
-                order[node] = low[node] = len(order)
-                component.append(node)
-                inside.add(node)
-            for other in following:
-                if other not in order:
-                    waiting.append((other, iter(edges.get(other, ()))))
-                    break
-                if other in inside:
-                    low[node] = min(low[node], order[other])
-            else:
-                waiting.pop()
-                if waiting:
-                    low[waiting[-1][0]] = min(low[waiting[-1][0]], low[node])
-                if low[node] == order[node]:
-                    popped = [component.pop()]
-                    while popped[-1] != node:
-                        popped.append(component.pop())
-                    members = frozenset(popped)
-                    inside -= members
-                    if len(members) > 1 or node in edges.get(node, ()):
-                        result |= dict.fromkeys(members, members)
-    return result
+    nodes = dict.fromkeys(itertools.chain(edges, *edges.values()), ())
+    circles: dict[str, frozenset[str]] = {}
+    for component in get_sccs_adjacency_dict({**nodes, **edges}):
+        if len(component) > 1 or component[0] in edges.get(component[0], ()):
+            circles |= dict.fromkeys(component, frozenset(component))
+    return circles
 
 
 def _without_comments(text: str) -> str:

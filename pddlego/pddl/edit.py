@@ -1,4 +1,4 @@
-"""Edits of problems and domains: values, their JSON form, and how they are applied."""
+"""Edits of problems and domains: values, how they are applied, their JSON form, and the edit between two values."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ MAX_LINE = 200
 
 
 class _Bench:
-    """The problem while it is edited. Lives for one call of `apply_edit`."""
+    """The state of a problem during one call of `apply_edit`."""
 
     def __init__(self, problem: Problem, constants: Iterable[TypedName]) -> None:
         self.before = problem
@@ -375,6 +375,41 @@ def _is_nothing(line: str | None) -> bool:
     return line is None or line.strip().lower() in ("", "null", "none")
 
 
+# differences
+
+
+@dataclass(frozen=True)
+class Diff:
+    """The lines that were added and removed; a part that was changed is in both."""
+
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.added or self.removed)
+
+
+def diff(before: Problem, after: Problem, renamed: Mapping[str, str] | None = None) -> Diff:
+    """The difference of two problems; goals are not compared, because the goal ladder changes them.
+
+    With `renamed` (old name: new name) what only got another name counts as unchanged.
+    """
+    edit = edit_between(rename(before, Renaming(renamed)) if renamed else before, after)
+    return Diff((*edit.objects.add, *edit.init.add), (*edit.objects.delete, *edit.init.delete))
+
+
+def edit_between(before: Problem, after: Problem) -> Edit:
+    """The edit that makes `before` into `after`, without renaming: what is new is added, what is gone deleted."""
+    added_objects = tuple(str(obj) for obj in after.sorted_objects() if obj not in before.objects)
+    removed_objects = tuple(str(obj) for obj in before.sorted_objects() if obj not in after.objects)
+    added_facts = tuple(str(fact) for fact in after.sorted_facts() if fact not in before.facts)
+    removed_facts = tuple(str(fact) for fact in before.sorted_facts() if fact not in after.facts)
+    return Edit(SectionEdit(added_objects, (), removed_objects), SectionEdit(added_facts, (), removed_facts))
+
+
+# JSON
+
+
 class SectionModel(BaseModel):
     """The JSON border: empty and missing parts are allowed, a single line stands for a list of one."""
 
@@ -485,11 +520,11 @@ def read_edit(text: str, tolerant: bool = True) -> tuple[Edit, tuple[str, ...]]:
 
 
 NOT_ALONE = "there is text around the JSON object: answer with the object and nothing else"
-"""What is wrong with an answer that is more than its edit, if it is read strictly."""
+"""The error of an answer with more than an edit, if it is read strictly."""
 
 
 def _fault(error: Any) -> str:
-    """What is wrong at one place of the JSON, with the value."""
+    """The message about an error of pydantic: its location in the JSON, the reason, and the value."""
     where = ".".join(str(step)[:_MAX_SHOWN] for step in error["loc"])
     if error["type"] == "extra_forbidden" and len(error["loc"]) == 1:
         return f'{where} is outside of "objects" and "init": {_brief(error["input"])}'
@@ -556,6 +591,27 @@ def domain_text(name: str, requirements: tuple[str, ...], sections: Mapping[str,
         parts += [f"(:{section}\n    {lines})"] if lines else []
     parts += [*sections.get("rules", {}).values(), *sections.get("actions", {}).values()]
     return "\n  ".join([f"(define (domain {name})", *parts]) + ")"
+
+
+def domain_parts(domain: Domain) -> dict[str, str]:
+    """Every part of a domain by what it is, with the line that says it."""
+    parts = {f"type {supertype.name}": f"type {supertype}" for supertype in domain.supertypes}
+    parts |= {f"constant {constant.name}": f"constant {constant}" for constant in domain.constants}
+    parts |= {f"predicate {predicate.name}": f"predicate {predicate}" for predicate in domain.predicates}
+    parts |= {f"function {function.name}": f"function {function}" for function in domain.functions}
+    rules = [f"rule {rule.predicate} if {rule.condition}" for rule in domain.derived]
+    parts |= dict(zip(rules, rules, strict=True))
+    for action in domain.actions:
+        head = " ".join((action.name, *(f"{parameter.name} - {parameter.type}" for parameter in action.parameters)))
+        parts[f"action {action.name}"] = f"action ({head}) needs {action.precondition} changes {action.effect}"
+    return parts
+
+
+def domain_diff(before: Domain, after: Domain) -> Diff:
+    """What must be added to `before` and removed from it to get `after`."""
+    old, new = domain_parts(before), domain_parts(after)
+    added = tuple(line for name, line in new.items() if old.get(name) != line)
+    return Diff(added, tuple(line for name, line in old.items() if new.get(name) != line))
 
 
 def domain_edit_between(before: Domain, after: Domain) -> DomainEdit:
@@ -644,7 +700,7 @@ def _known(section: str, line: str, lines: Lines) -> list[str]:
 
 
 def _read(section: str, line: str) -> Iterator[tuple[str, str]]:
-    """What a line says: the key and the text of each of its parts; nothing where it cannot be read."""
+    """The key and the text of each definition in a line; nothing if the line cannot be read."""
     reading = read_sexprs(line)
     if reading.defects:
         return

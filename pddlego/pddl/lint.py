@@ -34,7 +34,7 @@ from pddlego.pddl.exclusive import broken_invariants, exclusive_goals
 from pddlego.pddl.problem import Problem
 from pddlego.pddl.rules import Defect, DefectKind, warning
 
-NEEDS = {
+_NEEDS = {
     "not": ":negative-preconditions",
     "or": ":disjunctive-preconditions",
     "imply": ":disjunctive-preconditions",
@@ -46,10 +46,10 @@ NEEDS = {
 
 _QUANTIFIED = ":quantified-preconditions"
 
-ADL = frozenset({":strips", ":typing", ":conditional-effects", _QUANTIFIED, *NEEDS.values()})
+ADL = frozenset({":strips", ":typing", ":conditional-effects", _QUANTIFIED, *_NEEDS.values()})
 
-IMPLIED = {
-    _QUANTIFIED: frozenset({NEEDS["exists"], NEEDS["forall"]}),
+_IMPLIED = {
+    _QUANTIFIED: frozenset({_NEEDS["exists"], _NEEDS["forall"]}),
     ":adl": ADL,
     ":ucpop": ADL | {":adl", ":domain-axioms", ":safety-constraints"},
 }
@@ -66,7 +66,7 @@ READ_REQUIREMENTS = frozenset(
 
 PDDL_REQUIREMENTS = READ_REQUIREMENTS | frozenset(
     (
-        *(*IMPLIED[":ucpop"], ":ucpop", ":action-costs", ":fluents", ":numeric-fluents", ":object-fluents", ":mdp"),
+        *(*_IMPLIED[":ucpop"], ":ucpop", ":action-costs", ":fluents", ":numeric-fluents", ":object-fluents", ":mdp"),
         *(":durative-actions", ":duration-inequalities", ":continuous-effects", ":derived-predicates", ":open-world"),
         *(":timed-initial-literals", ":preferences", ":constraints", ":time", ":action-expansions", ":rewards"),
         *(":foreach-expansions", ":dag-expansions", ":subgoal-through-axioms", ":expression-evaluation"),
@@ -76,10 +76,10 @@ PDDL_REQUIREMENTS = READ_REQUIREMENTS | frozenset(
 """Requirements that some version of PDDL knows."""
 
 
-def with_implied(requirements: Iterable[str]) -> set[str]:
+def _with_implied(requirements: Iterable[str]) -> set[str]:
     """The requirements with those that they stand for."""
     declared = set(requirements)
-    return declared.union(*(IMPLIED.get(name, ()) for name in declared))
+    return declared.union(*(_IMPLIED.get(name, ()) for name in declared))
 
 
 def domain_warnings(domain: Domain) -> tuple[Defect, ...]:
@@ -216,7 +216,7 @@ def _requirements(domain: Domain) -> Iterator[Defect]:
     for name in sorted(set(domain.requirements) - PDDL_REQUIREMENTS):
         message = f"PDDL has no requirement {name}; remove it"
         yield warning(DefectKind.UNKNOWN_REQUIREMENT, name, message)
-    declared = with_implied(domain.requirements)
+    declared = _with_implied(domain.requirements)
     if declared & {":fluents", ":numeric-fluents"}:
         declared.add(":action-costs")
     for name, reason in sorted(needed_requirements(domain).items()):
@@ -255,5 +255,5 @@ def _requirements_of(condition: Formula) -> Iterator[tuple[str, str]]:
     """The requirements of what a condition uses, each with the word that needs it."""
     for node, _ in walk(condition):
         word = word_of(node)
-        if word in NEEDS and not (isinstance(node, Not) and isinstance(node.part, Equal)):
-            yield NEEDS[word], word
+        if word in _NEEDS and not (isinstance(node, Not) and isinstance(node.part, Equal)):
+            yield _NEEDS[word], word

@@ -24,7 +24,7 @@ def to_name(text: str) -> str:
 
 
 def from_name(name: str) -> str:
-    """What the game calls the thing with the PDDL name `name`."""
+    """The words of the game for the PDDL name `name`."""
     return name.replace("_", " ")
 
 

@@ -1,4 +1,4 @@
-"""What an answer says while it is still being written: every line of an edit, or of a file, that is there in full."""
+"""The problem in an answer that is still being generated: the complete lines of an edit or of a file."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from pddlego.util.answers import spoken
 
 
 def problem_so_far(before: Problem, answer: str) -> Problem | None:
-    """The problem with what is complete of an unfinished answer; None if nothing is. Total.
+    """The problem after the complete lines of an unfinished answer; None if there are none. Total.
 
-    Of a whole file what was known stays until the file says otherwise of it: the rest is still to come.
+    The facts known before stay until a line of the file contradicts them, because the rest is still to come.
     """
     text = spoken(answer)
     start = text.lower().find("(define")

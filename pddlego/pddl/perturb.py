@@ -1,4 +1,4 @@
-"""Domains that are changed on purpose: names that say nothing, and conditions that are lost."""
+"""Perturbed domains: with meaningless names, or without some of their conditions."""
 
 from __future__ import annotations
 

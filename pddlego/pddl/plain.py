@@ -1,10 +1,13 @@
-"""The same task in fewer words: without what some planners refuse or misread, such as `(either …)` types."""
+"""The same task in fewer words: without what some planners refuse or misread, such as `(either …)` types.
+
+`plain` does what every engine needs; `write_out` is for engines that lack derived predicates.
+"""
 
 from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
@@ -14,10 +17,12 @@ from pddlego.pddl.conditions import (
     And,
     Atom,
     Change,
+    Equal,
     Exists,
     Forall,
     Formula,
     Imply,
+    Or,
     Renaming,
     TypedName,
     When,
@@ -29,8 +34,8 @@ from pddlego.pddl.conditions import (
 from pddlego.pddl.domain import Action, Domain, Function, Predicate, Rule, either, heads_of
 from pddlego.pddl.problem import Problem
 
-T = TypeVar("T")
-Head = TypeVar("Head", Predicate, Function)
+_T = TypeVar("_T")
+_Head = TypeVar("_Head", Predicate, Function)
 
 
 def plain(domain: Domain, problem: Problem) -> tuple[Domain, Problem]:
@@ -58,12 +63,12 @@ def plain(domain: Domain, problem: Problem) -> tuple[Domain, Problem]:
     return (domain if simpler == domain else replace(simpler, text=str(simpler))), stated
 
 
-def _once(items: tuple[T, ...], key: Callable[[T], str]) -> tuple[T, ...]:
+def _once(items: tuple[_T, ...], key: Callable[[_T], str]) -> tuple[_T, ...]:
     """The last item of each key, as conditions are checked by it."""
     return tuple({key(item): item for item in items}.values())
 
 
-def _with_own_names(head: Head) -> Head:
+def _with_own_names(head: _Head) -> _Head:
     """A declaration whose parameters have different names."""
     names = {parameter.name for parameter in head.parameters}
     if len(names) == len(head.parameters):
@@ -220,8 +225,7 @@ def _is_shadowed(formula: Formula, names: Iterable[str]) -> bool:
 
 def _renamed(formula: Formula, names: Iterable[str]) -> Formula:
     """The formula with a name of its own for each variable that it binds."""
-    used = {*names, *re.findall(r"\?[^\s()]+", str(formula))}
-    fresh = (name for number in itertools.count(1) if (name := f"?v{number}") not in used)
+    fresh = _fresh_variables(f"{formula} {' '.join(names)}")
 
     def renamed(node: Formula) -> Formula:
         node = with_parts(node, renamed)
@@ -231,6 +235,12 @@ def _renamed(formula: Formula, names: Iterable[str]) -> Formula:
         return replace(node, variables=own.typed(node.variables), part=own.formula(node.part))
 
     return renamed(formula)
+
+
+def _fresh_variables(text: str) -> Iterator[str]:
+    """Names of variables that are not in a text."""
+    used = {*re.findall(r"\?[^\s()]+", text)}
+    return (name for number in itertools.count(1) if (name := f"?v{number}") not in used)
 
 
 def _is_nested(effect: Formula) -> bool:
@@ -263,3 +273,76 @@ def _simple(effect: Formula, variables: tuple[TypedName, ...], condition: And) -
         case _:
             inner = When(condition, effect) if condition.parts else effect
             yield Forall(variables, inner) if variables else inner
+
+
+# derived predicates
+
+
+def write_out(domain: Domain, goal: Formula) -> tuple[Domain, Formula]:
+    """The domain and the goal with every derived atom replaced by its definition.
+
+    Raises `ValueError` for a recursive definition, which cannot be written out.
+    """
+    if domain.circles:
+        raise ValueError(f"the derived predicate {next(iter(domain.circles))} is recursive")
+    if not domain.derived:
+        return domain, goal
+    writer = _Writer(domain, goal)
+    actions = tuple(
+        replace(action, precondition=writer.condition(action.precondition, {}), effect=writer.effect(action.effect))
+        for action in domain.actions
+    )
+    without = replace(
+        domain,
+        requirements=tuple(
+            requirement
+            for requirement in domain.requirements
+            if requirement not in (":derived-predicates", ":domain-axioms")
+        ),
+        predicates=tuple(predicate for predicate in domain.predicates if predicate.name not in domain.rules),
+        actions=actions,
+        derived=(),
+    )
+    return replace(without, text=str(without)), writer.condition(goal, {})
+
+
+class _Writer:
+    """Replaces derived atoms. Bound variables of a definition get fresh names, so that none is captured."""
+
+    def __init__(self, domain: Domain, goal: Formula) -> None:
+        self.domain = domain
+        self.fresh = _fresh_variables(f"{domain} {goal}")
+
+    def effect(self, effect: Formula) -> Formula:
+        if isinstance(effect, When):
+            return replace(effect, condition=self.condition(effect.condition, {}), effect=self.effect(effect.effect))
+        return with_parts(effect, self.effect)
+
+    def condition(self, condition: Formula, names: Mapping[str, str]) -> Formula:
+        """The condition with `names` in place of its variables and definitions in place of derived atoms."""
+        if isinstance(condition, Exists | Forall) and names:
+            fresh = {variable.name: next(self.fresh) for variable in condition.variables}
+            names = {**names, **fresh}
+            variables = Renaming(fresh).typed(condition.variables)
+            return replace(condition, variables=variables, part=self.condition(condition.part, names))
+        if isinstance(condition, Atom) and condition.predicate in self.domain.rules:
+            ways = tuple(
+                self._way(rule, Renaming(names).atom(condition)) for rule in self.domain.rules[condition.predicate]
+            )
+            return ways[0] if len(ways) == 1 else Or(ways)
+        if isinstance(condition, Atom | Equal):
+            return Renaming(names).formula(condition)
+        return with_parts(condition, lambda part: self.condition(part, names))
+
+    def _way(self, rule: Rule, atom: Atom) -> Formula:
+        """One rule for the arguments of an atom; it applies only to arguments of the types that it names."""
+        parameters = rule.predicate.parameters
+        names = {parameter.name: arg for parameter, arg in zip(parameters, atom.args, strict=True)}
+        declared = self.domain.predicates_by_name[atom.predicate].parameters
+        guards: list[Formula] = []
+        for parameter, general, arg in zip(parameters, declared, atom.args, strict=True):
+            if not self.domain.is_a(general.type, parameter.type):
+                variable = next(self.fresh)
+                guards.append(Exists((TypedName(variable, parameter.type),), Equal(variable, arg)))
+        written = self.condition(rule.condition, names)
+        return And((*guards, written)) if guards else written

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from pddlego.pddl.check import check_domain, check_reading
-from pddlego.pddl.domain import Domain, DomainReading, read_domain
+from pddlego.pddl.check import MAX_DEFECTS, check_domain, check_reading
+from pddlego.pddl.domain import DECLARATIONS, FIELDS, Domain, DomainReading, read_domain
 from pddlego.pddl.lint import PDDL_REQUIREMENTS, READ_REQUIREMENTS, domain_warnings, problem_warnings
-from pddlego.pddl.problem import ProblemReading, read_problem
+from pddlego.pddl.problem import PROBLEM_SECTIONS, ProblemReading, read_problem
 from pddlego.pddl.rules import Defect, DefectKind, Position, not_supported, syntax_defect
 from pddlego.pddl.sexpr import Sexpr, at_words, place_of, placed, show
 
@@ -25,10 +25,36 @@ _REFUSED = frozenset(
 )
 """Kinds of warnings that are errors for other readers."""
 
-_DECLARATIONS = (":requirements", ":types", ":constants", ":predicates", ":functions")
-_PROBLEM = ("problem", ":domain", ":requirements", ":objects", ":init", ":goal", ":metric")
-_FIELDS = (":parameters", ":precondition", ":effect")
 _ORDER = "most planners refuse that; write"
+
+
+@dataclass(frozen=True)
+class CheckedDomain:
+    """The domain of a text, and its defects; `domain` is None if the defects make planning impossible."""
+
+    domain: Domain | None
+    defects: tuple[Defect, ...]
+
+
+def checked_domain(text: str) -> CheckedDomain:
+    """Check a domain: the defects of its syntax, else all errors, else warnings. Total."""
+    reading = read_domain(text)
+    unreadable = tuple(defect for defect in reading.defects if defect.blocking)[:MAX_DEFECTS]
+    refusals = itertools.islice(_domain_refusals(reading), MAX_DEFECTS)
+    defects = as_errors(text, unreadable or (*reading.defects, *check_domain(reading.domain), *refusals))
+    if any(defect.blocking for defect in defects):
+        return CheckedDomain(None, defects)
+    defects = as_errors(text, (*defects, *domain_warnings(reading.domain)))
+    errors = tuple(defect for defect in defects if defect.blocking)
+    return CheckedDomain(None, errors) if errors else CheckedDomain(reading.domain, defects[:MAX_DEFECTS])
+
+
+def is_sound_problem(domain: Domain, text: str) -> bool:
+    """Whether the check finds no error in the text of a problem."""
+    reading = read_problem(text)
+    if any(map(_is_error, (*check_reading(domain, reading), *problem_refusals(reading)))):
+        return False
+    return not any(map(_is_error, problem_warnings(domain, reading.problem)))
 
 
 def as_errors(text: str, defects: Iterable[Defect]) -> tuple[Defect, ...]:
@@ -40,33 +66,15 @@ def _is_error(defect: Defect) -> bool:
     return defect.blocking or defect.kind in _REFUSED
 
 
-def sound_domain(text: str) -> Domain | None:
-    """The domain in a text in which the check finds no error; None for any other text."""
-    reading = read_domain(text)
-    if any(map(_is_error, (*reading.defects, *check_domain(reading.domain), *domain_refusals(reading)))):
-        return None
-    return None if any(map(_is_error, domain_warnings(reading.domain))) else reading.domain
-
-
-def is_sound_problem(domain: Domain | None, text: str) -> bool:
-    """Whether the check finds no error in the text of a problem; without a domain, none of the text alone."""
-    reading = read_problem(text)
-    if domain is None:
-        return not reading.missing and not any(map(_is_error, (*reading.defects, *problem_refusals(reading))))
-    if any(map(_is_error, (*check_reading(domain, reading), *problem_refusals(reading)))):
-        return False
-    return not any(map(_is_error, problem_warnings(domain, reading.problem)))
-
-
-def domain_refusals(reading: DomainReading) -> Iterator[Defect]:
+def _domain_refusals(reading: DomainReading) -> Iterator[Defect]:
     """Errors in a domain that can be read here."""
     yield from _head(reading.source, "domain", 1)
     seen: set[str] = set()
     for part, place in placed(reading.source, 2):
         name = part[0] if isinstance(part, tuple) and part else ""
-        if name == "domain" or (name in seen and name in _DECLARATIONS):
+        if name == "domain" or (name in seen and name in DECLARATIONS):
             yield syntax_defect(f"section {name} appears twice, and {_ORDER} it once", place)
-        elif name in _DECLARATIONS and (later := {":action", ":derived"} & seen):
+        elif name in DECLARATIONS and (later := {":action", ":derived"} & seen):
             message = f"section {name} comes after {min(later)}, and {_ORDER} it before all actions and rules"
             yield syntax_defect(message, place)
         elif name == ":action":
@@ -86,13 +94,12 @@ def problem_refusals(reading: ProblemReading) -> Iterator[Defect]:
     last = 0
     for part, place in placed(reading.source, 1):
         name = part[0] if isinstance(part, tuple) and part else ""
-        if name not in _PROBLEM:
+        if name not in PROBLEM_SECTIONS:
             continue
-        rank = _PROBLEM.index(str(name))
+        rank = PROBLEM_SECTIONS.index(str(name))
         if rank < last and rank > 1:
-            message = (
-                f"section {name} comes after {_PROBLEM[last]}, and {_ORDER} {', '.join(_PROBLEM[1:])} in this order"
-            )
+            order = f"{', '.join(PROBLEM_SECTIONS[1:])} in this order"
+            message = f"section {name} comes after {PROBLEM_SECTIONS[last]}, and {_ORDER} {order}"
             yield syntax_defect(message, place)
         last = max(last, rank)
         if name == ":metric" and isinstance(part[-1], str):
@@ -101,26 +108,27 @@ def problem_refusals(reading: ProblemReading) -> Iterator[Defect]:
     yield from _empty_parts(reading.source)
 
 
-def _head(whole: tuple[Sexpr, ...], word: str, number: int) -> Iterator[Defect]:
+def _head(define: tuple[Sexpr, ...], word: str, number: int) -> Iterator[Defect]:
     """What is wrong with `(domain NAME)`, which must be there as part `number`."""
-    head = whole[number] if len(whole) > number else ()
+    head = define[number] if len(define) > number else ()
     if not isinstance(head, tuple) or head[:1] != (word,):
         begin = "(define (domain NAME) …" if word == "domain" else "(define (problem NAME) (:domain NAME) …"
-        yield syntax_defect(f"({word} …) is missing at the beginning; write {begin}", place_of(head) or place_of(whole))
+        message = f"({word} …) is missing at the beginning; write {begin}"
+        yield syntax_defect(message, place_of(head) or place_of(define))
 
 
 def _fields(action: Sexpr) -> Iterator[Defect]:
-    ranks = [(_FIELDS.index(str(key)), place) for key, place in list(placed(action, 2))[::2] if key in _FIELDS]
+    ranks = [(FIELDS.index(str(key)), place) for key, place in list(placed(action, 2))[::2] if key in FIELDS]
     for (before, _), (rank, place) in itertools.pairwise(ranks):
         if rank < before:
-            message = f"action {show(action[1])}: {_FIELDS[rank]} comes after {_FIELDS[before]}"
-            yield syntax_defect(f"{message}, and {_ORDER} {', '.join(_FIELDS)} in this order", place)
+            message = f"action {show(action[1])}: {FIELDS[rank]} comes after {FIELDS[before]}"
+            yield syntax_defect(f"{message}, and {_ORDER} {', '.join(FIELDS)} in this order", place)
             return
 
 
-def _requirements(whole: tuple[Sexpr, ...]) -> Iterator[Defect]:
+def _requirements(define: tuple[Sexpr, ...]) -> Iterator[Defect]:
     """Requirements that PDDL knows and other readers refuse; unknown ones are found elsewhere."""
-    for part in whole[1:]:
+    for part in define[1:]:
         if not isinstance(part, tuple) or part[:1] != (":requirements",):
             continue
         for word, place in placed(part, 1):
@@ -132,9 +140,9 @@ def _requirements(whole: tuple[Sexpr, ...]) -> Iterator[Defect]:
                 )
 
 
-def _empty_parts(whole: Sexpr) -> Iterator[Defect]:
+def _empty_parts(define: Sexpr) -> Iterator[Defect]:
     """Empty parentheses in place of a condition or an effect."""
-    stack: list[tuple[Sexpr, Position | None]] = [(whole, None)]
+    stack: list[tuple[Sexpr, Position | None]] = [(define, None)]
     while stack:
         part, _ = stack.pop()
         if not isinstance(part, tuple):

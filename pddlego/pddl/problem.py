@@ -31,8 +31,8 @@ from pddlego.pddl.conditions import (
     read_term,
     read_typed_list,
 )
-from pddlego.pddl.rules import Defect, DefectKind, PddlSyntaxError, not_supported, syntax_defect
-from pddlego.pddl.sexpr import Sexpr, place_of, placed, read_sexprs
+from pddlego.pddl.rules import Defect, DefectKind, PddlSyntaxError, not_supported, syntax_defect, warning
+from pddlego.pddl.sexpr import Sexpr, place_at, place_of, placed, read_sexprs
 from pddlego.util.text import Shown, count, natural
 
 
@@ -110,16 +110,24 @@ def rename(problem: Problem, renaming: Renaming) -> Problem:
 class ProblemReading:
     """A text read as a problem: the problem as far as it can be read, and what is wrong with the text.
 
-    `missing` are sections, `duplicates` objects that are declared twice, `negated` facts of `:init` under a `not`.
-    `source` is its expression `(define …)`; empty if it has none.
+    `missing` are sections; `slips` are objects that are declared twice and facts of `:init` under a `not`, which only
+    `parse_problem` refuses. `source` is its expression `(define …)`; empty if it has none.
     """
 
     problem: Problem
     defects: tuple[Defect, ...] = ()
     missing: tuple[str, ...] = ()
-    duplicates: tuple[TypedName, ...] = ()
-    negated: tuple[Atom, ...] = ()
+    slips: tuple[Defect, ...] = ()
     source: tuple[Sexpr, ...] = ()
+
+    def all_defects(self) -> tuple[Defect, ...]:
+        """The defects of the text, its missing sections, and its slips."""
+        return (*self.defects, *self.missing_sections(), *self.slips)
+
+    def missing_sections(self) -> Iterator[Defect]:
+        for section in self.missing:
+            message = f"section {section} is missing: add ({section} …)"
+            yield Defect(DefectKind.MISSING_SECTION, section, message)
 
 
 def parse_problem(text: str) -> Problem:
@@ -129,13 +137,7 @@ def parse_problem(text: str) -> Problem:
     `(define (problem …) …)` with objects, facts and goal. `check` compares it with a domain.
     """
     reading = read_problem(text)
-    defects = [defect for defect in reading.defects if defect.blocking]
-    defects += [syntax_defect(f"section {name} is missing") for name in reading.missing]
-    defects += [
-        syntax_defect(f"object {duplicate.name} is declared twice", duplicate.place) for duplicate in reading.duplicates
-    ]
-    advice = "in :init: leave it out, what is not listed is false"
-    defects += [syntax_defect(f"(not {atom}) {advice}", atom.place) for atom in reading.negated]
+    defects = [defect for defect in reading.all_defects() if defect.blocking or defect in reading.slips]
     if defects:
         raise PddlSyntaxError(defects)
     return reading.problem
@@ -150,24 +152,27 @@ def read_problem(text: str) -> ProblemReading:
     if word is not None:
         message = "there is text outside the parentheses of (define …): give nothing but the problem file"
         defects.append(syntax_defect(message, word))
-    whole = next((block for block in blocks if block and block[0] == "define"), None)
-    if whole is None:
+    define = next((block for block in blocks if block and block[0] == "define"), None)
+    nothing = Problem("unknown", "unknown")
+    if define is None:
         defects.append(syntax_defect("no (define (problem …) …) was found", (1, 1)))
-        nothing = Problem("unknown", "unknown")
         return ProblemReading(nothing, tuple(defects), missing=(":init", ":goal"))
     if len(blocks) > 1:
-        second = next(block for block in blocks if block is not whole)
+        second = next(block for block in blocks if block is not define)
         message = "more than one expression: give exactly one (define (problem …) …)"
-        if is_define(second, "domain") or is_define(whole, "domain"):
+        if is_define(second, "domain") or is_define(define, "domain"):
             message = "the file holds a domain and a problem; write each into a file of its own"
         defects.append(syntax_defect(message, place_of(second)))
-    if is_define(whole, "domain") and len(blocks) > 1:
-        return ProblemReading(Problem("unknown", "unknown"), tuple(defects))
-    if is_define(whole, "domain"):
-        message = "the file defines a domain, not a problem; give the problem file in its place"
-        defects.append(syntax_defect(message, place_of(whole)))
-        return ProblemReading(Problem("unknown", "unknown"), tuple(defects))
-    return _read_define(whole, defects)
+    if is_define(define, "domain"):
+        if len(blocks) == 1:
+            message = "the file defines a domain, not a problem; give the problem file in its place"
+            defects.append(syntax_defect(message, place_of(define)))
+        return ProblemReading(nothing, tuple(defects))
+    return _read_define(define, defects)
+
+
+PROBLEM_SECTIONS = ("problem", ":domain", ":requirements", ":objects", ":init", ":goal", ":metric")
+"""The sections of a problem, in the order that most planners demand."""
 
 
 def is_define(expression: tuple[Sexpr, ...], kind: str) -> bool:
@@ -188,7 +193,7 @@ def _read_define(define: tuple[Sexpr, ...], defects: list[Defect]) -> ProblemRea
             defects.append(syntax_defect(f"'{in_short(part)}' is not a section of a problem", place))
         elif part[0] in sections:
             defects.append(syntax_defect(f"section {part[0]} appears twice: write it once", place))
-        elif part[0] in ("problem", ":domain", ":objects", ":init", ":goal", ":requirements", ":metric"):
+        elif part[0] in PROBLEM_SECTIONS:
             sections[part[0]] = part
         elif part[0] in (":constraints", ":length"):
             what = "trajectory constraints" if part[0] == ":constraints" else "bounds on the length of plans"
@@ -215,12 +220,24 @@ def _read_define(define: tuple[Sexpr, ...], defects: list[Defect]) -> ProblemRea
         values=frozenset(values),
         metric=_read_metric(sections.get(":metric"), defects),
     )
+    slips = (*_repeated(objects), *(_negated(atom, atom in problem.facts) for atom in negated))
+    return ProblemReading(problem, tuple(defects), missing, slips, define)
+
+
+def _repeated(objects: Iterable[TypedName]) -> Iterator[Defect]:
     seen = Counter[TypedName]()
-    duplicates = []
     for obj in objects:
         seen[obj] += 1
-        duplicates += [obj] if seen[obj] == 2 else []
-    return ProblemReading(problem, tuple(defects), missing, tuple(duplicates), tuple(negated), define)
+        if seen[obj] == 2:
+            message = f"object {obj.name} is declared twice: once is enough"
+            yield warning(DefectKind.DUPLICATE_OBJECT, obj.name, message, obj.place)
+
+
+def _negated(atom: Atom, listed: bool) -> Defect:
+    message = f"(not {atom}) in :init: leave it out, what is not listed is false"
+    if listed:
+        message = f"{atom} is both listed and negated in :init: keep one of the two"
+    return Defect(DefectKind.NEGATED_INIT, str(atom), message, blocking=listed, place=atom.place)
 
 
 def _read_init(section: tuple[Sexpr, ...], defects: list[Defect]) -> tuple[list[Atom], list[Compare], list[Atom]]:
@@ -228,7 +245,7 @@ def _read_init(section: tuple[Sexpr, ...], defects: list[Defect]) -> tuple[list[
     facts: list[Atom] = []
     values: list[Compare] = []
     negated: list[Atom] = []
-    for item, place in placed(section, 1):
+    for index, item in enumerate(section[1:], start=1):
         match read_atom(item) or read_condition(item):
             case Atom() as atom:
                 facts.append(atom)
@@ -237,12 +254,12 @@ def _read_init(section: tuple[Sexpr, ...], defects: list[Defect]) -> tuple[list[
             case Compare("=") as value:
                 values.append(value)
             case Equal(name, value) if number(value) is not None:  # (= total-cost 0), without parentheses
-                values.append(Compare("=", Term(name, ()), Term(value), place=place))
+                values.append(Compare("=", Term(name, ()), Term(value), place=place_of(item)))
             case Unreadable(kind=DefectKind.NOT_SUPPORTED) as other:
-                defects.append(not_supported(f"in :init: {other.message}", place))
+                defects.append(not_supported(f"in :init: {other.message}", other.place))
             case _:
                 message = f"'{in_short(item)}' in :init is not a fact: write (predicate object …)"
-                defects.append(syntax_defect(message, place))
+                defects.append(syntax_defect(message, place_at(section, index)))
     return facts, values, negated
 
 
@@ -270,14 +287,14 @@ def _word(section: tuple[Sexpr, ...], default: str) -> str:
     return section[1] if len(section) > 1 and isinstance(section[1], str) else default
 
 
-MOST = 10
+_MOST = 10
 """Objects of a type, and atoms of a predicate, that are listed (Silver et al., 2024)."""
 
-INDENT = "    "
+_INDENT = "    "
 
 
 def abbreviated(problem: Problem) -> str:
-    """The problem with at most `MOST` objects of each type and atoms of each predicate, in alphabetical order.
+    """The problem with at most `_MOST` objects of each type and atoms of each predicate, in alphabetical order.
 
     `...` marks what is left out.
     """
@@ -297,6 +314,6 @@ def _some(entries: Iterable[tuple[str, str]]) -> Iterator[str]:
     """The first lines of each kind."""
     for _, group in groupby(entries, key=lambda entry: entry[0]):
         lines = [line for _, line in group]
-        yield from (INDENT + line for line in lines[:MOST])
-        if len(lines) > MOST:
-            yield f"{INDENT}..."
+        yield from (_INDENT + line for line in lines[:_MOST])
+        if len(lines) > _MOST:
+            yield f"{_INDENT}..."

@@ -1,4 +1,4 @@
-"""The rules that PDDL files are checked by, each with an id that stays: what a check names, counts and explains."""
+"""The rules that PDDL files are checked by, each with a stable id, and the defects that break them."""
 
 from __future__ import annotations
 

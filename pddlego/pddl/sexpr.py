@@ -7,16 +7,17 @@ check can report everything that is wrong with a text at once.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import repeat
+from functools import cached_property
 from typing import TypeAlias
 
 from pddlego.pddl.rules import Defect, DefectKind, Position, syntax_defect, warning
 
 Sexpr: TypeAlias = "str | tuple[Sexpr, ...]"
 
-MAX_DEPTH = 100
+_MAX_DEPTH = 100
 """Deepest nesting that is read. Real domains stay below 15; beyond this a text is an accident or an attack."""
 
 TOKEN = re.compile(r"[()]|[^\s();][^\s();?]*(?:(?:(?<=[_-])\?|\?(?![A-Za-z]))[^\s();?]*)*|;[^\r\n]*")
@@ -34,110 +35,146 @@ MAX_NUMBER = 100
 """Characters of a number: sums and common denominators of costs stay far below the 4,300 digits that Python prints."""
 
 
-class Expression(tuple[Sexpr, ...]):
-    """A list that was read from a text. `places` holds the position of its parenthesis, then those of its parts."""
+_Span: TypeAlias = tuple[int, int]
+"""The offsets in a text at which something starts and ends."""
 
-    places: list[Position]
+
+@dataclass(frozen=True)
+class Source:
+    """A text whose offsets can be converted into positions and back."""
+
+    text: str
+
+    @cached_property
+    def _lines(self) -> list[int]:
+        """The offset at which each line starts."""
+        return [0, *(match.end() for match in LINE_BREAK.finditer(self.text))]
+
+    def position(self, offset: int) -> Position:
+        line = bisect_right(self._lines, offset)
+        return line, offset - self._lines[line - 1] + 1
+
+    def offset(self, position: Position) -> int:
+        line, column = position
+        return min(self._lines[min(line, len(self._lines)) - 1] + column - 1, len(self.text))
+
+
+class Expression(tuple[Sexpr, ...]):
+    """A list that was read from `source`. `spans` holds the span of the list, then those of its parts."""
+
+    source: Source
+    spans: list[_Span]
 
 
 def place_of(part: Sexpr) -> Position | None:
     """The position of a list that was read from a text; None for a word, and for a list that code made."""
-    return part.places[0] if isinstance(part, Expression) else None
+    return part.source.position(part.spans[0][0]) if isinstance(part, Expression) else None
 
 
-def placed(part: Iterable[Sexpr], start: int = 0) -> Iterator[tuple[Sexpr, Position | None]]:
+def place_at(parts: Sequence[Sexpr], number: int) -> Position | None:
+    """The position of part `number` of a list; None if the list was not read from a text."""
+    return parts.source.position(parts.spans[number + 1][0]) if isinstance(parts, Expression) else None
+
+
+def placed(parts: Sequence[Sexpr], start: int = 0) -> Iterator[tuple[Sexpr, Position | None]]:
     """The parts of a list from number `start` on, each with its position."""
-    parts = tuple(part)[start:]
-    return zip(parts, part.places[start + 1 :] if isinstance(part, Expression) else repeat(None), strict=False)
+    return ((parts[number], place_at(parts, number)) for number in range(start, len(parts)))
 
 
 @dataclass(frozen=True)
 class SexprReading:
-    """The top-level expressions of a text in order, and its defects. `unclosed` counts missing parentheses, `extra`
-    those that close nothing. `warnings` are about variables without a space before them."""
+    """The top-level expressions of a text in order, and its defects.
+
+    `unclosed` is the number of missing closing parentheses, `extra` the offsets of those that close nothing.
+    """
 
     expressions: Expression
     defects: tuple[Defect, ...] = ()
-    warnings: tuple[Defect, ...] = ()
     unclosed: int = 0
-    extra: int = 0
+    extra: tuple[int, ...] = ()
+
+    @property
+    def warnings(self) -> Iterator[Defect]:
+        """Variables without a space before them: they are read as if there were one."""
+        source = self.expressions.source
+        for match in _GLUED.finditer(source.text):
+            if match[1] is not None:
+                message = f"there is no space before {match[1]}; write one"
+                yield warning(DefectKind.GLUED_VARIABLE, match[1], message, source.position(match.start(1)))
 
 
 def read_sexprs(text: str) -> SexprReading:
     """Read all expressions of `text`. Total: any string gives a reading.
 
     A parenthesis that is never closed is closed at the end of the text, a closing one too many is skipped, and nesting
-    deeper than `MAX_DEPTH` ends the reading; each of these is a defect.
+    deeper than `_MAX_DEPTH` ends the reading; each of these is a defect.
     """
+    source = Source(text)
     items: list[Sexpr] = []
-    places = [(1, 1)]
-    stack: list[tuple[list[Sexpr], list[Position]]] = []
-    extra: list[Position] = []
+    spans: list[_Span] = [(0, len(text))]
+    stack: list[tuple[list[Sexpr], list[_Span]]] = []
+    extra: list[int] = []
     defects: list[Defect] = []
-    for number, line in enumerate(LINE_BREAK.split(text.lower()), start=1):
-        for match in TOKEN.finditer(line):
-            token, place = match.group(), (number, match.start() + 1)
-            if token == "(":
-                if len(stack) >= MAX_DEPTH:
-                    message = f"parentheses are nested more than {MAX_DEPTH} deep: the text is read no further"
-                    return SexprReading(_expression([], [(1, 1)]), (syntax_defect(message, place),))
-                places.append(place)
-                stack.append((items, places))
-                items, places = [], [place]
-            elif token == ")":
-                if stack:
-                    whole = Expression(items)
-                    whole.places = places
-                    items, places = stack.pop()
-                    items.append(whole)
-                else:
-                    extra.append(place)
-            elif token[0] != ";":
-                items.append(token)
-                places.append(place)
-                if len(token) > MAX_NUMBER and NUMBER.match(token):
-                    message = f"a number has {len(token):,} characters; write one of at most {MAX_NUMBER}"
-                    defects.append(syntax_defect(message, place))
+    for match in TOKEN.finditer(text):
+        token = match.group()
+        if token == "(":
+            if len(stack) >= _MAX_DEPTH:
+                message = f"parentheses are nested more than {_MAX_DEPTH} deep: the text is read no further"
+                defect = syntax_defect(message, source.position(match.start()))
+                return SexprReading(_expression(Source(""), [], [(0, 0)]), (defect,))
+            stack.append((items, spans))
+            items, spans = [], [match.span()]
+        elif token == ")" and stack:
+            expression = Expression(items)
+            expression.source, expression.spans = source, spans
+            spans[0] = span = spans[0][0], match.end()
+            items, spans = stack.pop()
+            items.append(expression)
+            spans.append(span)
+        elif token == ")":
+            extra.append(match.start())
+        elif token[0] != ";":
+            items.append(token.lower())
+            spans.append(match.span())
+            if len(token) > MAX_NUMBER and NUMBER.match(token):
+                message = f"a number has {len(token):,} characters; write one of at most {MAX_NUMBER}"
+                defects.append(syntax_defect(message, source.position(match.start())))
     if extra:
-        defects.append(syntax_defect(f"unbalanced parenthesis: {len(extra)} closing one(s) too many", extra[0]))
-    unclosed, innermost = len(stack), places[0]
-    while stack:
-        whole = _expression(items, places)
-        items, places = stack.pop()
-        items.append(whole)
+        message = f"unbalanced parenthesis: {len(extra)} closing one(s) too many"
+        defects.append(syntax_defect(message, source.position(extra[0])))
+    unclosed = len(stack)
     if unclosed:
+        start = spans[0][0]
+        place = source.position(start)
+        excerpt = " ".join(LINE_BREAK.sub("\n", text[start : start + 60])[:30].split())
         message = f"unbalanced parenthesis: {unclosed} closing one(s) missing; "
-        message += f"the one opened at line {innermost[0]}, '{_excerpt(text, innermost)}' is open"
-        defects.append(syntax_defect(message, innermost))
-    return SexprReading(_expression(items, places), tuple(defects), tuple(_glued(text)), unclosed, len(extra))
+        message += f"the one opened at line {place[0]}, '{excerpt}' is open"
+        defects.append(syntax_defect(message, place))
+    while stack:
+        spans[0] = spans[0][0], len(text)
+        expression = _expression(source, items, spans)
+        items, spans = stack.pop()
+        items.append(expression)
+        spans.append(expression.spans[0])
+    return SexprReading(_expression(source, items, spans), tuple(defects), unclosed, tuple(extra))
 
 
-def _glued(text: str) -> Iterator[Defect]:
-    """Every variable that is glued to the word before it: it is read as if there were a space."""
-    for number, line in enumerate(LINE_BREAK.split(text) if "?" in text else (), start=1):
-        for match in _GLUED.finditer(line):
-            variable = match.group(1)
-            if variable is not None:
-                message = f"there is no space before {variable}; write one"
-                yield warning(DefectKind.GLUED_VARIABLE, variable, message, (number, match.start(1) + 1))
+def _expression(source: Source, items: list[Sexpr], spans: list[_Span]) -> Expression:
+    expression = Expression(items)
+    expression.source, expression.spans = source, spans
+    return expression
 
 
 def at_words(text: str, defects: Iterable[Defect]) -> Iterator[Defect]:
     """The defects, each at the word in question instead of at the parenthesis before it."""
-    lines = LINE_BREAK.split(text.lower())
+    source = Source(text)
     for defect in defects:
-        place = _find(lines, defect.word, defect.place) if defect.word and defect.place else None
-        yield replace(defect, place=place) if place else defect
-
-
-def _find(lines: list[str], word: str, start: Position) -> Position | None:
-    """The position of the first such word from `start` on."""
-    first, column = start
-    for number in range(first, len(lines) + 1):
-        for match in TOKEN.finditer(lines[number - 1], column - 1 if number == first else 0):
-            if match.group() == word:
-                return number, match.start() + 1
-    return None
+        if defect.word and defect.place:
+            tokens = TOKEN.finditer(text, source.offset(defect.place))
+            start = next((token.start() for token in tokens if token.group().lower() == defect.word), None)
+            yield defect if start is None else replace(defect, place=source.position(start))
+        else:
+            yield defect
 
 
 def show(expression: Sexpr) -> str:
@@ -145,15 +182,3 @@ def show(expression: Sexpr) -> str:
     if isinstance(expression, str):
         return expression
     return "(" + " ".join(show(part) for part in expression) + ")"
-
-
-def _expression(items: list[Sexpr], places: list[Position]) -> Expression:
-    expression = Expression(items)
-    expression.places = places
-    return expression
-
-
-def _excerpt(text: str, place: Position) -> str:
-    line, column = place
-    rest = "\n".join(LINE_BREAK.split(text)[line - 1 :])
-    return " ".join(rest[column - 1 : column + 29].split())

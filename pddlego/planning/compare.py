@@ -1,19 +1,21 @@
-"""Whether two problems of a domain say the same: equal up to the names of objects, with goals of the same meaning.
+"""Compares problems, domains and tasks, each up to the names in them.
 
-The comparison of Planetarium (Zuo et al., 2024), for any domain: goals are completed by what must be true in every
-state that reaches them, and the facts of both problems are compared as labelled graphs.
+Problems of one domain are compared as in Planetarium (Zuo et al., 2024), for any domain: goals are completed by what
+must be true in every state that reaches them, and the facts of both problems are compared as labelled graphs. Tasks of
+different domains are compared by their transition systems.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from typing import Literal
 
 from pddlego.errors import TooManyCasesError
-from pddlego.pddl import Atom, Domain, Problem
+from pddlego.pddl import Atom, Domain, Problem, same_name
 from pddlego.pddl.conditions import (
     ANY_TYPE,
     And,
@@ -34,14 +36,13 @@ from pddlego.pddl.conditions import (
     word_of,
 )
 from pddlego.pddl.costs import TOTAL_COST, counts_cost, values_of
-from pddlego.pddl.domain import Action, either
+from pddlego.pddl.domain import either
 from pddlego.pddl.exclusive import Completion
-from pddlego.planning.isomorphism import Relation, Structure, are_isomorphic
 from pddlego.planning.world import Transitions, World, transitions
 from pddlego.util.limits import Work
 
-SECONDS = 10.0
-"""Seconds in which a comparison is decided, or not at all."""
+_SECONDS = 10.0
+"""The time limit of a comparison."""
 
 _MOST_FACTS = 4_000_000
 """Facts of all states that are looked at to find what a goal implies: some 300 MB."""
@@ -50,11 +51,24 @@ _MOST_CASES = 2_000
 """Cases of a `forall` that are written out."""
 
 _MOST_WITNESSES = 5
+
 _MOST_REMOVALS = 100
 """Facts that are removed, one after the other, to find the one that makes the difference."""
 
+_MOST_STEPS = 20_000_000
+"""Names that are looked at, again in each round, unless the caller sets another bound: some seconds."""
 
-class Verdict(str, Enum):
+Relation = tuple[str, tuple[str, ...]]
+"""A labelled tuple of names, such as a fact."""
+
+_Node = tuple[int, str]
+"""A name in one of two structures."""
+
+_Literals = frozenset[tuple[Atom, bool]]
+"""Atoms, each with whether it is true."""
+
+
+class ComparisonVerdict(str, Enum):
     """How two problems compare."""
 
     SAME = "same"
@@ -70,26 +84,28 @@ class Comparison:
     a warning for the user; it does not change the verdict.
     """
 
-    verdict: Verdict
+    verdict: ComparisonVerdict
     reason: str
     only_left: tuple[str, ...] = ()
     only_right: tuple[str, ...] = ()
     note: str = ""
 
 
-def compare_problems(domain: Domain, left: Problem, right: Problem, *, seconds: float = SECONDS) -> Comparison:
-    """Compare two problems without blocking defects, in about so many seconds."""
+def compare_problems(domain: Domain, left: Problem, right: Problem, *, seconds: float = _SECONDS) -> Comparison:
+    """Compare two problems without blocking defects, in about `seconds`."""
     if counts_cost(left) != counts_cost(right):
-        return Comparison(Verdict.DIFFERENT, "only one of the problems minimizes costs")
+        return Comparison(ComparisonVerdict.DIFFERENT, "only one of the problems minimizes costs")
     problems = (left, right)
     try:
         result = _compared(
             domain, problems, *_completed_goals(domain, problems, Work(seconds=seconds / 4)), seconds / 4
         )
-        if result.verdict is Verdict.UNDECIDED:
+        if result.verdict is ComparisonVerdict.UNDECIDED:
             result = _by_states(domain, problems, result, seconds / 4)
     except TooManyCasesError:
-        result = Comparison(Verdict.UNDECIDED, f"the problems are too large to be compared within {seconds:g} s")
+        result = Comparison(
+            ComparisonVerdict.UNDECIDED, f"the problems are too large to be compared within {seconds:g} s"
+        )
     if left.domain != right.domain:
         note = f"the problems name different domains, {left.domain} and {right.domain}"
         return replace(result, note=note)
@@ -97,42 +113,42 @@ def compare_problems(domain: Domain, left: Problem, right: Problem, *, seconds: 
 
 
 def _compared(
-    domain: Domain, problems: Sequence[Problem], goals: Sequence[Literals | None], exact: bool, seconds: float
+    domain: Domain, problems: Sequence[Problem], goals: Sequence[_Literals | None], exact: bool, seconds: float
 ) -> Comparison:
-    """Compare two problems with their completed goals, which are `exact` if that is all that the goals imply."""
+    """Compare two problems with their completed goals, which are `exact` if the goals imply no other facts."""
     sides = [_Side(domain, problem, goal) for problem, goal in zip(problems, goals, strict=True)]
     if len(sides[0].objects) != len(sides[1].objects):
         counts = f"{len(sides[0].objects)} and {len(sides[1].objects)}"
-        return Comparison(Verdict.DIFFERENT, f"the numbers of objects differ: {counts}")
+        return Comparison(ComparisonVerdict.DIFFERENT, f"the numbers of objects differ: {counts}")
     work = Work(seconds=seconds)
     first, second = (side.structure(side.initial + side.wanted) for side in sides)
-    whole = are_isomorphic(first, second, work)
-    if whole:
-        return Comparison(Verdict.SAME, "equal up to the names of objects")
+    alike = are_isomorphic(first, second, work)
+    if alike:
+        return Comparison(ComparisonVerdict.SAME, "equal up to the names of objects")
     first, second = (side.structure(side.initial) for side in sides)
     initial = are_isomorphic(first, second, work)
     if initial is False:
         return _witnessed("the initial states differ", sides, "initial", work)
-    if whole is None or initial is None:
-        return Comparison(Verdict.UNDECIDED, "the objects are too similar to be paired")
+    if alike is None or initial is None:
+        return Comparison(ComparisonVerdict.UNDECIDED, "the objects are too similar to be paired")
     if goals[0] is None or goals[1] is None:
-        return Comparison(Verdict.UNDECIDED, "goals with or and exists that are not written alike")
+        return Comparison(ComparisonVerdict.UNDECIDED, "goals with or and exists that are not written alike")
     differ = _witnessed("the goals differ" if exact else "the goals are written differently", sides, "wanted", work)
-    return differ if exact else replace(differ, verdict=Verdict.UNDECIDED)
+    return differ if exact else replace(differ, verdict=ComparisonVerdict.UNDECIDED)
 
 
 def _by_states(domain: Domain, problems: Sequence[Problem], undecided: Comparison, seconds: float) -> Comparison:
-    """Compare two problems with equal initial states by the states that they reach, where these can be looked at."""
+    """Compare two problems with equal initial states by the states that reach their goals."""
     systems = []
     for problem in problems:
         work = Work(seconds=seconds)
         systems.append(transitions(domain, problem, most=_MOST_FACTS, work=work, facts=_MOST_FACTS))
-        if not systems[-1].whole:
+        if not systems[-1].complete:
             return replace(undecided, reason=f"{undecided.reason}, and there are too many states to look at")
     if len({bool(system.goals) for system in systems}) > 1:
         which = "first" if systems[0].goals else "second"
         reason = f"only the goal of the {which} problem can be reached"
-        return replace(undecided, verdict=Verdict.DIFFERENT, reason=reason)
+        return replace(undecided, verdict=ComparisonVerdict.DIFFERENT, reason=reason)
     if not systems[0].goals:
         return replace(undecided, reason=f"{undecided.reason}, and no state reaches either of them")
     written = [_literals(domain, problem) for problem in problems]
@@ -143,9 +159,9 @@ def _by_states(domain: Domain, problems: Sequence[Problem], undecided: Compariso
 
 
 def _differ(reason: str, left: Iterable[Relation], right: Iterable[Relation]) -> Comparison:
-    """A difference, shown by what only one side has."""
+    """Return a difference with the first relations that only one side has."""
     only_left, only_right = (tuple(sorted(map(_text, side))[:_MOST_WITNESSES]) for side in (left, right))
-    return Comparison(Verdict.DIFFERENT, reason, only_left, only_right)
+    return Comparison(ComparisonVerdict.DIFFERENT, reason, only_left, only_right)
 
 
 def _witnessed(reason: str, sides: Sequence[_Side], part: str, work: Work) -> Comparison:
@@ -180,7 +196,7 @@ def _witnessed(reason: str, sides: Sequence[_Side], part: str, work: Work) -> Co
 
 
 def _suspects(structure: Structure, other: Structure) -> list[Relation]:
-    """The relations between objects that no objects of the other side are like, looking at their relations only."""
+    """Return the relations whose objects have no counterparts in the other structure, judged by their own relations."""
     kinds = _kinds(structure), _kinds(other)
     theirs = Counter(_shape(relation, kinds[1]) for relation in other.relations)
     suspects = []
@@ -222,7 +238,7 @@ def _text(relation: Relation) -> str:
 class _Side:
     """One of two problems as labelled tuples."""
 
-    def __init__(self, domain: Domain, problem: Problem, goal: Literals | None) -> None:
+    def __init__(self, domain: Domain, problem: Problem, goal: _Literals | None) -> None:
         constants = {constant.name for constant in domain.constants}
         self.objects = {obj.name: obj.type for obj in problem.objects if obj.name not in constants}
         self.constants = constants
@@ -237,7 +253,7 @@ class _Side:
         self.written = self.wanted if written is None else _goal_relations(written)
 
     def structure(self, relations: Iterable[Relation]) -> Structure:
-        """The objects with some of their relations. Constants keep their names."""
+        """Return the objects with some of their relations. Constants keep their names."""
         colours = dict(self.objects) | {name: f"constant {name}" for name in self.constants}
         return Structure(colours, list(relations))
 
@@ -257,38 +273,36 @@ def _formula(condition: Formula, names: set[str]) -> Iterator[Relation]:
 # goals
 
 
-Literals = frozenset[tuple[Atom, bool]]
-"""Atoms, each with whether it is true."""
-
-
-def _completed_goals(domain: Domain, problems: Sequence[Problem], work: Work) -> tuple[Sequence[Literals | None], bool]:
-    """The goals with what they imply because facts exclude each other, and whether that is all that they imply.
+def _completed_goals(
+    domain: Domain, problems: Sequence[Problem], work: Work
+) -> tuple[Sequence[_Literals | None], bool]:
+    """Return the goals with what they imply because facts exclude each other, and whether that is all that they imply.
 
     None for a goal that is not a conjunction of literals.
     """
-    goals, exact = [], True
+    changed = {atom.predicate for action in domain.actions for atom, _ in changed_atoms(action.effect)}
+    static = {predicate.name for predicate in domain.predicates} - {*domain.rules} - changed
+    goals: list[_Literals | None] = []
+    exact = True
     for problem in problems:
         literals = _literals(domain, problem)
-        goal, total = (None, False) if literals is None else _completed(domain, problem, literals, work)
-        goals.append(goal)
-        exact &= total and not any(atom.predicate in domain.rules for atom, _ in literals or ())
+        if literals is None:
+            goals.append(None)
+            exact = False
+            continue
+        wanted = {
+            (atom, value)
+            for atom, value in literals
+            if atom.predicate not in static or (atom in problem.facts) is not value
+        }
+        completion = Completion(domain, problem, (atom for atom, value in wanted if value), work)
+        false = {(atom, value) for atom, value in wanted if not value and not completion.is_excluded(atom)}
+        goals.append(frozenset({*((atom, True) for atom in completion.true), *false}))
+        exact &= completion.is_total and not any(atom.predicate in domain.rules for atom, _ in literals)
     return goals, exact
 
 
-def _completed(domain: Domain, problem: Problem, literals: Literals, work: Work) -> tuple[Literals, bool]:
-    """The literals with what they imply because facts exclude each other, and whether that is everything."""
-    static = {predicate.name for predicate in domain.predicates} - {*domain.rules} - _changed(domain)
-    wanted = {
-        (atom, value)
-        for atom, value in literals
-        if atom.predicate not in static or (atom in problem.facts) is not value
-    }
-    completion = Completion(domain, problem, (atom for atom, value in wanted if value), work)
-    false = {(atom, value) for atom, value in wanted if not value and not completion.is_excluded(atom)}
-    return frozenset({*((atom, True) for atom in completion.true), *false}), completion.is_total
-
-
-def _literals(domain: Domain, problem: Problem) -> Literals | None:
+def _literals(domain: Domain, problem: Problem) -> _Literals | None:
     """The literals of a goal, with `forall` written out."""
     world = World(domain, problem)
     literals: set[tuple[Atom, bool]] = set()
@@ -307,16 +321,12 @@ def _literals(domain: Domain, problem: Problem) -> Literals | None:
     return frozenset(literals)
 
 
-def _implied(system: Transitions) -> Literals:
+def _implied(system: Transitions) -> _Literals:
     """What is true, and what is false, in every state that reaches the goal, of all that ever changes."""
     always, ever = frozenset.intersection(*system.states), frozenset.union(*system.states)
     reached = [system.states[number] for number in sorted(system.goals)]
     true, some = frozenset.intersection(*reached), frozenset.union(*reached)
     return frozenset({*((atom, True) for atom in true - always), *((atom, False) for atom in ever - some)})
-
-
-def _changed(domain: Domain) -> set[str]:
-    return {atom.predicate for action in domain.actions for atom, _ in changed_atoms(action.effect)}
 
 
 # domains
@@ -329,21 +339,25 @@ def compare_domains(left: Domain, right: Domain) -> Comparison:
     """
     shapes = [Counter(len(action.parameters) for action in domain.actions) for domain in (left, right)]
     if shapes[0] != shapes[1]:
-        heads = [tuple(sorted(_head(action) for action in domain.actions)) for domain in (left, right)]
+        heads = [
+            sorted(str(Atom(action.name, tuple(item.name for item in action.parameters))) for action in domain.actions)
+            for domain in (left, right)
+        ]
         reason = "the numbers of actions, or of their parameters, differ"
-        return Comparison(Verdict.DIFFERENT, reason, heads[0][:_MOST_WITNESSES], heads[1][:_MOST_WITNESSES])
+        only_left, only_right = (tuple(names[:_MOST_WITNESSES]) for names in heads)
+        return Comparison(ComparisonVerdict.DIFFERENT, reason, only_left, only_right)
     if left == right:
-        return Comparison(Verdict.SAME, "equal up to names and order")
+        return Comparison(ComparisonVerdict.SAME, "equal up to names and order")
     try:
-        if are_isomorphic(_DomainStructure(left).structure, _DomainStructure(right).structure, Work(seconds=SECONDS)):
-            return Comparison(Verdict.SAME, "equal up to names and order")
+        if are_isomorphic(_DomainStructure(left).structure, _DomainStructure(right).structure, Work(seconds=_SECONDS)):
+            return Comparison(ComparisonVerdict.SAME, "equal up to names and order")
     except TooManyCasesError:
-        return Comparison(Verdict.UNDECIDED, f"the domains are too large to be compared within {SECONDS:g} s")
-    return Comparison(Verdict.UNDECIDED, "the domains are not written alike; whether they mean the same is not known")
-
-
-def _head(action: Action) -> str:
-    return str(Atom(action.name, tuple(parameter.name for parameter in action.parameters)))
+        return Comparison(
+            ComparisonVerdict.UNDECIDED, f"the domains are too large to be compared within {_SECONDS:g} s"
+        )
+    return Comparison(
+        ComparisonVerdict.UNDECIDED, "the domains are not written alike; whether they mean the same is not known"
+    )
 
 
 class _DomainStructure:
@@ -432,3 +446,190 @@ class _DomainStructure:
 
     def _name(self, name: str, scope: dict[str, str]) -> str:
         return scope.get(name) or f"constant {name}"
+
+
+# tasks
+
+
+Equivalence = Literal["same", "different", "no reachable goal", "too large"]
+"""How two tasks compare. No reachable goal: they are alike as far as their steps go, but show no goals to compare."""
+
+
+def equivalence(left: tuple[Domain, Problem], right: tuple[Domain, Problem], most: int = 2_000) -> Equivalence:
+    """Compare two small tasks, of up to `most` states each, up to renaming.
+
+    States are compared by the actions that are applicable and the states that these lead to, not by their facts: the
+    domains may have different predicates. Steps that change nothing count.
+    """
+    one, other = transitions(*left, most=most), transitions(*right, most=most)
+    if not (one.complete and other.complete):
+        larger, smaller = (other, one) if one.complete else (one, other)
+        return "different" if smaller.complete and len(larger.states) > len(smaller.states) else "too large"
+    same: Equivalence = "same" if one.goals else "no reachable goal"
+    if _same_by_names(one, other):
+        return same
+    try:
+        isomorphic = are_isomorphic(_structure(one), _structure(other))
+    except TooManyCasesError:
+        return "too large"
+    if isomorphic is None:
+        return "too large"
+    return same if isomorphic else "different"
+
+
+def _same_by_names(one: Transitions, other: Transitions) -> bool:
+    """Whether the same steps, by action and objects, lead through both systems to goals at the same time."""
+    if len(one.states) != len(other.states):
+        return False
+    left, right = _by_label(one), _by_label(other)
+    waiting, matched = deque([(0, 0)]), {0: 0}
+    while waiting:
+        here, there = waiting.popleft()
+        if (here in one.goals) != (there in other.goals) or left[here].keys() != right[there].keys():
+            return False
+        for label, following in left[here].items():
+            wanted = right[there][label]
+            if following not in matched:
+                matched[following] = wanted
+                waiting.append((following, wanted))
+            elif matched[following] != wanted:
+                return False
+    return len(set(matched.values())) == len(other.states)
+
+
+def _by_label(transitions: Transitions) -> list[dict[tuple[str, ...], int]]:
+    edges: list[dict[tuple[str, ...], int]] = [{} for _ in transitions.states]
+    for start, step, end in transitions.edges:
+        edges[start][tuple(part.replace("_", "-") for part in (step.action, *step.args))] = end
+    return edges
+
+
+def _structure(transitions: Transitions) -> Structure:
+    """The states without what is true in them: which is the first, which are goals, and what leads to what."""
+    colours = {str(number): f"{number == 0} {number in transitions.goals}" for number in range(len(transitions.states))}
+    times = Counter((str(start), str(end)) for start, _, end in transitions.edges)
+    return Structure(colours, [(f"{number} steps", pair) for pair, number in times.items()])
+
+
+def named_alike(domain: Domain, name: str) -> str | None:
+    """The action of a domain that is called so, as far as spelling lets it: `pick-up` and `pick_up` are one."""
+    exact = name if name in domain.actions_by_name else None
+    return exact or next((action.name for action in domain.actions if same_name(action.name, name)), None)
+
+
+# labelled structures
+
+
+@dataclass(frozen=True)
+class Structure:
+    """Names with colours, and labelled tuples of names. A name in a tuple that has no colour stands for itself."""
+
+    colours: dict[str, str]
+    relations: list[Relation]
+
+
+def are_isomorphic(left: Structure, right: Structure, work: Work | None = None) -> bool | None:
+    """Whether two structures are equal up to the names that have colours; None if that could not be decided.
+
+    Colours are refined until they are stable (1-dimensional Weisfeiler-Leman); then objects that look alike are paired
+    one by one. If no pair fits, the structures differ, unless an earlier choice of a pair may be to blame. Raises
+    `TooManyCasesError` if that takes more than `work`.
+    """
+    if Counter(label for label, _ in left.relations) != Counter(label for label, _ in right.relations):
+        return False
+    graph = _Refinement(work or Work(_MOST_STEPS), left, right)
+    if not graph.refine(graph.nodes):
+        return False
+    chosen = False
+    while (alike := graph.smallest_class()) is not None:
+        first = next(node for node in alike if node[0] == 0)
+        saved = dict(graph.colours)
+        for second in (node for node in alike if node[0] == 1):
+            if graph.pair(first, second):
+                break
+            graph.colours = dict(saved)
+        else:
+            return None if chosen else False
+        chosen = True
+    return True if graph.agrees() else (None if chosen else False)
+
+
+class _Refinement:
+    """Two structures side by side; a node is a side and a name."""
+
+    def __init__(self, work: Work, *sides: Structure) -> None:
+        self.work = work
+        self.sides = sides
+        self.nodes = [(side, name) for side, structure in enumerate(sides) for name in structure.colours]
+        first: dict[str, int] = {}
+        self.colours: dict[_Node, int] = {}
+        self.around: dict[_Node, list[tuple[str, int, tuple[_Node | str, ...]]]] = defaultdict(list)
+        for side, structure in enumerate(sides):
+            for name, colour in structure.colours.items():
+                self.colours[side, name] = first.setdefault(colour, len(first))
+            for label, args in structure.relations:
+                nodes = tuple((side, arg) if arg in structure.colours else arg for arg in args)
+                for place, node in enumerate(nodes):
+                    if not isinstance(node, str):
+                        self.around[node].append((label, place, nodes))
+        self.next = len(first)
+
+    def refine(self, dirty: Iterable[_Node]) -> bool:
+        """Refine the colours around some nodes until they are stable; False if the sides differ in a colour."""
+        waiting = set(dirty)
+        while waiting:
+            classes = self._classes()
+            keys: dict[_Node, tuple[object, ...]] = {node: self._key(node) for node in waiting}
+            changed: set[_Node] = set()
+            for colour in {self.colours[node] for node in waiting}:
+                members = classes[colour]
+                groups: dict[object, list[_Node]] = defaultdict(list)
+                for node in members:
+                    groups[keys[node] if node in keys else self._key(node)].append(node)
+                if any(2 * sum(side for side, _ in group) != len(group) for group in groups.values()):
+                    return False
+                for group in sorted(groups.values(), key=len)[:-1]:
+                    for node in group:
+                        self.colours[node] = self.next
+                    self.next += 1
+                    changed.update(group)
+            waiting = {other for node in changed for other in self._neighbours(node)}
+        return True
+
+    def _classes(self) -> dict[int, list[_Node]]:
+        """Return the nodes of each colour."""
+        self.work.spend(len(self.colours))
+        classes: dict[int, list[_Node]] = defaultdict(list)
+        for node, colour in self.colours.items():
+            classes[colour].append(node)
+        return classes
+
+    def _neighbours(self, node: _Node) -> set[_Node]:
+        return {other for _, _, nodes in self.around[node] for other in nodes if not isinstance(other, str)}
+
+    def _key(self, node: _Node) -> tuple[object, ...]:
+        """What a node sees: the labels around it, and the colours of the other names there."""
+        colours = self.colours
+        seen = [
+            (label, place, tuple(other if isinstance(other, str) else colours[other] for other in nodes))
+            for label, place, nodes in self.around[node]
+        ]
+        return tuple(sorted(seen))
+
+    def smallest_class(self) -> list[_Node] | None:
+        """The fewest nodes of one colour, two or more on each side."""
+        return min((nodes for nodes in self._classes().values() if len(nodes) > 2), key=len, default=None)
+
+    def pair(self, first: _Node, second: _Node) -> bool:
+        """Take two nodes for the same; False if they cannot be."""
+        self.colours[first] = self.colours[second] = self.next
+        self.next += 1
+        return self.refine({first, second} | self._neighbours(first) | self._neighbours(second))
+
+    def agrees(self) -> bool:
+        """Whether the pairs of nodes with one colour carry every relation of one side over to the other."""
+        other = {colour: name for (side, name), colour in self.colours.items() if side == 1}
+        names = {name: other[colour] for (side, name), colour in self.colours.items() if side == 0}
+        left, right = self.sides
+        carried = Counter((label, tuple(names.get(arg, arg) for arg in args)) for label, args in left.relations)
+        return carried == Counter(right.relations)

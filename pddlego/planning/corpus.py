@@ -20,7 +20,7 @@ _VERDICTS = {
 }
 """What planners said that say something about a problem, and not about a text that they could not read."""
 
-KNOWN = (*_VERDICTS, "", "semantic error", "syntax error", "none, no message", "n/a", "segfault")
+RECORDED_VERDICTS = (*_VERDICTS, "", "semantic error", "syntax error", "none, no message", "n/a", "segfault")
 """All verdicts that are recorded; with those that are not in `_VERDICTS` nothing is compared."""
 
 

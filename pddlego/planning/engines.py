@@ -1,27 +1,40 @@
-"""The planners by name: which engines a planner tries, in which order and for how long."""
+"""The engines: which ones a planning call tries, in which order and for how long, and how each one is run.
+
+Each solver returns a plan, or None if no plan exists. It raises `PlanningError`, or `MemoryError`.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import io
 import math
+import os
 import signal
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
 
-from pddlego.pddl import Domain, Problem
-from pddlego.planning.ground import OutOfTimeError
-from pddlego.planning.result import Plan, Search
+from pddlego.pddl import Atom, Domain, Problem, conjuncts
+from pddlego.pddl.conditions import ANY_TYPE, Compare, Not, Term
+from pddlego.pddl.costs import TOTAL_COST, counts_cost
+from pddlego.pddl.domain import Predicate, Rule
+from pddlego.pddl.plain import plain
+from pddlego.pddl.problem import without
+from pddlego.planning.ground import PlanningError, ground, translating, translator_task
+from pddlego.planning.result import Plan, PlanStatus, PlanStep, Search
+from pddlego.util.children import in_a_fork
 
 Solver = Callable[[Domain, Problem, Search, float], "Plan | None"]
-"""Returns a plan, or None if no plan exists, within so many seconds (which may be infinite).
-
-Raises `NotPlannableError` for what the engine cannot express, and the other errors of `pddlego.planning.ground`.
-"""
+"""Its last argument is the time limit in seconds, which may be infinite."""
 
 ENGINES = ("auto", "pyperplan", "fast-downward", "mimir", "graphplan")
 
-HEAD_START = 0.3
+_HEAD_START = 0.3
 """CPU seconds for which `auto` tries pyperplan: enough for small problems, where compiled engines start slower.
 
 CPU time, so that a busy machine does not change which engine finds the plan.
@@ -38,44 +51,40 @@ class Attempt:
 
 
 def attempts(search: Search, seconds: float) -> list[Attempt]:
-    """The attempts of a planning call that may take so many seconds.
+    """Return the attempts of a planning call that may take `seconds`.
 
     The first one that finds a plan, or proves that none exists, ends the call. `auto` begins with pyperplan, goes on
     with the best compiled engine that is installed, and ends with pyperplan, in case that one cannot read the problem.
     """
     engines = ("fast-downward",) if search.is_optimal else ("fast-downward", "mimir")
     compiled = next((name for name in engines if not missing(name)), None)
+    solvers: dict[str, Solver] = {"fast-downward": _solve_downward, "mimir": _solve_mimir}
     if search.engine != "auto" or compiled is None:
         engine = "pyperplan" if search.engine == "auto" else search.engine
         # The process ends a search in Python, which would slow it down to look at the clock itself.
-        return [Attempt(engine, _solver(engine), math.inf if engine == "pyperplan" else seconds)]
-    head = [Attempt("pyperplan", solve_strips, HEAD_START)] if hasattr(signal, "setitimer") else []
-    left = max(0.1, seconds - HEAD_START * len(head))
-    # What the compiled engine cannot read, pyperplan may be able to plan with.
-    return [*head, Attempt(compiled, _solver(compiled), left), Attempt("pyperplan", solve_strips)]
+        limit = math.inf if engine == "pyperplan" else seconds
+        return [Attempt(engine, solvers.get(engine, solve_strips), limit)]
+    head = [Attempt("pyperplan", solve_strips, _HEAD_START)] if hasattr(signal, "setitimer") else []
+    left = max(0.1, seconds - _HEAD_START * len(head))
+    return [*head, Attempt(compiled, solvers[compiled], left), Attempt("pyperplan", solve_strips)]
 
 
 def missing(engine: str) -> list[str]:
-    """The packages that an engine needs and that are not installed."""
+    """Return the packages that an engine needs and that are not installed."""
     needed = {"fast-downward": "up_fast_downward", "mimir": "pymimir"}.get(engine)
     return [needed] if needed and find_spec(needed) is None else []
 
 
-def _solver(engine: str) -> Solver:
-    if engine == "fast-downward":
-        from pddlego.planning.downward import solve_downward
+def _half_of(seconds: float) -> float:
+    """Return the time for one of two searches: 5 minutes if there is no limit."""
+    return seconds / 2 if math.isfinite(seconds) else 300.0
 
-        return solve_downward
-    if engine == "mimir":
-        from pddlego.planning.mimir import solve_mimir
 
-        return solve_mimir
-    return solve_strips
+# pyperplan
 
 
 def solve_strips(domain: Domain, problem: Problem, search: Search, seconds: float) -> Plan | None:
     """Ground with Fast Downward's translator and search with pyperplan."""
-    from pddlego.planning.ground import ground
     from pddlego.planning.search import find_plan
 
     with _at_most(seconds) if math.isfinite(seconds) else contextlib.nullcontext():
@@ -85,10 +94,10 @@ def solve_strips(domain: Domain, problem: Problem, search: Search, seconds: floa
 
 @contextlib.contextmanager
 def _at_most(seconds: float) -> Iterator[None]:
-    """Raise `OutOfTimeError` in this thread, which must be the main one, after so many seconds of CPU time."""
+    """Interrupt this thread, which must be the main one, after so many seconds of CPU time. Raises `PlanningError`."""
 
     def end(number: int, frame: object) -> None:
-        raise OutOfTimeError
+        raise PlanningError(status=PlanStatus.TIMEOUT)
 
     before = signal.signal(signal.SIGVTALRM, end)
     signal.setitimer(signal.ITIMER_VIRTUAL, seconds, 0.1)  # again and again: Python ignores an error in a destructor
@@ -97,3 +106,188 @@ def _at_most(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.signal(signal.SIGVTALRM, before)
+
+
+# Fast Downward: the translator's task is piped into the compiled search of the extra `fast-downward`
+
+_LAMA = (
+    "let(l, eval_modify_costs(landmark_sum(lm_reasonable_orders_hps(lm_rhw()), pref=false), cost_type=one), "
+    "let(h, eval_modify_costs(ff(), cost_type=one), "
+    "lazy_greedy([h, l], preferred=[h, l], cost_type=one, reopen_closed=false)))"
+)
+_LAZY_FF = "let(h, eval_modify_costs(ff(), cost_type=one), lazy_greedy([h], preferred=[h], cost_type=one))"
+"""Searches for any plan, whatever its cost: the first one of LAMA, and the same without landmarks."""
+
+_PLAN = Path("sas_plan")
+
+# Exit codes of the search
+_PROVEN_UNSOLVABLE = (10, 11)
+_OUT_OF_MEMORY = (20, 22, 24)
+_OUT_OF_TIME = 23
+_UNSUPPORTED = 34
+
+_MAX_COST = 2**31 - 1
+
+_MAX_ACTION_COST = _MAX_COST // 1_000
+"""The search adds costs in 32 bits: sums of this many steps must not wrap around, which looks like a dead end."""
+
+_TOO_DEAR = f"Fast Downward cannot minimize costs above {_MAX_ACTION_COST:,}; fractions are multiplied first"
+
+
+def _solve_downward(domain: Domain, problem: Problem, search: Search, seconds: float) -> Plan | None:
+    """Find a plan, of least cost if `search` is optimal.
+
+    A search that is not optimal has two configurations, each with half of the time. Writes the plan to the working
+    directory, so two calls must not share one.
+    """
+    began = time.monotonic()
+    task, costs = _translated(domain, problem, search)
+    seconds = max(0.1, seconds - (time.monotonic() - began))
+    if search.is_optimal:
+        code = _run(task, "astar(lmcut())", seconds)
+        if code == _UNSUPPORTED:  # LM-cut has no conditional effects and no derived predicates
+            code = _run(task, "astar(blind())", seconds)
+    else:
+        code = _run(task, _LAMA, _half_of(seconds))
+        if code not in (0, *_PROVEN_UNSOLVABLE):
+            code = _run(task, _LAZY_FF, _half_of(seconds))
+    if code == 0:
+        lines = _PLAN.read_text(encoding="utf-8").splitlines()
+        steps = tuple(line for line in lines if not line.startswith(";"))
+        # Where a sum is too large for the search, it wraps around and the plan may not be the cheapest.
+        if search.is_optimal and sum(costs[step] for step in steps) + max(costs.values(), default=0) > _MAX_COST:
+            raise PlanningError(_TOO_DEAR)
+        return Plan(tuple(map(PlanStep.read, steps)))
+    if code in _PROVEN_UNSOLVABLE:
+        return None
+    if code == _OUT_OF_TIME:
+        raise PlanningError(status=PlanStatus.TIMEOUT)
+    if code in _OUT_OF_MEMORY:
+        raise MemoryError
+    message = f"Fast Downward ended without a plan and without a proof (exit code {code})"
+    raise PlanningError(message, PlanStatus.CRASHED)
+
+
+def _translated(domain: Domain, problem: Problem, search: Search) -> tuple[bytes, Mapping[str, int]]:
+    """Return the task in the format of Fast Downward's search, and the cost of each operator there.
+
+    Costs that are too large for the search are divided by their greatest common divisor, or left out where the search
+    is not optimal and ignores them.
+    """
+    from fast_downward.translate import main
+
+    with translating():
+        task = main.pddl_to_sas(translator_task(*plain(domain, problem)))
+    highest = max((operator.cost for operator in task.operators), default=0)
+    if highest > _MAX_ACTION_COST:
+        divisor = math.gcd(*(operator.cost for operator in task.operators))
+        if search.is_optimal and highest // divisor > _MAX_ACTION_COST:
+            raise PlanningError(_TOO_DEAR)
+        for operator in task.operators:
+            operator.cost = operator.cost // divisor if search.is_optimal else 1
+    text = io.StringIO()
+    task.output(text)
+    return text.getvalue().encode(), {operator.name: operator.cost for operator in task.operators}
+
+
+def _run(task: bytes, configuration: str, seconds: float) -> int:
+    """Search, and return the exit code."""
+    spec = find_spec("up_fast_downward")
+    folders = spec.submodule_search_locations if spec else None
+    path = Path(folders[0], "downward", "builds", "release", "bin", "downward") if folders else None
+    command = [str(path), "--search", configuration, "--internal-plan-file", str(_PLAN)]
+    _PLAN.unlink(missing_ok=True)
+    limit = seconds if math.isfinite(seconds) else None
+    try:
+        return subprocess.run(command, input=task, stdout=subprocess.DEVNULL, timeout=limit, check=False).returncode
+    except subprocess.TimeoutExpired:
+        return _OUT_OF_TIME
+
+
+# mimir: a compiled planner (`pymimir`) that works on the lifted task and knows derived predicates and costs
+
+_GOAL = "the-goal-is-reached"
+
+_REQUIREMENTS = (":typing", ":adl", ":derived-predicates", ":action-costs")
+"""mimir refuses a requirement that is used and not listed, and accepts one that is listed and not used."""
+
+
+def _solve_mimir(domain: Domain, problem: Problem, search: Search, seconds: float) -> Plan | None:
+    """Find a plan by lazy greedy search with preferred operators.
+
+    FF guides the search in the first half of the time, and the additive heuristic in the second. The grounded search of
+    mimir is not used, because its plans differ from process to process, nor the A* of 0.13, because it overlooks goals.
+    """
+    if search.is_optimal:
+        raise PlanningError(f"mimir has no optimal search, and {search} is one; try fast-downward")
+    texts = _mimir_texts(domain, problem)
+    if not hasattr(os, "fork"):
+        return _solved_by_mimir(texts, seconds)
+    return in_a_fork(partial(_solved_by_mimir, texts, seconds), (PlanningError,))
+
+
+def _solved_by_mimir(texts: tuple[str, str], seconds: float) -> Plan | None:
+    from pymimir.advanced import formalism
+    from pymimir.advanced.search import AddHeuristic, FFHeuristic, LiftedGrounder
+
+    try:
+        parser = formalism.Parser(texts[0], "domain", formalism.ParserOptions())
+        task = parser.parse_problem(texts[1], "problem", formalism.ParserOptions())
+        grounder = LiftedGrounder(task)
+        try:
+            return _lazy_greedy(task, FFHeuristic.create(grounder), _half_of(seconds))
+        except PlanningError as error:
+            if error.status is not PlanStatus.TIMEOUT:
+                raise
+            return _lazy_greedy(task, AddHeuristic.create(grounder), _half_of(seconds))
+    except RuntimeError as error:
+        raise PlanningError(f"mimir cannot read it ({' '.join(str(error).split())})") from error
+
+
+def _lazy_greedy(task: Any, heuristic: Any, seconds: float) -> Plan | None:
+    from pymimir.advanced import search
+
+    lifted = search.LiftedOptions(search.LiftedKPKCOptions(search.SymmetryPruning.OFF))
+    context = search.SearchContext.create(task, search.SearchContextOptions(lifted))
+    options = search.GBFSLazyOptions()
+    options.max_time_in_ms = int(seconds * 1000)
+    result = search.find_solution_gbfs_lazy(context, heuristic, options)
+    if result.status in (search.SearchStatus.UNSOLVABLE, search.SearchStatus.EXHAUSTED):
+        return None
+    if result.status is search.SearchStatus.OUT_OF_TIME:
+        raise PlanningError(status=PlanStatus.TIMEOUT)
+    if result.status is not search.SearchStatus.SOLVED:
+        message = f"mimir ended with {result.status.name.lower().replace('_', ' ')}"
+        raise PlanningError(message, PlanStatus.CRASHED)
+    return Plan(tuple(PlanStep.read(str(step.to_string_for_plan(task))) for step in result.plan.get_actions()))
+
+
+def _mimir_texts(domain: Domain, problem: Problem) -> tuple[str, str]:
+    """Write the domain and the problem as mimir reads them."""
+    domain, problem = plain(domain, without(problem, domain.constants))
+    domain, problem = _with_plain_goal(domain, problem)
+    types = tuple(supertype for supertype in domain.supertypes if supertype.name != ANY_TYPE)
+    domain_text = str(replace(domain, name="domain", requirements=_REQUIREMENTS, supertypes=types))
+    values = frozenset(value for value in problem.values if value.left != TOTAL_COST)
+    if TOTAL_COST.head in domain.functions_by_name:
+        values |= {Compare("=", TOTAL_COST, Term("0"))}
+    metric = problem.metric if counts_cost(problem) else None
+    return domain_text, str(replace(problem, name="problem", domain="domain", values=values, metric=metric))
+
+
+def _with_plain_goal(domain: Domain, problem: Problem) -> tuple[Domain, Problem]:
+    """Return the task with a conjunction of literals as its goal: any other goal becomes a derived predicate.
+
+    A rule may name objects, so these become constants of the domain.
+    """
+    literals = (part.part if isinstance(part, Not) else part for part in conjuncts(problem.goal))
+    if all(isinstance(part, Atom) for part in literals):
+        return domain, problem
+    reached = Predicate(_GOAL, ())
+    domain = replace(
+        domain,
+        constants=(*domain.constants, *problem.sorted_objects()),
+        predicates=(*domain.predicates, reached),
+        derived=(*domain.derived, Rule(reached, problem.goal)),
+    )
+    return domain, replace(problem, objects=frozenset(), goal=Atom(_GOAL))

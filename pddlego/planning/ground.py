@@ -22,6 +22,7 @@ from pddlego.pddl.costs import counts_cost, integral
 from pddlego.pddl.plain import plain
 from pddlego.pddl.problem import without
 from pddlego.pddl.sexpr import Sexpr, read_sexprs
+from pddlego.planning.result import PlanStatus
 from pddlego.util.text import natural
 
 _MAX_VARIANTS = 5_000
@@ -30,24 +31,23 @@ _MAX_VARIANTS = 5_000
 _GOAL_FACT = "(goal-reached)"
 GOAL_STEP = "(reach-goal)"
 
-Literal = tuple[str, bool]
-Conjunction = frozenset[Literal]
+_Literal = tuple[str, bool]
+_Conjunction = frozenset[_Literal]
 
 
-class NotPlannableError(Exception):
-    """The domain or problem says something that cannot be grounded; the message names it."""
+class PlanningError(Exception):
+    """An engine ended without a plan and without a proof that none exists; `status` says how.
 
+    `INVALID`: the engine cannot express something, which the message names. `CRASHED`: the engine failed. `TIMEOUT`:
+    another engine may find a plan. `BOUND`: longer plans were not looked for.
+    """
 
-class EngineFailedError(Exception):
-    """The engine broke down; the problem may be sound."""
+    def __init__(self, message: str = "", status: PlanStatus = PlanStatus.INVALID) -> None:
+        super().__init__(message, status)
+        self.message, self.status = message, status
 
-
-class OutOfTimeError(Exception):
-    """The engine used the time that it was allowed; another one may find a plan."""
-
-
-class BoundError(Exception):
-    """The engine looked no further than it was allowed to; the message says how far."""
+    def __str__(self) -> str:
+        return self.message
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def ground(domain: Domain, problem: Problem, relevant: bool = True) -> GroundTas
 
     Operators that cannot contribute to the goal are left out, if only the `relevant` ones are wanted.
 
-    The problem has no blocking defects (see `check`). Raises `NotPlannableError` for what the translator rejects and
+    The problem has no blocking defects (see `check`). Raises `PlanningError` for what the translator rejects and
     for what cannot be compiled into STRIPS. Redirects standard output while it works, because the translator prints:
     not for use in a process with threads that print.
     """
@@ -215,18 +215,18 @@ def _schema(domain: str, goal: Formula, named: tuple[str, ...]) -> tuple[Any, li
 
 @contextlib.contextmanager
 def translating() -> Iterator[None]:
-    """Discard what the translator prints, and turn what it raises into `NotPlannableError`."""
+    """Discard what the translator prints, and turn what it raises into `PlanningError`."""
     from fast_downward.translate.pddl_parser.parse_error import ParseError
 
     try:
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             yield
     except (ParseError, SystemExit) as error:
-        raise NotPlannableError(" ".join(str(error).split())) from error
+        raise PlanningError(" ".join(str(error).split())) from error
     except KeyError as error:
-        raise NotPlannableError(f"{error.args[0]!r} is used but not declared (is it a type?)") from error
+        raise PlanningError(f"{error.args[0]!r} is used but not declared (is it a type?)") from error
     except (StopIteration, IndexError, ValueError, AssertionError, AttributeError, TypeError) as error:
-        raise NotPlannableError(f"the translator cannot read it ({type(error).__name__} {error})") from error
+        raise PlanningError(f"the translator cannot read it ({type(error).__name__} {error})") from error
 
 
 def _problem_lists(problem: Problem) -> Any:
@@ -256,7 +256,7 @@ def _name(action: Any) -> str:
     return str(action.name).replace(" )", ")")
 
 
-def _literal(literal: Any) -> Literal:
+def _literal(literal: Any) -> _Literal:
     return _text(literal), not literal.negated
 
 
@@ -264,10 +264,10 @@ class _Compiler:
     """Turns grounded actions with derived atoms and conditional effects into STRIPS operators."""
 
     def __init__(self, axioms: Iterable[Any]) -> None:
-        self.rules: dict[str, list[list[Literal]]] = defaultdict(list)
+        self.rules: dict[str, list[list[_Literal]]] = defaultdict(list)
         for axiom in axioms:
             self.rules[_text(axiom.effect)].append([_literal(literal) for literal in axiom.condition])
-        self.known: dict[Literal, tuple[Conjunction, ...]] = {}
+        self.known: dict[_Literal, tuple[_Conjunction, ...]] = {}
         self.open: set[str] = set()
 
     def compile(self, initial: set[str], actions: Sequence[Any], goal: Iterable[Any]) -> GroundTask:
@@ -297,10 +297,10 @@ class _Compiler:
         facts = facts.union(*(operator.preconditions | operator.adds | operator.deletes for operator in operators))
         return GroundTask(facts, start, wanted, tuple(operators))
 
-    def _variants(self, action: Any) -> list[tuple[str, Conjunction, frozenset[str], frozenset[str]]]:
+    def _variants(self, action: Any) -> list[tuple[str, _Conjunction, frozenset[str], frozenset[str]]]:
         """The STRIPS operators of one ground action: one for each way its conditions can be true."""
         name = _name(action)
-        grouped: dict[tuple[Literal, ...], tuple[set[str], set[str]]] = {}
+        grouped: dict[tuple[_Literal, ...], tuple[set[str], set[str]]] = {}
         for effects, which in ((action.add_effects, 0), (action.del_effects, 1)):
             for condition, atom in effects:
                 key = tuple(sorted({_literal(literal) for literal in condition}))
@@ -322,16 +322,15 @@ class _Compiler:
             drafts = self._bounded(split, name)
         return [(name, condition, adds, deletes) for condition, adds, deletes in drafts]
 
-    def _ways(self, literal: Literal) -> tuple[Conjunction, ...]:
+    def _ways(self, literal: _Literal) -> tuple[_Conjunction, ...]:
         """The ways in which a literal can be true, over atoms that are not derived."""
         fact, positive = literal
         if fact not in self.rules:
             return (frozenset({literal}),)
         if literal not in self.known:
             if fact in self.open:
-                raise NotPlannableError(
-                    f"{fact} is derived from itself, which pyperplan cannot plan with: use fast-downward or mimir"
-                )
+                what = f"{fact} is derived from itself, which pyperplan cannot plan with"
+                raise PlanningError(f"{what}: use fast-downward or mimir")
             self.open.add(fact)
             bodies = [self._conjoin(self._ways(literal) for literal in body) for body in self.rules[fact]]
             either = tuple(dict.fromkeys(way for ways in bodies for way in ways))
@@ -339,14 +338,14 @@ class _Compiler:
             self.open.discard(fact)
         return self.known[literal]
 
-    def _negate(self, ways: Iterable[Conjunction]) -> tuple[Conjunction, ...]:
+    def _negate(self, ways: Iterable[_Conjunction]) -> tuple[_Conjunction, ...]:
         """The ways in which none of `ways` is true: one literal of each must be false."""
         falsified = ([frozenset({(fact, not positive)}) for fact, positive in sorted(way)] for way in ways)
         return self._conjoin(falsified)
 
-    def _conjoin(self, choices: Iterable[Iterable[Conjunction]]) -> tuple[Conjunction, ...]:
+    def _conjoin(self, choices: Iterable[Iterable[_Conjunction]]) -> tuple[_Conjunction, ...]:
         """All consistent conjunctions that take one way from each choice; supersets of another are dropped."""
-        conjunctions: list[Conjunction] = [frozenset()]
+        conjunctions: list[_Conjunction] = [frozenset()]
         for ways in choices:
             options = list(ways)
             joined = list(
@@ -362,17 +361,17 @@ class _Compiler:
 
     def _bounded(self, items: list[Any], what: str) -> list[Any]:
         if len(items) > _MAX_VARIANTS:
-            raise NotPlannableError(f"{what} has more than {_MAX_VARIANTS} ways to be true: simplify its or/forall")
+            raise PlanningError(f"{what} has more than {_MAX_VARIANTS} ways to be true: simplify its or/forall")
         return items
 
 
-def _minimal(ways: list[Conjunction]) -> list[Conjunction]:
+def _minimal(ways: list[_Conjunction]) -> list[_Conjunction]:
     """Drop every way that another way implies. Quadratic, so only where it is cheap."""
     if len(ways) > 200:
         return ways
     return [way for way in ways if not any(other < way for other in ways)]
 
 
-def _plain(literal: Literal) -> str:
+def _plain(literal: _Literal) -> str:
     fact, positive = literal
     return fact if positive else f"(not {fact})"

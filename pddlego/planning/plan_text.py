@@ -15,6 +15,7 @@ from itertools import pairwise
 
 from pddlego.pddl import Defect, Domain, PddlSyntaxError, Problem
 from pddlego.pddl.rules import Position, syntax_defect
+from pddlego.pddl.sexpr import Source
 from pddlego.planning.result import Plan, PlanStep
 from pddlego.util.answers import reasoning
 from pddlego.util.text import count, one_line
@@ -22,15 +23,11 @@ from pddlego.util.text import count, one_line
 
 @dataclass(frozen=True)
 class PlanReading:
-    """A plan, and the position of each of its steps in the text.
-
-    `note` says what was skipped, and `skipped` is the position of the first such line; empty and None if nothing was.
-    """
+    """A plan, and the position of each of its steps in the text. `note` says what was skipped; empty if nothing was."""
 
     plan: Plan
     places: tuple[Position, ...]
     note: str = ""
-    skipped: Position | None = None
 
 
 def read_plan(text: str, domain: Domain, problem: Problem) -> PlanReading:
@@ -162,7 +159,7 @@ class _Reader:
         self.arities = {action.name: len(action.parameters) for action in domain.actions}
         self.objects = {obj.name for obj in (*domain.constants, *problem.objects)}
         self.predicates = domain.predicates_by_name
-        self._newlines = [match.start() for match in re.finditer("\n", self.text)]
+        self._place = Source(self.text).position
         self._lines: list[int] = []
         opened = self.text.rfind("(")
         tail = self.text[opened:].rstrip()
@@ -190,7 +187,7 @@ class _Reader:
         parallel = len(times) == len(found) and any(one == other for one, other in pairwise(times))
         plan = Plan(tuple(one.step for one in found if one.step is not None), tuple(times) if parallel else ())
         places = tuple(self._place(one.offset) for one in found)
-        return PlanReading(plan, places, "; ".join(notes), skipped[0] if skipped else None)
+        return PlanReading(plan, places, "; ".join(notes))
 
     # parts of the text
 
@@ -328,10 +325,6 @@ class _Reader:
         place = self._place(offset)
         quoted = one_line(self.text[offset : offset + 200].splitlines()[0], 60)
         return syntax_defect(f"line {place[0]}, '{quoted}', is not an action: write (action object …)", place)
-
-    def _place(self, offset: int) -> Position:
-        line = bisect.bisect_left(self._newlines, offset)
-        return line + 1, offset - (self._newlines[line - 1] if line else -1)
 
 
 _JSON_STEP = re.compile(

@@ -7,7 +7,6 @@ import math
 import os
 import queue
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -23,9 +22,8 @@ from pddlego.pddl import Domain, Problem
 from pddlego.planning.engines import ENGINES, missing
 from pddlego.planning.graphplan.values import AdviceQuestion, Graphplan, GraphTask, SearchMoment
 from pddlego.planning.result import Planner, PlanResult, PlanStatus, Search
-from pddlego.planning.solve import OUT_OF_MEMORY
-from pddlego.planning.worker import NO_MEMORY, Job, receive, send
-from pddlego.util.children import for_children, start_python
+from pddlego.planning.worker import NO_MEMORY, OUT_OF_MEMORY, Job, receive, send
+from pddlego.util.children import for_children, kill_group, start_python
 from pddlego.util.limits import Deadline
 from pddlego.util.text import suggestion
 
@@ -136,7 +134,7 @@ class ProcessPlanner:
                 raise
 
     def _gone(self, problem: Problem, expired: bool, timeout: float, seconds: float) -> PlanResult:
-        """What it means that the process has ended instead of answering."""
+        """The result of a call whose process has ended instead of answering."""
         # It closed its pipe, so it is ending: its own exit code says why, if we do not kill it first.
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=_ENDING)
@@ -189,13 +187,8 @@ class ProcessPlanner:
 
     def _signal(self) -> None:
         """Kill the process with all its children, unless it was waited for: its number may be another's by then."""
-        if self._waited:
-            return
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            if hasattr(os, "killpg"):
-                os.killpg(self._process.pid, signal.SIGKILL)
-            else:
-                self._process.kill()
+        if not self._waited:
+            kill_group(self._process.pid)
 
     def _kill(self) -> None:
         self._signal()
@@ -268,9 +261,7 @@ def make_planner(engine: str | None, timeout: float, memory: int) -> ProcessPlan
     """Start a planner. Raises `UsageError` for an unknown engine, missing packages, and impossible limits."""
     if engine is not None and engine not in ENGINES:
         reason = f"The planners are {', '.join(ENGINES)}."
-        raise UsageError(
-            f"Unknown planner '{engine}'", reason, suggestion(engine, ENGINES, "Choose one with --planner.")
-        )
+        raise UsageError(f"Unknown planner '{engine}'", reason, suggestion(engine, ENGINES, "Choose another planner."))
     packages = missing(engine) if engine else []
     if packages:
         extra = "pip install 'pddlego[fast-downward]'" if engine == "fast-downward" else "pip install pymimir"
@@ -280,6 +271,6 @@ def make_planner(engine: str | None, timeout: float, memory: int) -> ProcessPlan
         reason = f"The time is {timeout} seconds, the memory {memory} MiB."
         raise UsageError("The limits of the planner are not possible", reason, "Use 0 for no limit.")
     if 0 < memory < _MIN_MEMORY:
-        reason = f"The planner itself needs about {_MIN_MEMORY} MiB; --planner-memory is {memory}."
-        raise UsageError("--planner-memory is too small", reason, "Increase it, or use 0 for no limit.")
+        what, reason = f"A planner memory of {memory} MiB is too small", f"The planner needs about {_MIN_MEMORY} MiB."
+        raise UsageError(what, reason, "Increase the memory, or use 0 for no limit.")
     return ProcessPlanner(engine, timeout, memory)

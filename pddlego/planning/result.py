@@ -1,8 +1,7 @@
-"""What a planner is asked and what it answers."""
+"""The arguments and the results of a planning call."""
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,7 +28,7 @@ class PlanStatus(str, Enum):
 
 
 NOTHING_THERE = "nothing that the goal speaks of is known yet"
-"""What is said of a goal that is true because there is nothing to do it with."""
+"""The message about a goal that is true because no object is of a type that it quantifies over."""
 
 
 @dataclass(frozen=True)
@@ -73,8 +72,8 @@ class Plan(Shown):
 class PlanResult:
     """The result of one planning call. `plan` is set if and only if the status is `solved`; `seconds` is wall time.
 
-    `engine` found the plan, or had the last word. `cost` is the plan's: the sum of its action costs if the problem asks
-    for a plan of little cost, else the number of its steps.
+    `engine` found the plan, or was tried last. `cost` is that of the plan: the sum of its action costs if the problem
+    asks for a plan of little cost, else the number of its steps.
     """
 
     status: PlanStatus
@@ -138,11 +137,6 @@ class Search:
 
     def __str__(self) -> str:
         return f"{self.algorithm}({self.heuristic})" if self.heuristic else self.algorithm
-
-
-def half_of(seconds: float) -> float:
-    """The time of the first of two attempts. Without a limit it is 5 minutes."""
-    return seconds / 2 if math.isfinite(seconds) else 300.0
 
 
 LEAST_COST = Search("astar", "lmcut")

@@ -11,9 +11,8 @@ from typing import Any
 from pddlego.errors import PddlegoError
 from pddlego.pddl import Domain, PddlSyntaxError, Problem, check, parse_domain, parse_problem
 from pddlego.pddl.check import check_domain
-from pddlego.pddl.derived import recursive_predicate, write_out
 from pddlego.pddl.names import is_name
-from pddlego.pddl.plain import plain
+from pddlego.pddl.plain import plain, write_out
 from pddlego.pddl.problem import without
 
 _REQUIREMENTS = (":typing", ":adl", ":action-costs")
@@ -37,9 +36,8 @@ def to_unified(domain: Domain, problem: Problem) -> Any:
     from pyparsing import ParseBaseException
     from unified_planning.exceptions import UPException
 
-    circle = recursive_predicate(domain)
-    if circle:
-        reason = f"The derived predicate {circle} is recursive, and it has no derived predicates."
+    if domain.circles:
+        reason = f"The derived predicate {next(iter(domain.circles))} is recursive, and it has no derived predicates."
         raise ExchangeError("unified-planning cannot hold the problem", reason, "Write the domain without it.")
     readable, problem = plain(domain, without(problem, domain.constants))
     readable, goal = write_out(readable, problem.goal)

@@ -1,11 +1,15 @@
 """Executes a plan on a problem, step by step, independently of the engine that found it.
 
-Says at which step what was missing, in the wording of repair advice, and what is true after each step.
+A fault names the step and what it needs, in the wording of repair advice. Steps at the same time must not interfere, as
+PDDL 2.1 defines it (Fox and Long 2003, definition 12): two actions interfere if one adds or deletes an atom that a
+condition of the other mentions, or deletes an atom that the other adds. Without interference every order of the actions
+has the same result.
 """
 
 from __future__ import annotations
 
 import itertools
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -15,23 +19,35 @@ from operator import itemgetter
 
 from pddlego.errors import TooManyCasesError
 from pddlego.pddl import Atom, Domain, Problem
-from pddlego.pddl.conditions import And, Exists, Forall, Formula, Imply, Not, Or, Renaming
-from pddlego.planning.interference import interference
+from pddlego.pddl.conditions import (
+    ANY_TYPE,
+    And,
+    Exists,
+    Forall,
+    Formula,
+    Imply,
+    Not,
+    Or,
+    Renaming,
+    Scope,
+    When,
+    atoms_of,
+    walk,
+)
+from pddlego.pddl.domain import Action
 from pddlego.planning.result import Plan, PlanStep
 from pddlego.planning.world import World
 from pddlego.util.limits import Work
 from pddlego.util.text import nearest
 
-MOST = 20
+_MOST_PIECES = 20
 """Alternatives, or things to do, that are listed at most: a condition over all objects may have thousands."""
-
-INDENT = "    "
 
 Binding = Mapping[str, str]
 
 
 def advice(world: World, condition: Formula, state: AbstractSet[Atom], binding: Binding, wanted: bool = True) -> str:
-    """What to change so that `condition` is as `wanted` in `state`; empty if it is already."""
+    """Say what to change so that `condition` is as `wanted` in `state`; empty if it is already."""
     if world.holds(condition, state, binding) is wanted:
         return ""
     match condition:
@@ -51,15 +67,15 @@ def advice(world: World, condition: Formula, state: AbstractSet[Atom], binding: 
 
 
 def _joined(advice: Iterable[str], all_of: bool) -> str:
-    """Several pieces of advice as one: each of them is to be followed, or one of them is enough."""
-    pieces = list(dict.fromkeys(itertools.islice(filter(None, advice), MOST + 1)))
-    if len(pieces) == 1:
-        return pieces[0]
-    more = ["…"] if len(pieces) > MOST else []
-    word = "and" if all_of else "or"
-    lines = [piece.replace("\n", f"\n{INDENT}") for piece in (*pieces[:MOST], *more)]
-    text = f"\n{INDENT}{word} ".join(lines)
-    return f"(Follow {'each' if all_of else 'one'} of:\n{INDENT}{text}\n)" if pieces else ""
+    """Join pieces of advice: each of them is to be followed, or one of them is enough."""
+    pieces = list(dict.fromkeys(itertools.islice(filter(None, advice), _MOST_PIECES + 1)))
+    if len(pieces) < 2:
+        return "".join(pieces)
+    more = ["…"] if len(pieces) > _MOST_PIECES else []
+    indent = "    "
+    lines = [piece.replace("\n", f"\n{indent}") for piece in (*pieces[:_MOST_PIECES], *more)]
+    text = f"\n{indent}{'and' if all_of else 'or'} ".join(lines)
+    return f"(Follow {'each' if all_of else 'one'} of:\n{indent}{text}\n)"
 
 
 class FaultKind(str, Enum):
@@ -78,9 +94,9 @@ class FaultKind(str, Enum):
 
 @dataclass(frozen=True)
 class PlanFault:
-    """What is wrong with a plan: at which `step`, the `time`-th from 0 (None for the goal); `advice` fixes it.
+    """What is wrong with a plan, and `advice` to fix it, which may have several lines or be empty.
 
-    Only preconditions and goals have advice, which may have several lines.
+    `time` is the index of the `step`; both are None if the goal is not reached.
     """
 
     kind: FaultKind
@@ -94,16 +110,19 @@ class PlanFault:
 
 
 def validate(domain: Domain, problem: Problem, plan: Plan, work: Work | None = None) -> PlanFault | None:
-    """Execute a plan and return what is wrong with it; None if it works and reaches the goal.
+    """Execute a plan and return its first fault; None if it works and reaches the goal.
 
     Total for problems without blocking defects (see `check`). A plan that takes more than `work` to execute has a fault
     of the kind `TOO_LARGE`.
     """
     world, state = World(domain, problem, work), set(problem.facts)
-    for first, steps in _happenings(plan):
+    times, first = plan.times or range(len(plan)), 0
+    for _, group in itertools.groupby(zip(times, plan.steps, strict=True), key=itemgetter(0)):
+        steps = [step for _, step in group]
         fault = _executed(world, steps, first, state)
         if fault is not None:
             return fault
+        first += len(steps)
     try:
         world.work.renew()
         if world.holds(problem.goal, state, {}):
@@ -122,9 +141,12 @@ def _executed(world: World, steps: Sequence[PlanStep], first: int, state: set[At
             fault = _wrong_step(world, step, time, state)
             if fault is not None:
                 return fault
-        fault = _interfering(world, steps, first, state) if len(steps) > 1 else None
-        if fault is not None:
-            return fault
+        pair = interference(world, steps, state) if len(steps) > 1 else None
+        if pair is not None:
+            one, other, atom = pair
+            step, time = steps[other], first + other
+            what = f"{step} at time {time} interferes with {steps[one]}, which has the same time: both concern {atom}"
+            return PlanFault(FaultKind.INTERFERENCE, what, "(Give them different times)", time, step)
         changes = [world.changes(step, state) for step in steps]  # in any order, as they do not interfere
     except TooManyCasesError as error:
         what = f"{error.part or f'{step} at time {time}'} has too many cases to look at"
@@ -136,44 +158,15 @@ def _executed(world: World, steps: Sequence[PlanStep], first: int, state: set[At
 
 
 def _advice(world: World, condition: Formula, state: AbstractSet[Atom], binding: Binding) -> str:
-    """What to change so that a condition is true; empty if there are too many cases to say."""
+    """Say what to change so that a condition is true; empty if there are too many cases to say."""
     try:
         return advice(world, condition, state, binding)
     except TooManyCasesError:
         return ""
 
 
-def _happenings(plan: Plan) -> Iterator[tuple[int, tuple[PlanStep, ...]]]:
-    """The steps that are executed at the same time, with the index of the first."""
-    times = plan.times or range(len(plan))
-    first = 0
-    for _, group in itertools.groupby(zip(times, plan.steps, strict=True), key=itemgetter(0)):
-        steps = tuple(step for _, step in group)
-        yield first, steps
-        first += len(steps)
-
-
-def _interfering(world: World, steps: Sequence[PlanStep], first: int, state: AbstractSet[Atom]) -> PlanFault | None:
-    """The fault of applicable steps at the same time of which two interfere."""
-    pair = interference(world, steps, state)
-    if pair is None:
-        return None
-    step, time = steps[pair.second], first + pair.second
-    what = (
-        f"{step} at time {time} interferes with {steps[pair.first]}, which has the same time: both concern {pair.atom}"
-    )
-    return PlanFault(FaultKind.INTERFERENCE, what, "(Give them different times)", time, step)
-
-
-def plan_cost(domain: Domain, problem: Problem, plan: Plan) -> float:
-    """The cost of a plan that works: its action costs if the problem minimizes them, else its number of steps."""
-    world = World(domain, problem)
-    cost = sum((world.cost(step) for step in plan.steps), Fraction(0))
-    return int(cost) if cost.denominator == 1 else float(cost)
-
-
 def _wrong_step(world: World, step: PlanStep, time: int, state: AbstractSet[Atom]) -> PlanFault | None:
-    """What is wrong with a step: its action, its objects or their types whatever is true, or its precondition."""
+    """Return the fault of a step: its action, its objects or their types, its precondition, or its cost."""
 
     def fault(kind: FaultKind, what: str, remedy: str = "") -> PlanFault:
         return PlanFault(kind, what, remedy, time, step)
@@ -206,14 +199,123 @@ def _wrong_step(world: World, step: PlanStep, time: int, state: AbstractSet[Atom
     return None
 
 
+def plan_cost(domain: Domain, problem: Problem, plan: Plan) -> float:
+    """Return the cost of a plan that works: its action costs if the problem minimizes them, else its length."""
+    world = World(domain, problem)
+    cost = sum((world.cost(step) for step in plan.steps), Fraction(0))
+    return int(cost) if cost.denominator == 1 else float(cost)
+
+
 def goal_holds(domain: Domain, problem: Problem, work: Work | None = None) -> bool:
     """Whether the goal is true in the initial state. Raises `TooManyCasesError` if that takes more than `work`."""
     return World(domain, problem, work).holds(problem.goal, problem.facts, {})
 
 
 def speaks_of_nothing(domain: Domain, problem: Problem, work: Work | None = None) -> bool:
-    """Whether the goal is true only because nothing that it speaks of is there: `(forall (?i - item) …)` of no item.
+    """Whether the goal is true only because no object is of a type that it quantifies over.
 
     Raises `TooManyCasesError` if that takes more than `work`.
     """
     return World(domain, problem, work).is_vacuous(problem.goal, problem.facts, {})
+
+
+# steps at the same time
+
+
+@dataclass(frozen=True)
+class _Mention:
+    """An atom in a condition of an action, with the types of the variables that quantifiers bind in it."""
+
+    predicate: str
+    args: tuple[str, ...]
+    types: tuple[tuple[str, str], ...]
+
+    def key(self, binding: Mapping[str, str]) -> tuple[str, ...]:
+        """Return the arguments that no quantifier binds."""
+        quantified = dict(self.types)
+        return tuple(binding.get(arg, arg) for arg in self.args if arg not in quantified)
+
+
+_Changers = dict[int, Atom]
+"""The indices of steps, with an atom that each changes. Two are enough: at most one of them is a given step."""
+
+
+def interference(world: World, steps: Sequence[PlanStep], state: AbstractSet[Atom]) -> tuple[int, int, Atom] | None:
+    """Return the indices of two steps that interfere if all are executed in `state`, and an atom that both concern.
+
+    Each step is applicable in `state`. None if no steps interfere.
+    """
+    added: dict[Atom, _Changers] = {}
+    deleted: list[tuple[Atom, int]] = []
+    changed: dict[str, list[tuple[Atom, int]]] = defaultdict(list)
+    for number, step in enumerate(steps):
+        adds, deletes = world.changes(step, state)
+        deleted += [(atom, number) for atom in deletes - adds]
+        for atom in adds:
+            _note(added.setdefault(atom, {}), atom, number)
+        for atom in adds | deletes:
+            changed[atom.predicate].append((atom, number))
+    for atom, number in deleted:
+        other = _other(number, added.get(atom, {}))
+        if other is not None:
+            return min(number, other), max(number, other), atom
+    actions = {step.action: world.domain.actions_by_name[step.action] for step in steps}
+    mentions = {name: _mentions(world.domain, action) for name, action in actions.items()}
+    tables = {
+        mention: _table(world, mention, changed[mention.predicate]) for own in mentions.values() for mention in own
+    }
+    for number, step in enumerate(steps):
+        binding = world.binding(step)
+        for mention in mentions[step.action]:
+            changers = tables[mention].get(mention.key(binding), {})
+            other = _other(number, changers)
+            if other is not None:
+                return min(number, other), max(number, other), changers[other]
+    return None
+
+
+def _note(changers: _Changers, atom: Atom, number: int) -> None:
+    if len(changers) < 2:
+        changers.setdefault(number, atom)
+
+
+def _other(number: int, changers: _Changers) -> int | None:
+    return next((changer for changer in changers if changer != number), None)
+
+
+def _table(world: World, mention: _Mention, changed: Sequence[tuple[Atom, int]]) -> dict[tuple[str, ...], _Changers]:
+    """Group the steps that change atoms of a mention by the arguments that no quantifier binds."""
+    table: dict[tuple[str, ...], _Changers] = defaultdict(dict)
+    for atom, number in changed:
+        bound = dict(zip(mention.args, atom.args, strict=True))
+        consistent = tuple(bound[name] for name in mention.args) == atom.args
+        if consistent and all(world.domain.is_a(world.types[bound[name]], kind) for name, kind in mention.types):
+            _note(table[mention.key(bound)], atom, number)
+    return table
+
+
+def _mentions(domain: Domain, action: Action) -> Iterable[_Mention]:
+    """Return the atoms in the precondition and in the conditions of conditional effects, each once."""
+    conditions: list[tuple[Formula, Scope]] = [(action.precondition, {})]
+    conditions += [(node.condition, scope) for node, scope in walk(action.effect) if isinstance(node, When)]
+    atoms = ((node, types) for part, scope in conditions for node, types in walk(part, scope) if isinstance(node, Atom))
+    return dict.fromkeys(mention for atom, types in atoms for mention in _mentioned(domain, atom, types))
+
+
+def _mentioned(domain: Domain, atom: Atom, types: Scope) -> Iterator[_Mention]:
+    """Yield the atom; if it is derived, every atom of the predicates that its rules use, directly or indirectly."""
+    if atom.predicate not in domain.rules:
+        own = tuple((arg, types[arg]) for arg in dict.fromkeys(atom.args) if arg in types)
+        yield _Mention(atom.predicate, atom.args, own)
+        return
+    waiting, seen = [atom.predicate], {atom.predicate}
+    while waiting:
+        for rule in domain.rules[waiting.pop()]:
+            for name in sorted({used.predicate for used in atoms_of(rule.condition)} - seen):
+                seen.add(name)
+                if name in domain.rules:
+                    waiting.append(name)
+                    continue
+                arity = len(domain.predicates_by_name[name].parameters)
+                names = tuple(f"?{number}" for number in range(arity))
+                yield _Mention(name, names, tuple((variable, ANY_TYPE) for variable in names))

@@ -14,23 +14,38 @@ import pickle
 import signal
 import sys
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from pddlego.pddl import Problem, parse_domain
+from pddlego.errors import TooManyCasesError
+from pddlego.pddl import Domain, Problem, check, parse_domain
+from pddlego.pddl.check import check_domain
 from pddlego.planning.engines import Attempt, attempts
 from pddlego.planning.graphplan.values import GraphSearch, TaskKind
-from pddlego.planning.result import PlanResult, PlanStatus, Search
-from pddlego.planning.solve import OUT_OF_MEMORY, solve
+from pddlego.planning.ground import PlanningError
+from pddlego.planning.result import NOTHING_THERE, PlanResult, PlanStatus, Search
+from pddlego.planning.validate import FaultKind, goal_holds, plan_cost, speaks_of_nothing, validate
 from pddlego.util.children import die_with, limit_memory
+from pddlego.util.limits import Work
+
+_MOST_DEFECTS = 5
+"""The maximum number of defects of a domain in a message."""
+
+OUT_OF_MEMORY = "the planner ran out of memory: the problem has too many states, or too many objects"
+
+TOO_DEEP = "a condition is nested too deeply, or a derived fact follows from too long a chain"
+
+NO_MEMORY = 77
+"""The exit status of a planning process that has no memory left to answer."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """What a planning process is asked: the text of the domain, the problem, how to search, for how many seconds.
+    """A planning call: the text of the domain, the problem, the search and the time limit.
 
     With a `graph` Graphplan plans, whatever the engine.
     """
@@ -42,9 +57,6 @@ class Job:
     graph: GraphSearch | None = None
     task: TaskKind = "relevant"
 
-
-NO_MEMORY = 77
-"""The exit status of a process that had no memory left even to say so."""
 
 _domain = lru_cache(maxsize=8)(parse_domain)
 
@@ -89,8 +101,16 @@ def main() -> None:
         os._exit(NO_MEMORY)
 
 
+def _preload(engine: str) -> None:
+    """Import the modules of the first call, while the game engine is still starting."""
+    if engine == "graphplan":
+        import pddlego.planning.graphplan.search
+    elif engine in ("auto", "pyperplan"):
+        import pddlego.planning.search  # noqa: F401
+
+
 def _tell(answers: BinaryIO, value: object) -> tuple[str, ...]:
-    """Send something that is not the end of a job, and receive what is answered."""
+    """Send a value that does not end the job, and receive the answer to it."""
     send(answers, value)
     return cast("tuple[str, ...]", receive(sys.stdin.buffer))
 
@@ -99,7 +119,7 @@ def _answer(job: Job, tell: Callable[[object], tuple[str, ...]]) -> PlanResult:
     if job.graph is not None:
         from pddlego.planning.graphplan.search import graph_solver
 
-        tries = [Attempt("graphplan", graph_solver(job.graph, job.task == "whole", tell))]
+        tries = [Attempt("graphplan", graph_solver(job.graph, job.task == "relevant", tell))]
     else:
         tries = attempts(job.search, job.seconds)
     # Python itself may fail without memory, and then says "error return without exception set".
@@ -109,9 +129,67 @@ def _answer(job: Job, tell: Callable[[object], tuple[str, ...]]) -> PlanResult:
     return PlanResult(PlanStatus.MEMORY, job.problem.goal, message=OUT_OF_MEMORY)
 
 
-def _preload(engine: str) -> None:
-    """Load what the first call needs, while the game engine is still starting."""
-    if engine == "graphplan":
-        import pddlego.planning.graphplan.search
-    elif engine in ("auto", "pyperplan"):
-        import pddlego.planning.search  # noqa: F401
+def solve(domain: Domain, problem: Problem, search: Search, tries: Sequence[Attempt]) -> PlanResult:
+    """Plan for `problem.goal`: the first attempt that finds a plan, or proves that none exists, ends the call.
+
+    Every plan is executed on the problem before it is returned. Nothing here counts its work: the process is killed in
+    time. Raises `MemoryError`.
+    """
+    started = time.perf_counter()
+    result = _before_planning(domain, problem)
+    if result is None:
+        for attempt in tries:
+            result = replace(_attempted(domain, problem, search, attempt), engine=attempt.engine)
+            if result.status in (PlanStatus.SOLVED, PlanStatus.UNSOLVABLE):
+                break
+    assert result is not None
+    return replace(result, seconds=time.perf_counter() - started)
+
+
+def _before_planning(domain: Domain, problem: Problem) -> PlanResult | None:
+    """Return the result of a call that needs no planning; None if the call needs planning."""
+    defects = [defect.message for defect in check(domain, problem) if defect.blocking]
+    if domain.unstratified is not None:
+        defects.append(f"derived predicate {domain.unstratified} follows from its own negation")
+    if defects:
+        return PlanResult(PlanStatus.INVALID, problem.goal, message="; ".join(defects))
+    try:
+        if not goal_holds(domain, problem, Work()):
+            return None
+        vacuous = speaks_of_nothing(domain, problem, Work())
+    except (RecursionError, TooManyCasesError):
+        return PlanResult(PlanStatus.INVALID, problem.goal, message=TOO_DEEP)
+    message = NOTHING_THERE if vacuous else "the goal is already true in the initial state"
+    return PlanResult(PlanStatus.ALREADY_TRUE, problem.goal, message=message)
+
+
+def _attempted(domain: Domain, problem: Problem, search: Search, attempt: Attempt) -> PlanResult:
+    """Run one attempt, and validate its plan."""
+
+    def failed(status: PlanStatus, message: str) -> PlanResult:
+        return PlanResult(status, problem.goal, message=message)
+
+    with contextlib.suppress(MemoryError, SystemError):  # Python without memory may say either
+        try:
+            plan = attempt.solver(domain, problem, search, attempt.seconds)
+            fault = validate(domain, problem, plan, Work()) if plan is not None else None
+        except PlanningError as error:
+            message = error.message
+            if error.status is PlanStatus.INVALID:
+                # The engine names a chain of its own steps; our check names the place and the fix.
+                own = "; ".join(defect.message for defect in check_domain(domain)[:_MOST_DEFECTS] if defect.blocking)
+                message = own or message
+            elif error.status is PlanStatus.TIMEOUT:
+                message = f"no plan within {attempt.seconds:.3g} s"
+            return failed(error.status, message)
+        except RecursionError:
+            return failed(PlanStatus.INVALID, TOO_DEEP)
+        if plan is None:
+            return failed(PlanStatus.UNSOLVABLE, "no sequence of actions reaches the goal from what is known")
+        if fault is None:
+            return PlanResult(PlanStatus.SOLVED, problem.goal, plan, cost=plan_cost(domain, problem, plan))
+        if fault.kind is FaultKind.TOO_LARGE:
+            return failed(PlanStatus.INVALID, TOO_DEEP)
+        return failed(PlanStatus.CRASHED, f"the plan found does not work: {fault}")
+    # Not in a handler: as long as there is an error, everything that the search had found is still in use.
+    return failed(PlanStatus.MEMORY, OUT_OF_MEMORY)

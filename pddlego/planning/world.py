@@ -1,4 +1,4 @@
-"""What PDDL means: when a condition is true in a state, and what an effect makes of it (closed world, full ADL)."""
+"""The semantics of PDDL: when a condition is true in a state, and how an effect changes it (closed world, full ADL)."""
 
 from __future__ import annotations
 
@@ -29,34 +29,32 @@ from pddlego.pddl.conditions import (
     required_atoms,
 )
 from pddlego.pddl.costs import action_cost, counts_cost, values_of
-from pddlego.pddl.derived import circles
 from pddlego.pddl.domain import Action, Rule
 from pddlego.planning.result import PlanStep
 from pddlego.util.limits import Work
 
 WorldState = frozenset[Atom]
 
-MOST_CASES = 1_000_000
+_MOST_CASES = 1_000_000
 """Conditions, and cases of their variables, that a `World` looks at unless it is given other `work`: about a second."""
 
 SECONDS = 15.0
-"""Seconds that executing a plan may take, whose steps may have `MOST_CASES` each."""
+"""Seconds that executing a plan may take, whose steps may have `_MOST_CASES` each."""
 
 
 class World:
     """The semantics of conditions and effects over the objects of one problem.
 
-    Evaluating them raises `TooManyCasesError` once it has taken more than `work`: by default `MOST_CASES`, and as many
+    Evaluating them raises `TooManyCasesError` once it has taken more than `work`: by default `_MOST_CASES`, and as many
     again after each `work.renew()`, which the execution of a plan calls for each step.
     """
 
     def __init__(self, domain: Domain, problem: Problem, work: Work | None = None) -> None:
-        self.work = work or Work(MOST_CASES, SECONDS)
+        self.work = work or Work(_MOST_CASES, SECONDS)
         self.domain = domain
         self.objects = sorted({*domain.constants, *problem.objects}, key=lambda obj: obj.name)
         self.types = {obj.name: obj.type for obj in self.objects}
         self._rules = domain.rules
-        self._circles = circles(domain)
         self._proof: _Proof | None = None
         self._values = values_of(problem)
         self._counts_cost = counts_cost(problem)
@@ -184,7 +182,7 @@ class World:
         rules = self._rules.get(atom.predicate)
         if rules is None:
             return atom in state
-        circle = self._circles.get(atom.predicate)
+        circle = self.domain.circles.get(atom.predicate)
         if circle is None:
             return any(self._follows(atom, rule, state) for rule in rules)
         if self._proof is not None and atom.predicate in self._proof.circle:
@@ -240,20 +238,20 @@ class _Proof:
         return True
 
 
-JoinKey = tuple[str, int, str]
+_JoinKey = tuple[str, int, str]
 """A predicate, the index of an argument, and its value."""
 
 
 class Simulator:
-    """A task as it is carried out: the state, and what can be done in it. Its steps count as work of its world."""
+    """The state of a task during its execution, and the actions that are applicable. Matching is work of the world."""
 
     def __init__(self, world: World, facts: Iterable[Atom]) -> None:
         self.world = world
         self.state: set[Atom] = set()
         self._by_predicate: dict[str, set[Atom]] = defaultdict(set)
-        self._by_argument: dict[JoinKey, set[Atom]] = defaultdict(set)
+        self._by_argument: dict[_JoinKey, set[Atom]] = defaultdict(set)
         rules = world.domain.rules
-        self._conjuncts = {
+        self.required = {
             action.name: [atom for atom in required_atoms(action.precondition) if atom.predicate not in rules]
             for action in world.domain.actions
         }
@@ -264,13 +262,13 @@ class Simulator:
         for action in self.world.domain.actions:
             actions = {
                 tuple(binding[parameter.name] for parameter in action.parameters)
-                for binding in self._bindings(action, self._conjuncts[action.name], {})
+                for binding in self._bindings(action, self.required[action.name], {})
                 if self.world.holds(action.precondition, self.state, binding)
             }
             yield from filter(self.world.has_cost, (PlanStep(action.name, args) for args in sorted(actions)))
 
     def do(self, step: PlanStep) -> None:
-        """Carry out an action that is applicable."""
+        """Execute an action that is applicable."""
         adds, deletes = self.world.changes(step, self.state)
         self._change(adds - self.state, (deletes - adds) & self.state)
 
@@ -344,13 +342,13 @@ class Transitions:
     """The states that can be reached from the first one, breadth-first, numbered from 0.
 
     `edges` are (from, step, to), also of steps that change nothing; `goals` the numbers of states in which the goal is
-    true. Where it is not `whole` there are more states than were looked at, and the last ones have no edges.
+    true. If it is not `complete`, more states exist than were looked at, and the last ones have no edges.
     """
 
     states: tuple[WorldState, ...]
     edges: tuple[tuple[int, PlanStep, int], ...]
     goals: frozenset[int]
-    whole: bool
+    complete: bool
 
 
 def transitions(
@@ -360,7 +358,7 @@ def transitions(
 
     States that take more than `work` are left out as well.
     """
-    world = World(domain, problem, work or Work(MOST_CASES, _LOOKING))
+    world = World(domain, problem, work or Work(_MOST_CASES, _LOOKING))
     start = frozenset(problem.facts)
     numbers, waiting = {start: 0}, deque([start])
     edges: list[tuple[int, PlanStep, int]] = []
@@ -380,4 +378,4 @@ def transitions(
         world.work.renew()
         goals = frozenset(number for state, number in numbers.items() if world.holds(problem.goal, state, {}))
         return Transitions(tuple(numbers), tuple(edges), goals, not waiting)
-    return Transitions(tuple(numbers), tuple(edges), frozenset(), whole=False)
+    return Transitions(tuple(numbers), tuple(edges), frozenset(), complete=False)

@@ -10,7 +10,7 @@ import lzma
 import re
 import tarfile
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -19,9 +19,8 @@ from typing import Any, Literal
 from pydantic import TypeAdapter, ValidationError
 
 from pddlego.errors import SettingError
-from pddlego.pddl import Atom, Domain, PddlSyntaxError, Problem, TypedName, parse_domain
+from pddlego.pddl import Domain, PddlSyntaxError, Problem, parse_domain
 from pddlego.pddl.check import check_reading
-from pddlego.pddl.conditions import And
 from pddlego.pddl.problem import read_problem
 from pddlego.util.text import natural
 
@@ -150,7 +149,7 @@ def _of_folder(path: Path) -> dict[str, str]:
 
 
 def _of_archive(path: Path) -> dict[str, str]:
-    """What stands in a tar archive; nothing is unpacked."""
+    """The task files of a tar archive, which is read in memory."""
     files: dict[str, str] = {}
     with tarfile.open(path) as archive:
         for member in archive:
@@ -164,22 +163,3 @@ def _of_archive(path: Path) -> dict[str, str]:
 
 def _wrong(file: str, reason: str) -> SettingError:
     return SettingError(f"{file} is wrong", f"{reason}.", "Fix the file (see 'pddlego check').")
-
-
-Fact = tuple[str, ...]
-"""A predicate and its arguments."""
-
-
-def names(prefix: str, number: int) -> list[str]:
-    """`prefix0`, `prefix1` and so on."""
-    return [f"{prefix}{index}" for index in range(number)]
-
-
-def make_problem(
-    domain: str, objects: Mapping[str, Iterable[str]], facts: Iterable[Fact], goal: Iterable[Fact]
-) -> Problem:
-    """A problem whose goal is a conjunction. `objects` are their names by type."""
-    typed = frozenset(TypedName(name, kind) for kind, names in objects.items() for name in names)
-    atoms = frozenset(Atom(head, tuple(args)) for head, *args in facts)
-    wanted = And(tuple(Atom(head, tuple(args)) for head, *args in sorted(goal)))
-    return Problem(f"{domain}-task", domain, typed, atoms, wanted)

@@ -214,7 +214,7 @@ def test_an_outage_that_lasts_longer_than_the_episode_may_is_the_endpoint_s_fail
     ("arguments", "says"),
     [
         (("--base-url", "http://127.0.0.1:9/v1"), "needs a model"),
-        (("--planner-memory", "20"), "--planner-memory is too small"),
+        (("--planner-memory", "20"), "A planner memory of 20 MiB is too small"),
         (("--model", "transcript:/dev/zero"), "is not a file"),
     ],
 )

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from pddlego.pddl import Domain, Problem
+from pddlego.pddl.portable import checked_domain
 from pddlego.pddl.sexpr import Sexpr, read_sexprs
 from pddlego.planning import PlanStatus, ProcessPlanner, Search
-from pddlego.planning.ground import NotPlannableError, translating
-from pddlego.planning.solve import checked_domain, checked_problem
+from pddlego.planning.checked import checked_problem
+from pddlego.planning.ground import PlanningError, translating
 from pddlego.planning.unified import ExchangeError, to_unified
 from tests.differential.variants import Variant
 
@@ -94,7 +95,7 @@ def _translator(variant: Variant) -> str:
     try:
         with translating():
             normalize.normalize(parsing_functions.parse_task(*texts))
-    except NotPlannableError as error:
+    except PlanningError as error:
         return str(error)
     return ""
 

@@ -11,9 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pddlego.pddl import EntryKind, SectionEdit, parse_domain
-from pddlego.pddl.diff import domain_diff, domain_parts
 from pddlego.pddl.domain import read_domain
-from pddlego.pddl.edit import SECTIONS, SectionModel, apply_domain_edit, domain_edit_between, domain_text, sections_of
+from pddlego.pddl.edit import (
+    SECTIONS,
+    SectionModel,
+    apply_domain_edit,
+    domain_diff,
+    domain_edit_between,
+    domain_parts,
+    domain_text,
+    sections_of,
+)
 
 FILES = sorted((Path(__file__).parents[2] / "domains").glob("*.pddl"))
 DOMAINS = {file.stem: parse_domain(file.read_text()) for file in FILES if "(problem" not in file.read_text()}

@@ -6,7 +6,8 @@ import pytest
 
 from pddlego import tools
 from pddlego.pddl import parse_domain, parse_problem
-from pddlego.planning.solve import checked_domain, checked_problem
+from pddlego.pddl.portable import checked_domain
+from pddlego.planning.checked import checked_problem
 
 DOMAIN = """(define (domain d)
   (:requirements :strips :typing)

@@ -10,7 +10,8 @@ import pytest
 from pddlego.pddl import Defect, DefectKind, check, parse_domain, parse_problem
 from pddlego.pddl.check import check_domain
 from pddlego.pddl.lint import problem_warnings
-from pddlego.planning.solve import checked_domain, checked_problem
+from pddlego.pddl.portable import checked_domain
+from pddlego.planning.checked import checked_problem
 
 COMPETITION = sorted((Path(__file__).parents[1] / "data" / "competition").glob("*.pddl"))
 OURS = sorted((Path(__file__).parents[2] / "domains").glob("*.pddl"))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pddlego.pddl.sexpr import Sexpr, read_sexprs
-from pddlego.pddl.tolerant.layout import Draft, Node, edits, read_nodes
+from pddlego.pddl.sexpr import Expression, Sexpr, read_sexprs
+from pddlego.pddl.tolerant.layout import Draft, edits
 
 WORDS = st.sampled_from(["a", "b", "?x", "-", "t", ":init"])
 TREES = st.recursive(WORDS, lambda parts: st.lists(parts, max_size=5).map(tuple), max_leaves=25)
@@ -33,18 +33,12 @@ def texts(draw: st.DrawFn) -> str:
 @example("(a(b)c)", ("a", "c"))
 @example("(a?x)", ("b", "?x"))
 def test_after_the_edits_a_text_reads_as_is_wanted(text: str, wanted: tuple[Sexpr, ...]) -> None:
-    (node,) = read_nodes(text).whole
-    assert isinstance(node, Node)
+    (node,) = read_sexprs(text).expressions
+    assert isinstance(node, Expression)
     draft = Draft.of(text).edited(edits(node, wanted))
     assert read_sexprs(draft.text).expressions == (wanted,)
     if node == wanted:
         assert draft.text == text
-
-
-@given(texts())
-def test_both_readers_read_the_same(text: str) -> None:
-    whole: tuple[Sexpr, ...] = read_nodes(text).whole
-    assert whole == read_sexprs(text).expressions
 
 
 @given(st.text(alphabet="ab(\n\r ;", max_size=40), st.data())
@@ -64,16 +58,16 @@ def test_a_position_leads_back_to_the_same_character(text: str, data: st.DataObj
 
 def test_what_moves_takes_its_text_along() -> None:
     text = "(define\n  (:goal (AND  (b))) ; why\n  (:init\n    (a)   ; here\n    (c)))"
-    (node,) = read_nodes(text).whole
-    assert isinstance(node, Node)
+    (node,) = read_sexprs(text).expressions
+    assert isinstance(node, Expression)
     draft = Draft.of(text).edited(edits(node, (node[0], node[2], node[1])))
     assert "(:init\n    (a)   ; here\n    (c))" in draft.text
     assert "(:goal (AND  (b)))" in draft.text
-    assert read_nodes(draft.text).whole[0] == (node[0], node[2], node[1])
+    assert read_sexprs(draft.text).expressions[0] == (node[0], node[2], node[1])
 
 
 def test_a_new_part_stands_as_its_neighbours_do() -> None:
     text = "(:init\n    (a)\n    (b))"
-    (node,) = read_nodes(text).whole
-    assert isinstance(node, Node)
+    (node,) = read_sexprs(text).expressions
+    assert isinstance(node, Expression)
     assert Draft.of(text).edited(edits(node, (*node, ("c",)))).text == "(:init\n    (a)\n    (b)\n    (c))"

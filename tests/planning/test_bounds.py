@@ -10,9 +10,8 @@ import pytest
 from pddlego import tools
 from pddlego.errors import PddlegoError, TooManyCasesError
 from pddlego.pddl import parse_domain, parse_problem
-from pddlego.planning.compare import Verdict, compare_problems
-from pddlego.planning.isomorphism import Structure, are_isomorphic
-from pddlego.planning.solve import checked_problem
+from pddlego.planning.checked import checked_problem
+from pddlego.planning.compare import ComparisonVerdict, Structure, are_isomorphic, compare_problems
 from pddlego.planning.world import World
 from pddlego.util.limits import Work
 
@@ -97,7 +96,7 @@ def test_other_tools_end_too(name: str) -> None:
     task = problem(goal, objects=60)
     with pytest.raises(TooManyCasesError):
         tools.simulate(rules, task, "")
-    assert tools.compare(rules, task, problem(f"(and {goal} (s))", objects=60)).verdict is Verdict.UNDECIDED
+    assert tools.compare(rules, task, problem(f"(and {goal} (s))", objects=60)).verdict is ComparisonVerdict.UNDECIDED
     assert tools.repair(task, rules).ok
 
 
@@ -120,7 +119,7 @@ def test_a_comparison_ends_when_its_time_is_up() -> None:
     rules = domain(parameters="?a ?b ?c ?d ?e", effect="(and (p ?a ?b) (p ?c ?d) (p ?d ?e))")
     left, right = (parse_problem(problem(goal, 2_000)) for goal in ("(and (p o3 o4) (p o5 o6))", "(p o5 o5)"))
     result = compare_problems(parse_domain(rules), left, right, seconds=0.2)
-    assert result.verdict is not Verdict.SAME
+    assert result.verdict is not ComparisonVerdict.SAME
 
 
 def test_an_isomorphism_is_looked_for_within_bounds() -> None:

@@ -16,7 +16,7 @@ from pddlego.pddl import And, Atom, Domain, Problem, Renaming, parse_domain, par
 from pddlego.pddl.exclusive import Completion
 from pddlego.pddl.perturb import anonymous
 from pddlego.pddl.problem import rename
-from pddlego.planning.compare import Comparison, Verdict, compare_domains, compare_problems
+from pddlego.planning.compare import Comparison, ComparisonVerdict, compare_domains, compare_problems
 from pddlego.planning.validate import goal_holds
 from pddlego.planning.world import transitions
 from pddlego.util import resources
@@ -48,7 +48,7 @@ def renamed(domain: Domain, problem: Problem, seed: int) -> Problem:
 def test_a_renamed_copy_is_the_same(name: str) -> None:
     domain, problem = task(name)
     for seed in range(3):
-        assert compare_problems(domain, problem, renamed(domain, problem, seed)).verdict is Verdict.SAME
+        assert compare_problems(domain, problem, renamed(domain, problem, seed)).verdict is ComparisonVerdict.SAME
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "movie"])  # its facts have no arguments
@@ -60,10 +60,10 @@ def test_one_changed_fact_is_the_witness(name: str, change: str) -> None:
     more = _new_fact(domain, problem, rng)
     facts = problem.facts - ({gone} if change != "added" else set()) | ({more} if change != "removed" else set())
     comparison = compare_problems(domain, problem, replace(problem, facts=frozenset(facts)))
-    if comparison.verdict is Verdict.SAME:  # the fact moved to an object that is like the first one
+    if comparison.verdict is ComparisonVerdict.SAME:  # the fact moved to an object that is like the first one
         pytest.skip("the change is a renaming")
     expected = Comparison(
-        Verdict.DIFFERENT,
+        ComparisonVerdict.DIFFERENT,
         "the initial states differ",
         () if change == "added" else (str(gone),),
         () if change == "removed" else (str(more),),
@@ -90,7 +90,11 @@ def test_a_removed_fact_is_found_under_other_names() -> None:
     gone = sorted(problem.facts, key=str)[0]
     other = renamed(domain, replace(problem, facts=problem.facts - {gone}), 1)
     comparison = compare_problems(domain, problem, other)
-    assert (comparison.verdict, len(comparison.only_left), comparison.only_right) == (Verdict.DIFFERENT, 1, ())
+    assert (comparison.verdict, len(comparison.only_left), comparison.only_right) == (
+        ComparisonVerdict.DIFFERENT,
+        1,
+        (),
+    )
     assert comparison.only_left[0].split()[0] == str(gone).split()[0]
 
 
@@ -99,14 +103,14 @@ def test_a_goal_and_what_it_implies_are_the_same(name: str) -> None:
     """The facts that are true in every state that reaches the goal add nothing to it."""
     domain, problem = task(name)
     system = transitions(domain, problem, 2_000)
-    if not (system.whole and system.goals):
+    if not (system.complete and system.goals):
         pytest.skip("there are too many states to know what the goal implies")
     implied = frozenset.intersection(*(system.states[number] for number in system.goals))
     completed = problem.with_goal(And((problem.goal, *sorted(implied, key=str))))
-    assert compare_problems(domain, problem, renamed(domain, completed, 1)).verdict is Verdict.SAME
+    assert compare_problems(domain, problem, renamed(domain, completed, 1)).verdict is ComparisonVerdict.SAME
     other = next(state for number, state in enumerate(system.states) if number not in system.goals)
     wrong = problem.with_goal(And(tuple(sorted(other, key=str))))
-    assert compare_problems(domain, problem, wrong).verdict is Verdict.DIFFERENT
+    assert compare_problems(domain, problem, wrong).verdict is ComparisonVerdict.DIFFERENT
 
 
 def tower(blocks: int, goal: str) -> Problem:
@@ -120,11 +124,11 @@ def tower(blocks: int, goal: str) -> Problem:
 def test_goals_are_completed_where_there_are_too_many_states() -> None:
     """A tower of all blocks stands on the table, nothing is on it, and the hand is empty."""
     short, full = tower(40, ""), tower(40, "(on-table b39) (clear b0) (hand-empty)")
-    assert compare_problems(BLOCKS, short, renamed(BLOCKS, full, 1)).verdict is Verdict.SAME
-    assert compare_problems(BLOCKS, short, tower(40, "(not (holding b0))")).verdict is Verdict.SAME
+    assert compare_problems(BLOCKS, short, renamed(BLOCKS, full, 1)).verdict is ComparisonVerdict.SAME
+    assert compare_problems(BLOCKS, short, tower(40, "(not (holding b0))")).verdict is ComparisonVerdict.SAME
     other = full.with_goal(And(full.goal.parts[1:]) if isinstance(full.goal, And) else full.goal)
     comparison = compare_problems(BLOCKS, full, other)
-    assert (comparison.verdict, comparison.only_left) == (Verdict.UNDECIDED, ("(on b0 b1)",))
+    assert (comparison.verdict, comparison.only_left) == (ComparisonVerdict.UNDECIDED, ("(on b0 b1)",))
 
 
 @given(st.sets(st.integers(0, 3)), st.sets(st.integers(0, 2)))
@@ -145,27 +149,27 @@ def test_what_is_completed_is_implied(edges: set[int], more: set[int]) -> None:
 def test_hundreds_of_objects_are_compared_in_seconds(blocks: int) -> None:
     short, full = tower(blocks, ""), tower(blocks, f"(on-table b{blocks - 1}) (clear b0) (hand-empty)")
     began = time.monotonic()
-    assert compare_problems(BLOCKS, short, renamed(BLOCKS, full, 1)).verdict is Verdict.SAME
+    assert compare_problems(BLOCKS, short, renamed(BLOCKS, full, 1)).verdict is ComparisonVerdict.SAME
     assert time.monotonic() - began < PATIENCE
 
 
 def test_goals_with_or_are_compared_as_they_are_written() -> None:
     problem = tower(8, "(or (hand-empty) (clear b0))")
-    assert compare_problems(BLOCKS, problem, renamed(BLOCKS, problem, 1)).verdict is Verdict.SAME
+    assert compare_problems(BLOCKS, problem, renamed(BLOCKS, problem, 1)).verdict is ComparisonVerdict.SAME
     other = tower(8, "(or (clear b0) (hand-empty))")
-    assert compare_problems(BLOCKS, problem, other).verdict is Verdict.UNDECIDED
+    assert compare_problems(BLOCKS, problem, other).verdict is ComparisonVerdict.UNDECIDED
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_domains_are_the_same_under_other_names(name: str) -> None:
     domain = task(name)[0]
     shuffled = replace(domain, actions=domain.actions[::-1], predicates=domain.predicates[::-1])
-    assert compare_domains(domain, anonymous(shuffled).domain).verdict is Verdict.SAME
+    assert compare_domains(domain, anonymous(shuffled).domain).verdict is ComparisonVerdict.SAME
     first = domain.actions[0]
     changed = replace(first, effect=And((first.effect, Atom(domain.predicates[0].name))))
     other = replace(domain, actions=(changed, *domain.actions[1:]))
-    assert compare_domains(domain, other).verdict is Verdict.UNDECIDED
-    assert compare_domains(domain, replace(domain, actions=domain.actions[1:])).verdict is Verdict.DIFFERENT
+    assert compare_domains(domain, other).verdict is ComparisonVerdict.UNDECIDED
+    assert compare_domains(domain, replace(domain, actions=domain.actions[1:])).verdict is ComparisonVerdict.DIFFERENT
 
 
 @pytest.mark.parametrize(
@@ -187,8 +191,8 @@ def test_domains_with_other_types_of_parameters_are_not_the_same(change: tuple[s
       (:action drop :parameters (?r - table) :precondition () :effect (stack red)))"""
     assert change[0] in text
     domain, other = parse_domain(text), parse_domain(text.replace(*change))
-    assert compare_domains(domain, parse_domain(text)).verdict is Verdict.SAME
-    assert compare_domains(domain, other).verdict is not Verdict.SAME
+    assert compare_domains(domain, parse_domain(text)).verdict is ComparisonVerdict.SAME
+    assert compare_domains(domain, other).verdict is not ComparisonVerdict.SAME
 
 
 def two(init: str, goal: str, other_init: str, other_goal: str, rules: str = "") -> Comparison:
@@ -206,14 +210,14 @@ def two(init: str, goal: str, other_init: str, other_goal: str, rules: str = "")
 
 def test_derived_goals_are_not_taken_for_the_same() -> None:
     rules = "(:derived (d ?x) (p ?x)) (:derived (e ?x) (or (p ?x) (q ?x)))"
-    assert two("", "(d a)", "", "(e a)", rules).verdict is Verdict.UNDECIDED
-    assert two("", "(d a)", "", "(d b)", rules).verdict is Verdict.SAME
+    assert two("", "(d a)", "", "(e a)", rules).verdict is ComparisonVerdict.UNDECIDED
+    assert two("", "(d a)", "", "(d b)", rules).verdict is ComparisonVerdict.SAME
 
 
 def test_goals_of_other_objects_are_shown_with_the_facts_that_tell_them_apart() -> None:
     comparison = two("(p a)", "(q a)", "(p b)", "(q a)")
     assert (comparison.verdict, comparison.only_left, comparison.only_right) == (
-        Verdict.DIFFERENT,
+        ComparisonVerdict.DIFFERENT,
         ("(p a)",),
         ("(p b)",),
     )
@@ -223,8 +227,8 @@ def test_numbers_are_compared_by_their_value() -> None:
     from tests.planning.test_costs import ROADS, trip
 
     without = parse_problem(str(trip()).replace("(= (total-cost) 0)", ""))
-    assert compare_problems(ROADS, trip("3"), trip("3.0")).verdict is Verdict.SAME
-    assert compare_problems(ROADS, trip(), without).verdict is Verdict.SAME
+    assert compare_problems(ROADS, trip("3"), trip("3.0")).verdict is ComparisonVerdict.SAME
+    assert compare_problems(ROADS, trip(), without).verdict is ComparisonVerdict.SAME
     assert compare_problems(ROADS, trip("3"), trip("4")).only_left == ("(= (length a b) 3)", "(= (length b c) 3)")
 
 
@@ -242,7 +246,7 @@ def test_one_object_may_be_given_twice_to_an_action() -> None:
         parse_problem(f"(define (problem x) (:domain d) (:objects {names}) (:init {facts}) (:goal {goal}))")
         for goal in ("(q o0)", "(and (q o0) (not (r o0)))")
     )
-    assert compare_problems(MERGED, first, second).verdict is Verdict.UNDECIDED
+    assert compare_problems(MERGED, first, second).verdict is ComparisonVerdict.UNDECIDED
 
 
 LAMP = """(define (domain d) (:predicates (off) (on) (broken))
@@ -256,14 +260,19 @@ def lamp(goal: str, name: str = "d") -> Problem:
 @pytest.mark.parametrize(
     ("left", "right", "verdict", "reason"),
     [
-        ("(on)", "(broken)", Verdict.DIFFERENT, "only the goal of the first problem can be reached"),
-        ("(broken)", "(and (on) (not (off)))", Verdict.DIFFERENT, "only the goal of the second problem can be reached"),
-        ("(broken)", "(and (on) (off))", Verdict.UNDECIDED, "no state reaches either of them"),
-        ("(broken)", "(broken)", Verdict.SAME, "equal"),
-        ("(on)", "(not (off))", Verdict.SAME, "equal"),
+        ("(on)", "(broken)", ComparisonVerdict.DIFFERENT, "only the goal of the first problem can be reached"),
+        (
+            "(broken)",
+            "(and (on) (not (off)))",
+            ComparisonVerdict.DIFFERENT,
+            "only the goal of the second problem can be reached",
+        ),
+        ("(broken)", "(and (on) (off))", ComparisonVerdict.UNDECIDED, "no state reaches either of them"),
+        ("(broken)", "(broken)", ComparisonVerdict.SAME, "equal"),
+        ("(on)", "(not (off))", ComparisonVerdict.SAME, "equal"),
     ],
 )
-def test_goals_that_no_state_reaches(left: str, right: str, verdict: Verdict, reason: str) -> None:
+def test_goals_that_no_state_reaches(left: str, right: str, verdict: ComparisonVerdict, reason: str) -> None:
     result = compare_problems(parse_domain(LAMP), lamp(left), lamp(right))
     assert (result.verdict, reason in result.reason) == (verdict, True), result
 
@@ -287,9 +296,9 @@ def test_five_thousand_states_are_looked_at() -> None:
         for goal in ("(x)", "(and (x) (s0))", "(and (s1) (x))", "(and (s1) (s0))")
     ]
     assert len(transitions(domain, problems[0], 10_000).states) == 5_120
-    assert compare_problems(domain, problems[0], problems[1], seconds=PATIENCE).verdict is Verdict.SAME
-    assert compare_problems(domain, problems[1], problems[2], seconds=PATIENCE).verdict is Verdict.SAME
-    assert compare_problems(domain, problems[1], problems[3], seconds=PATIENCE).verdict is Verdict.DIFFERENT
+    assert compare_problems(domain, problems[0], problems[1], seconds=PATIENCE).verdict is ComparisonVerdict.SAME
+    assert compare_problems(domain, problems[1], problems[2], seconds=PATIENCE).verdict is ComparisonVerdict.SAME
+    assert compare_problems(domain, problems[1], problems[3], seconds=PATIENCE).verdict is ComparisonVerdict.DIFFERENT
 
 
 def test_too_many_states_are_said() -> None:
@@ -301,11 +310,11 @@ def test_too_many_states_are_said() -> None:
         for goal in ("(s1)", "(and (s1) (s2))")
     ]
     result = compare_problems(domain, *problems, seconds=0.4)
-    assert (result.verdict, "too many states" in result.reason) == (Verdict.UNDECIDED, True)
+    assert (result.verdict, "too many states" in result.reason) == (ComparisonVerdict.UNDECIDED, True)
 
 
 def test_another_domain_name_is_a_note_and_no_verdict() -> None:
     result = compare_problems(parse_domain(LAMP), lamp("(on)"), lamp("(on)", "e"))
-    assert (result.verdict, result.note) == (Verdict.SAME, "the problems name different domains, d and e")
+    assert (result.verdict, result.note) == (ComparisonVerdict.SAME, "the problems name different domains, d and e")
     assert compare_problems(parse_domain(LAMP), lamp("(on)"), lamp("(broken)", "e")).note
     assert not compare_problems(parse_domain(LAMP), lamp("(on)"), lamp("(on)")).note

@@ -16,8 +16,8 @@ from pddlego.pddl.costs import integral
 from pddlego.planning import Plan, PlanStatus, PlanStep, ProcessPlanner, Search, validate
 from pddlego.planning.engines import Attempt, attempts, missing, solve_strips
 from pddlego.planning.ground import ground
-from pddlego.planning.solve import solve
 from pddlego.planning.validate import FaultKind, plan_cost
+from pddlego.planning.worker import solve
 
 DOMAIN = """(define (domain roads) (:requirements :strips :typing :action-costs) (:types town)
   (:predicates (at ?t - town) (road ?a ?b - town) (map))

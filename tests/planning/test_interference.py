@@ -11,9 +11,8 @@ import pytest
 from pddlego.pddl import Atom, parse_domain, parse_problem
 from pddlego.pddl.conditions import Exists, Forall, Formula, When, parts_of
 from pddlego.planning import PlanStep, validate
-from pddlego.planning.interference import interference
 from pddlego.planning.plan_text import read_plan
-from pddlego.planning.validate import FaultKind
+from pddlego.planning.validate import FaultKind, interference
 from pddlego.planning.world import Simulator, World
 
 DOMAIN = parse_domain("""(define (domain adl) (:requirements :adl :derived-predicates)
@@ -65,10 +64,10 @@ def test_pairs(one: str, other: str, atom: str | None) -> None:
     world, state = World(DOMAIN, PROBLEM), frozenset(PROBLEM.facts)
     for steps in ((one, other), (other, one), (one, "(light p)", other) if other != "(see)" else (other, one)):
         pair = interference(world, [PlanStep.read(step) for step in steps], state)
-        assert (pair and str(pair.atom)) == atom
+        assert (pair and str(pair[2])) == atom
         if pair is not None:
-            assert {steps[pair.first], steps[pair.second]} == {one, other}
-            assert pair.first < pair.second
+            assert {steps[pair[0]], steps[pair[1]]} == {one, other}
+            assert pair[0] < pair[1]
 
 
 def test_steps_at_the_same_time_are_all_executed_in_the_state_before() -> None:

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from pddlego.planning.isomorphism import Relation, Structure, are_isomorphic
+from pddlego.planning.compare import Relation, Structure, are_isomorphic
 
 
 def rings(*sizes: int, seed: int | None = None) -> Structure:

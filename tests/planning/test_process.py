@@ -19,7 +19,7 @@ from pddlego.planning.engines import Attempt
 from pddlego.planning.graphplan.values import AdviceQuestion, Graphplan, GraphSearch
 from pddlego.planning.ground import Operator, ground
 from pddlego.planning.search import IndexedTask, breadth_first
-from pddlego.planning.solve import solve
+from pddlego.planning.worker import solve
 from tests.children import started
 from tests.methods.textgames.houses import COIN, explored
 from tests.scale import PATIENCE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pddlego.pddl import Domain, Problem
-from pddlego.pddl.derived import write_out
+from pddlego.pddl.plain import write_out
 from pddlego.pddl.problem import without
 from pddlego.planning import Plan, PlanStep, Search
 

@@ -26,7 +26,7 @@ from pddlego.models.prompts import Prompts
 from pddlego.pddl import Defect, Domain, Problem
 from pddlego.pddl.check import check_domain, check_reading
 from pddlego.pddl.conditions import TRUE
-from pddlego.pddl.diff import domain_diff
+from pddlego.pddl.edit import domain_diff
 from pddlego.pddl.lint import domain_warnings
 from pddlego.pddl.problem import read_problem
 from pddlego.pddl.rules import DefectKind

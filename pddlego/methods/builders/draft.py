@@ -22,10 +22,11 @@ from pddlego.pddl.edit import Lines, domain_text, sections_of
 from pddlego.pddl.lint import needed_requirements
 from pddlego.pddl.names import is_name
 from pddlego.pddl.nearly_json import EditSyntaxError, last_object
+from pddlego.pddl.portable import CheckedDomain, checked_domain
 from pddlego.pddl.problem import Problem, read_problem
 from pddlego.pddl.sexpr import read_sexprs, show
 from pddlego.pddl.tolerant import Repaired, RepairKind, repair
-from pddlego.planning.solve import CheckedDomain, CheckedProblem, checked_domain, checked_problem
+from pddlego.planning.checked import CheckedProblem, checked_problem
 from pddlego.util.answers import file_in
 
 

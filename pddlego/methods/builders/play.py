@@ -16,11 +16,10 @@ from pddlego.methods.builders.reviewing import Review, Reviewer
 from pddlego.methods.builders.setting import TextSetting
 from pddlego.pddl import Domain, Problem, check
 from pddlego.pddl.conditions import Formula, Renaming, conjuncts
-from pddlego.pddl.diff import domain_parts
 from pddlego.pddl.domain import Action
+from pddlego.pddl.edit import domain_parts
 from pddlego.planning import Plan, PlanStep, validate
-from pddlego.planning.compare import Verdict, compare_domains, compare_problems
-from pddlego.planning.equivalence import equivalence, named_alike
+from pddlego.planning.compare import ComparisonVerdict, compare_domains, compare_problems, equivalence, named_alike
 from pddlego.runs.cells import Cell
 
 _STEPS: dict[str, BuildSteps] = {
@@ -74,7 +73,7 @@ def _compared(draft: Draft, review: Review, gold: Gold) -> BuildConcluded:
     if domain == gold.domain:
         verdict = compare_problems(gold.domain, problem, gold.problem).verdict.value
     else:
-        verdict = equivalence((domain, problem), (gold.domain, gold.problem)).value
+        verdict = equivalence((domain, problem), (gold.domain, gold.problem))
     same = {"same": True, "different": False}.get(verdict)
     works = plan is not None and validate(gold.domain, gold.problem, _with_gold_names(plan, gold)) is None
     error = "" if works else first_difference(domain, problem, gold)
@@ -102,7 +101,7 @@ def first_difference(domain: Domain, problem: Problem, gold: Gold) -> str:
     Parts are paired by their names; `-` and `_` are the same. Domains that `compare` calls the same may only differ in
     the names of actions, which plans use.
     """
-    renamed = compare_domains(gold.domain, domain).verdict is Verdict.SAME
+    renamed = compare_domains(gold.domain, domain).verdict is ComparisonVerdict.SAME
     difference = _first_missing_action(domain, gold.domain) if renamed else _domain_difference(domain, gold.domain)
     if difference:
         return difference
@@ -111,7 +110,7 @@ def first_difference(domain: Domain, problem: Problem, gold: Gold) -> str:
     if defect:
         return f"problem: {defect}"
     compared = compare_problems(gold.domain, problem, gold.problem)
-    if compared.verdict is Verdict.SAME:
+    if compared.verdict is ComparisonVerdict.SAME:
         return ""
     parts = [f"not in the reference: {', '.join(compared.only_left[:3])}"] if compared.only_left else []
     parts += [f"only in the reference: {', '.join(compared.only_right[:3])}"] if compared.only_right else []

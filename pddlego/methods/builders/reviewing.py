@@ -30,8 +30,9 @@ from pddlego.methods.builders.events import PlanTried, Reviewed
 from pddlego.models.base import Feedback, Message, Request
 from pddlego.pddl import Defect, DefectKind
 from pddlego.pddl.nearly_json import EditSyntaxError, last_object
+from pddlego.pddl.portable import checked_domain
 from pddlego.planning import Planner, PlanStatus, Search
-from pddlego.planning.solve import checked_domain, checked_problem
+from pddlego.planning.checked import checked_problem
 from pddlego.util.answers import spoken
 
 FeedbackBy = Literal["none", "model", "person", "both"]

@@ -61,7 +61,7 @@ from pddlego.methods.textgames.world import Episode, GameSession, Intention, Res
 from pddlego.models import Completion, Model
 from pddlego.models.base import Feedback
 from pddlego.pddl import Defect, DefectKind, Problem, diff
-from pddlego.pddl.diff import domain_diff
+from pddlego.pddl.edit import domain_diff
 from pddlego.pddl.exclusive import contradictions
 from pddlego.planning import Planner, PlanStatus, PlanStep
 from pddlego.planning.ladder import climb

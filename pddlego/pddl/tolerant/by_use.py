@@ -2,23 +2,44 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from pddlego.pddl.conditions import ANY_TYPE, Atom, TypedName, atoms_of, changed_atoms, read_atom, read_condition
-from pddlego.pddl.domain import MAX_TYPES, Domain
+from pddlego.pddl.conditions import (
+    ANY_TYPE,
+    And,
+    Atom,
+    Equal,
+    Formula,
+    Not,
+    Or,
+    Scope,
+    TypedName,
+    atoms_of,
+    changed_atoms,
+    parts_of,
+    read_atom,
+    read_condition,
+    read_effect,
+    read_typed_list,
+    scope_of,
+    walk,
+)
+from pddlego.pddl.domain import FIELDS, MAX_TYPES, Action, Domain
 from pddlego.pddl.lint import READ_REQUIREMENTS
 from pddlego.pddl.names import is_name
-from pddlego.pddl.sexpr import show
-from pddlego.pddl.tolerant import declare as uses
-from pddlego.pddl.tolerant.layout import same_or
+from pddlego.pddl.sexpr import Sexpr, show
+from pddlego.pddl.tolerant.layout import Section, same_or
 from pddlego.pddl.tolerant.lexical import Note
 from pddlego.pddl.tolerant.parts import Parts, Slot
-from pddlego.pddl.tolerant.structure import renamed, typed_words
+from pddlego.pddl.tolerant.structure import changed_list, renamed, typed_words
 from pddlego.util.text import nearest
 
-ArgumentTypes = Mapping[str, tuple[str, ...]]
+_Use = tuple[Atom, Scope]
+"""An atom with the types of the variables that are bound there."""
+
+_ArgumentTypes = Mapping[str, tuple[str, ...]]
 """The types that each predicate's arguments have."""
 
 
@@ -49,7 +70,7 @@ _MOST_NEW = 50
 
 
 class _User:
-    """Looks how things are used. Lives for one pair of files."""
+    """Declares the undeclared names of one pair of files by their uses."""
 
     def __init__(self, parts: Parts, declared: Note) -> None:
         self.parts, self.declared = parts, declared
@@ -57,8 +78,8 @@ class _User:
 
     def _read(self) -> None:
         """Read the actions and every atom of them, of the facts and of the goals from their sections."""
-        self.actions = list(map(uses.action_of, self.parts.actions))
-        self.uses = [use for action in self.actions for use in uses.uses_in(action)]
+        self.actions = list(map(_action_of, self.parts.actions))
+        self.uses = [use for action in self.actions for use in _uses_in(action)]
         facts = (read_atom(fact) for fact in self.parts.init or () if isinstance(fact, tuple))
         self.facts = [fact for fact in facts if fact is not None]
         self.wanted = [atom for goal in self.parts.goal for atom in atoms_of(read_condition(goal))]
@@ -67,11 +88,11 @@ class _User:
         parts = self.parts
         used = [constant.type for constant in parts.objects_and_constants]
         for predicate in parts.declared_predicates:
-            used += [parameter.type for parameter in uses.typed(predicate[1:])]
+            used += [parameter.type for parameter in read_typed_list(predicate[1:])[0]]
         for action in self.actions:
             used += [parameter.type for parameter in action.parameters]
         known = {type_name.name for type_name in parts.types} | {type_name.type for type_name in parts.types}
-        is_slip = uses.slips(known)
+        is_slip = _slips(known)
         for name in sorted(set(used) - known - {ANY_TYPE}):
             if is_name(name) and not is_slip(name):
                 self.declared(f"{name} is a type")
@@ -80,7 +101,7 @@ class _User:
     def constants(self) -> None:
         """What actions name must be a constant: objects that they name, and names that they compare variables with."""
         parts = self.parts
-        pairs = {use for action in self.actions for use in uses.compared(action)}
+        pairs = {use for action in self.actions for use in _compared(action)}
         times = Counter(name for name, _ in pairs)
         # What is compared with variables of several types has no type that could be inferred.
         compared = {name: kind for name, kind in sorted(pairs) if times[name] == 1}
@@ -131,16 +152,16 @@ class _User:
         kinds = {constant.name: constant.type for constant in parts.objects_and_constants}
         can_be_true = {fact.predicate for fact in self.facts}
         can_be_true |= {atom.predicate for action in self.actions for atom, _ in changed_atoms(action.effect)}
-        asked = {name for action in self.actions for name in uses.asked(action.precondition)}
-        is_slip = uses.slips(known)
-        for name, types in uses.used_predicates(self.uses, known, kinds.get).items():
+        asked = {name for action in self.actions for name in _asked(action.precondition)}
+        is_slip = _slips(known)
+        for name, types in _used_predicates(self.uses, known, kinds.get).items():
             if is_slip(name) or (name in asked and name not in can_be_true):
                 continue  # nothing makes it true, nothing changes it: it may be another one's name
             self._add_predicate(name, types)
         # What only :init says has no effect, unless it is another one's name.
         rest = known.union(show(predicate[0]) for predicate in parts.declared_predicates)
-        facts: list[uses.Use] = [(fact, {}) for fact in self.facts]
-        new = uses.used_predicates(facts, rest, lambda word: kinds.get(word, ANY_TYPE))
+        facts: list[_Use] = [(fact, {}) for fact in self.facts]
+        new = _used_predicates(facts, rest, lambda word: kinds.get(word, ANY_TYPE))
         for name, types in new.items():
             if len(new) > _MOST_NEW or nearest(name, rest) is None:
                 self._add_predicate(name, types)
@@ -159,7 +180,7 @@ class _User:
         if len(parts.types) > MAX_TYPES:
             return
         ancestors = Domain("", supertypes=tuple(parts.types)).types
-        demanded = uses.demanded(self.uses)
+        demanded = _demanded(self.uses)
         kinds = {constant.name: constant.type for constant in parts.objects_and_constants}
         stated = {(fact.predicate, place, kinds.get(arg)) for fact in self.facts for place, arg in enumerate(fact.args)}
 
@@ -176,12 +197,12 @@ class _User:
         for number, predicate in enumerate(parts.predicates):
             if not isinstance(predicate, tuple) or not predicate:
                 continue
-            name, arguments = show(predicate[0]), uses.typed(predicate[1:])
+            name, arguments = show(predicate[0]), read_typed_list(predicate[1:])[0]
             right = [
                 replace(argument, type=demanded[name, place]) if is_at_odds(name, place, argument.type) else argument
                 for place, argument in enumerate(arguments)
             ]
-            if right != arguments:
+            if tuple(right) != arguments:
                 self.declared(f"{name} takes {', '.join(argument.type for argument in right)}, as every action says")
                 parts.predicates[number] = (name, *typed_words(right))
 
@@ -193,13 +214,13 @@ class _User:
         parameters = self._parameters()
         sections = self.parts.actions
         for number, action in enumerate(self.actions):
-            is_slip = uses.slips(parameter.name for parameter in action.parameters)
-            missing = [name for name in uses.free_variables(action, parameters) if not is_slip(name.name)]
-            if missing and uses.is_whole(sections[number]):
+            is_slip = _slips(parameter.name for parameter in action.parameters)
+            missing = [name for name in _free_variables(action, parameters) if not is_slip(name.name)]
+            if missing and _is_whole(sections[number]):
                 self.declared(
                     f"{action.name} has the parameters {', '.join(map(str, missing))}, too: its precondition names them"
                 )
-                sections[number] = uses.with_parameters(sections[number], (*action.parameters, *missing))
+                sections[number] = _with_parameters(sections[number], (*action.parameters, *missing))
         if sections != self.parts.actions:
             self.parts.actions = sections
             self._read()
@@ -211,9 +232,9 @@ class _User:
             self._type_by_use([*facts, *wanted])
         known = [constant.name for constant in parts.objects_and_constants]
         names = {arg for fact in facts for arg in fact.args}
-        types = uses.used_objects([*facts, *wanted], known, parameters)
+        types = _used_objects([*facts, *wanted], known, parameters)
         # A name that only the goal has may be another object's, misspelt, and so may one that is nearly the same.
-        is_slip = uses.slips(known)
+        is_slip = _slips(known)
         glued = self._glued(known, types)
         new = [
             TypedName(name, kind)
@@ -239,9 +260,9 @@ class _User:
                 glued.update(words)
         return glued
 
-    def _parameters(self) -> ArgumentTypes:
+    def _parameters(self) -> _ArgumentTypes:
         """The types of the predicates' arguments: as declared, else as the actions' parameters demand."""
-        demanded = uses.demanded(self.uses)
+        demanded = _demanded(self.uses)
         return {
             name: tuple(
                 demanded.get((name, place), kind) if kind == ANY_TYPE else kind for place, kind in enumerate(kinds)
@@ -249,9 +270,9 @@ class _User:
             for name, kinds in self._declared().items()
         }
 
-    def _declared(self) -> ArgumentTypes:
+    def _declared(self) -> _ArgumentTypes:
         return {
-            show(predicate[0]): tuple(one.type for one in uses.typed(predicate[1:]))
+            show(predicate[0]): tuple(one.type for one in read_typed_list(predicate[1:])[0])
             for predicate in self.parts.declared_predicates
         }
 
@@ -259,7 +280,7 @@ class _User:
         """Objects of the type `object` where a predicate takes another type, so that the check names them."""
         parts = self.parts
         typed = {constant.name for constant in parts.objects_and_constants if constant.type != ANY_TYPE}
-        types = uses.used_objects(facts, typed, self._declared())
+        types = _used_objects(facts, typed, self._declared())
 
         def retyped(names: list[TypedName]) -> list[TypedName]:
             return [replace(obj, type=types.get(obj.name, obj.type)) for obj in names]
@@ -294,3 +315,158 @@ def _without_unknown(slot: Slot) -> Slot:
             slot.section, tuple(word for word in slot.section if word == slot.kind or show(word) in READ_REQUIREMENTS)
         ),
     )
+
+
+# what a use says
+
+
+def _action_of(section: Section) -> Action:
+    """The action of a section, as far as it can be read."""
+    fields = _fields(section)
+    parameters = fields.get(":parameters", ())
+    return Action(
+        show(section[1]) if len(section) > 1 else "unnamed",
+        read_typed_list(parameters if isinstance(parameters, tuple) else ())[0],
+        read_condition(fields.get(":precondition", ())),
+        read_effect(fields.get(":effect", ())),
+    )
+
+
+def _fields(section: Section) -> dict[str, Sexpr]:
+    return {str(key): value for key, value in zip(section[2::2], section[3::2], strict=False) if key in FIELDS}
+
+
+def _is_whole(section: Section) -> bool:
+    """Whether the section of an action consists of its name and of fields."""
+    return len(section) % 2 == 0 and all(key in FIELDS for key in section[2::2])
+
+
+def _with_parameters(section: Section, parameters: Sequence[TypedName]) -> Section:
+    """The section of an action with other parameters."""
+    if ":parameters" not in section:
+        return (*section[:2], ":parameters", changed_list((), parameters), *section[2:])
+    place = section.index(":parameters") + 1
+    words = section[place] if isinstance(section[place], tuple) else ()
+    return same_or(section, (*section[:place], changed_list(tuple(words), parameters), *section[place + 1 :]))
+
+
+def _uses_in(action: Action) -> Iterator[_Use]:
+    """Every atom of an action."""
+    scope = scope_of(action.parameters)
+    for formula in (action.precondition, action.effect):
+        yield from ((node, bound) for node, bound in walk(formula, scope) if isinstance(node, Atom))
+
+
+def _asked(condition: Formula, positive: bool = True) -> Iterator[str]:
+    """The predicates of which a condition asks that they are true."""
+    if isinstance(condition, Atom) and positive:
+        yield condition.predicate
+    for part in parts_of(condition):
+        yield from _asked(part, positive is not isinstance(condition, Not))
+
+
+def _free_variables(action: Action, parameters: Mapping[str, tuple[str, ...]]) -> tuple[TypedName, ...]:
+    """Variables that are not parameters, of which the precondition asks something that shows their type."""
+    bound = {parameter.name for parameter in action.parameters}
+    types: dict[str, set[str]] = defaultdict(set)
+    for atom in _asked_of_all(action.precondition):
+        kinds = parameters.get(atom.predicate, ())
+        for place, arg in enumerate(atom.args):
+            if arg.startswith("?") and arg not in bound:
+                types[arg].add(kinds[place] if len(kinds) == len(atom.args) else "")
+    return tuple(TypedName(name, kinds.pop()) for name, kinds in types.items() if len(kinds) == 1 and "" not in kinds)
+
+
+def _asked_of_all(condition: Formula) -> Iterator[Atom]:
+    """The atoms that are to be true, except those with variables of their own."""
+    if isinstance(condition, Atom):
+        yield condition
+    elif isinstance(condition, And | Or):
+        for part in condition.parts:
+            yield from _asked_of_all(part)
+
+
+def _compared(action: Action) -> Iterator[tuple[str, str]]:
+    """Names that an action compares its variables with, with the types of these."""
+    kinds = scope_of(action.parameters)
+    for formula in (action.precondition, action.effect):
+        for node, _ in walk(formula):
+            if isinstance(node, Equal):
+                for variable, name in ((node.left, node.right), (node.right, node.left)):
+                    if variable in kinds and is_name(name):
+                        yield name, kinds[variable]
+
+
+def _demanded(uses: Iterable[_Use]) -> dict[tuple[str, int], str]:
+    """The type of each argument of a predicate, by its place, where all variables that are used there have one type."""
+    types: dict[tuple[str, int], set[str]] = defaultdict(set)
+    for atom, bound in uses:
+        for place, arg in enumerate(atom.args):
+            if arg in bound:
+                types[atom.predicate, place].add(bound[arg])
+    return {key: kinds.pop() for key, kinds in types.items() if len(kinds) == 1 and ANY_TYPE not in kinds}
+
+
+def _used_predicates(
+    uses: Iterable[_Use], declared: Collection[str], type_of: Callable[[str], str | None]
+) -> dict[str, tuple[str, ...]]:
+    """Undeclared predicates with the types of their arguments, where all uses agree."""
+    signatures: dict[str, set[tuple[str, ...]]] = defaultdict(set)
+    for atom, bound in uses:
+        if atom.predicate not in declared and is_name(atom.predicate):
+            kinds = tuple(bound.get(arg) or type_of(arg) or "" for arg in atom.args)
+            signatures[atom.predicate].add(kinds)
+    agreed = {name: _agreed(several) for name, several in signatures.items()}
+    return {name: kinds for name, kinds in agreed.items() if kinds is not None}
+
+
+def _agreed(several: set[tuple[str, ...]]) -> tuple[str, ...] | None:
+    """The one row of types that fits all uses; a use that does not tell fits any."""
+    if len({len(row) for row in several}) != 1:
+        return None
+    row = []
+    for column in zip(*several, strict=True):
+        types = {kind for kind in column if kind}
+        if len(types) != 1:
+            return None
+        row.append(types.pop())
+    return tuple(row)
+
+
+def _used_objects(
+    atoms: Iterable[Atom], known: Iterable[str], parameters: Mapping[str, tuple[str, ...]]
+) -> dict[str, str]:
+    """Undeclared objects with the type inferred from their use: all predicates must agree on one."""
+    there = set(known)
+    types: dict[str, set[str]] = defaultdict(set)
+    for atom in atoms:
+        kinds = parameters.get(atom.predicate)
+        for place, arg in enumerate(atom.args):
+            if arg not in there and is_name(arg) and not arg.startswith("?"):
+                types[arg].add(kinds[place] if kinds is not None and len(kinds) == len(atom.args) else "")
+    specific = {name: kinds - {ANY_TYPE} or kinds for name, kinds in types.items()}  # `object` carries no information
+    return {name: kinds.pop() for name, kinds in specific.items() if len(kinds) == 1 and "" not in kinds}
+
+
+_COMPARED = 40
+"""Characters of a name that is compared with others; longer ones are not misspelt by accident."""
+
+
+def _slips(known: Iterable[str]) -> Callable[[str], bool]:
+    """Whether a name may be a known one with a character too many or too few, or with two swapped."""
+    names = {name for name in known if len(name) <= _COMPARED}
+    shortened = {short for name in names for short in _shortened(name)}
+
+    def is_slip(name: str) -> bool:
+        if len(name) > _COMPARED:
+            return False
+        swapped = (name[:at] + name[at + 1] + name[at] + name[at + 2 :] for at in range(len(name) - 1))
+        return name in shortened or any(other in names for other in (*_shortened(name), *swapped) if other != name)
+
+    return is_slip
+
+
+def _shortened(name: str) -> Iterator[str]:
+    """The name without each of its characters; digits count things, but not variables."""
+    counts = not name.startswith("?")
+    return (name[:at] + name[at + 1 :] for at in range(len(name)) if not (counts and name[at].isdigit()))

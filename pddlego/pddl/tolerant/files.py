@@ -7,19 +7,18 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from pddlego.pddl.check import check_domain, check_reading
-from pddlego.pddl.conditions import ANY_TYPE, TRUE, TypedName
-from pddlego.pddl.domain import Domain, parse_domain
+from pddlego.pddl.conditions import ANY_TYPE, TRUE, TypedName, read_typed_list
+from pddlego.pddl.domain import DECLARATIONS, Domain, parse_domain
 from pddlego.pddl.names import is_name
-from pddlego.pddl.portable import is_sound_problem, sound_domain
+from pddlego.pddl.portable import checked_domain, is_sound_problem, problem_refusals
 from pddlego.pddl.problem import Problem, read_problem
 from pddlego.pddl.rules import Defect, PddlSyntaxError, Position
 from pddlego.pddl.sexpr import Sexpr, show
-from pddlego.pddl.tolerant import by_use, declare, structure
+from pddlego.pddl.tolerant import by_use, structure
 from pddlego.pddl.tolerant.layout import Draft, Section, same_or
 from pddlego.pddl.tolerant.lexical import Note, read_file
-from pddlego.pddl.tolerant.parts import DECLARATIONS, Parts, Slot, is_in_order
+from pddlego.pddl.tolerant.parts import Parts, Slot, is_in_order
 
-_OF_DOMAIN = (*DECLARATIONS, ":action", ":derived")
 _OF_PROBLEM = (":domain", ":objects", ":init", ":goal")
 
 _MAX_TEXT = 1_000_000
@@ -98,8 +97,11 @@ def repair(domain: str, problem: str) -> Repaired:
 def _is_sound(domain: str, problem: str) -> bool:
     """Whether `pddlego check` finds no error in the files that are there."""
     if not domain.strip():
-        return is_sound_problem(None, problem)
-    read = sound_domain(domain)
+        reading = read_problem(problem)
+        return not reading.missing and not any(
+            defect.blocking for defect in (*reading.defects, *problem_refusals(reading))
+        )
+    read = checked_domain(domain).domain
     return read is not None and (not problem.strip() or is_sound_problem(read, problem))
 
 
@@ -141,7 +143,8 @@ class _Reader:
         name, parts = str(section[0]), self.parts
         if name in _OF_PROBLEM and (self.both or not in_domain):
             self._problem_section(section, in_domain)
-        elif name in _OF_DOMAIN and (in_domain or (self.both and name != ":requirements")):  # a problem may have some
+        # A problem may have requirements, too.
+        elif name in structure.DOMAIN_SECTIONS and (in_domain or (self.both and name != ":requirements")):
             if not in_domain:
                 self.arranged(f"section {name} of the domain found in the problem file")
             self._domain_section(name, section)
@@ -208,7 +211,7 @@ class _Reader:
         """Add the names of a typed list to those of its kind."""
         words = structure.flat_list(rest, self.arranged)
         self.parts.add_words(kind, words)
-        names += declare.typed(words)
+        names += read_typed_list(words)[0]
 
     def _domain_section(self, name: str, section: Section) -> None:
         rest, parts = section[1:], self.parts

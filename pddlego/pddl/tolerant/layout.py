@@ -15,10 +15,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from pddlego.pddl.rules import Position
-from pddlego.pddl.sexpr import LINE_BREAK, MAX_DEPTH, TOKEN, Sexpr
+from pddlego.pddl.sexpr import Expression, Sexpr, Source
 
 Section = tuple[Sexpr, ...]
-Span = tuple[int, int]
 Edit = tuple[int, int, str]
 """The start and the end of what is replaced, and the text that replaces it."""
 
@@ -60,82 +59,21 @@ class Draft:
         return [piece[0] for piece in self.kept]
 
     @cached_property
-    def _lines(self) -> list[int]:
-        return _line_starts(self.text)
+    def _source(self) -> Source:
+        return Source(self.text)
 
     @cached_property
-    def _given_lines(self) -> list[int]:
-        return _line_starts(self.given)
+    def _given_source(self) -> Source:
+        return Source(self.given)
 
     def given_place(self, place: Position) -> Position:
         """The position in the given text of what is at `place`; for what was inserted, that of the text before it."""
-        line, column = place
-        offset = min(self._lines[min(line, len(self._lines)) - 1] + column - 1, len(self.text))
+        offset = self._source.offset(place)
         number = bisect_right(self._starts, offset) - 1
         if number < 0:
             return (1, 1)
         here, there, length = self.kept[number]
-        origin = there + min(offset - here, max(length - 1, 0))
-        line = bisect_right(self._given_lines, origin)
-        return line, origin - self._given_lines[line - 1] + 1
-
-
-def _line_starts(text: str) -> list[int]:
-    return [0, *(match.end() for match in LINE_BREAK.finditer(text))]
-
-
-class Node(tuple[Sexpr, ...]):
-    """A list that was read from `source`. `spans` holds the place of the whole list, then those of its parts."""
-
-    source: str
-    spans: list[Span]
-
-
-@dataclass(frozen=True)
-class Nodes:
-    """The lists of a text. `unclosed` lists are not closed, and `extra` are the places of parentheses too many."""
-
-    whole: Node
-    unclosed: int = 0
-    extra: tuple[int, ...] = ()
-
-
-def read_nodes(text: str) -> Nodes:
-    """Read the lists of a text as `read_sexprs` does. Nothing is read of a text that is nested too deeply."""
-    parts: list[Sexpr] = []
-    spans: list[Span] = [(0, len(text))]
-    stack: list[tuple[list[Sexpr], list[Span]]] = []
-    extra: list[int] = []
-    for match in TOKEN.finditer(text):
-        token, (start, end) = match.group(), match.span()
-        if token == "(":
-            if len(stack) >= MAX_DEPTH:
-                return Nodes(_node(text, [], [(0, len(text))]))
-            stack.append((parts, spans))
-            parts, spans = [], [(start, start)]
-        elif token == ")" and stack:
-            whole = _node(text, parts, [(spans[0][0], end), *spans[1:]])
-            parts, spans = stack.pop()
-            parts.append(whole)
-            spans.append(whole.spans[0])
-        elif token == ")":
-            extra.append(start)
-        elif token[0] != ";":
-            parts.append(token.lower())
-            spans.append((start, end))
-    unclosed = len(stack)
-    while stack:
-        whole = _node(text, parts, [(spans[0][0], len(text)), *spans[1:]])
-        parts, spans = stack.pop()
-        parts.append(whole)
-        spans.append(whole.spans[0])
-    return Nodes(_node(text, parts, spans), unclosed, tuple(extra))
-
-
-def _node(text: str, parts: list[Sexpr], spans: list[Span]) -> Node:
-    node = Node(parts)
-    node.source, node.spans = text, spans
-    return node
+        return self._given_source.position(there + min(offset - here, max(length - 1, 0)))
 
 
 def same_or(old: Section, new: Section) -> Section:
@@ -145,12 +83,12 @@ def same_or(old: Section, new: Section) -> Section:
 
 def written(part: Sexpr) -> str:
     """The text of a part: as it was read, as far as it was read from a text."""
-    if isinstance(part, Node):
-        return part.source[slice(*part.spans[0])]
+    if isinstance(part, Expression):
+        return part.source.text[slice(*part.spans[0])]
     return part if isinstance(part, str) else f"({' '.join(map(written, part))})"
 
 
-def edits(old: Node, new: Section) -> Iterator[Edit]:
+def edits(old: Expression, new: Section) -> Iterator[Edit]:
     """The edits of the text of `old` that make it read as `new`."""
     if old == new:
         return
@@ -160,7 +98,7 @@ def edits(old: Node, new: Section) -> Iterator[Edit]:
         here, there = left + 1, right + 1
 
 
-def _between(old: Node, start: int, end: int, wanted: Section) -> Iterator[Edit]:
+def _between(old: Expression, start: int, end: int, wanted: Section) -> Iterator[Edit]:
     """The edits that replace some parts of a list by others, none of which are equal."""
     here = there = 0
     gone = old[start:end]
@@ -178,7 +116,7 @@ def _key(part: Sexpr) -> Sexpr:
     return part[:2] if len(part) > 1 and isinstance(part[1], str) else (part[:1] if part else ())
 
 
-def _swapped(old: Node, start: int, end: int, wanted: Section) -> Iterator[Edit]:
+def _swapped(old: Expression, start: int, end: int, wanted: Section) -> Iterator[Edit]:
     both = min(end - start, len(wanted))
     for number in range(both):
         yield from _replaced(old, start + number, wanted[number])
@@ -188,37 +126,43 @@ def _swapped(old: Node, start: int, end: int, wanted: Section) -> Iterator[Edit]
         yield _inserted(old, start + both - 1, wanted[both:])
 
 
-def _replaced(old: Node, number: int, part: Sexpr) -> Iterator[Edit]:
+def _replaced(old: Expression, number: int, part: Sexpr) -> Iterator[Edit]:
     before = old[number]
-    if isinstance(before, Node) and isinstance(part, tuple) and not isinstance(part, Node) and _common(before, part):
+    if (
+        isinstance(before, Expression)
+        and isinstance(part, tuple)
+        and not isinstance(part, Expression)
+        and _common(before, part)
+    ):
         yield from edits(before, part)
     elif before != part:
         start, end = old.spans[number + 1]
-        yield start, end, _apart(old.source, start, end, written(part))
+        yield start, end, _apart(old.source.text, start, end, written(part))
 
 
-def _removed(old: Node, number: int) -> Edit:
+def _removed(old: Expression, number: int) -> Edit:
     """Remove a part with the space before it, unless a comment stands there."""
     start, end = old.spans[number + 1]
     first = start
-    while old.source[first - 1].isspace():
+    while old.source.text[first - 1].isspace():
         first -= 1
     if first > (old.spans[number][1] if number else old.spans[0][0] + 1):
         first = start
-    return first, end, _apart(old.source, first, end, "")
+    return first, end, _apart(old.source.text, first, end, "")
 
 
-def _inserted(old: Node, number: int, parts: Section) -> Edit:
+def _inserted(old: Expression, number: int, parts: Section) -> Edit:
     """Insert parts behind a part, or at the beginning of a list (-1)."""
+    source = old.source.text
     if number < 0:
         place = old.spans[0][0] + 1
-        return place, place, _apart(old.source, place, place, " ".join(map(written, parts)))
+        return place, place, _apart(source, place, place, " ".join(map(written, parts)))
     place = old.spans[number + 1][1]
     start = old.spans[min(max(number, 2), len(old) - 1) + 1][0]  # what follows the name of a list has its own spacing
-    space = old.source[len(old.source[:start].rstrip()) : start] if any(isinstance(one, tuple) for one in parts) else ""
-    space = "\n" + space.rpartition("\n")[2] if "\n" in space else " "
+    before = source[len(source[:start].rstrip()) : start] if any(isinstance(part, tuple) for part in parts) else ""
+    space = "\n" + before.rpartition("\n")[2] if "\n" in before else " "
     text = "".join(f"{space}{written(part)}" for part in parts)
-    return place, place, _apart(old.source, place, place, text)
+    return place, place, _apart(source, place, place, text)
 
 
 def _apart(source: str, start: int, end: int, new: str) -> str:

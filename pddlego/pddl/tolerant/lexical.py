@@ -7,8 +7,8 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from pddlego.pddl.sexpr import Sexpr
-from pddlego.pddl.tolerant.layout import Draft, Edit, Node, Nodes, edits, read_nodes
+from pddlego.pddl.sexpr import Expression, Sexpr, SexprReading, read_sexprs
+from pddlego.pddl.tolerant.layout import Draft, Edit, edits
 from pddlego.util.answers import last_file, reasoning
 
 Note = Callable[[str], None]
@@ -38,7 +38,7 @@ class SourceFile:
     """
 
     draft: Draft
-    define: Node | None = None
+    define: Expression | None = None
     parts: tuple[Sexpr, ...] = ()
 
     def rewritten(self, parts: tuple[Sexpr, ...]) -> Draft:
@@ -55,36 +55,36 @@ class SourceFile:
 def read_file(text: str, kind: str, note: Note) -> SourceFile:
     """The `(define (KIND …) …)` in a text. Total."""
     draft = _cleaned(text, kind, note)
-    nodes = read_nodes(draft.text)
-    if last_file(_plain(draft.text), kind) is None or not nodes.whole:
+    reading = read_sexprs(draft.text)
+    if last_file(_plain(draft.text), kind) is None or not reading.expressions:
         return SourceFile(draft)
-    if nodes.unclosed and not _is_whole(nodes, kind):
+    if reading.unclosed and not _is_whole(reading, kind):
         if _opens_at_the_end(draft.text):
             return SourceFile(draft)  # what is there is not the whole
         draft = _closed(draft, note)
-        nodes = read_nodes(draft.text)
-    if nodes.extra:
+        reading = read_sexprs(draft.text)
+    if reading.extra:
         note("there were closing parentheses too many")
-    define, *rest = nodes.whole
-    assert isinstance(define, Node)
-    if not nodes.extra and _is_whole(nodes, kind):
+    define, *rest = reading.expressions
+    assert isinstance(define, Expression)
+    if not reading.extra and _is_whole(reading, kind):
         if rest:
             note("text found after the file")  # nothing of the file is missing
         return SourceFile(draft, define, define[1:])
     more = _continued(define[1:], rest, note)
-    if nodes.extra and more and len(more) == len(rest):  # one of the parentheses behind them closes the file
+    if reading.extra and more and len(more) == len(rest):  # one of the parentheses behind them closes the file
         end = define.spans[0][1]
         draft = draft.edited([(end - 1, end, "")])
-        define = read_nodes(draft.text).whole[0]
-        assert isinstance(define, Node)
+        define = read_sexprs(draft.text).expressions[0]
+        assert isinstance(define, Expression)
         return SourceFile(draft, define, define[1:])
     return SourceFile(draft, define, (*define[1:], *more))
 
 
-def _is_whole(nodes: Nodes, kind: str) -> bool:
+def _is_whole(reading: SexprReading, kind: str) -> bool:
     """Whether the first list is closed and has the sections that a file of the kind needs."""
-    define = nodes.whole[0]
-    if not isinstance(define, Node) or (nodes.unclosed and define.spans[0][1] == len(define.source)):
+    define = reading.expressions[0]
+    if not isinstance(define, Expression) or (reading.unclosed and define.spans[0][1] == len(define.source.text)):
         return False
     heads = {part[0] for part in define[1:] if isinstance(part, tuple) and part}
     return heads >= ({":init", ":goal"} if kind == "problem" else {":action"})
@@ -135,7 +135,7 @@ def _closed(draft: Draft, note: Note) -> Draft:
         note("text found after the file")
         inserted.append((end, len(plain), "\n"))
     draft = draft.edited(inserted)
-    unclosed = read_nodes(draft.text).unclosed
+    unclosed = read_sexprs(draft.text).unclosed
     if unclosed:
         note(_UNCLOSED)
         end = _plain(draft.text).rfind(")") + 1
@@ -175,8 +175,8 @@ def is_cut_off(text: str, kind: str) -> bool:
     cleaned = _cleaned(text, kind, lambda what: None).text
     if last_file(_plain(cleaned), kind) is None or not _opens_at_the_end(cleaned):
         return False
-    nodes = read_nodes(cleaned)
-    return nodes.unclosed > 0 and not _is_whole(nodes, kind)
+    reading = read_sexprs(cleaned)
+    return reading.unclosed > 0 and not _is_whole(reading, kind)
 
 
 def _opens_at_the_end(text: str) -> bool:

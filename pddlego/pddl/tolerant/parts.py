@@ -9,14 +9,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from pddlego.pddl.conditions import TypedName
+from pddlego.pddl.domain import DECLARATIONS
+from pddlego.pddl.problem import PROBLEM_SECTIONS
 from pddlego.pddl.sexpr import Sexpr
 from pddlego.pddl.tolerant.layout import Section, same_or
 from pddlego.pddl.tolerant.structure import changed_list, joined_lists
 
-DECLARATIONS = (":requirements", ":types", ":constants", ":predicates", ":functions")
 _RANKS = {"domain": 0, ":action": 2, ":derived": 2} | dict.fromkeys(DECLARATIONS, 1)
-_PROBLEM = ("problem", ":domain", ":requirements", ":objects", ":init", ":goal", ":metric")
-_PROBLEM_RANKS = {name: rank for rank, name in enumerate(_PROBLEM)}
+_PROBLEM_RANKS = {name: rank for rank, name in enumerate(PROBLEM_SECTIONS)}
 """The order in which planners read sections; those of one rank may stand in any order."""
 
 
@@ -137,11 +137,11 @@ def _arranged(slots: Sequence[Slot], contents: dict[str, Section], ranks: dict[s
             before = {"domain", "problem", *[*contents][: [*contents].index(kind)]}
             last = max((number for number, slot in enumerate(placed) if slot.kind in before), default=-1)
             placed.insert(last + 1, Slot(kind, (kind, *content)))
-    order = ranks_of((slot.kind for slot in placed), ranks)
+    order = _ranks_of((slot.kind for slot in placed), ranks)
     return tuple(slot.section for _, slot in sorted(zip(order, placed, strict=True), key=lambda pair: pair[0]))
 
 
-def ranks_of(kinds: Iterable[str], ranks: dict[str, int]) -> list[int]:
+def _ranks_of(kinds: Iterable[str], ranks: dict[str, int]) -> list[int]:
     """The rank of each section; a section that is not known stays behind the one before it."""
     found: list[int] = []
     for kind in kinds:
@@ -151,5 +151,5 @@ def ranks_of(kinds: Iterable[str], ranks: dict[str, int]) -> list[int]:
 
 def is_in_order(kinds: Iterable[str], in_domain: bool) -> bool:
     """Whether planners read the sections of a file in this order."""
-    ranks = ranks_of(kinds, _RANKS if in_domain else _PROBLEM_RANKS)
+    ranks = _ranks_of(kinds, _RANKS if in_domain else _PROBLEM_RANKS)
     return ranks == sorted(ranks)

@@ -10,13 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from pddlego.pddl.conditions import ANY_TYPE, TypedName
+from pddlego.pddl.domain import DECLARATIONS, FIELDS
 from pddlego.pddl.sexpr import Sexpr, show
 from pddlego.pddl.tolerant.layout import Section, same_or
 from pddlego.pddl.tolerant.lexical import Note
 
-DOMAIN_SECTIONS = (":requirements", ":types", ":constants", ":predicates", ":functions", ":action", ":derived")
-PROBLEM_SECTIONS = (":domain", ":objects", ":init", ":goal", ":metric")
-FIELDS = (":parameters", ":precondition", ":effect")
+DOMAIN_SECTIONS = (*DECLARATIONS, ":action", ":derived")
 
 _MISSPELT = {
     ":requirement": ":requirements",
@@ -41,10 +40,10 @@ _MISSPELT = {
 }
 """Names of sections and fields that models write, with the ones that they mean."""
 
-_ALL_SECTIONS = frozenset({*DOMAIN_SECTIONS, *PROBLEM_SECTIONS})
-SECTIONS = _ALL_SECTIONS - {":domain"}
+_ALL_SECTIONS = frozenset({*DOMAIN_SECTIONS, ":domain", ":objects", ":init", ":goal", ":metric"})
+_SECTIONS = _ALL_SECTIONS - {":domain"}
 
-WORDS = {"implies": "imply", "implication": "imply"}
+_CONNECTIVES = {"implies": "imply", "implication": "imply"}
 """Connectives that models write, with the ones that they mean."""
 
 _ADDING, _DELETING = frozenset({"add"}), frozenset({"delete", "remove", "del"})
@@ -112,7 +111,7 @@ def _opened(parts: Section, note: Note) -> Section:
     inside = False
     for part in parts:
         key = _key(part)
-        if isinstance(part, str) and key in SECTIONS:
+        if isinstance(part, str) and key in _SECTIONS:
             note(f"an opening parenthesis was missing before {key}")
             opened.append([key])
             inside = True
@@ -133,7 +132,7 @@ def _with_colons(parts: Section, note: Note) -> Section:
     for part in parts:
         word = part[0] if isinstance(part, tuple) and part else ""
         meant = _MISSPELT.get(f":{word}", f":{word}") if isinstance(word, str) else ""
-        if meant in SECTIONS and meant not in there:
+        if meant in _SECTIONS and meant not in there:
             note(f"section {word} is called :{word}")
             part = (f":{word}", *part[1:])
         sections.append(part)
@@ -266,9 +265,9 @@ def joined(condition: Sexpr, note: Note) -> Sexpr:
         note("conditions found side by side without 'and'")
         return ("and", *(joined(part, note) for part in condition))
     word = condition[0]
-    if word in WORDS and len(condition) == 3:
-        note(f"'{word}' is called {WORDS[str(word)]}")
-        word = WORDS[str(word)]
+    if word in _CONNECTIVES and len(condition) == 3:
+        note(f"'{word}' is called {_CONNECTIVES[str(word)]}")
+        word = _CONNECTIVES[str(word)]
     parts = condition[1:]
     if word == "or" and any(_is_bare(part) for part in parts):
         return condition  # either its parts are alternatives, or 'and' is missing

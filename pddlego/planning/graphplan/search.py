@@ -32,8 +32,8 @@ from pddlego.planning.graphplan.values import (
     ignore,
     keep_all,
 )
-from pddlego.planning.ground import GOAL_STEP, BoundError, ground
-from pddlego.planning.result import Plan, PlanStep, Search
+from pddlego.planning.ground import GOAL_STEP, PlanningError, ground
+from pddlego.planning.result import Plan, PlanStatus, PlanStep, Search
 from pddlego.util.text import count
 
 Chosen = tuple[int, int, "Chosen"] | None
@@ -41,7 +41,7 @@ Chosen = tuple[int, int, "Chosen"] | None
 
 
 @dataclass
-class NodeCount:
+class _NodeCount:
     """What a search took: `nodes` are actions tried for a goal, `sets` the sets of goals looked at."""
 
     nodes: int = 0
@@ -50,7 +50,7 @@ class NodeCount:
     hits: int = 0
 
 
-class NoGoods:
+class _NoGoods:
     """Sets of goals that cannot be reached together at a level, found by any set that holds one of them."""
 
     def __init__(self) -> None:
@@ -108,8 +108,8 @@ class Extraction:
     ) -> None:
         self.graph, self.memo, self._tick = graph, memo, tick
         self.ranks = ranks if ranks is not None else {}
-        self.nogoods: dict[int, NoGoods] = defaultdict(NoGoods)
-        self.count = NodeCount()
+        self.nogoods: dict[int, _NoGoods] = defaultdict(_NoGoods)
+        self.count = _NodeCount()
         self.depth = 0
         self._ways: dict[tuple[int, int], tuple[int, tuple[int, ...]]] = {}
         self._needs, self._adds = graph.task.needs, graph.task.adds
@@ -166,7 +166,8 @@ class Extraction:
             remaining = top.remaining & ~self._adds[action]
             chosen: Chosen = (top.goal, action, top.chosen)
             if remaining:
-                stack.append(self._choice(level, remaining, top.forbidden | graph.exclusive[level][action], chosen))
+                forbidden = top.forbidden | graph.exclusive[level][action]
+                stack.append(self._prepared(_Choice(level, remaining, forbidden, chosen, 0, None)))
                 return None
             goals = 0
             link = chosen
@@ -202,9 +203,6 @@ class Extraction:
 
     def _begin(self, level: int, goals: int, above: Chosen) -> _Choice:
         return self._prepared(_Choice(level, goals, 0, None, goals, above))
-
-    def _choice(self, level: int, remaining: int, forbidden: int, chosen: Chosen) -> _Choice:
-        return self._prepared(_Choice(level, remaining, forbidden, chosen, 0, None))
 
     def _prepared(self, choice: _Choice) -> _Choice:
         """Choose the goal with the fewest actions left. Choices that exclude others are part of why it may fail."""
@@ -265,11 +263,11 @@ class Extraction:
         return [[] for _ in range(stack[0].level - len(layers))] + layers
 
 
-WayKey = tuple[int, int]
+_WayKey = tuple[int, int]
 """The facts and the candidates of a question."""
 
 
-Tick = Callable[[Callable[[], SearchProgress]], None]
+_Tick = Callable[[Callable[[], SearchProgress]], None]
 """Is called again and again in a search, with what can say how far it is; may raise to break off."""
 
 
@@ -282,7 +280,7 @@ def plan_graph(
     search: GraphSearch,
     advise: Advise = keep_all,
     watch: SearchWatcher = ignore,
-    tick: Tick = _no_tick,
+    tick: _Tick = _no_tick,
 ) -> PlannedLayers:
     """Plan. `advise` answers questions, `watch` is called with what happens. What any of them raises ends it."""
     kappas = [kappa for kappa in search.kappas if kappa > 0] if search.prune else []
@@ -302,8 +300,8 @@ class _Answers:
 
     advise: Advise
     watch: SearchWatcher
-    kept: dict[WayKey, int] = field(default_factory=dict)
-    ranks: dict[WayKey, dict[int, int]] = field(default_factory=dict)
+    kept: dict[_WayKey, int] = field(default_factory=dict)
+    ranks: dict[_WayKey, dict[int, int]] = field(default_factory=dict)
     asked: int = 0
 
 
@@ -317,7 +315,7 @@ class _Pass:
         iteration: int,
         kappa: float,
         answers: _Answers,
-        tick: Tick,
+        tick: _Tick,
     ) -> None:
         self.task, self.search, self.iteration, self.kappa, self.answers = task, search, iteration, kappa, answers
         self.graph = PlanningGraph(task)
@@ -327,7 +325,7 @@ class _Pass:
         self._most = None if search.levels is None else search.levels + bool(task.goal_steps)
         self._tick: Callable[[], None] = lambda: tick(self._progress)
         self._extraction = Extraction(self.graph, self._ranks, memo, self._tick)
-        self._tossed: dict[WayKey, bool] = {}
+        self._tossed: dict[_WayKey, bool] = {}
         self._draw = random.Random(f"{search.seed}/{iteration}").random
         self._pruned = self._hopeless = False
 
@@ -384,7 +382,7 @@ class _Pass:
         self.answers.watch(expanded)
         return satisfied
 
-    def _prunes(self, key: WayKey) -> bool:
+    def _prunes(self, key: _WayKey) -> bool:
         """Whether the level is pruned. Tossed once for what is the same question: levels that are alike stay alike."""
         if not self.kappa:
             return False
@@ -410,7 +408,7 @@ class _Pass:
             for unsorted in range(len(self._ranks) + 1, level + 1):
                 self._ranks[unsorted] = self._ranked(unsorted)
         extraction = self._extraction
-        extraction.count = count = NodeCount()
+        extraction.count = count = _NodeCount()
         steps = extraction.find(level, self.task.goal)
         level_off = self.graph.level_off
         if steps is None and level_off is not None:
@@ -464,21 +462,21 @@ class _Pass:
         return tuple(level for level in named if level)
 
 
-OFTEN = 0.25
+_OFTEN = 0.25
 """Seconds after which it is said how far a search is."""
 
-Tell = Callable[[object], tuple[str, ...]]
+_Tell = Callable[[object], tuple[str, ...]]
 """Passes something on, and returns what was answered; nothing, if it was not a question."""
 
 
-def graph_solver(graph: GraphSearch, whole: bool, tell: Tell) -> Solver:
-    """A solver that plans as `graph` says. The whole ground task holds also what no plan needs, and what never changes.
+def graph_solver(graph: GraphSearch, relevant: bool, tell: _Tell) -> Solver:
+    """A solver that plans as `graph` says. A task that is not only the `relevant` part holds also what never changes.
 
     It yields, in this order: the ground task, if a model is asked about it; then questions and moments.
     """
 
     def solve(domain: Domain, problem: Problem, search: Search, seconds: float) -> Plan | None:
-        task = graph_task(domain, problem, whole)
+        task = graph_task(domain, problem, relevant)
         if task is None:
             return None
         if graph.prune or graph.sort:
@@ -487,7 +485,7 @@ def graph_solver(graph: GraphSearch, whole: bool, tell: Tell) -> Solver:
         seeded = replace(graph, seed=graph.seed or str(problem))
         planned = plan_graph(task, seeded, tell, tell, _tick(tell))
         if planned.ending == "levels":
-            raise BoundError(f"no plan has at most {count(graph.levels or 0, 'level')}")
+            raise PlanningError(f"no plan has at most {count(graph.levels or 0, 'level')}", PlanStatus.BOUND)
         if planned.steps is None:
             return None
         return Plan(tuple(PlanStep.read(name) for level in planned.steps for name in level))
@@ -495,25 +493,25 @@ def graph_solver(graph: GraphSearch, whole: bool, tell: Tell) -> Solver:
     return solve
 
 
-def graph_task(domain: Domain, problem: Problem, whole: bool = False) -> GraphTask | None:
+def graph_task(domain: Domain, problem: Problem, relevant: bool = True) -> GraphTask | None:
     """The task of a problem. None where the goal is out of reach even if nothing were ever deleted.
 
-    Raises `NotPlannableError` for what cannot be compiled.
+    Raises `PlanningError` for what cannot be compiled.
     """
-    task = ground(domain, problem, relevant=not whole)
+    task = ground(domain, problem, relevant)
     if task is None:
         return None
-    others = [str(fact) for fact in problem.facts] if whole else []
+    others = [str(fact) for fact in problem.facts] if not relevant else []
     return compile_task(task, others)
 
 
-def _tick(tell: Tell) -> Callable[[Callable[[], SearchProgress]], None]:
-    """Tells how far a search is, not more often than every `OFTEN` seconds."""
+def _tick(tell: _Tell) -> Callable[[Callable[[], SearchProgress]], None]:
+    """Tells how far a search is, not more often than every `_OFTEN` seconds."""
     reported = time.monotonic()
 
     def tick(progress: Callable[[], SearchProgress]) -> None:
         nonlocal reported
-        if time.monotonic() - reported > OFTEN:
+        if time.monotonic() - reported > _OFTEN:
             tell(progress())
             reported = time.monotonic()
 

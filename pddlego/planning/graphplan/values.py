@@ -112,7 +112,7 @@ Purpose = Literal["prune", "sort"]
 TaskKind = Literal["relevant", "whole"]
 """Which ground task: what may contribute to the goal, or everything."""
 
-Ending = Literal["found", "no plan", "levels", "given up"]
+_Ending = Literal["found", "no plan", "levels", "given up"]
 """How a pass ended: with a plan; with a proof that its graph holds none; after the most levels that it may have; or
 because a graph without the pruned actions holds none, which proves nothing."""
 
@@ -223,7 +223,7 @@ class Passed:
     iteration: int
     kappa: float
     levels: int
-    ending: Ending
+    ending: _Ending
     steps: tuple[tuple[str, ...], ...] = ()
 
 
@@ -231,7 +231,7 @@ class Passed:
 class PlannedLayers:
     """How planning ended. `steps` are the names of the actions of each level that has any; None without a plan."""
 
-    ending: Ending
+    ending: _Ending
     steps: tuple[tuple[str, ...], ...] | None = None
 
 

@@ -23,8 +23,8 @@ from pddlego.methods.builders.reference import BuilderReference, component_of
 from pddlego.methods.builders.setting import load
 from pddlego.methods.setting_files import setting_names
 from pddlego.pddl import parse_domain, parse_problem
+from pddlego.pddl.portable import checked_domain
 from pddlego.planning import Plan, PlanStep, ProcessPlanner, validate
-from pddlego.planning.solve import checked_domain
 from tests.methods.builders.building import Scripted, build, dumped, of
 from tests.planning.test_costs import ROADS, trip
 

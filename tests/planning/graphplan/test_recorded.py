@@ -39,7 +39,7 @@ PROBLEM = parse_problem((RECORDED / "problem.pddl").read_text(encoding="utf-8"))
 
 
 def task() -> GraphTask:
-    result = graph_task(DOMAIN, PROBLEM, whole=True)
+    result = graph_task(DOMAIN, PROBLEM, relevant=False)
     assert result is not None
     return result
 

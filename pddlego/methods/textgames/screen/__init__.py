@@ -20,8 +20,8 @@ from pddlego.methods.textgames.screen.view import GameView, expected_problem, pr
 from pddlego.methods.textgames.settings import MapRule
 from pddlego.pddl import EntryKind, Problem, diff, from_name
 from pddlego.pddl.conditions import Renaming
-from pddlego.pddl.diff import domain_parts
 from pddlego.pddl.domain import read_domain
+from pddlego.pddl.edit import domain_parts
 from pddlego.pddl.problem import rename
 from pddlego.util.text import clean, count, one_line
 

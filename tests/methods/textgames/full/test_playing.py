@@ -18,7 +18,7 @@ from pddlego.methods.textgames.reference_model import NoisyReader
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.truth import Checker, Reference
 from pddlego.models import Model
-from pddlego.pddl.diff import domain_parts
+from pddlego.pddl.edit import domain_parts
 from pddlego.planning import ProcessPlanner
 from pddlego.runs.store import last_domain
 from tests.methods.textgames.grid_house import GridHouse, small_house

@@ -7,8 +7,8 @@ import pytest
 from pddlego import tools
 from pddlego.methods.planning_settings import PlanningSetting, load_planning
 from pddlego.pddl import parse_domain
-from pddlego.planning.relaxed import _Explorer
-from pddlego.planning.solve import checked_domain, checked_problem
+from pddlego.pddl.portable import checked_domain
+from pddlego.planning.checked import _Explorer, checked_problem
 from pddlego.planning.world import transitions
 
 DOMAIN = """(define (domain post) (:requirements :strips :typing :action-costs :negative-preconditions :equality)

@@ -1,0 +1,191 @@
+"""Checks the text of a problem: errors, and where there are none, what is most likely a mistake.
+
+The last part is the relaxed reachability of planning graphs: an action that is not possible even if nothing ever
+becomes false is never possible. Conditions other than conjunctions of facts count only where no action changes them, so
+that nothing is called impossible that is possible.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict, deque
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+from pddlego.errors import TooManyCasesError
+from pddlego.pddl import Atom, Defect, DefectKind, Domain, Problem
+from pddlego.pddl.check import MAX_DEFECTS, check_reading
+from pddlego.pddl.conditions import TRUE, And, Formula, Not, Term, When, atoms_of, changed_atoms, conjuncts, with_parts
+from pddlego.pddl.domain import Action
+from pddlego.pddl.lint import named, problem_warnings
+from pddlego.pddl.portable import as_errors, problem_refusals
+from pddlego.pddl.problem import read_problem
+from pddlego.pddl.rules import warning
+from pddlego.planning.result import NOTHING_THERE, PlanStep
+from pddlego.planning.validate import goal_holds, speaks_of_nothing
+from pddlego.planning.world import Simulator, World
+from pddlego.util.limits import Work
+from pddlego.util.text import count
+
+
+@dataclass(frozen=True)
+class CheckedProblem:
+    """The problem of a text, and its defects; `problem` is None if the defects make planning impossible."""
+
+    problem: Problem | None
+    defects: tuple[Defect, ...]
+
+
+def checked_problem(domain: Domain, text: str) -> CheckedProblem:
+    """Check a problem of a sound domain: all errors, else warnings."""
+    reading = read_problem(text)
+    refusals = itertools.islice(problem_refusals(reading), MAX_DEFECTS)
+    defects = as_errors(text, (*check_reading(domain, reading), *refusals))
+    if any(defect.blocking for defect in defects):
+        return CheckedProblem(None, defects)
+    problem = reading.problem
+    warnings = [*problem_warnings(domain, problem), *_goal_warnings(domain, problem)]
+    explained = any(defect.kind is DefectKind.NEVER_TRUE for defect in warnings)
+    defects = as_errors(text, (*defects, *warnings, *_relaxed_warnings(domain, problem, explained)))
+    errors = tuple(defect for defect in defects if defect.blocking)
+    return CheckedProblem(None, errors) if errors else CheckedProblem(problem, defects[:MAX_DEFECTS])
+
+
+def _goal_warnings(domain: Domain, problem: Problem) -> Iterator[Defect]:
+    if problem.goal == TRUE:
+        return  # `problem_warnings` reports it
+    try:
+        if not goal_holds(domain, problem):
+            return
+        reason = NOTHING_THERE if speaks_of_nothing(domain, problem) else "there is nothing to plan"
+    except TooManyCasesError as error:
+        cases = f"{error.part or 'the goal'} has too many cases for {count(len(problem.objects), 'object')}"
+        message = f"{cases}; quantify over fewer variables"
+        yield warning(DefectKind.TOO_LARGE, ":goal", message, problem.goal.place)
+        return
+    message = f"the goal is already true in the initial state: {reason}; use a goal that is not yet true"
+    yield warning(DefectKind.GOAL_TRUE, ":goal", message, problem.goal.place)
+
+
+_MOST_WORK = 300_000
+"""Facts and bindings that are looked at: some tenths of a second. Larger tasks are not judged."""
+
+
+def _relaxed_warnings(domain: Domain, problem: Problem, explained: bool) -> Iterator[Defect]:
+    """Yield the numbers that action costs lack, else the facts of the goal and the actions that are never possible.
+
+    The latter follow from missing numbers, and from preconditions that are never true: then they are already
+    `explained`. Large problems are not judged.
+    """
+    explorer = _Explorer(domain, problem)
+    try:
+        explorer.explore()
+    except TooManyCasesError:
+        return
+    missing = list(explorer.missing_costs())
+    yield from missing
+    if missing or explained:
+        return
+    goals = [goal for goal in conjuncts(problem.goal) if explorer.is_out_of_reach(goal)]
+    if goals:
+        more = f" (as {count(len(goals) - 1, 'other part')} of the goal)" if len(goals) > 1 else ""
+        message = f"the goal {goals[0]} can never be true{more}: no action that can be applied makes it true"
+        message += "; correct the goal, :init or an effect"
+        yield warning(DefectKind.UNREACHABLE_GOAL, str(goals[0]), message, getattr(goals[0], "place", None))
+    # Preconditions that no action makes true at all are reported by `problem_warnings`.
+    there = {atom.predicate for atom in explorer.state} | explorer.added
+    never = [
+        action.name
+        for action in domain.actions
+        if action.name not in explorer.possible
+        and all(atom.predicate in there for atom in explorer.required[action.name])
+    ]
+    if never:
+        message = f"{named(never)} can never be applied in this problem"
+        message += "; ignore this if that is meant, else correct the preconditions or :init"
+        yield warning(DefectKind.NEVER_APPLICABLE, never[0], message)
+
+
+class _Explorer(Simulator):
+    """Adds facts one by one, and executes each action once as soon as its facts are true."""
+
+    def __init__(self, domain: Domain, problem: Problem) -> None:
+        super().__init__(World(domain, problem, Work(_MOST_WORK)), ())
+        self.possible: set[str] = set()
+        self._missing: dict[str, dict[Term, PlanStep]] = defaultdict(dict)
+        changes = [change for action in domain.actions for change in changed_atoms(action.effect)]
+        self.added = {atom.predicate for atom, value in changes if value}
+        self.deleted = {atom.predicate for atom, value in changes if not value}
+        self._waiting = deque(problem.sorted_facts())
+        self._known = set(self._waiting)
+        self._initial = problem.facts
+        self._done: set[PlanStep] = set()
+        self._uses: dict[str, list[tuple[Action, int]]] = defaultdict(list)
+        for action in domain.actions:
+            for index, atom in enumerate(self.required[action.name]):
+                self._uses[atom.predicate].append((action, index))
+        fluent = self.added | self.deleted | {*domain.rules}
+        self._static = {action.name: _static_part(action, fluent) for action in domain.actions}
+        self._effects = {action.name: _unconditional(action.effect) for action in domain.actions}
+
+    def is_out_of_reach(self, goal: Formula) -> bool:
+        """Whether a part of the goal is a fact, or its negation, that is never true."""
+        match goal:
+            case Atom():
+                return goal.predicate not in self.world.domain.rules and goal not in self.state
+            case Not(part=Atom() as atom):
+                return atom in self._initial and atom.predicate not in self.deleted
+        return False
+
+    def missing_costs(self) -> Iterator[Defect]:
+        """Yield the numbers that costs lack: without them an action is not applicable."""
+        for terms in self._missing.values():
+            term, step = min(terms.items(), key=lambda item: str(item[0]))
+            subject = f"{term} and {count(len(terms) - 1, 'other number')} have" if len(terms) > 1 else f"{term} has"
+            message = f"{subject} no number in :init, so {step} can never be applied; add (= {term} NUMBER) to :init"
+            yield warning(DefectKind.MISSING_COST, str(term), message)
+
+    def explore(self) -> None:
+        """Execute every possible action. Raises `TooManyCasesError` if that is too much work."""
+        for action in self.world.domain.actions:
+            if not self.required[action.name]:
+                self._try(action, [], {})
+        while self._waiting:
+            fact = self._waiting.popleft()
+            self._change((fact,), ())
+            for action, index in self._uses[fact.predicate]:
+                atoms = self.required[action.name]
+                kinds = {parameter.name: parameter.type for parameter in action.parameters}
+                binding = self._matched(atoms[index], fact, {}, kinds)
+                if binding is not None:
+                    self._try(action, [*atoms[:index], *atoms[index + 1 :]], binding)
+
+    def _try(self, action: Action, atoms: Sequence[Atom], binding: Mapping[str, str]) -> None:
+        for values in self._bindings(action, atoms, binding):
+            step = PlanStep(action.name, tuple(values[parameter.name] for parameter in action.parameters))
+            if step in self._done:
+                continue
+            self._done.add(step)
+            if not self.world.holds(self._static[action.name], self._initial, values):
+                continue
+            self.possible.add(action.name)
+            try:
+                self.world.cost(step)
+            except KeyError as error:
+                self._missing[error.args[0].head].setdefault(error.args[0], step)
+                continue
+            adds, _ = self.world.effects(self._effects[action.name], self.state, values)
+            self._waiting.extend(sorted(adds - self._known, key=str))
+            self._known |= adds
+
+
+def _static_part(action: Action, changed: AbstractSet[str]) -> Formula:
+    """Return the part of a precondition that is true in every state or in none, without its facts."""
+    parts = (part for part in conjuncts(action.precondition) if not isinstance(part, Atom))
+    return And(tuple(part for part in parts if changed.isdisjoint(atom.predicate for atom in atoms_of(part))))
+
+
+def _unconditional(effect: Formula) -> Formula:
+    """Return an effect as if all its conditions were true."""
+    return _unconditional(effect.effect) if isinstance(effect, When) else with_parts(effect, _unconditional)
