@@ -383,9 +383,9 @@ class Evaluation:
     @property
     def table(self) -> str:
         """Success and all numbers of each game, mode and model, as Markdown."""
-        from pddlego.report.formats import details, markdown_table
+        from pddlego.report.tables import all_numbers
 
-        return markdown_table(*details(self.report))
+        return all_numbers(self.report.rows).markdown()
 
     def compare(self) -> tuple[Comparison, ...]:
         """Every two methods on the seeds that both played: McNemar's test, and the difference of means."""
@@ -426,11 +426,11 @@ class Evaluation:
         return f"<Evaluation {', '.join(map(str, self.folders))}: {len(self._results)} episodes, {won} won{ended}>"
 
     def _repr_html_(self) -> str:
-        from pddlego.report.formats import details
+        from pddlego.report.tables import all_numbers
 
         if not self._ended:
             return f"<pre>{escape(repr(self))}</pre>"
-        head, body = details(self.report)
+        _, head, body = all_numbers(self.report.rows)
         rows = ["".join(f"<td>{escape(cell)}</td>" for cell in row) for row in body]
         names = "".join(f"<th>{escape(name)}</th>" for name in head)
         return f"<table><tr>{names}</tr>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"

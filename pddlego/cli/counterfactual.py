@@ -35,7 +35,7 @@ from pddlego.methods.textgames.play import play
 from pddlego.methods.textgames.world import Restart
 from pddlego.models.endpoint import Access, Endpoint, prepare_cache
 from pddlego.report.build import is_reportable, load_results
-from pddlego.report.formats import print_table
+from pddlego.report.tables import Table, print_table
 from pddlego.runs.cells import Cell, Matrix
 from pddlego.runs.folders import EPISODES, MANIFEST, RESUMED
 from pddlego.runs.listing import costs_of
@@ -223,7 +223,7 @@ def _show(console: Console, losses: Sequence[Loss]) -> None:
         for name, group in groups.items()
     ]
     head = ["game", "mode", "model", "lost", *after, "still lost", "no error", "no result", "cost"]
-    print_table(console, "Lost episodes that are won after so many corrections", head, body)
+    print_table(console, Table("Lost episodes that are won after so many corrections", head, body))
     known = [loss for loss in losses if loss.counts and loss.errors]
     kinds = Counter(loss.errors[0].kind for loss in known)
     body = []
@@ -231,9 +231,9 @@ def _show(console: Console, losses: Sequence[Loss]) -> None:
         group = [loss for loss in known if loss.errors[0].kind == kind]
         won, interval = _won_after(group, 1), wilson(_won_after(group, 1), number)
         share = f"{100 * won / number:.0f}%"
-        body.append([kind, str(number), str(won), share, f"{100 * interval.low:.0f}-{100 * interval.high:.0f}"])
+        body.append([kind, str(number), str(won), share, interval.percent])
     head = ["first error", "lost", "won without it", "share", "95 %"]
-    print_table(console, "What one error cost", head, body)
+    print_table(console, Table("What one error cost", head, body))
 
 
 def _won_after(losses: Sequence[Loss], corrections: int) -> int:

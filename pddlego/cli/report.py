@@ -16,7 +16,7 @@ from pddlego.util.text import count, suggestion
 
 if TYPE_CHECKING:
     from pddlego.report.build import Report
-    from pddlego.report.optima import Optima
+    from pddlego.report.figures import Optima
 
 
 @with_options((LimitOptions,), only=("prices",))
@@ -42,15 +42,14 @@ def command(
     from pddlego.display.console import Console
     from pddlego.evaluation.setup import read_prices
     from pddlego.report.build import build_report, is_reportable
-    from pddlego.report.formats import as_csv, as_json, as_text, latex, markdown, print_report
-    from pddlego.report.html import html
-    from pddlego.report.optima import find_optima
+    from pddlego.report.figures import find_optima
+    from pddlego.report.formats import as_csv, as_json, as_text, html, latex, markdown, print_report
     from pddlego.runs.store import check_output
 
     chosen = _format(to, output)
     folders = [place_named(run, folder, is_reportable) for run in runs]
     report = build_report(folders, read_prices(Path(flags["prices"]) if flags.get("prices") else None))
-    optima = find_optima(report, folders) if optimum else {}
+    optima = find_optima(report.results, report.settings) if optimum else {}
     if chosen == "csv" and report.incomplete:  # the other formats say it themselves
         Console(stderr=True).print(f"{report.incomplete}.", style="yellow", highlight=False, soft_wrap=True)
     if figures is not None:
@@ -60,7 +59,7 @@ def command(
         "markdown": markdown,
         "csv": as_csv,
         "json": as_json,
-        "html": lambda report: html(report, folders, pages, optima),
+        "html": lambda report: html(report, pages, optima),
         "latex": latex,
     }
     if output is not None:

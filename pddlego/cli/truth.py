@@ -24,8 +24,7 @@ from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.models.base import Model
 from pddlego.models.endpoint import Access, Endpoint, make_endpoint, prepare_cache
 from pddlego.models.limiter import SharedLimiter
-from pddlego.report.build import shares_of
-from pddlego.report.formats import print_table, share_rows
+from pddlego.report.tables import Table, print_table, share_tables
 from pddlego.runs.folders import EpisodeFilter, find_journals, started_of
 from pddlego.runs.store import journal_parts
 from pddlego.runs.summary import Summary, summarize
@@ -105,9 +104,9 @@ def checked_result(journal: Path, reference: Model | None) -> Summary:
 
 def _show(console: Console, results: Sequence[Summary]) -> None:
     """Shares of right facts, and the first error of each episode that was not won."""
-    for table, rows in shares_of(by_configuration(results)):
-        if rows:
-            print_table(console, table.title, *share_rows(table, rows))
+    for table in share_tables(by_configuration(results)):
+        if table.body:
+            print_table(console, table)
     lost = [summary for summary in results if not summary.won]
     body = [
         [
@@ -120,6 +119,6 @@ def _show(console: Console, results: Sequence[Summary]) -> None:
     ]
     if body:
         head = [*NAMES, "seed", "outcome", "first error"]
-        print_table(console, "First error of each episode that was not won", head, body)
+        print_table(console, Table("First error of each episode that was not won", head, body))
     else:
         console.print(f"{count(len(results), 'episode')}: all were won.")

@@ -177,7 +177,7 @@ def _row(standing: Standing, configuration: tuple[str, str, str], compared: str)
     interval = wilson(len(won), len(played))
     shown = [clean(name) for name in configuration]
     shown += [f"{len(played)}/{planned}", f"{100 * len(won) / len(played):.0f}%" if played else "-"]
-    shown += [f"{100 * interval.low:.0f}-{100 * interval.high:.0f}" if played else "-"]
+    shown += [interval.percent if played else "-"]
     if compared:
         numbers = [summary.measures.numbers.get(compared, 0) for summary in won]
         shown.append(f"{sum(numbers) / len(numbers):.1f}" if numbers else "-")

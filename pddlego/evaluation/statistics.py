@@ -21,6 +21,11 @@ class Interval:
     low: float
     high: float
 
+    @property
+    def percent(self) -> str:
+        """Both bounds in per cent, such as `34-100`."""
+        return f"{100 * self.low:.0f}-{100 * self.high:.0f}"
+
 
 def wilson(successes: int, trials: int) -> Interval:
     """The Wilson score interval of a success rate. Of no trials nothing is known: 0 to 1."""

@@ -1,12 +1,16 @@
-"""Results as numbers: one row for each game, mode and model, and a line for each episode."""
+"""The tables of results: a row for each configuration, a line for each episode, and the upper bounds of a dry run.
+
+A column for all methods is one entry: of `COMMON_COLUMNS` if each episode has such a number, else of `shown_columns`.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
+import math
 import statistics
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -19,31 +23,55 @@ from pddlego.methods.base import Column
 from pddlego.methods.registry import measuring_of
 from pddlego.models.limiter import LedgerEntry, Price
 from pddlego.runs.cells import Cell
-from pddlego.runs.summary import FIRST, LAST, Summary
+from pddlego.runs.summary import Summary
 from pddlego.util.text import both_ends, clean, csv_cell, money
 
 Configuration = tuple[str, str, str]
 """Game, mode, model."""
 
+NAMES = ("game", "mode", "model")
+"""The columns that name a configuration."""
+
+
+COMMON_COLUMNS = (
+    Column("score", value=lambda summary: summary.score, rank=10),
+    Column("calls", blank_zero=True, value=lambda summary: summary.usage.calls, rank=5),
+    Column("characters", shown=False, value=lambda summary: summary.usage.characters),
+    Column("tokens_in", shown=False, value=lambda summary: summary.usage.tokens_in),
+    Column("tokens_out", shown=False, value=lambda summary: summary.usage.tokens_out),
+    Column("tokens_cached", shown=False, value=lambda summary: summary.usage.tokens_cached),
+    Column("from_cache", blank_zero=True, value=lambda summary: summary.usage.from_cache, rank=6),
+    Column(
+        "tokens",
+        digits=0,
+        blank_zero=True,
+        listed=False,
+        value=lambda summary: summary.usage.tokens_in + summary.usage.tokens_out,
+        rank=3,
+    ),
+    Column("seconds", digits=1, listed=False, value=lambda summary: summary.usage.seconds, rank=1),
+)
+"""The columns of every method. In tables the first one precedes the columns of the method, and the others follow."""
+
 
 @dataclass(frozen=True)
 class Measured:
-    """A number of a method in a row: its mean over the `episodes` that have it, and the median where that is wanted."""
+    """A column of a row: the mean and the median over the `episodes` that have the number; None if there are none."""
 
     column: Column
     mean: float | None
-    median: float | None = None
-    episodes: int = 0
+    median: float | None
+    episodes: int
 
 
 @dataclass(frozen=True)
 class Row:
-    """What one configuration did. Means are over all `episodes`; `measured` says what the method measures.
+    """The results of one configuration over all its `episodes`: the cells with a result of their own.
 
-    Episodes are cells with an outcome of their own: one that was interrupted is not played yet. `counted` leaves out
-    those lost to errors of a model's endpoint or an engine; `interval` is Wilson's (95 %) of the success over all.
-    `score` is the method's, from 0 to 1. `cost` is all that was spent, None where a model has no price; `unanswered` is
-    what of it was, or may have been, spent on requests that got no answer.
+    `counted` leaves out the episodes that were lost to errors of an endpoint or an engine. `interval` is Wilson's
+    interval (95 %) of the success over all episodes. `common` has the numbers of `COMMON_COLUMNS` by their names, and
+    `measured` those of the method. `cost` is all that was spent, None if a model has no price; `unanswered` is the part
+    of it that was, or may have been, spent on requests without an answer.
     """
 
     setting: str
@@ -53,23 +81,30 @@ class Row:
     won: int
     counted: int
     interval: Interval
-    score: float
-    measured: tuple[Measured, ...]
-    calls: float
-    from_cache: float
-    tokens: float
-    seconds: float
+    common: Mapping[str, Measured]
     cost: float | None
-    unanswered: float = 0.0
+    unanswered: float
+    measured: Mapping[str, Measured]
 
     @property
     def success(self) -> float:
-        """Over all episodes."""
+        """The share of all episodes that were won."""
         return self.won / self.episodes
 
-    def number(self, name: str) -> Measured | None:
-        """What was measured under that name; None where the method does not measure it."""
-        return next((measured for measured in self.measured if measured.column.name == name), None)
+    @property
+    def score(self) -> float:
+        """The mean score, from 0 to 1."""
+        return self.mean("score") or 0.0
+
+    @property
+    def compared(self) -> str:
+        """The number that methods are compared by; empty without one."""
+        return next((name for name, number in self.measured.items() if number.column.compared), "")
+
+    def mean(self, name: str) -> float | None:
+        """The mean of a number; None if no episode has it."""
+        number = self.common.get(name) or self.measured.get(name)
+        return number.mean if number else None
 
 
 def rows(
@@ -89,11 +124,10 @@ def rows(
     rows = []
     played = sorted((summary for summary in results if summary.played), key=lambda summary: summary.cell)
     for key, group in by_configuration(played).items():
-        cost, mine = _cost(spent.get(key, group), prices or {}), known.get(key, [])
-        if cost is not None and mine:
-            cost = sum(entry.cost for entry in mine)
-        unanswered = sum(entry.cost for entry in mine if not entry.answered)
-        rows.append(_row(key, group, cost, unanswered))
+        cost, own = _cost(spent.get(key, group), prices or {}), known.get(key, [])
+        if cost is not None and own:
+            cost = sum(entry.cost for entry in own)
+        rows.append(_row(group, cost, sum(entry.cost for entry in own if not entry.answered)))
     return rows
 
 
@@ -115,10 +149,9 @@ def _entries_of(cells: Iterable[Cell], entries: Iterable[LedgerEntry]) -> dict[C
     return by_configuration
 
 
-def _row(configuration: Configuration, summaries: Sequence[Summary], cost: float | None, unanswered: float) -> Row:
-    setting, mode, model = configuration
+def _row(summaries: Sequence[Summary], cost: float | None, unanswered: float) -> Row:
+    setting, mode, model = summaries[0].cell.configuration
     won = sum(summary.won for summary in summaries)
-    tallies = [summary.usage for summary in summaries]
     return Row(
         setting=setting,
         mode=mode,
@@ -127,24 +160,22 @@ def _row(configuration: Configuration, summaries: Sequence[Summary], cost: float
         won=won,
         counted=sum(summary.counts for summary in summaries),
         interval=wilson(won, len(summaries)),
-        score=statistics.mean(summary.score for summary in summaries),
-        measured=tuple(_measured(column, summaries) for column in measuring_of(setting, mode).columns),
-        calls=statistics.mean(usage.calls for usage in tallies),
-        from_cache=statistics.mean(usage.from_cache for usage in tallies),
-        tokens=statistics.mean(usage.tokens_in + usage.tokens_out for usage in tallies),
-        seconds=statistics.mean(usage.seconds for usage in tallies),
+        common=_measured((column for column in COMMON_COLUMNS if column.shown), summaries),
         cost=cost,
         unanswered=unanswered,
+        measured=_measured(measuring_of(setting, mode).columns, summaries),
     )
 
 
-def _measured(column: Column, summaries: Sequence[Summary]) -> Measured:
-    chosen = [summary for summary in summaries if summary.won] if column.over == "won" else summaries
-    numbers = [summary.measures.numbers[column.name] for summary in chosen if column.name in summary.measures.numbers]
-    if not numbers:
-        return Measured(column, None)
-    middle = statistics.median(numbers) if column.median else None
-    return Measured(column, statistics.mean(numbers), middle, len(numbers))
+def _measured(columns: Iterable[Column], summaries: Sequence[Summary]) -> dict[str, Measured]:
+    measured = {}
+    for column in columns:
+        chosen = [summary for summary in summaries if summary.won or column.over == "all"]
+        numbers = [number for summary in chosen if (number := column.of(summary)) is not None]
+        mean = statistics.mean(numbers) if numbers else None
+        median = statistics.median(numbers) if numbers and column.median else None
+        measured[column.name] = Measured(column, mean, median, len(numbers))
+    return measured
 
 
 def _cost(summaries: Sequence[Summary], prices: Mapping[str, Price]) -> float | None:
@@ -172,16 +203,17 @@ def played_of(results: Iterable[Summary], planned: Collection[Cell]) -> str:
 
 
 def columns(results: Iterable[Summary]) -> tuple[str, ...]:
-    """The columns of the result table: what stands in all, with what the methods measured in between, but no times."""
+    """The columns of the table of episodes: those of every method around those that the methods measured."""
     measured: dict[str, None] = {}
     for (setting, mode, _), group in by_configuration(results).items():
-        timed = {column.name for column in measuring_of(setting, mode).columns if column.timed}
-        measured |= dict.fromkeys(name for summary in group for name in summary.measures.numbers if name not in timed)
-    return (*FIRST, *measured, *LAST)
+        hidden = {column.name for column in measuring_of(setting, mode).columns if not column.listed}
+        measured |= dict.fromkeys(name for summary in group for name in summary.measures.numbers if name not in hidden)
+    first, *others = (column.name for column in COMMON_COLUMNS if column.listed)
+    return tuple(dict.fromkeys((*NAMES, "seed", "repeat", "outcome", first, *measured, *others)))
 
 
 def result_table(results: Iterable[Summary]) -> str:
-    """The result table as CSV: a line for each cell, sorted, with nothing in it that differs from run to run."""
+    """The table of episodes as CSV: a line for each cell, sorted, without anything that differs from run to run."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     ordered = sorted(results, key=lambda summary: summary.cell)
@@ -194,76 +226,64 @@ def result_table(results: Iterable[Summary]) -> str:
 
 
 def as_values(summary: Summary) -> dict[str, object]:
-    """An episode in the result table, by the names of its columns."""
+    """An episode in the table of episodes, by the names of the columns."""
     cell = summary.cell
-    first = (cell.setting, cell.mode, cell.model, cell.seed, cell.repeat)
+    common = {column.name: column.of(summary) for column in COMMON_COLUMNS if column.listed}
     return {
         **{name: round(number, 4) for name, number in summary.measures.numbers.items()},
-        **dict(zip(FIRST, (*first, summary.outcome.value, round(summary.score, 4)), strict=True)),
-        **{name: getattr(summary.usage, name) for name in LAST},
+        **dict(zip(NAMES, cell.configuration, strict=True)),
+        "seed": cell.seed,
+        "repeat": cell.repeat,
+        "outcome": summary.outcome.value,
+        **{name: round(number, 4) for name, number in common.items() if number is not None},
     }
 
 
-NAMES = ("game", "mode", "model")
-
-NAME = 12
-"""Characters that are left of a long name."""
+_SHORTEST_NAME = 12
+"""The characters to which a long name is shortened at most."""
 
 
-def results_table(rows: Iterable[Row], width: int) -> RenderableType:
-    """One row for each configuration; a column without values is left out.
+@dataclass(frozen=True)
+class ShownColumn:
+    """A column of the table of configurations. Columns with a lower `rank` give way first on a narrow terminal."""
 
-    What has no place in `width` is left out and named below.
-    """
-    ordered = list(rows)
-    names = [[clean(part) for part in (row.setting, row.mode, row.model)] for row in ordered]
-    room = width - sum(min(NAME, max(map(len, part))) + 2 for part in zip(*names, strict=True))
-    columns = {name: cells for name, cells in row_columns(ordered).items() if any(cells)}
-    shown = dict(columns)
-    for name in _order(ordered):
-        if _width(shown) <= room:
-            break
-        shown.pop(name, None)
-    hidden = [name for name in columns if name not in shown]
-    widths = _name_widths(names, width - _width(shown))
-    table = _table(widths)
-    for name, cells in shown.items():
-        table.add_column(name, justify="right", no_wrap=True, min_width=_widest(name, cells))
-    for number in range(len(ordered)):
-        shortened = (Text(both_ends(name, room)) for name, room in zip(names[number], widths, strict=True))
-        table.add_row(*shortened, *(cells[number] for cells in shown.values()))
-    if not hidden:
-        return table
-    return Group(table, Text(f"A wider terminal also shows: {', '.join(hidden)}.", "dim"))
+    name: str
+    cells: Sequence[str]
+    rank: float = math.inf
+
+    @property
+    def width(self) -> int:
+        return _widest(self.name, self.cells)
 
 
-def row_columns(rows: Sequence[Row]) -> dict[str, list[str]]:
-    """Every column with its cells: those of all methods, and in between what each of them measures."""
-    columns = {
-        "won": [f"{row.won}/{row.episodes}" for row in rows],
-        "success": [f"{100 * row.success:.0f}%" for row in rows],
-        "95 %": [f"{100 * row.interval.low:.0f}-{100 * row.interval.high:.0f}" for row in rows],
-        "score": [f"{row.score:.2f}" for row in rows],
-        "without errors": ["" if row.counted == row.episodes else f"{row.won}/{row.counted}" for row in rows],
-    }
-    for name in _measured_names(rows):
-        values = [row.number(name) for row in rows]
-        columns[name] = [_mean(value) for value in values]
-        if any(value is not None and value.column.median for value in values):
-            columns["median"] = [_number(value.median if value else None, 1) for value in values]
-    return columns | {
-        "calls": [_number(row.calls or None, 2) for row in rows],
-        "from cache": [_number(row.from_cache or None, 2) for row in rows],
-        "tokens": [_number(row.tokens or None, 0) for row in rows],
-        "seconds": [_number(row.seconds, 1) for row in rows],
-        "cost": [money(row.cost) if row.cost != 0 else "" for row in rows],
-        "no answer": [money(row.unanswered) if row.unanswered else "" for row in rows],
-    }
+def shown_columns(rows: Sequence[Row]) -> list[ShownColumn]:
+    """The columns of the table of configurations, without empty ones."""
+    common = list(_mean_columns([row.common for row in rows]))
+    every = [
+        ShownColumn("won", [f"{row.won}/{row.episodes}" for row in rows]),
+        ShownColumn("success", [f"{100 * row.success:.0f}%" for row in rows]),
+        ShownColumn("95 %", [row.interval.percent for row in rows], 11),
+        *common[:1],
+        ShownColumn(
+            "without errors", ["" if row.counted == row.episodes else f"{row.won}/{row.counted}" for row in rows], 8
+        ),
+        *_mean_columns([row.measured for row in rows]),
+        *(replace(column, name=column.name.replace("_", " ")) for column in common[1:]),
+        ShownColumn("cost", [money(row.cost) if row.cost != 0 else "" for row in rows], 7),
+        ShownColumn("no answer", [money(row.unanswered) if row.unanswered else "" for row in rows], 0),
+    ]
+    return [column for column in every if any(column.cells)]
 
 
-def _measured_names(rows: Iterable[Row]) -> list[str]:
-    """What the methods measure and show, each name once."""
-    return list(dict.fromkeys(value.column.name for row in rows for value in row.measured if value.column.shown))
+def _mean_columns(rows: Sequence[Mapping[str, Measured]]) -> Iterator[ShownColumn]:
+    """The means of the numbers that are shown, each with its median if a method has one."""
+    for name in dict.fromkeys(name for row in rows for name, number in row.items() if number.column.shown):
+        numbers = [row.get(name) for row in rows]
+        columns = [number.column for number in numbers if number is not None]
+        rank = 9 if any(column.compared for column in columns) else columns[0].rank
+        yield ShownColumn(name, [_mean(number) for number in numbers], rank)
+        if any(column.median for column in columns):
+            yield ShownColumn("median", [_number(number.median if number else None, 1) for number in numbers], 2)
 
 
 def _mean(measured: Measured | None) -> str:
@@ -272,28 +292,43 @@ def _mean(measured: Measured | None) -> str:
         return ""
     if measured.column.counted:
         return f"{round(measured.mean * measured.episodes)}/{measured.episodes}"
-    return f"{measured.mean:,.{measured.column.digits}f}"
+    return _number(measured.mean, measured.column.digits)
 
 
-def _order(rows: Sequence[Row]) -> list[str]:
-    """The columns that give way on a narrow terminal, in order: numbers are shown whole or not at all. What a method
-    measures gives way before the cost, and what methods are compared by after all but the score."""
-    compared = {value.column.name for row in rows for value in row.measured if value.column.compared}
-    others = [name for name in _measured_names(rows) if name not in compared]
-    first = ("no answer", "seconds", "median", "tokens", *others, "calls", "from cache", "cost")
-    return [*first, "without errors", *compared, "score", "95 %"]
+def results_table(rows: Iterable[Row], width: int) -> RenderableType:
+    """The table of configurations. Columns that do not fit into `width` are left out and named below: a number is
+    shown whole or not at all."""
+    ordered = list(rows)
+    names = [[clean(part) for part in (row.setting, row.mode, row.model)] for row in ordered]
+    room = width - sum(min(_SHORTEST_NAME, max(map(len, part))) + 2 for part in zip(*names, strict=True))
+    columns = shown_columns(ordered)
+    shown = list(columns)
+    for column in sorted(columns, key=lambda column: column.rank):
+        if _width(shown) <= room or column.rank == math.inf:
+            break
+        shown.remove(column)
+    widths = _name_widths(names, width - _width(shown))
+    table = _table(widths)
+    for column in shown:
+        table.add_column(column.name, justify="right", no_wrap=True, min_width=column.width)
+    for row_names, *cells in zip(names, *(column.cells for column in shown), strict=True):
+        table.add_row(*(Text(both_ends(name, room)) for name, room in zip(row_names, widths, strict=True)), *cells)
+    hidden = [column.name for column in columns if column not in shown]
+    if not hidden:
+        return table
+    return Group(table, Text(f"A wider terminal also shows: {', '.join(hidden)}.", "dim"))
 
 
 def _name_widths(names: list[list[str]], room: int) -> list[int]:
-    """The widths of the columns with names: the longest is shortened until all have room, or none is above `NAME`."""
+    """The widths of the columns with names: the longest is shortened until all fit, or none can be shortened."""
     widths = [_widest(head, (name_row[number] for name_row in names)) for number, head in enumerate(NAMES)]
-    while sum(width + 2 for width in widths) > room and max(widths) > NAME:
+    while sum(width + 2 for width in widths) > room and max(widths) > _SHORTEST_NAME:
         widths[widths.index(max(widths))] -= 1
     return widths
 
 
-def _width(columns: Mapping[str, list[str]]) -> int:
-    return sum(_widest(name, cells) + 2 for name, cells in columns.items())
+def _width(columns: Iterable[ShownColumn]) -> int:
+    return sum(column.width + 2 for column in columns)
 
 
 def _widest(name: str, cells: Iterable[str]) -> int:

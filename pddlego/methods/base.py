@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # the modules of options import this one, and every command n
     from pddlego.models import Model
     from pddlego.planning import Planner
     from pddlego.runs.cells import Cell
-    from pddlego.runs.summary import Measures
+    from pddlego.runs.summary import Measures, Summary
 
 
 BUILT_IN_MODEL = "reader"
@@ -181,12 +181,13 @@ def check_seed(setting: Setting, seed: int) -> None:
 
 @dataclass(frozen=True)
 class Column:
-    """A number that a method measures, as a column of tables: the mean over `all` episodes, or those that were `won`.
+    """A number of each episode, as a column of tables. It is what the method measured under this name, or its `value`.
 
-    `median` adds the median. `blank_zero` leaves a mean of 0 out. A number that is not `shown` is left out of
-    summaries, and is a column of the table of episodes only. One that is 0 or 1 may be `counted`: so many of so many.
-    Two methods are `compared` by one column: less of it is better. A `timed` one depends on the machine: the table of
-    episodes has no column for it.
+    A table of configurations shows the mean `over` all episodes that have the number, or over those that were won.
+    `median` adds a column for the median, and `blank_zero` leaves a mean of 0 empty. A number that is 0 or 1 may be
+    `counted`: the cell is 3/5. A column that is not `shown` is left out. On a narrow terminal, columns with a lower
+    `rank` are left out first. Two methods are `compared` by one column: less is better.
+    The table of episodes contains the numbers that are `listed`: not those that depend on the machine, such as times.
     """
 
     name: str
@@ -197,26 +198,32 @@ class Column:
     shown: bool = True
     counted: bool = False
     compared: bool = False
-    timed: bool = False
+    listed: bool = True
+    value: Callable[[Summary], float] | None = None
+    rank: int = 4
+
+    def of(self, summary: Summary) -> float | None:
+        """The number of an episode; None if it was not measured."""
+        return self.value(summary) if self.value is not None else summary.measures.numbers.get(self.name)
 
 
 Published = Mapping[str, Mapping[str, float]]
-"""Figures that a paper printed of one setting: by model, then by mode. Without a model the model is `none`."""
+"""Means that a paper printed for one setting: by model, then by mode. Modes without a model have the model `none`."""
 
 
 @dataclass(frozen=True)
 class PublishedShares:
-    """Shares that a paper printed, in per cent: of one model and mode, over all of the `settings` together."""
+    """Shares in per cent that a paper printed for one model and mode, over all of the `settings` together."""
 
     model: str
     mode: str
     settings: tuple[str, ...]
-    shares: tuple[tuple[str, float], ...]
+    shares: Mapping[str, float] = field(hash=False)
 
 
 @dataclass(frozen=True)
 class CountTable:
-    """A group of counts that a method measures, as a table of reports: its title, and what is counted."""
+    """A table of counts: how often each kind of a `group` was counted, and what such a kind is (`what`)."""
 
     group: str
     title: str
@@ -225,33 +232,23 @@ class CountTable:
 
 
 @dataclass(frozen=True)
-class Share:
-    """A share of counts: the groups of counts that are its `part`, and those that are the `whole`."""
-
-    name: str
-    part: tuple[str, ...]
-    whole: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class ShareTable:
-    """Shares of counts that a method measures, as a table of reports: a row for each counted thing."""
+    """A table of shares of counts, with a row for each kind of the group `part`, and a total.
+
+    Each of the `columns` has a name and the groups that make up the whole together with the part.
+    """
 
     title: str
     what: str
-    columns: tuple[Share, ...]
-
-    @property
-    def groups(self) -> tuple[str, ...]:
-        """Every group of counts that it needs."""
-        return tuple(dict.fromkeys(name for share in self.columns for name in share.whole))
+    part: str
+    columns: tuple[tuple[str, tuple[str, ...]], ...]
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A series that a method measures, as a plot of reports: one line for each mode and model.
+    """A plot of a series of points that a method measures, with one line for each mode and model.
 
-    Of several points with the same x the line goes through the `combined` one. `logarithmic` axes have no zero.
+    Points with the same x are `combined`. Axes that are `logarithmic` have no zero.
     """
 
     series: str
@@ -264,12 +261,12 @@ class Figure:
 
 @dataclass(frozen=True)
 class Measuring:
-    """What a method measures, and how that stands in tables and figures.
+    """What a method measures, and the columns, tables and figures that show it.
 
-    `best` is the optimum of the compared column on a seed, if it can be computed. `checked` adds to the events of a
-    recorded episode, in a setting with options, what can be found out later about the model's claims, compared with
-    another model if one is given. `published` is what a paper says of a setting played with these options: means
-    of the number `printed`.
+    `best` computes the optimum of the compared column on a seed, or None. `checked` adds events to those of a recorded
+    episode, in a setting with options: what can be found out later about the model's claims, compared with another
+    model if one is given. `published` returns what a paper printed for a setting with these options: means of the
+    number `printed`.
     """
 
     of: Callable[[Trace], Measures]

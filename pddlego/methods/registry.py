@@ -69,9 +69,9 @@ def _fault(loaded: Method, name: str) -> str:
         return "its options are not a pydantic model"
     if not loaded.modes or not all(isinstance(mode, Mode) for mode in loaded.modes):
         return "its modes are not values of Mode"
-    from pddlego.runs.summary import FIRST, LAST
+    from pddlego.runs.summary import RESERVED
 
-    taken = [column.name for column in loaded.measuring.columns if column.name in (*FIRST, *LAST)]
+    taken = [column.name for column in loaded.measuring.columns if column.name in RESERVED]
     return f"it measures '{taken[0]}', and every table has a column of that name" if taken else ""
 
 

@@ -1,23 +1,34 @@
-"""From run folders to a report: rows, the layout of the paper's Table 1, failures, comparisons."""
+"""From run folders to a report: rows, tables, comparisons and figures."""
 
 from __future__ import annotations
 
 import itertools
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from pddlego.errors import JournalError, UsageError
 from pddlego.evaluation.statistics import Comparison, Side, compare, corrected
-from pddlego.evaluation.table import Configuration, Row, by_configuration, played_of, rows, spent_elsewhere
-from pddlego.methods.base import CountTable, ShareTable, base_mode
-from pddlego.methods.registry import measuring_of, modes
+from pddlego.evaluation.table import Row, by_configuration, played_of, rows, spent_elsewhere
+from pddlego.methods.base import base_mode
+from pddlego.methods.registry import measuring_of
 from pddlego.models.base import notes
 from pddlego.models.limiter import LedgerEntry, Price, read_ledger
-from pddlego.pddl import EntryKind
-from pddlego.report.figures import DrawnFigure, PaperFigure, draw_figures, paper_figures
+from pddlego.report.figures import DrawnFigure, draw_figures
+from pddlego.report.tables import (
+    Table,
+    all_numbers,
+    comparison_table,
+    count_tables,
+    figure_table,
+    method_order,
+    methods_of,
+    published_means,
+    published_shares,
+    share_tables,
+    success,
+)
 from pddlego.runs.cells import NO_MODEL, Cell
 from pddlego.runs.folders import CONFIRMED, EPISODES, LEDGER, RESUMED
 from pddlego.runs.store import (
@@ -29,10 +40,7 @@ from pddlego.runs.store import (
     read_recorded_prices,
     read_results,
 )
-from pddlego.runs.summary import DEFECTS, LINES, REJECTED, UNMEASURED, Summary
-
-_TROUBLE = frozenset({EntryKind.UNMATCHED.value, EntryKind.REFUSED.value})
-"""Kinds of edit lines that had no effect; the other kinds were applied."""
+from pddlego.runs.summary import Summary
 
 _NO_RESULT = {
     RESUMED: "Its episodes were resumed from the middle of others.",
@@ -40,49 +48,25 @@ _NO_RESULT = {
 }
 """Entries of the manifest of an episode that a person influenced: its numbers are not those of a method alone."""
 
-_Counter = Callable[[Summary], Mapping[str, int]]
-
-
-@dataclass(frozen=True)
-class CountRow:
-    """How often something happened in the episodes of one configuration."""
-
-    configuration: Configuration
-    what: str
-    number: int
-
-
-@dataclass(frozen=True)
-class ShareRow:
-    """Shares of one counted thing in the episodes of one configuration: for each column the part, and the whole."""
-
-    configuration: Configuration
-    what: str
-    shares: Mapping[str, tuple[int, int]]
-
 
 @dataclass(frozen=True)
 class Report:
     """What some evaluations say. `results` holds the last attempt at each cell, sorted by cell.
 
-    `failures` are the outcomes of episodes that were not won; `answers` the unusable answers by category, the defects
-    by kind and the edit lines without effect; `measured` what the methods counted, each group with its table, and
-    `shares` what they made shares of;
-    `figures` what they draw; `published` are means of papers beside ours.
-    `incomplete` says how many of the cells that were asked for were played, if not all were; `damage` what could not be
-    read.
+    `settings` says how each game was played, as the run folders record it. `analyses` are tables for some methods only
+    (values of a paper beside ours, shares of counts), the comparisons, and the points of the `figures`. `counts` are
+    tables of why episodes were not won, what was wrong with answers, and what methods counted. `incomplete` says how
+    many of the cells that were asked for were played, if not all were; `damage` what could not be read.
     """
 
     sources: tuple[str, ...]
     results: tuple[Summary, ...]
     rows: tuple[Row, ...]
-    failures: tuple[CountRow, ...]
-    answers: tuple[CountRow, ...]
-    measured: tuple[tuple[CountTable, tuple[CountRow, ...]], ...]
-    shares: tuple[tuple[ShareTable, tuple[ShareRow, ...]], ...]
-    comparisons: tuple[Comparison, ...]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    comparisons: tuple[Comparison, ...] = ()
     figures: tuple[DrawnFigure, ...] = ()
-    published: tuple[PaperFigure, ...] = ()
+    analyses: tuple[Table, ...] = ()
+    counts: tuple[Table, ...] = ()
     incomplete: str = ""
     damage: tuple[str, ...] = ()
 
@@ -94,49 +78,13 @@ class Report:
     @property
     def notes(self) -> tuple[str, ...]:
         """What must be said beside the numbers."""
-        return (*([f"{self.incomplete}."] if self.incomplete else []), *notes(self.models), *self.damage)
+        models = dict.fromkeys(model for model, _ in methods_of(self.rows))
+        return (*([f"{self.incomplete}."] if self.incomplete else []), *notes(models), *self.damage)
 
     @property
-    def games(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(row.setting for row in self.rows))
-
-    @property
-    def methods(self) -> tuple[tuple[str, str], ...]:
-        """Every mode with its model: the columns of Table 1."""
-        return tuple(sorted({(row.model, row.mode) for row in self.rows}, key=_method_order))
-
-    @property
-    def models(self) -> tuple[str, ...]:
-        """Every model, in the order of the methods."""
-        return tuple(dict.fromkeys(model for model, _ in self.methods))
-
-    @property
-    def ablated(self) -> bool:
-        """Whether modes were played without some of their parts."""
-        return any(mode != base_mode(mode) for _, mode in self.methods)
-
-    @property
-    def sections(self) -> tuple[tuple[str, str, tuple[CountRow, ...]], ...]:
-        """What was counted, as (title, what is counted, counts); what never happened is left out."""
-        tables = (
-            ("Why episodes were not won", "outcome", self.failures),
-            ("What was wrong with answers", "trouble", self.answers),
-            *((table.title, table.what, rows) for table, rows in self.measured),
-        )
-        return tuple(pair for pair in tables if pair[2])
-
-    def row(self, game: str, method: tuple[str, str]) -> Row | None:
-        """The row of a game and a (model, mode)."""
-        return next((row for row in self.rows if (row.setting, row.model, row.mode) == (game, *method)), None)
-
-
-def _method_order(method: tuple[str, str]) -> tuple[bool, str, int, str]:
-    """As in the paper: what asks no model, then for each model its modes, the simplest first, each before its
-    ablations."""
-    model, mode = method
-    names = [mode.name for mode in reversed(modes())]
-    base = base_mode(mode)
-    return model != NO_MODEL, model, names.index(base) if base in names else len(names), mode
+    def tables(self) -> tuple[Table, ...]:
+        """Every table of the report."""
+        return success(self.rows), all_numbers(self.rows), *self.analyses, *self.counts
 
 
 def load_results(paths: Sequence[Path]) -> list[Summary]:
@@ -145,7 +93,8 @@ def load_results(paths: Sequence[Path]) -> list[Summary]:
     Raises `UsageError` for a folder that holds no evaluation, and for folders in which a game or a method is not the
     same one: their episodes must not be counted together.
     """
-    return _last(attempts for attempts, _ in _load(paths))
+    _recorded_settings(paths)
+    return _last(read_results(path)[0] for path in paths)
 
 
 def _last(folders: Iterable[Sequence[Summary]]) -> list[Summary]:
@@ -156,8 +105,8 @@ def _last(folders: Iterable[Sequence[Summary]]) -> list[Summary]:
     return [last[cell] for cell in sorted(last)]
 
 
-def _load(paths: Sequence[Path]) -> list[tuple[list[Summary], tuple[str, ...]]]:
-    """All attempts of each folder, and warnings on its damaged lines."""
+def _recorded_settings(paths: Sequence[Path]) -> dict[str, Any]:
+    """How each game was played, by its name. Raises `UsageError` for folders that cannot be reported together."""
     known: dict[str, tuple[Path, Any]] = {}
     for path in paths:
         if sum(path.resolve() == other.resolve() for other in paths) > 1:
@@ -180,12 +129,15 @@ def _load(paths: Sequence[Path]) -> list[tuple[list[Summary], tuple[str, ...]]]:
             if before != value:
                 reason = f"{name} differs between them, so their episodes cannot be combined."
                 raise UsageError(f"{other} and {path} cannot be reported together", reason, "Report them one by one.")
-    return [read_results(path) for path in paths]
+    return {name: value for name, (_, value) in known.items() if name != _CONFIGURATION}
 
 
 def is_reportable(path: Path) -> bool:
     """Whether a run folder has results that a report counts. Raises `UsageError` for a damaged manifest."""
     return (path / RESULTS).exists() and not _NO_RESULT.keys() & read_manifest(path).keys()
+
+
+_CONFIGURATION = "the configuration"
 
 
 def _configuration(path: Path) -> dict[str, Any]:
@@ -194,7 +146,7 @@ def _configuration(path: Path) -> dict[str, Any]:
     games = configuration.pop("settings", {})
     # Resuming checks versions; unset options are left out.
     configuration = {name: value for name, value in configuration.items() if name != "versions" and value is not None}
-    return {**games, "the configuration": configuration}
+    return {**games, _CONFIGURATION: configuration}
 
 
 def build_report(paths: Sequence[Path], prices: Mapping[str, Price] | None = None) -> Report:
@@ -202,7 +154,8 @@ def build_report(paths: Sequence[Path], prices: Mapping[str, Price] | None = Non
 
     Raises `UsageError`.
     """
-    folders = _load(paths)
+    settings = _recorded_settings(paths)
+    folders = [read_results(path) for path in paths]
     results = _last(attempts for attempts, _ in folders)
     if not results:
         names = ", ".join(map(str, paths))
@@ -216,36 +169,29 @@ def build_report(paths: Sequence[Path], prices: Mapping[str, Price] | None = Non
     # Of other prices than the recorded ones only the costs of the answers are known.
     own = not prices or all(prices.get(name) == price for name, price in recorded.items())
     attempts = [summary for summaries_of_run, _ in folders for summary in summaries_of_run]
-    found_rows = rows(results, prices or recorded, attempts, entries if own and recorded else ())
-    elsewhere = "" if prices else spent_elsewhere(found_rows, entries)
+    all_rows = rows(results, prices or recorded, attempts, entries if own and recorded else ())
+    elsewhere = "" if prices else spent_elsewhere(all_rows, entries)
     damage = [elsewhere] if elsewhere else []
     for path, (summaries, damaged_lines), (_, damaged_ledger) in zip(paths, folders, ledgers, strict=True):
         damage += [*damaged_lines, *changed_journals(path, summaries), *damaged_ledger]
     grouped = by_configuration(summary for summary in results if summary.played)
-    settings = _settings(paths)
+    comparisons = _comparisons(results)
+    figures = draw_figures([result for result in results if result.counts])
+    recorded_rows = [row for row in all_rows if row.setting in settings]
+    analyses = [published_means(recorded_rows, settings), published_shares(grouped), *share_tables(grouped)]
+    analyses += [comparison_table(comparisons), *map(figure_table, figures)]
     return Report(
         sources=tuple(map(str, paths)),
         results=tuple(results),
-        rows=tuple(found_rows),
-        failures=_counts(grouped, lambda summary: {} if summary.won else {summary.outcome.value: 1}),
-        answers=_counts(grouped, _trouble),
-        measured=tuple(_measured(grouped)),
-        shares=tuple(shares_of(grouped)),
-        comparisons=_comparisons(results),
-        figures=draw_figures([result for result in results if result.counts]),
-        published=paper_figures([row for row in found_rows if row.setting in settings], settings),
+        rows=tuple(all_rows),
+        settings=settings,
+        comparisons=comparisons,
+        figures=figures,
+        analyses=tuple(table for table in analyses if table.body),
+        counts=tuple(table for table in count_tables(grouped) if table.body),
         incomplete=played_of(results, {cell for path in paths for cell in read_cells(path)}),
         damage=tuple(damage),
     )
-
-
-def _settings(paths: Sequence[Path]) -> dict[str, Any]:
-    """How each setting was played, by its name; without those that runs played in different ways."""
-    played: dict[str, list[Any]] = {}
-    for path in paths:
-        for name, value in read_configuration(path).get("settings", {}).items():
-            played.setdefault(name, []).append(value)
-    return {name: values[0] for name, values in played.items() if all(value == values[0] for value in values)}
 
 
 def _requests(path: Path) -> tuple[list[LedgerEntry], tuple[str, ...]]:
@@ -257,63 +203,12 @@ def _requests(path: Path) -> tuple[list[LedgerEntry], tuple[str, ...]]:
     return list(entries.values()), warnings
 
 
-def _trouble(summary: Summary) -> Mapping[str, int]:
-    rejected = {f"answer: {category}": number for category, number in summary.counts_of(REJECTED).items()}
-    rejected |= {f"not measured: {reason}": number for reason, number in summary.counts_of(UNMEASURED).items()}
-    rejected |= {f"defect: {kind}": number for kind, number in summary.counts_of(DEFECTS).items()}
-    return rejected | {f"line: {kind}": number for kind, number in summary.counts_of(LINES).items() if kind in _TROUBLE}
-
-
-def _measured(grouped: Mapping[Configuration, list[Summary]]) -> Iterator[tuple[CountTable, tuple[CountRow, ...]]]:
-    """What each method counted besides, a table for each group."""
-    tables = dict.fromkeys(table for setting, mode, _ in grouped for table in measuring_of(setting, mode).counts)
-    for table in tables:
-        yield table, _counts(grouped, lambda summary, group=table.group: summary.counts_of(group))  # type: ignore[misc]
-
-
-def shares_of(grouped: Mapping[Configuration, list[Summary]]) -> Iterator[tuple[ShareTable, tuple[ShareRow, ...]]]:
-    """Shares of what each method counted, with a last row of everything for each configuration."""
-    for table in dict.fromkeys(table for setting, mode, _ in grouped for table in measuring_of(setting, mode).shares):
-        rows = []
-        for configuration, summaries in grouped.items():
-            totals: dict[str, Counter[str]] = {name: Counter() for name in table.groups}
-            for summary in summaries:
-                for name, total in totals.items():
-                    total.update(summary.counts_of(name))
-            counted = sorted(set().union(*totals.values()))
-            for what in (*counted, *([ALL] if counted else ())):
-                rows.append(ShareRow(configuration, what, dict(_share(table, totals, what))))
-        yield table, tuple(rows)
-
-
-ALL = "(all)"
-
-
-def _share(table: ShareTable, totals: Mapping[str, Counter[str]], what: str) -> Iterator[tuple[str, tuple[int, int]]]:
-    """For each column the part and the whole."""
-
-    def number(groups: Iterable[str]) -> int:
-        return sum(totals[name].total() if what == ALL else totals[name][what] for name in groups)
-
-    return ((share.name, (number(share.part), number(share.whole))) for share in table.columns)
-
-
-def _counts(grouped: Mapping[Configuration, Iterable[Summary]], count: _Counter) -> tuple[CountRow, ...]:
-    counts = []
-    for configuration, summaries in grouped.items():
-        total: Counter[str] = Counter()
-        for summary in summaries:
-            total.update(count(summary))
-        counts += [CountRow(configuration, what, number) for what, number in total.most_common()]
-    return tuple(counts)
-
-
 def _comparisons(results: Sequence[Summary]) -> tuple[Comparison, ...]:
     """Every two methods that have seeds in common, game by game; an ablation only with what it was taken from."""
     methods: dict[tuple[str, str], list[Summary]] = {}
     for result in results:
         methods.setdefault((result.cell.model, result.cell.mode), []).append(result)
-    ordered = sorted(methods, key=_method_order)
+    ordered = sorted(methods, key=method_order)
     several = len({model for model, _ in methods} - {NO_MODEL}) > 1
     sides = {key: Side(_name(key) if several else key[1], results) for key, results in methods.items()}
     games = sorted({summary.cell.setting for summary in results})

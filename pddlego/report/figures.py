@@ -1,17 +1,18 @@
-"""Figures of methods: the points that episodes measured, as lines that a plot or a table can show."""
+"""What figures show: lines through the points that episodes measured, and the optimum of each seed."""
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import ValidationError
+
 from pddlego.errors import UsageError
-from pddlego.evaluation.models import answered_by
-from pddlego.evaluation.table import Row
-from pddlego.methods.base import Figure
-from pddlego.methods.registry import measuring_of, method_of
+from pddlego.methods.base import Figure, Method, Setting
+from pddlego.methods.registry import measuring_of, method, method_of
+from pddlego.planning import ProcessPlanner
 from pddlego.runs.cells import NO_MODEL, Cell
 from pddlego.runs.store import recorded_setting
 from pddlego.runs.summary import Summary
@@ -39,39 +40,11 @@ class FigureLine:
 
 
 @dataclass(frozen=True)
-class PaperFigure:
-    """A mean of ours beside that of a paper. `number` names what the mean is of."""
-
-    setting: str
-    mode: str
-    model: str
-    number: str
-    ours: float
-    paper: float
-
-
-@dataclass(frozen=True)
 class DrawnFigure:
     """A figure with its lines."""
 
     figure: Figure
     lines: tuple[FigureLine, ...]
-
-    def table(self) -> tuple[list[str], list[list[str]]]:
-        """The same as a table: a row for each point."""
-        head = ["line", self.figure.x, self.figure.y, "standard error", "of"]
-        body = [
-            [
-                line.label,
-                f"{point.x:g}",
-                f"{point.y:.3g}",
-                f"{point.error:.2g}" if point.error else "",
-                str(point.number),
-            ]
-            for line in self.lines
-            for point in line.points
-        ]
-        return head, body
 
 
 def draw_figures(results: Sequence[Summary]) -> tuple[DrawnFigure, ...]:
@@ -86,28 +59,6 @@ def draw_figures(results: Sequence[Summary]) -> tuple[DrawnFigure, ...]:
         for figure, lines in points.items()
     )
     return tuple(figure for figure in drawn if figure.lines)
-
-
-def paper_figures(rows: Sequence[Row], settings: Mapping[str, Any]) -> tuple[PaperFigure, ...]:
-    """Our means beside those of a paper, where it has one of the same setting, mode and model.
-
-    `settings` says how each was played, as a run folder records it.
-    """
-    figures = []
-    for row in rows:
-        try:
-            method = method_of(row.setting, row.mode)
-        except UsageError:  # a setting or a method that is not there any more
-            continue
-        played = recorded_setting(settings, row.setting, method.name) or {}
-        number, published = method.measuring.printed, method.measuring.published
-        models = published(row.setting, played.get("options", {})) if published else {}
-        paper = models.get(answered_by(row.model), {}).get(row.mode)
-        measured = row.number(number)
-        ours = row.score if number == "score" else measured.mean if measured else None
-        if paper is not None and ours is not None:
-            figures.append(PaperFigure(row.setting, row.mode, row.model, number, ours, paper))
-    return tuple(figures)
 
 
 def _label(cell: Cell, figure: Figure) -> str:
@@ -127,3 +78,45 @@ def _line(points: Sequence[tuple[float, float]], figure: Figure) -> Iterator[Lin
         else:
             error = statistics.stdev(ys) / len(ys) ** 0.5 if len(ys) > 1 else 0.0
             yield LinePoint(statistics.mean(xs), statistics.mean(ys), error, len(group))
+
+
+Optima = dict[tuple[str, int], int]
+"""The least that is possible of what methods are compared by, by game and seed."""
+
+
+def find_optima(results: Iterable[Summary], settings: Mapping[str, Any]) -> Optima:
+    """Play and plan for each game and seed, some tenths of a second each. Raises `UsageError`, `EngineError`.
+
+    `settings` says how each game was played, as a run folder records it.
+    """
+    wanted = {(_player(summary.cell), summary.cell.setting, summary.cell.seed) for summary in results}
+    optima: Optima = {}
+    with ProcessPlanner() as planner:
+        for owner, name, seed in sorted(wanted):
+            kept = recorded_setting(settings, name, owner)
+            best = method(owner).measuring.best if owner else None
+            if kept is None or best is None or kept["method"] != owner:
+                continue
+            least = best(_setting(method(owner), name, kept), seed, planner)
+            if least is not None:
+                optima[name, seed] = least
+    return optima
+
+
+def _player(cell: Cell) -> str:
+    """The method that plays a cell; empty where it is not installed any more."""
+    try:
+        return method_of(cell.setting, cell.mode).name
+    except UsageError:
+        return ""
+
+
+def _setting(player: Method, name: str, kept: Mapping[str, Any]) -> Setting:
+    """A setting as it was played. Raises `UsageError` for options that the method has not."""
+    try:
+        return player.load(name, player.options.model_validate(kept["options"]))
+    except ValidationError as error:
+        reason = f"Its options of {name} are invalid for the method {player.name}: {error.errors()[0]['msg']}."
+        raise UsageError(
+            "The optimum cannot be found", reason, "Restore manifest.json, or leave --optimum out."
+        ) from error

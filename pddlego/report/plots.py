@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from pddlego.report.build import Report
-from pddlego.report.figures import DrawnFigure
-from pddlego.report.optima import Optima
+from pddlego.report.figures import DrawnFigure, Optima
+from pddlego.report.tables import Method, methods_of
 from pddlego.runs.cells import NO_MODEL
 from pddlego.runs.summary import Summary
 from pddlego.util.text import both_ends, clean
@@ -80,10 +80,10 @@ def draw(report: Report, anchors: set[str], optima: Optima) -> Iterator[Plot]:
 
     Points lead to the page of their episode if that is among the `anchors`.
     """
-    styles = styles_of(report.methods)
+    styles = styles_of(methods_of(report.rows))
     yield _success(report, styles)
-    for game in report.games:
-        compared = _compared(report, game)
+    for game in dict.fromkeys(row.setting for row in report.rows):
+        compared = next((row.compared for row in report.rows if row.setting == game and row.compared), "")
         mine = [result for result in report.played if result.cell.setting == game and compared]
         by_seed = [(float(result.cell.seed), result) for result in mine]
         if by_seed:
@@ -103,10 +103,6 @@ def draw(report: Report, anchors: set[str], optima: Optima) -> Iterator[Plot]:
 def anchor(summary: Summary) -> str:
     """The anchor of an episode's page."""
     return f"episode-{summary.cell.label}"
-
-
-Method = tuple[str, str]
-"""Model and mode."""
 
 
 def styles_of(methods: Sequence[Method]) -> dict[str, Style]:
@@ -252,9 +248,3 @@ def _legend(plot: Plot) -> None:
     if len(labels) > 1:
         columns = max(1, 60 // max(len(label) + 4 for label in labels))
         plot.figure.legend(handles, labels, loc="outside lower center", ncols=min(columns, len(labels)), frameon=False)
-
-
-def _compared(report: Report, game: str) -> str:
-    """The number that methods are compared by on a game, if there is one."""
-    rows = [row for row in report.rows if row.setting == game]
-    return next((value.column.name for row in rows for value in row.measured if value.column.compared), "")

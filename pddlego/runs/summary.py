@@ -15,9 +15,13 @@ from pddlego.episode.trace import Trace
 from pddlego.errors import message_of
 from pddlego.runs.cells import Cell
 
-FIRST = ("game", "mode", "model", "seed", "repeat", "outcome", "score")
-LAST = ("calls", "characters", "tokens_in", "tokens_out", "tokens_cached", "from_cache")
-"""The columns that tables of episodes have of every method, around those that it measures."""
+RESERVED = frozenset(
+    {
+        *("game", "mode", "model", "seed", "repeat", "outcome", "score"),
+        *("calls", "characters", "tokens_in", "tokens_out", "tokens_cached", "from_cache"),
+    }
+)
+"""Columns that the table of episodes has for every method. A method cannot measure a number with such a name."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +120,7 @@ def _measured(measure: Measure, trace: Trace) -> Measures:
     try:
         measured = measure(trace)
         for name, number in measured.numbers.items():
-            if name in (*FIRST, *LAST):
+            if name in RESERVED:
                 raise ValueError(f"measured '{name}', and every table has a column of that name")
             if not isinstance(number, (int, float)):
                 raise TypeError(f"measured {name} = {number!r:.60}")

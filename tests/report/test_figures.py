@@ -8,15 +8,14 @@ from xml.etree import ElementTree
 import pytest
 
 from pddlego.episode.events import Outcome
-from pddlego.evaluation.table import rows
+from pddlego.evaluation.table import by_configuration, rows
 from pddlego.methods.programs.events import DOMAINS
-from pddlego.report import build_report
 from pddlego.report.build import Report
-from pddlego.report.figures import draw_figures, paper_figures
-from pddlego.report.formats import published_shares
+from pddlego.report.figures import draw_figures
 from pddlego.report.plots import draw, short_names, styles_of
+from pddlego.report.tables import figure_table, published_means, published_shares
 from pddlego.runs.cells import Cell
-from pddlego.runs.summary import Measures, Summary, dump_summary
+from pddlego.runs.summary import Measures, Summary
 
 
 def summary(seed: int, score: float, times: tuple[tuple[float, float], ...] = ()) -> Summary:
@@ -32,7 +31,7 @@ def test_a_mean_has_its_error_and_a_median_has_none() -> None:
     assert [(point.x, point.y, point.error) for point in times.lines[0].points] == [(10.0, 0.3, 0.0), (20.0, 0.4, 0.0)]
     assert [(point.x, point.y) for point in curve.lines[0].points] == [(0.0, 0.0), (1.0, 0.5)]
     assert abs(curve.lines[0].points[1].error - 0.5) < 1e-9
-    assert curve.table()[1][1] == ["program m", "1", "0.5", "0.5", "2"]
+    assert figure_table(curve).body[1] == ["program m", "1", "0.5", "0.5", "2"]
 
 
 def test_many_points_are_put_together() -> None:
@@ -46,7 +45,7 @@ def test_many_points_are_put_together() -> None:
 
 
 def unsaved(*results: Summary) -> Report:
-    return Report(("r",), results, tuple(rows(results)), (), (), (), (), (), draw_figures(results))
+    return Report(("r",), results, tuple(rows(results)), figures=draw_figures(results))
 
 
 @pytest.mark.slow
@@ -103,8 +102,9 @@ def test_a_papers_figure_stands_beside_ours_where_model_mode_and_domain_are_the_
     setting: str, mode: str, model: str, expected: tuple[float, float] | None
 ) -> None:
     results = [played(setting, mode, model)]
-    result = paper_figures(rows(results, {}, results, ()), {})
-    assert [(item.number, item.ours, item.paper) for item in result] == ([("score", *expected)] if expected else [])
+    body = published_means(rows(results), {}).body
+    row = ["score", *(f"{number:.2f}" for number in expected)] if expected else []
+    assert body == ([[setting, mode, model, *row]] if expected else [])
 
 
 def test_of_thought_of_search_the_answers_are_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,29 +113,22 @@ def test_of_thought_of_search_the_answers_are_printed(tmp_path: Path, monkeypatc
     (tmp_path / "envs" / "cards.toml").write_text(text)
     monkeypatch.chdir(tmp_path)
     results = [played("cards", mode, "llama3.1-405b", answers=3) for mode in ("tos", "tos-no-check")]
-    (result,) = paper_figures(rows(results, {}, results, ()), {})
-    assert (result.mode, result.number, result.ours, result.paper) == ("tos", "answers", 3.0, 3.4)
+    assert published_means(rows(results), {}).body == [["cards", "tos", "llama3.1-405b", "answers", "3.00", "3.40"]]
 
 
 def test_a_damaged_domain_is_not_the_domain_of_the_paper() -> None:
     results = [played("logistics", "graphplan", "gpt-4")]
     for share, number in ((0.0, 1), (0.2, 0)):
         settings = {"logistics (graphplan)": {"method": "graphplan", "options": {"corrupt": share}}}
-        assert len(paper_figures(rows(results, {}, results, ()), settings)) == number
+        assert len(published_means(rows(results), settings).body) == number
 
 
-def report_of(folder: Path, results: list[Summary]) -> Report:
-    (folder / "results.jsonl").write_text("".join(map(dump_summary, results)))
-    (folder / "manifest.json").write_text("{}")
-    return build_report([folder])
-
-
-def test_shares_over_all_domains_stand_beside_nothing_else(tmp_path: Path) -> None:
+def test_shares_over_all_domains_stand_beside_nothing_else() -> None:
     every = [played(name, "program", "gpt-4", timeout=1, plan_semantics=3) for name in DOMAINS]
-    head, body = published_shares(report_of(tmp_path, every))
+    _, head, body = published_shares(by_configuration(every))
     assert head == ["of", "mode", "model", "error", "share", "paper"]
     assert ["Errors in training", "program", "gpt-4", "plan semantics", "75.0%", "34.0%"] in body
     others = [played(name, "program-no-cot", "gpt-4", timeout=1) for name in DOMAINS]
     others += [played(name, "program", "gpt-3.5", timeout=1) for name in DOMAINS]
     for results in (every[:1], others):
-        assert published_shares(report_of(tmp_path, results))[1] == []
+        assert published_shares(by_configuration(results)).body == []

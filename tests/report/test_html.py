@@ -14,8 +14,8 @@ from pddlego.episode.events import Outcome
 from pddlego.evaluation import table
 from pddlego.report import build_report
 from pddlego.report.build import Report
-from pddlego.report.html import html
-from pddlego.report.optima import find_optima
+from pddlego.report.figures import find_optima
+from pddlego.report.formats import html
 from pddlego.runs.cells import Cell
 from pddlego.runs.summary import Summary
 from tests.report.pages import index_in
@@ -28,8 +28,8 @@ def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("report")
     pddlego.evaluate(["coin", "cooking-easy"], folder / "run", modes="edit,random", seeds="0-2").wait(PATIENCE)
     report = build_report([folder / "run"])
-    optima = find_optima(report, [folder / "run"])
-    (folder / "report.html").write_text(html(report, [folder / "run"], 8, optima), encoding="utf-8")
+    optima = find_optima(report.results, report.settings)
+    (folder / "report.html").write_text(html(report, 8, optima), encoding="utf-8")
     return folder / "report.html"
 
 
@@ -54,8 +54,8 @@ def test_the_file_needs_nothing_else(page_file: Path) -> None:
 def test_a_name_of_a_model_steers_no_terminal() -> None:
     cell = Cell("coin", "act", "a\x1b[31mb", 1)
     summary = Summary(cell, 1, Outcome.WON)
-    report = Report(("runs",), (summary,), tuple(table.rows([summary])), (), (), (), (), ())
-    assert "\x1b" not in html(report, [], 0)
+    report = Report(("runs",), (summary,), tuple(table.rows([summary])))
+    assert "\x1b" not in html(report, 0)
 
 
 @pytest.mark.browser

@@ -11,11 +11,11 @@ import pytest
 from pddlego.episode.events import Outcome, Usage
 from pddlego.errors import UsageError
 from pddlego.evaluation.statistics import Side, compare, corrected
-from pddlego.evaluation.table import Row, results_table, rows
+from pddlego.evaluation.table import results_table, rows
 from pddlego.models.limiter import Price
 from pddlego.report import build_report, load_results
-from pddlego.report.formats import as_csv, as_json, comparison_rows, markdown, success, table_1
-from pddlego.report.html import html
+from pddlego.report.formats import as_csv, as_json, html, markdown
+from pddlego.report.tables import comparison_table, success
 from pddlego.runs.cells import Cell
 from pddlego.runs.summary import Measures, Summary, dump_summary
 from tests.cli.command import run as command
@@ -31,11 +31,6 @@ def episode(mode: str, seed: int, outcome: Outcome, steps: int = 10, model: str 
 
 def side(name: str, results: Sequence[Summary]) -> Side:
     return Side(name, results)
-
-
-def mean(row: Row, name: str) -> float | None:
-    result = row.number(name)
-    return result.mean if result else None
 
 
 RESULTS = [
@@ -56,12 +51,10 @@ def run(tmp_path: Path) -> Path:
 
 def test_rows_give_both_rates_and_what_it_took() -> None:
     (act, edit, *_) = rows(RESULTS, {"m": Price(1.0, 2.0, 0.5)})
-    assert (act.mode, act.won, act.episodes, mean(act, "steps")) == ("act", 2, 10, 12)
+    assert (act.mode, act.won, act.episodes, act.mean("steps")) == ("act", 2, 10, 12)
     assert (edit.won, edit.episodes, edit.counted) == (10, 11, 10)
     assert edit.success == 10 / 11
-    steps = edit.number("steps")
-    assert steps is not None
-    assert steps.median == 8.5
+    assert edit.measured["steps"].median == 8.5
     assert edit.cost == pytest.approx(11 * (500 * 1.0 + 500 * 0.5 + 100 * 2.0) / 1e6)
     assert rows(RESULTS)[0].cost is None, "an unknown model costs n/a, never 0"
 
@@ -85,8 +78,8 @@ def test_two_methods_are_compared_on_the_seeds_that_both_have() -> None:
 
 def test_an_interval_without_bounds_is_not_printed() -> None:
     pair = compare(side("edit", RESULTS[:10]), side("act", RESULTS[10:20]), "coin", "steps")
-    head, body = comparison_rows([pair])
-    printed = dict(zip(head, body[0], strict=True))
+    _, head, (cells,) = comparison_table([pair])
+    printed = dict(zip(head, cells, strict=True))
     assert (printed["both won"], printed["difference"], printed["95 %"]) == ("2", "-3.50 steps", "")
 
 
@@ -131,7 +124,7 @@ def test_folders_with_other_configurations_are_not_counted_together(tmp_path: Pa
 
 
 def test_table_1_has_the_layout_of_the_paper(run: Path) -> None:
-    head, body = table_1(build_report([run]))
+    _, head, body = success(build_report([run]).rows)
     assert head == ["", "random", "m act", "m edit"]
     assert body == [
         ["coin", "0% (1.00)", "20% (1.00)", "91% (1.00)"],
@@ -207,7 +200,7 @@ def test_ablations_have_a_table_of_their_own_and_are_compared_with_the_whole_mod
     (tmp_path / "a" / "results.jsonl").write_text("".join(map(dump_summary, results)))
     (tmp_path / "a" / "manifest.json").write_text("{}")
     report = build_report([tmp_path / "a"])
-    head, body = success(report)
+    _, head, body = success(report.rows)
     assert head == ["game", "mode", "m", "n"]
     assert body[1:4] == [
         ["coin", "gen-no-feedback", "0% (1.00)", "0% (1.00)"],
@@ -258,11 +251,10 @@ def test_an_interrupted_cell_is_no_loss(interrupted: Path) -> None:
     report = build_report([interrupted])
     (row,) = report.rows
     assert (row.won, row.episodes, row.success) == (4, 4, 1.0)
-    assert report.failures == ()
-    for text in (markdown(report), as_json(report), html(report, [interrupted], 10)):
+    assert "Why episodes were not won" not in {table.title for table in report.tables}
+    for text in (markdown(report), as_json(report), html(report, 10)):
         assert "4 of 10 cells played" in text
-    _, body = success(report)
-    assert body == [["coin", "100% (1.00)"]]
+    assert success(report.rows).body == [["coin", "100% (1.00)"]]
 
 
 def test_a_csv_has_only_rows(interrupted: Path, tmp_path: Path) -> None:
@@ -296,4 +288,4 @@ def test_the_mean_score_stands_beside_the_success(tmp_path: Path) -> None:
     report = build_report([tmp_path])
     assert "| 0% | 0-66 | 0.38 |" in markdown(report)
     assert json.loads(as_json(report))["rows"][0]["score"] == 0.375
-    assert "0.38" in html(report, [tmp_path], 10)
+    assert "0.38" in html(report, 10)

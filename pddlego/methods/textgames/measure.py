@@ -8,7 +8,7 @@ from typing import get_args
 
 from pddlego.episode.events import Accepted, Limits, Outcome, Rejected
 from pddlego.episode.trace import Trace
-from pddlego.methods.base import Column, CountTable, Figure, Measuring, Share, ShareTable, base_mode
+from pddlego.methods.base import Column, CountTable, Figure, Measuring, ShareTable, base_mode
 from pddlego.methods.textgames.events import FactsChecked, Observed, Planned, Verdict
 from pddlego.methods.textgames.first_error import check_recorded, first_error
 from pddlego.methods.textgames.formalize import Exchange, Observations, Situation
@@ -164,10 +164,8 @@ MEASURING = Measuring(
         ShareTable(
             "Facts of the model, checked against a reference",
             "predicate",
-            (
-                Share("precision", (RIGHT,), (RIGHT, "wrong", "stale")),
-                Share("recall", (RIGHT,), (RIGHT, "missing")),
-            ),
+            part=RIGHT,
+            columns=(("precision", ("wrong", "stale")), ("recall", ("missing",))),
         ),
     ),
     figures=(

@@ -57,7 +57,7 @@ MEASURING = Measuring(
         Column("successor_answers", shown=False),
         Column("goal_answers", shown=False),
         Column("expansions", digits=0, shown=False),
-        Column("expansions_per_second", digits=0, shown=False, timed=True),
+        Column("expansions_per_second", digits=0, shown=False, listed=False),
     ),
     counts=(CountTable("unsolved", "Why instances were not solved", "reason"),),
     published=published,

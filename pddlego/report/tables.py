@@ -1,0 +1,275 @@
+"""The tables of a report: text in cells, the same in every format."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import rich.table
+from rich.console import Console
+from rich.text import Text
+
+from pddlego.errors import UsageError
+from pddlego.evaluation.models import answered_by
+from pddlego.evaluation.statistics import Comparison
+from pddlego.evaluation.table import NAMES, Configuration, Row, shown_columns
+from pddlego.methods.base import CountTable, ShareTable, base_mode
+from pddlego.methods.registry import measuring_of, method_of, modes
+from pddlego.pddl import EntryKind
+from pddlego.report.figures import DrawnFigure
+from pddlego.runs.cells import NO_MODEL
+from pddlego.runs.store import recorded_setting
+from pddlego.runs.summary import DEFECTS, LINES, REJECTED, UNMEASURED, Summary
+from pddlego.util.text import clean, markdown_cell
+
+Method = tuple[str, str]
+"""Model and mode."""
+
+Grouped = Mapping[Configuration, Sequence[Summary]]
+"""The results of each configuration."""
+
+_ALL_GAMES = "all games"
+"""The mean over games, each of which counts the same."""
+
+_ALL = "(all)"
+"""The last row of a table of shares: all kinds together."""
+
+
+class Table(NamedTuple):
+    """A table with its title."""
+
+    title: str
+    head: list[str]
+    body: list[list[str]]
+
+    def markdown(self) -> str:
+        """The table in Markdown, without its title."""
+
+        def line(cells: Sequence[str]) -> str:
+            return "| " + " | ".join(map(markdown_cell, cells)) + " |"
+
+        return "\n".join([line(self.head), "|" + " --- |" * len(self.head), *map(line, self.body)])
+
+
+def method_order(method: Method) -> tuple[bool, str, int, str]:
+    """As in the paper: what asks no model, then for each model its modes, the simplest first, each before its
+    ablations."""
+    model, mode = method
+    names = [mode.name for mode in reversed(modes())]
+    base = base_mode(mode)
+    return model != NO_MODEL, model, names.index(base) if base in names else len(names), mode
+
+
+def methods_of(rows: Iterable[Row]) -> list[Method]:
+    """Every model with its modes: the columns of Table 1."""
+    return sorted({(row.model, row.mode) for row in rows}, key=method_order)
+
+
+def success(rows: Sequence[Row]) -> Table:
+    """The layout of the paper's Table 1: a row for each game, a column for each model and mode.
+
+    With ablations it has a row for each game and mode, and a column for each model.
+    """
+    methods = methods_of(rows)
+    games = list(dict.fromkeys(row.setting for row in rows))
+    known = {(row.setting, row.model, row.mode): row for row in rows}
+
+    def cells(over: Sequence[str], columns: Iterable[Method]) -> list[str]:
+        return [_success([known.get((game, *method)) for game in over]) for method in columns]
+
+    if any(mode != base_mode(mode) for _, mode in methods):
+        models, played = (list(dict.fromkeys(names)) for names in zip(*methods, strict=True))
+        head = ["game", "mode", *models]
+        columns = [([mode], [(model, mode) for model in models]) for mode in played]
+    else:
+        head = ["", *(mode if model == NO_MODEL else f"{model} {mode}" for model, mode in methods)]
+        columns = [([], methods)]
+    body = [[game, *names, *cells([game], own)] for game in games for names, own in columns]
+    for names, own in columns if len(games) > 1 else ():
+        total = cells(games, own)
+        body += [[_ALL_GAMES, *names, *total]] if any(total) else []
+    return Table("Success", head, body)
+
+
+def _success(rows: Sequence[Row | None]) -> str:
+    """Success with the score, from 0 to 1, as means over rows; empty if one is missing."""
+    known = [row for row in rows if row is not None]
+    if len(known) < len(rows):
+        return ""
+    share, score = (sum(numbers) / len(known) for numbers in zip(*((r.success, r.score) for r in known), strict=True))
+    return f"{100 * share:.0f}% ({score:.2f})"
+
+
+def all_numbers(rows: Sequence[Row]) -> Table:
+    """A row for each configuration with all of its numbers."""
+    columns = shown_columns(rows)
+    names = [[row.setting, row.mode, row.model] for row in rows]
+    body = [[*name, *cells] for name, *cells in zip(names, *(column.cells for column in columns), strict=True)]
+    return Table("All numbers", [*NAMES, *(column.name for column in columns)], body)
+
+
+def count_tables(grouped: Grouped) -> Iterator[Table]:
+    """Why episodes were not won, what was wrong with answers, and what the methods counted."""
+    failures = _totals(grouped, lambda summary: {} if summary.won else {summary.outcome.value: 1})
+    yield _counts("Why episodes were not won", "outcome", failures)
+    yield _counts("What was wrong with answers", "trouble", _totals(grouped, _trouble))
+    for table in declared_counts(grouped):
+        yield _counts(table.title, table.what, _totals_of(grouped, table.group))
+
+
+def _counts(title: str, what: str, totals: Mapping[Configuration, Counter[str]]) -> Table:
+    body = [
+        [*configuration, kind, str(number)]
+        for configuration, total in totals.items()
+        for kind, number in total.most_common()
+    ]
+    return Table(title, [*NAMES, what, "times"], body)
+
+
+def declared_counts(grouped: Grouped) -> list[CountTable]:
+    """The tables of counts that the methods declare."""
+    return list(dict.fromkeys(table for setting, mode, _ in grouped for table in measuring_of(setting, mode).counts))
+
+
+_WITHOUT_EFFECT = frozenset({EntryKind.UNMATCHED.value, EntryKind.REFUSED.value})
+"""Kinds of edit lines that had no effect; the other kinds were applied."""
+
+
+def _trouble(summary: Summary) -> Mapping[str, int]:
+    """The unusable answers by category, the defects by kind, and the edit lines without effect."""
+    lines = {kind: number for kind, number in summary.counts_of(LINES).items() if kind in _WITHOUT_EFFECT}
+    counted = {
+        "answer": summary.counts_of(REJECTED),
+        "not measured": summary.counts_of(UNMEASURED),
+        "defect": summary.counts_of(DEFECTS),
+        "line": lines,
+    }
+    return {f"{name}: {kind}": number for name, counts in counted.items() for kind, number in counts.items()}
+
+
+def _totals(grouped: Grouped, count: Callable[[Summary], Mapping[str, int]]) -> dict[Configuration, Counter[str]]:
+    """The sums of counts over the episodes of each configuration."""
+    totals = {configuration: Counter[str]() for configuration in grouped}
+    for configuration, summaries in grouped.items():
+        for summary in summaries:
+            totals[configuration].update(count(summary))
+    return totals
+
+
+def _totals_of(grouped: Grouped, group: str) -> dict[Configuration, Counter[str]]:
+    return _totals(grouped, lambda summary: summary.counts_of(group))
+
+
+def share_tables(grouped: Grouped) -> Iterator[Table]:
+    """Shares of what the methods counted, in per cent, each with the numbers that it was made of."""
+    for table in dict.fromkeys(table for setting, mode, _ in grouped for table in measuring_of(setting, mode).shares):
+        groups = dict.fromkeys((table.part, *(name for _, others in table.columns for name in others)))
+        totals = {name: _totals_of(grouped, name) for name in groups}
+        body = []
+        for configuration in grouped:
+            counted = {name: total[configuration] for name, total in totals.items()}
+            for total in counted.values():
+                total[_ALL] = total.total()
+            kinds = sorted(set().union(*counted.values()) - {_ALL})
+            for kind in (*kinds, _ALL) if kinds else ():
+                body.append([*configuration, kind, *_shares(table, counted, kind)])
+        yield Table(table.title, [*NAMES, table.what, *(name for name, _ in table.columns)], body)
+
+
+def _shares(table: ShareTable, counted: Mapping[str, Counter[str]], kind: str) -> Iterator[str]:
+    part = counted[table.part][kind]
+    for _, others in table.columns:
+        total = part + sum(counted[name][kind] for name in others)
+        yield f"{100 * part / total:.1f}% ({part}/{total})" if total else ""
+
+
+def published_means(rows: Iterable[Row], settings: Mapping[str, Any]) -> Table:
+    """Our means beside those of a paper, where it has one of the same setting, mode and model.
+
+    `settings` says how each was played, as a run folder records it.
+    """
+    body = []
+    for row in rows:
+        try:
+            method = method_of(row.setting, row.mode)
+        except UsageError:  # a setting or a method that is not there any more
+            continue
+        played = recorded_setting(settings, row.setting, method.name) or {}
+        number, published = method.measuring.printed, method.measuring.published
+        models = published(row.setting, played.get("options", {})) if published else {}
+        paper = models.get(answered_by(row.model), {}).get(row.mode)
+        ours = row.mean(number)
+        if paper is not None and ours is not None:
+            body.append([row.setting, row.mode, row.model, number, f"{ours:.2f}", f"{paper:.2f}"])
+    return Table("Means, and those of the paper", [*NAMES, "mean of", "ours", "paper"], body)
+
+
+def published_shares(grouped: Grouped) -> Table:
+    """The shares of what was counted beside those of a paper of the same model and mode, over the same games."""
+    body = []
+    played: dict[Method, set[str]] = {}
+    for setting, mode, model in grouped:
+        played.setdefault((model, mode), set()).add(setting)
+    for table in declared_counts(grouped):
+        paper = table.published
+        for model, mode in sorted(played, key=method_order) if paper is not None else ():
+            same = (answered_by(model), mode, played[model, mode])
+            if paper is None or same != (paper.model, paper.mode, {*paper.settings}):
+                continue
+            numbers: Counter[str] = Counter()
+            for configuration, total in _totals_of(grouped, table.group).items():
+                if configuration[1:] == (mode, model):
+                    numbers.update(dict(total.most_common()))
+            for kind in dict.fromkeys((*paper.shares, *numbers)) if numbers else ():
+                printed = f"{paper.shares[kind]:.1f}%" if kind in paper.shares else ""
+                body.append([table.title, mode, model, kind, f"{100 * numbers[kind] / numbers.total():.1f}%", printed])
+    head = ["of", "mode", "model", "error", "share", "paper"]
+    return Table("Shares of errors, and those of the paper", head, body)
+
+
+def comparison_table(comparisons: Iterable[Comparison]) -> Table:
+    """Every two methods that share seeds: who won more of them, and who needed less where both won.
+
+    The last column is empty where too few seeds were won by both.
+    """
+    head = ["game", "first", "second", "seeds", "only first", "only second", "p", "p (Holm)"]
+    head += ["both won", "difference", "95 %"]
+    body = []
+    for pair in comparisons:
+        # Of a few shared wins the interval has no bounds.
+        interval = pair.interval if pair.interval is not None and math.isfinite(pair.interval.low) else None
+        body.append(
+            [
+                *(pair.game, pair.first, pair.second, str(pair.pairs), str(pair.only_first), str(pair.only_second)),
+                *(f"{pair.p_value:.3g}", f"{pair.adjusted:.3g}{'*' if pair.adjusted < 0.05 else ''}"),
+                str(pair.both_won),
+                f"{pair.difference:+.2f} {pair.compared}" if pair.difference is not None else "",
+                f"{interval.low:+.2f} to {interval.high:+.2f}" if interval is not None else "",
+            ]
+        )
+    return Table("Comparisons", head, body)
+
+
+def figure_table(drawn: DrawnFigure) -> Table:
+    """The points of a figure, each with the label of its line."""
+    body = [
+        [line.label, f"{point.x:g}", f"{point.y:.3g}", f"{point.error:.2g}" if point.error else "", str(point.number)]
+        for line in drawn.lines
+        for point in line.points
+    ]
+    return Table(drawn.figure.title, ["line", drawn.figure.x, drawn.figure.y, "standard error", "of"], body)
+
+
+def print_table(console: Console, table: Table) -> None:
+    """Print a table with its title; numbers are aligned to the right."""
+    grid = rich.table.Table(box=None, pad_edge=False, header_style="bold")
+    for number, name in enumerate(table.head):
+        numeric = all(row[number][:1].isdigit() or not row[number] for row in table.body)
+        grid.add_column(name, justify="right" if numeric else "left")
+    for row in table.body:
+        grid.add_row(*(Text(clean(cell)) for cell in row))
+    console.print(Text(table.title, "bold"))
+    console.print(grid, highlight=False)
+    console.print()
