@@ -64,6 +64,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         _missing("the extra server-test is not installed")
     if item.get_closest_marker("oracle") and find_spec("up_fast_downward") is None:
         _missing("the extra fast-downward is not installed")
+    if item.get_closest_marker("pandas") and find_spec("pandas") is None:
+        _missing("pandas is not installed")
     if item.get_closest_marker("site") and not (find_spec("material") and find_spec("mkdocstrings")):
         _missing("the extra docs is not installed")
 

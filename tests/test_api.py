@@ -206,8 +206,8 @@ def test_values_are_shown_in_notebooks(tmp_path: Path) -> None:
     assert "<td>100%</td>" in evaluation._repr_html_()
 
 
+@pytest.mark.pandas
 def test_rows_of_pandas(tmp_path: Path) -> None:
-    pytest.importorskip("pandas", reason="pandas is not installed")
     frame = pddlego.evaluate("coin", tmp_path, seeds="3-5").to_pandas()
     assert frame["won"].sum() == 3
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 from collections.abc import Sequence
 from dataclasses import replace
@@ -153,6 +154,26 @@ def test_csv_and_json_hold_every_episode(run: Path) -> None:
     result = json.loads(as_json(report))
     assert len(result["episodes"]) == len(RESULTS)
     assert result["rows"][0]["success"] == 0.2
+
+
+@pytest.mark.pandas
+def test_the_csv_is_read_by_pandas(run: Path) -> None:
+    import pandas
+
+    other = replace(episode("random", 1, Outcome.LOST, model='=a,"b"'), measures=Measures({"trained": 0.5}))
+    with (run / "results.jsonl").open("a") as file:
+        file.write(dump_summary(other))
+    report = build_report([run])
+    frame = pandas.read_csv(io.StringIO(as_csv(report)))
+    assert len(frame) == len(report.results)
+    assert list(frame.columns) == as_csv(report).splitlines()[0].split(",")
+    assert list(frame["model"].unique()) == ["m", '\'=a,"b"', "none"], "a name is text, and no formula"
+    assert list(frame["seed"]) == [result.cell.seed for result in report.results]
+    assert frame["tokens_in"].sum() == 1000 * len(frame)
+    won = frame[frame["outcome"] == "won"].groupby("mode")["steps"].mean()
+    assert won.to_dict() == {"act": 12, "edit": 8.5}
+    assert frame["trained"].dropna().tolist() == [0.5]
+    assert frame["steps"].isna().sum() == 1, "an episode without a number has no number"
 
 
 def test_the_last_attempt_of_the_last_folder_counts(tmp_path: Path) -> None:
