@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from pddlego.errors import UsageError
+from pddlego.evaluation.table import by_configuration
 from pddlego.methods.base import Figure, Method, Setting
 from pddlego.methods.registry import measuring_of, method, method_of
 from pddlego.planning import ProcessPlanner
@@ -50,10 +51,10 @@ class DrawnFigure:
 def draw_figures(results: Sequence[Summary]) -> tuple[DrawnFigure, ...]:
     """Every figure that has points. Means are over all settings, medians for each of them."""
     points: dict[Figure, dict[str, list[tuple[float, float]]]] = {}
-    for summary in results:
-        for figure in measuring_of(summary.cell.setting, summary.cell.mode).figures:
-            series = summary.measures.series.get(figure.series, ())
-            points.setdefault(figure, {}).setdefault(_label(summary.cell, figure), []).extend(series)
+    for (setting, mode, _), group in by_configuration(results).items():
+        for figure in measuring_of(setting, mode).figures:
+            own = points.setdefault(figure, {}).setdefault(_label(group[0].cell, figure), [])
+            own += [point for summary in group for point in summary.measures.series.get(figure.series, ())]
     drawn = (
         DrawnFigure(figure, tuple(FigureLine(label, tuple(_line(own, figure))) for label, own in lines.items() if own))
         for figure, lines in points.items()
