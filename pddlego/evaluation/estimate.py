@@ -27,40 +27,31 @@ CHARACTERS = 4
 
 
 @dataclass(frozen=True)
-class Estimate:
-    """One configuration: its episodes, and the most calls, tokens and money that they may take.
+class Amount:
+    """Calls, tokens and US dollars. `cost` is None without a price."""
 
-    `calls` is a bound on the requests sent: each question may take all tries that an endpoint which fails may take.
-    `tokens` are estimated from the prompts (three characters a token); `cost` is None without a price. `expected` is
-    None if nothing is known.
+    calls: int
+    tokens: int
+    cost: float | None
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The episodes of a configuration, and the amount that they take at most.
+
+    The calls are a bound on the requests sent: each question may take all tries that a failing endpoint may take. The
+    tokens are estimated from the prompts (three characters a token). `expected` is the amount if the episodes go as
+    those of the built-in model; None if that is unknown.
     """
 
-    setting: str
-    mode: str
-    model: str
+    configuration: tuple[str, str, str]
     episodes: int
-    calls: int
-    tokens: int
-    cost: float | None
-    expected: Expected | None = None
+    most: Amount
+    expected: Amount | None = None
 
 
-@dataclass(frozen=True)
-class Expected:
-    """What the same episodes take if they go as the built-in model's do: calls, tokens, and money with a price."""
-
-    calls: int
-    tokens: int
-    cost: float | None
-
-
-@dataclass(frozen=True)
-class Means:
-    """Means of an episode: calls, and tokens in and out (estimated from characters)."""
-
-    calls: float
-    tokens_in: float
-    tokens_out: float
+_Means = tuple[float, float, float]
+"""Means of an episode: calls, and characters in and out."""
 
 
 def estimates(setup: Setup) -> list[Estimate]:
@@ -74,31 +65,31 @@ def estimates(setup: Setup) -> list[Estimate]:
     means = _rehearsed(setup)
     estimates = []
     for cell in {one.configuration: one for one in cells}.values():
-        worst = _worst(setup, cell, episodes[cell.configuration])
+        number, expected = episodes[cell.configuration], None
         mean = None if is_free(cell) else means.get((cell.setting, cell.mode))
         if mean is not None:
-            calls, tokens_in, tokens_out = (
-                round(worst.episodes * amount) for amount in (mean.calls, mean.tokens_in, mean.tokens_out)
-            )
-            price = setup.prices.get(worst.model)
-            cost = price.cost(tokens_in, tokens_out) if price else None
-            worst = replace(worst, expected=Expected(calls, tokens_in + tokens_out, cost))
-        estimates.append(worst)
+            calls, sent, answered = mean
+            amounts = (calls, sent / CHARACTERS, answered / CHARACTERS)
+            expected = _amount(setup, cell, *(round(number * amount) for amount in amounts))
+        estimates.append(Estimate(cell.configuration, number, _worst(setup, cell, number), expected))
     return estimates
 
 
-def _worst(setup: Setup, cell: Cell, episodes: int) -> Estimate:
-    """The worst case of the configuration of a cell."""
-    played, free = setup.played_in(cell), is_free(cell)
-    worst = played.method.upper_bound(played.setting, cell.mode, played.options, setup.config.limits.retries)
-    calls = 0 if free else episodes * worst.calls * ATTEMPTS
-    tokens_in, tokens_out = calls * (worst.characters // 3), calls * OUTPUT_ESTIMATE
+def _amount(setup: Setup, cell: Cell, calls: int, tokens_in: int, tokens_out: int) -> Amount:
     price = setup.prices.get(cell.model)
-    cost = 0.0 if free else price.cost(tokens_in, tokens_out) if price else None
-    return Estimate(*cell.configuration, episodes, calls, tokens_in + tokens_out, cost)
+    cost = 0.0 if is_free(cell) else price.cost(tokens_in, tokens_out) if price else None
+    return Amount(calls, tokens_in + tokens_out, cost)
 
 
-def _rehearsed(setup: Setup) -> dict[tuple[str, str], Means]:
+def _worst(setup: Setup, cell: Cell, episodes: int) -> Amount:
+    """The most that the episodes of the configuration of a cell may take."""
+    played = setup.played_in(cell)
+    worst = played.method.upper_bound(played.setting, cell.mode, played.options, setup.config.limits.retries)
+    calls = 0 if is_free(cell) else episodes * worst.calls * ATTEMPTS
+    return _amount(setup, cell, calls, calls * (worst.characters // 3), calls * OUTPUT_ESTIMATE)
+
+
+def _rehearsed(setup: Setup) -> dict[tuple[str, str], _Means]:
     """Means by setting and mode, of those that a paid model plays and the built-in model can play, too."""
     paid: dict[tuple[str, str], dict[int, Cell]] = {}
     for cell in setup.cells():
@@ -108,16 +99,15 @@ def _rehearsed(setup: Setup) -> dict[tuple[str, str], Means]:
         return {}
     with make_planners(setup) as planner:
         samples = {pair: list(_played(list(cells.values())[:_SAMPLE], setup, planner)) for pair, cells in paid.items()}
-    return {pair: _mean(episodes) for pair, episodes in samples.items() if episodes}
+    means = {}
+    for pair, episodes in samples.items():
+        if episodes:
+            calls, sent, answered = map(statistics.mean, zip(*episodes, strict=True))
+            means[pair] = (calls, sent, answered)
+    return means
 
 
-def _mean(episodes: list[tuple[int, int, int]]) -> Means:
-    """Of calls, and of characters in and out."""
-    calls, sent, answered = map(statistics.mean, zip(*episodes, strict=True))
-    return Means(calls, sent / CHARACTERS, answered / CHARACTERS)
-
-
-def _played(cells: list[Cell], setup: Setup, planner: Planner) -> Iterator[tuple[int, int, int]]:
+def _played(cells: list[Cell], setup: Setup, planner: Planner) -> Iterator[_Means]:
     """Calls, and characters in and out, of each episode. Nothing where no such model plays, or no engine is there."""
     for cell in filter(is_free, cells):
         try:

@@ -16,7 +16,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from pddlego.evaluation.estimate import Estimate, Expected
+from pddlego.evaluation.estimate import Amount, Estimate
 from pddlego.evaluation.models import is_free
 from pddlego.evaluation.statistics import Interval, wilson
 from pddlego.methods.base import Column
@@ -340,31 +340,29 @@ def upper_bound_table(cases: Iterable[Estimate]) -> Table:
     estimates = list(cases)
     table = _table()
     expects = any(bound.expected is not None for bound in estimates)
-    names = ("episodes", "max calls", "max tokens", "max cost", *(_EXPECTED if expects else ()))
+    names = (
+        "episodes",
+        "max calls",
+        "max tokens",
+        "max cost",
+        *(("likely calls", "tokens", "cost") if expects else ()),
+    )
     for name in names:
         table.add_column(name, justify="right", no_wrap=True)
     for bound in estimates:
-        numbers = (f"{bound.episodes}", f"{bound.calls:,}", f"{bound.tokens:,}", money(bound.cost))
-        likely = _expected(bound.expected) if expects else ()
-        table.add_row(*(Text(clean(part)) for part in (bound.setting, bound.mode, bound.model)), *numbers, *likely)
-    sums = [
-        sum(column)
-        for column in zip(*((bound.episodes, bound.calls, bound.tokens) for bound in estimates), strict=True)
-    ]
-    costs = [bound.cost for bound in estimates]
-    total = money(None if None in costs else sum(cost or 0.0 for cost in costs))
-    table.add_row("all", "", "", *(f"{number:,}" for number in sums), total, style="bold")
+        likely = _amounts(bound.expected) if bound.expected else ()
+        shown = (Text(clean(part)) for part in bound.configuration)
+        table.add_row(*shown, f"{bound.episodes}", *_amounts(bound.most), *likely)
+    calls, tokens = sum(bound.most.calls for bound in estimates), sum(bound.most.tokens for bound in estimates)
+    costs = [bound.most.cost for bound in estimates]
+    total = Amount(calls, tokens, None if None in costs else sum(cost or 0.0 for cost in costs))
+    episodes = sum(bound.episodes for bound in estimates)
+    table.add_row("all", "", "", f"{episodes:,}", *_amounts(total), style="bold")
     return table
 
 
-_EXPECTED = ("likely calls", "tokens", "cost")
-"""What the built-in model's calls let expect."""
-
-
-def _expected(expected: Expected | None) -> tuple[str, str, str]:
-    if expected is None:
-        return "", "", ""
-    return f"{expected.calls:,}", f"{expected.tokens:,}", money(expected.cost)
+def _amounts(amount: Amount) -> tuple[str, str, str]:
+    return f"{amount.calls:,}", f"{amount.tokens:,}", money(amount.cost)
 
 
 def _table(widths: Iterable[int | None] = (None, None, None)) -> Table:

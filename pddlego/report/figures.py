@@ -62,8 +62,13 @@ def draw_figures(results: Sequence[Summary]) -> tuple[DrawnFigure, ...]:
     return tuple(figure for figure in drawn if figure.lines)
 
 
+def method_label(mode: str, model: str) -> str:
+    """A method as text: its mode, and its model if it has one."""
+    return mode if model == NO_MODEL else f"{mode} {model}"
+
+
 def _label(cell: Cell, figure: Figure) -> str:
-    who = cell.mode if cell.model == NO_MODEL else f"{cell.mode} {cell.model}"
+    who = method_label(cell.mode, cell.model)
     return who if figure.combined == "mean" else f"{cell.setting} {who}"
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from pddlego.report.build import Report
-from pddlego.report.figures import DrawnFigure, Optima
+from pddlego.report.figures import DrawnFigure, Optima, method_label
 from pddlego.report.tables import Method, methods_of
 from pddlego.runs.cells import NO_MODEL
 from pddlego.runs.summary import Summary
@@ -112,12 +112,8 @@ def styles_of(methods: Sequence[Method]) -> dict[str, Style]:
     for number, (model, mode) in enumerate(methods):
         label = mode if model == NO_MODEL else f"{mode} {names[model]}" if len(names) > 1 else mode
         colour, marker = _COLOURS[number % len(_COLOURS)], _MARKERS[number % len(_MARKERS)]
-        styles[_key(mode, model)] = Style(clean(label), colour, marker, _DASHES[number % len(_DASHES)])
+        styles[method_label(mode, model)] = Style(clean(label), colour, marker, _DASHES[number % len(_DASHES)])
     return styles
-
-
-def _key(mode: str, model: str) -> str:
-    return mode if model == NO_MODEL else f"{mode} {model}"
 
 
 def short_names(models: Sequence[str]) -> dict[str, str]:
@@ -164,10 +160,10 @@ def _success(report: Report, styles: Mapping[str, Style]) -> Plot:
     plot.figure.set_figheight(1.0 + 0.24 * len(report.rows))
     axes = _axes(plot)
     for number, row in enumerate(report.rows):
-        style = styles[_key(row.mode, row.model)]
+        style = styles[method_label(row.mode, row.model)]
         axes.plot([row.interval.low, row.interval.high], [number] * 2, color=style.colour, linewidth=2)
         axes.plot([row.success], [number], marker=style.marker, color=style.colour)
-    labels = [f"{clean(row.setting)} {styles[_key(row.mode, row.model)].label}" for row in report.rows]
+    labels = [f"{clean(row.setting)} {styles[method_label(row.mode, row.model)].label}" for row in report.rows]
     axes.set_yticks(range(len(labels)), labels)
     axes.invert_yaxis()
     axes.set_xlim(-0.02, 1.02)
@@ -190,7 +186,7 @@ def _scatter(
 
     axes = _axes(plot)
     for number, (key, style) in enumerate(styles.items()):
-        mine = [(x, result) for x, result in points if _key(result.cell.mode, result.cell.model) == key]
+        mine = [(x, result) for x, result in points if method_label(result.cell.mode, result.cell.model) == key]
         ys = [result.measures.numbers.get(names[1], 0) for _, result in mine]
         drawn = axes.scatter(
             [x for x, _ in mine],
