@@ -158,7 +158,7 @@ def test_csv_and_json_hold_every_episode(run: Path) -> None:
 
 @pytest.mark.pandas
 def test_the_csv_is_read_by_pandas(run: Path) -> None:
-    import pandas
+    import pandas  # type: ignore[import-untyped]
 
     other = replace(episode("random", 1, Outcome.LOST, model='=a,"b"'), measures=Measures({"trained": 0.5}))
     with (run / "results.jsonl").open("a") as file:
