@@ -165,7 +165,7 @@ def picture(standing: Standing, seconds: float, spent: str) -> RenderableType:
 def _compared(standing: Standing) -> str:
     """What the methods are compared by, if they all have one such number."""
     pairs = {(cell.setting, cell.mode) for cell in standing.cells}
-    names = {column.name for pair in pairs for column in measuring_of(*pair).columns if column.compared}
+    names = {measuring_of(*pair).compared for pair in pairs} - {""}
     return names.pop() if len(names) == 1 else ""
 
 

@@ -28,7 +28,7 @@ class Interval:
 
 
 def wilson(successes: int, trials: int) -> Interval:
-    """The Wilson score interval of a success rate. Of no trials nothing is known: 0 to 1."""
+    """The Wilson score interval of a success rate; 0 to 1 without trials."""
     if trials == 0:
         return Interval(0.0, 1.0)
     from scipy.stats import binomtest
@@ -54,7 +54,7 @@ def mcnemar(pairs: Sequence[tuple[bool, bool]]) -> float:
 def bootstrap_mean(differences: Sequence[float], samples: int = 9_999) -> Interval:
     """The bootstrap interval (percentiles) of the mean of paired differences. The same numbers give the same interval.
 
-    Of fewer than `_FEWEST` differences too little is known about their spread: the interval has no bounds.
+    With fewer than `_FEWEST` differences the interval is infinite.
     """
     if len(differences) < _FEWEST:
         return Interval(float("-inf"), float("inf"))
@@ -76,12 +76,12 @@ def bootstrap_mean(differences: Sequence[float], samples: int = 9_999) -> Interv
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two methods on the seeds of one game that both have, without episodes that were lost to an error.
+    """Two methods on the seeds of a game that both played, without episodes that were lost to an error.
 
-    Repeats of a seed are one pair, because they are not independent games: it counts as won if most of them were, with
-    their means. `compared` names the number that they are compared by, if there is one: `interval` is the bootstrap
-    interval (95 %) of the mean difference in it, first minus second, where both won. `p_value` is that of McNemar's
-    exact test, `adjusted` the same after Holm's correction for all comparisons of a report.
+    Repeats of a seed are one pair, because they are not independent: a seed counts as won if most of its repeats were
+    won. `difference` is the mean difference (first minus second) of the `compared` number on the seeds that both won,
+    and `interval` its bootstrap interval (95 %). `p_value` is that of McNemar's exact test, and `adjusted` the same
+    after Holm's correction for all comparisons of a report.
     """
 
     game: str

@@ -96,11 +96,6 @@ class Row:
         """The mean score, from 0 to 1."""
         return self.mean("score") or 0.0
 
-    @property
-    def compared(self) -> str:
-        """The number that methods are compared by; empty without one."""
-        return next((name for name, number in self.measured.items() if number.column.compared), "")
-
     def mean(self, name: str) -> float | None:
         """The mean of a number; None if no episode has it."""
         number = self.common.get(name) or self.measured.get(name)
@@ -113,11 +108,11 @@ def rows(
     attempts: Iterable[Summary] = (),
     entries: Iterable[LedgerEntry] = (),
 ) -> list[Row]:
-    """One row for each configuration of which a cell was played, in the order of its first cell.
+    """One row for each configuration with a played cell, in the order of the cells.
 
-    The cost is that of all `attempts`, those that were lost and played again too; without them that of the results. The
-    `entries` of a ledger know better, where there are some: each request is in it with what it took, those that got no
-    answer too.
+    The cost is that of all `attempts`, including those that were lost and played again; without `attempts` it is that
+    of the results. If the ledger has `entries` for a configuration with a price, the cost is their sum, because they
+    include requests without an answer.
     """
     spent = by_configuration(attempts)
     known = _entries_of((summary.cell for group in spent.values() for summary in group), entries)

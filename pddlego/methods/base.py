@@ -279,6 +279,11 @@ class Measuring:
     best: Callable[[Any, int, Planner], int | None] | None = None
     checked: Callable[[Trace, Any, Any, Model | None], Trace] | None = None
 
+    @property
+    def compared(self) -> str:
+        """The name of the column by which methods are compared; empty without one."""
+        return next((column.name for column in self.columns if column.compared), "")
+
 
 @dataclass(frozen=True)
 class Tools:

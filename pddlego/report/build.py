@@ -51,12 +51,12 @@ _NO_RESULT = {
 
 @dataclass(frozen=True)
 class Report:
-    """What some evaluations say. `results` holds the last attempt at each cell, sorted by cell.
+    """The results of evaluations. `results` holds the last attempt at each cell, sorted by cell.
 
     `settings` says how each game was played, as the run folders record it. `analyses` are tables for some methods only
     (values of a paper beside ours, shares of counts), the comparisons, and the points of the `figures`. `counts` are
     tables of why episodes were not won, what was wrong with answers, and what methods counted. `incomplete` says how
-    many of the cells that were asked for were played, if not all were; `damage` what could not be read.
+    many of the planned cells were played, if not all were. `damage` has warnings about files that could not be read.
     """
 
     sources: tuple[str, ...]
@@ -77,7 +77,7 @@ class Report:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What must be said beside the numbers."""
+        """Notes that every format prints with the tables."""
         models = dict.fromkeys(model for model, _ in methods_of(self.rows))
         return (*([f"{self.incomplete}."] if self.incomplete else []), *notes(models), *self.damage)
 
@@ -88,10 +88,10 @@ class Report:
 
 
 def load_results(paths: Sequence[Path]) -> list[Summary]:
-    """The last attempt at each cell of all run folders; of a cell that stands in several, that of the last folder.
+    """The last attempt at each cell of the run folders. If a cell is in several folders, the last folder counts.
 
-    Raises `UsageError` for a folder that holds no evaluation, and for folders in which a game or a method is not the
-    same one: their episodes must not be counted together.
+    Raises `UsageError` for a folder without an evaluation, and for folders that differ in a game or in the
+    configuration: their episodes must not be counted together.
     """
     _recorded_settings(paths)
     return _last(read_results(path)[0] for path in paths)
@@ -141,7 +141,7 @@ _CONFIGURATION = "the configuration"
 
 
 def _configuration(path: Path) -> dict[str, Any]:
-    """What determines an episode: each game, and everything else together."""
+    """The configuration that determines an episode: the settings by name, and everything else as one value."""
     configuration = read_configuration(path)
     games = configuration.pop("settings", {})
     # Resuming checks versions; unset options are left out.
@@ -150,9 +150,9 @@ def _configuration(path: Path) -> dict[str, Any]:
 
 
 def build_report(paths: Sequence[Path], prices: Mapping[str, Price] | None = None) -> Report:
-    """The report of one or several run folders; without `prices` with those that the evaluations were given.
+    """The report of run folders. Without `prices`, the costs are computed with the recorded prices.
 
-    Raises `UsageError`.
+    Raises `UsageError` as `load_results`, and if no episode is finished.
     """
     settings = _recorded_settings(paths)
     folders = [read_results(path) for path in paths]
@@ -195,7 +195,7 @@ def build_report(paths: Sequence[Path], prices: Mapping[str, Price] | None = Non
 
 
 def _requests(path: Path) -> tuple[list[LedgerEntry], tuple[str, ...]]:
-    """The requests of a folder, and warnings on its ledger. None is refused: answers say the costs then."""
+    """The requests of a folder, and warnings about its ledger. For a damaged ledger there are no requests."""
     try:
         entries, warnings = read_ledger(path / LEDGER)
     except JournalError as error:
@@ -204,7 +204,7 @@ def _requests(path: Path) -> tuple[list[LedgerEntry], tuple[str, ...]]:
 
 
 def _comparisons(results: Sequence[Summary]) -> tuple[Comparison, ...]:
-    """Every two methods that have seeds in common, game by game; an ablation only with what it was taken from."""
+    """Compare every two methods on each game that both played; an ablation is compared with its whole mode only."""
     methods: dict[tuple[str, str], list[Summary]] = {}
     for result in results:
         methods.setdefault((result.cell.model, result.cell.mode), []).append(result)
@@ -223,10 +223,8 @@ def _comparisons(results: Sequence[Summary]) -> tuple[Comparison, ...]:
 
 def _compared(game: str, first: tuple[str, str], second: tuple[str, str]) -> str:
     """The number that both methods are compared by; empty without one."""
-    names = [
-        {column.name for column in measuring_of(game, mode).columns if column.compared} for _, mode in (first, second)
-    ]
-    return next(iter(names[0] & names[1]), "")
+    names = {measuring_of(game, mode).compared for _, mode in (first, second)}
+    return names.pop() if len(names) == 1 else ""
 
 
 def _are_compared(first: tuple[str, str], second: tuple[str, str]) -> bool:

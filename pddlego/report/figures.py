@@ -19,12 +19,12 @@ from pddlego.runs.store import recorded_setting
 from pddlego.runs.summary import Summary
 
 _MOST_POINTS = 12
-"""Points of a line: neighbours are put together where there are more."""
+"""The maximum number of points of a line. Neighbours are combined if there are more."""
 
 
 @dataclass(frozen=True)
 class LinePoint:
-    """A point of a line: `error` is the standard error of the mean (0 for a median), `number` of how many values."""
+    """A point of a line. `error` is the standard error of the mean (0 for a median), `number` the number of values."""
 
     x: float
     y: float
@@ -87,7 +87,7 @@ def _line(points: Sequence[tuple[float, float]], figure: Figure) -> Iterator[Lin
 
 
 Optima = dict[tuple[str, int], int]
-"""The least that is possible of what methods are compared by, by game and seed."""
+"""The optimum of the number by which methods are compared, by game and seed."""
 
 
 def find_optima(results: Iterable[Summary], settings: Mapping[str, Any]) -> Optima:
@@ -110,7 +110,7 @@ def find_optima(results: Iterable[Summary], settings: Mapping[str, Any]) -> Opti
 
 
 def _player(cell: Cell) -> str:
-    """The method that plays a cell; empty where it is not installed any more."""
+    """The name of the method that plays a cell; empty if the method is not installed any more."""
     try:
         return method_of(cell.setting, cell.mode).name
     except UsageError:
@@ -118,7 +118,7 @@ def _player(cell: Cell) -> str:
 
 
 def _setting(player: Method, name: str, kept: Mapping[str, Any]) -> Setting:
-    """A setting as it was played. Raises `UsageError` for options that the method has not."""
+    """The setting with its recorded options. Raises `UsageError` if the method does not accept them."""
     try:
         return player.load(name, player.options.model_validate(kept["options"]))
     except ValidationError as error:

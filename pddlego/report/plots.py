@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from pddlego.methods.registry import measuring_of
 from pddlego.report.build import Report
 from pddlego.report.figures import DrawnFigure, Optima, method_label
 from pddlego.report.tables import Method, methods_of
@@ -83,7 +84,8 @@ def draw(report: Report, anchors: set[str], optima: Optima) -> Iterator[Plot]:
     styles = styles_of(methods_of(report.rows))
     yield _success(report, styles)
     for game in dict.fromkeys(row.setting for row in report.rows):
-        compared = next((row.compared for row in report.rows if row.setting == game and row.compared), "")
+        modes = (row.mode for row in report.rows if row.setting == game)
+        compared = next((name for mode in modes if (name := measuring_of(game, mode).compared)), "")
         mine = [result for result in report.played if result.cell.setting == game and compared]
         by_seed = [(float(result.cell.seed), result) for result in mine]
         if by_seed:

@@ -54,8 +54,8 @@ class Table(NamedTuple):
 
 
 def method_order(method: Method) -> tuple[bool, str, int, str]:
-    """As in the paper: what asks no model, then for each model its modes, the simplest first, each before its
-    ablations."""
+    """The sort key of methods, as in the paper: modes without a model, then the modes of each model, the simplest
+    first, each before its ablations."""
     model, mode = method
     names = [mode.name for mode in reversed(modes())]
     base = base_mode(mode)
