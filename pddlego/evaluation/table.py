@@ -56,7 +56,7 @@ COMMON_COLUMNS = (
 
 @dataclass(frozen=True)
 class Measured:
-    """A column of a row: the mean and the median over the `episodes` that have the number; None if there are none."""
+    """A column of a row: the mean and the median over the `episodes` that have the number; None without any."""
 
     column: Column
     mean: float | None

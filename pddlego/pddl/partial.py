@@ -16,7 +16,7 @@ from pddlego.util.answers import spoken
 
 
 def problem_so_far(before: Problem, answer: str) -> Problem | None:
-    """The problem after the complete lines of an unfinished answer; None if there are none. Total.
+    """The problem after the complete lines of an unfinished answer; None without any. Total.
 
     The facts known before stay until a line of the file contradicts them, because the rest is still to come.
     """

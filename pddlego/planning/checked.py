@@ -1,4 +1,4 @@
-"""Checks the text of a problem: errors, and where there are none, what is most likely a mistake.
+"""Checks the text of a problem: errors, and without any, what is most likely a mistake.
 
 The last part is the relaxed reachability of planning graphs: an action that is not possible even if nothing ever
 becomes false is never possible. Conditions other than conjunctions of facts count only where no action changes them, so
