@@ -6,7 +6,6 @@ import random
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 
 from pddlego.errors import UsageError
 from pddlego.methods.base import BuiltIn, UpperBound, parse_variant
@@ -14,10 +13,12 @@ from pddlego.methods.planning_settings import PlanningSetting, load_planning
 from pddlego.methods.programs.options import MODES, NO_COT, NO_DEBUG, NO_NAMES, PROGRAM, ProgramOptions
 from pddlego.methods.setting_files import prompt_texts
 from pddlego.models.base import Model, Request, RuleModel
+from pddlego.pddl.names import is_name
 from pddlego.pddl.perturb import anonymous
 from pddlego.planning import Planner
 from pddlego.runs.cells import Cell
 from pddlego.sandbox import Isolation, Sandbox, SandboxLimits
+from pddlego.util import resources
 
 SHOWN = 2
 """Training tasks that a prompt shows."""
@@ -125,10 +126,9 @@ def builtin_model(name: str, cell: Cell, setting: PlanningSetting | None) -> Mod
 
 
 def reference(domain: str) -> str | None:
-    """The text of our program for a domain of that name, if there is one."""
-    module = domain.replace("-", "_")
-    place = files("pddlego.methods.programs") / "reference" / f"{module}.py"
-    return place.read_text(encoding="utf-8") if re.fullmatch(r"[a-z]+(-[a-z]+)*", domain) and place.is_file() else None
+    """The text of `domains/programs/DOMAIN.py`, a program that is run in the sandbox; None without such a file."""
+    place = f"programs/{domain}.py"
+    return resources.read("domains", place) if is_name(domain) and resources.has("domains", place) else None
 
 
 def _code(cell: Cell, setting: PlanningSetting) -> str:
