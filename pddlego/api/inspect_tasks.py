@@ -1,7 +1,7 @@
-"""Inspect tasks: `inspect eval pddlego/coin --model …` plays our episodes with Inspect's models, limits and logs.
+"""Inspect tasks: `inspect eval pddlego/coin --model …` plays episodes with Inspect's models, limits and logs.
 
-Every setting is a task whose samples are seeds. `-T` takes the options of `pddlego eval` that say what is played:
-`-T mode=gen -T seeds=0-9 -T retries=3`. Inspect loads this module through the entry point in `pyproject.toml`.
+Every setting is a task, and every seed is a sample. `-T` sets options of `pddlego eval`, such as `-T mode=gen
+-T seeds=0-9 -T retries=3`. Inspect loads this module through the entry point in `pyproject.toml`.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ if TYPE_CHECKING:
     from pddlego.runs.cells import Cell
     from pddlego.runs.summary import Summary
 
-RESULT = "pddlego"
-"""Where a sample's store has the result of its episode."""
+_RESULT = "pddlego"
+"""The key of the episode's result in the store of a sample."""
 
 _BUILT_IN: ContextVar[tuple[Model, Request]] = ContextVar("built_in")
-"""For `--model pddlego/reader`: the model of the episode, and the request with its context, which is never sent."""
+"""For `--model pddlego/reader`: the built-in model and the request, whose context Inspect's types cannot hold."""
 
 
 def _register(game: str) -> None:
@@ -67,8 +67,8 @@ for _name in setting_names():
     _register(_name)
 
 
-class BuiltInAPI(ModelAPI):
-    """Our models that need no endpoint: `pddlego/reader`, `pddlego/reader+noise:0.1`, `pddlego/transcript:RUN`."""
+class _BuiltInAPI(ModelAPI):
+    """Models of pddlego without endpoint: `pddlego/reader`, `pddlego/reader+noise:0.1`, `pddlego/transcript:RUN`."""
 
     async def generate(
         self,
@@ -84,12 +84,12 @@ class BuiltInAPI(ModelAPI):
         )
 
 
-modelapi(name="pddlego")(BuiltInAPI)  # as a decorator it would leave a function in place of the class
+modelapi(name="pddlego")(_BuiltInAPI)  # as a decorator it would leave a function in place of the class
 
 
 @solver
 def play(game: str, mode: str | None = None, seeds: str = "dev", **options: Any) -> Solver:
-    """Play the episode of a sample's seed. Each runs in a thread: methods are generators that wait for answers."""
+    """Play the episode of a sample's seed in a thread, because methods are not asynchronous."""
     setup = _setup(game, mode, seeds, options)
     cells = {cell.seed: cell for cell in setup.cells()}
     planners = _Planners(setup)
@@ -99,9 +99,9 @@ def play(game: str, mode: str | None = None, seeds: str = "dev", **options: Any)
         cell = replace(cells[int(state.sample_id)], model=str(model), repeat=state.epoch)
         episode = _Episode(cell, setup, planners, state)
         ended = await anyio.to_thread.run_sync(episode.play, limiter=anyio.CapacityLimiter(1))
-        await anyio.lowlevel.checkpoint()  # a sample that Inspect has cancelled ends here
+        await anyio.lowlevel.checkpoint()  # raises if Inspect has cancelled the sample
         if episode.limit is not None:
-            raise episode.limit  # Inspect notes it in its log, and scores what was reached
+            raise episode.limit  # Inspect logs it, and scores the sample
         if not ended.counts and ended.played:
             raise episode.fault or RuntimeError(ended.message)
         return state
@@ -111,10 +111,10 @@ def play(game: str, mode: str | None = None, seeds: str = "dev", **options: Any)
 
 @scorer(metrics={"*": [mean(), stderr()]})
 def outcome() -> Scorer:
-    """Whether the episode was won, and its score; what we measure of it is the metadata."""
+    """Whether the episode was won, and its score, with all measures as metadata."""
 
     async def score(state: TaskState, target: Target) -> Score | None:
-        result = state.store.get(RESULT)
+        result = state.store.get(_RESULT)
         if result is None:
             return None
         value = {"won": float(result["outcome"] == "won"), "score": result["score"]}
@@ -127,7 +127,7 @@ def outcome() -> Scorer:
 
 @dataclass
 class _Planners:
-    """The planners of all samples: started with the first episode under way, closed with the last."""
+    """The planners of all samples: started with the first running episode, closed after the last."""
 
     setup: Setup
     users: int = 0
@@ -136,7 +136,7 @@ class _Planners:
 
     @contextmanager
     def used(self) -> Iterator[PlannerPool]:
-        from pddlego.evaluation.playing import make_planners
+        from pddlego.evaluation.setup import make_planners
 
         with self.lock:
             pool = self.pool = self.pool or make_planners(self.setup)
@@ -152,9 +152,9 @@ class _Planners:
 
 
 class _Episode:
-    """One episode, played in a worker thread of Inspect's event loop. It is also the model that its method asks.
+    """One episode, played in a worker thread of Inspect's event loop. It is also the model of the episode.
 
-    Afterwards `limit` is the limit of Inspect's that ended it, and `fault` the error of a provider.
+    Afterwards, `limit` is the limit of Inspect that ended it, and `fault` the error of a provider.
     """
 
     def __init__(self, cell: Cell, setup: Setup, planners: _Planners, state: TaskState) -> None:
@@ -166,10 +166,10 @@ class _Episode:
         self._model = get_model()
         self._cancelled = (anyio.get_cancelled_exc_class(), CancelledError)
         self._own: Model | None = None
-        self._asked: Counter[tuple[Message, ...]] = Counter()
+        self._sent: Counter[tuple[Message, ...]] = Counter()
 
     def play(self) -> Summary:
-        """Play to the end, and keep the result in the sample's store."""
+        """Play to the end, and put the result into the sample's store."""
         from pddlego.episode.events import Outcome
         from pddlego.episode.trace import Trace
         from pddlego.evaluation.setup import make_cell_model
@@ -180,7 +180,7 @@ class _Episode:
 
         setup, cell = self._setup, self._cell
         events: list[Event] = []
-        if isinstance(self._model.api, BuiltInAPI):
+        if isinstance(self._model.api, _BuiltInAPI):
             self._own = make_cell_model(replace(cell, model=self._model.name), setup)
 
         def keep(event: Event, seconds: float) -> None:
@@ -193,20 +193,20 @@ class _Episode:
 
         with self._planners.used() as planner:
             left = from_thread.run_sync(_seconds_left)
-            # one second more than Inspect leaves: its own limit ends the episode first
+            # one second more, so that Inspect's own limit ends the episode first
             seconds = _least(setup.limits.seconds, None if left is None else left + 1)
             limits = replace(setup.limits, seconds=seconds)
-            played, tools = setup.played_in(cell), Tools(self, planner, limits, setup.config.limits.retries)
-            follow(played.method.run(cell, played.setting, played.options, tools), [keep])
+            tools = Tools(self, planner, limits, setup.config.limits.retries)
+            follow(setup.played_in(cell).play(cell, tools), [keep])
         summary = summarize(cell, 1, Trace((event, 0.0) for event in events), measuring_of(cell.setting, cell.mode).of)
         left = from_thread.run_sync(_seconds_left)
         if summary.outcome is Outcome.INTERRUPTED and left is not None and left <= 0:
             summary = replace(summary, outcome=Outcome.BUDGET, message="Inspect's time limit is up", cause="seconds")
-        self._state.store.set(RESULT, json.loads(dump_summary(summary)))
+        self._state.store.set(_RESULT, json.loads(dump_summary(summary)))
         return summary
 
     def complete(self, request: Request) -> Completion:
-        """Ask Inspect's model. Raises `EpisodeOver` at a limit of Inspect's, and `ModelError` where it fails."""
+        """Ask Inspect's model. Raises `EpisodeOver` at a limit of Inspect, and `ModelError` if the model fails."""
         from pddlego.episode.budget import EpisodeOver
         from pddlego.episode.events import Outcome
         from pddlego.models.inspect import completion_of, failure
@@ -230,19 +230,19 @@ class _Episode:
         return replace(answer, tokens_in=0, tokens_out=0, attempts=0, from_cache=True) if is_cached else answer
 
     async def _generate(self, request: Request) -> tuple[ModelOutput, bool]:
-        """Ask; returns the answer, and whether it is from Inspect's cache.
+        """The answer to a request, and whether it is from Inspect's cache.
 
-        What is new of the conversation is added to the sample's messages, which `--message-limit` counts.
+        New messages are added to those of the sample, which `--message-limit` counts.
         """
         from pddlego.models.inspect import config_of, messages_of
 
         first = next((event.config for event in transcript().events if isinstance(event, ModelEvent)), None)
         config = config_of(request, temperature=first.temperature if first else None)
-        if first and first.cache and self._asked[request.messages]:  # who asks again wants another answer
+        if first and first.cache and self._sent[request.messages]:  # a repeated request wants another answer
             policy = first.cache if isinstance(first.cache, CachePolicy) else CachePolicy()
-            scopes = {**policy.scopes, "asked": str(self._asked[request.messages])}
+            scopes = {**policy.scopes, "asked": str(self._sent[request.messages])}
             config.cache = policy.model_copy(update={"scopes": scopes})
-        self._asked[request.messages] += 1
+        self._sent[request.messages] += 1
         messages, shown = messages_of(request), [message.text for message in self._state.messages]
         self._state.messages.extend(message for message in messages if message.text not in shown)
         with anyio.move_on_after(request.seconds) as waiting:
@@ -256,14 +256,14 @@ class _Episode:
 
 
 _FENCE = "~" * 12
-"""Encloses what is shown as it is; longer than what a text may hold."""
+"""Encloses text that is not Markdown; longer than any fence in the text."""
 
 _CAUSES: dict[str, Cause] = {"token": "tokens", "time": "seconds", "working": "seconds", "cost": "evaluation"}
-"""Our name for what a limit of Inspect's counts."""
+"""Causes of `Ended`, by Inspect's names of its limits."""
 
 
 def _setup(game: str, mode: str | None, seeds: object, options: dict[str, Any]) -> Setup:
-    """The evaluation of a setting. Raises Inspect's error for whatever does not exist or does not fit."""
+    """The setup for a task. Raises Inspect's `PrerequisiteError` for invalid options."""
     from pddlego.evaluation.config import ARGUMENT, resolve
     from pddlego.evaluation.setup import make_setup
     from pddlego.methods.registry import methods
@@ -281,7 +281,7 @@ def _setup(game: str, mode: str | None, seeds: object, options: dict[str, Any]) 
 
 
 def _log(event: Event) -> None:
-    """Write an event into the transcript; Inspect writes requests and answers itself."""
+    """Write an event into Inspect's transcript. Inspect writes requests and answers itself."""
     from pddlego.display.console import ASCII
     from pddlego.display.description import describe
     from pddlego.display.rows import cleaned
@@ -292,14 +292,14 @@ def _log(event: Event) -> None:
     description = describe(cleaned(event), ASCII)
     title = f"{event.outcome.value} {event.message}" if isinstance(event, Ended) else description.title.text
     if title.strip():
-        # nothing in a title is Markdown: `0. north` is not a list
+        # a title is not Markdown: `0. north` must not become a list
         heading = re.sub(r"([^\w\s])", r"\\\1", title.strip())
         body = "\n".join(line.text for line in description.body)
         transcript().info(f"**{heading}**\n\n{_FENCE}diff\n{body}\n{_FENCE}" if body else heading, source=event.type)
 
 
 def _seconds_left() -> float | None:
-    """The time that Inspect leaves the sample."""
+    """The seconds until Inspect's limits of time."""
     return _least(*(limit.remaining for limit in (sample_limits().time, sample_limits().working)))
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pddlego.api.options import BuildKeywords, EndpointOptions, EpisodeOptions, EvaluationOptions
     from pddlego.api.results import Episode, Evaluation
     from pddlego.episode.events import Event
+    from pddlego.episode.trace import Trace
     from pddlego.evaluation.config import Resolved
     from pddlego.evaluation.setup import Setup
     from pddlego.methods.builders.builder import Builder, Built
@@ -61,8 +62,8 @@ def stream(
 ) -> Stream:
     """Play one episode, event by event, with the arguments of `play`.
 
-    Events happen while the result is iterated; its `episode` is what happened so far. `async for` works, too: the
-    event loop goes on while the game, the planner or the model works.
+    The episode is played while the result is iterated; its property `episode` is the episode so far. `async for` does
+    not block the event loop.
     """
     return Stream(game, mode, seed, model, options)
 
@@ -82,37 +83,37 @@ async def play_async(
 
 
 class Stream:
-    """The events of one episode, which is played while they are iterated."""
+    """The events of one episode, which is played while the events are iterated."""
 
     def __init__(
         self, game: str, mode: str | None, seed: int, model: str | Answer | Model | None, options: Mapping[str, Any]
     ) -> None:
+        from pddlego.episode.trace import Trace
+
         _check_one(seed, options)
         what: dict[str, Any] = {"games": (game,), "seeds": str(seed), "repeats": 1, "workers": 1}
         what |= {"modes": (mode,)} if mode is not None else {}
         what |= {"models": model} if model is not None else {}
         self._setup = _setup({**what, **options})
-        self._timed: list[tuple[Event, float]] = []
-        self._events = self._play(self._setup, self._timed)
+        self._trace = Trace()
+        self._events = self._play(self._setup, self._trace)
 
     @staticmethod
-    def _play(setup: Setup, taken: list[tuple[Event, float]]) -> Generator[Event, None, None]:
+    def _play(setup: Setup, trace: Trace) -> Generator[Event, None, None]:
         from pddlego.episode.events import Ended, Outcome
-        from pddlego.evaluation.playing import make_limiter, make_planners, play
-        from pddlego.evaluation.setup import one_cell
-        from pddlego.runs.journal import Timed
+        from pddlego.evaluation.setup import make_limiter, make_planners, one_cell, play
 
         with arguments_named(), make_planners(setup) as planner:
             events = play(one_cell(setup), setup, planner, make_limiter(setup, None, setup.prices))
-            timed = events if isinstance(events, Timed) else Timed(events)
             try:
-                for event in timed:
-                    taken.append((event, timed.seconds))
+                for event in events:
+                    if not event.passing:
+                        trace.add(event, events.seconds)
                     yield event
                     if isinstance(event, Ended) and event.outcome is Outcome.INTERRUPTED:
                         raise KeyboardInterrupt
             finally:
-                timed.close()
+                events.close()
 
     def __iter__(self) -> Iterator[Event]:
         return self._events
@@ -124,7 +125,7 @@ class Stream:
             yield event
 
     def close(self) -> None:
-        """End the episode, and close its game and planner. An episode that is played to its end needs no call."""
+        """End the episode, and close its game and planner. This is not necessary after the last event."""
         self._events.close()
 
     def __enter__(self) -> Stream:
@@ -135,22 +136,21 @@ class Stream:
 
     @property
     def episode(self) -> Episode:
-        """What was played so far. Raises `ValueError` before the first event."""
+        """The episode so far. Raises `ValueError` before the first event."""
         from pddlego.api.results import Episode
-        from pddlego.episode.trace import Trace
         from pddlego.evaluation.replay import Recorded
         from pddlego.evaluation.setup import one_cell
 
         cell, setup = one_cell(self._setup), self._setup
-        trace = Trace((event, seconds) for event, seconds in self._timed if not event.passing)
+        trace = self._trace.until(len(self._trace))
         if trace.started is None:
             raise ValueError("the episode has not begun: iterate the stream first")
-        recorded = Recorded(Path("(not saved)"), trace, trace.started, setup.played_in(cell), setup.config, ())
+        recorded = Recorded(Path("(not saved)"), trace, setup.played_in(cell), setup.config)
         return Episode(cell, recorded, setup.configuration())
 
 
 def _check_one(seed: object, options: Mapping[str, Any]) -> None:
-    """Raises `UsageError` for what is not the seed or an option of one episode."""
+    """Raises `UsageError` for an invalid seed, and for options that one episode does not have."""
     from pddlego.api.options import EpisodeOptions
     from pddlego.util.text import is_whole, suggestion
 
@@ -173,8 +173,8 @@ def evaluate(
     """Play many episodes, or continue an interrupted evaluation, in the background.
 
     `run` is the folder in which the evaluation is saved; if it is None, a folder in `runs` is named after the cells, as
-    with `pddlego eval`. Iterate the result to get each episode when it has ended; everything else of the result waits
-    for all of them. `models` are as in `play`, one or several.
+    with `pddlego eval`. Iterate the result to get each episode when it has ended. All properties of the result wait
+    until all episodes have ended. `models` are as in `play`, one or several.
 
     Raises `PddlegoError`, for example if the folder was created with another configuration.
     """
@@ -189,8 +189,8 @@ def evaluate(
 def load(*runs: str | Path) -> Evaluation:
     """The episodes of one or several run folders.
 
-    A run is a path, a name in the folder `runs`, a unique prefix of one, or `latest`. Of an episode that several
-    folders have, the last folder counts. Raises `UsageError` for a folder that holds no evaluation.
+    A run is a path, a name in the folder `runs`, a unique prefix of one, or `latest`. If several folders have the same
+    episode, the last folder counts. Raises `UsageError` for a folder without an evaluation.
     """
     from pddlego.api.results import Evaluation
     from pddlego.runs.folders import find_run, runs_folder
@@ -226,7 +226,7 @@ def build(
     with arguments_named():
         config = _resolved(dict(options), BUILDING).config
         limits = Limits(None, calls=config.limits.max_calls, seconds=config.limits.max_seconds)
-        asked = _asked(model, config.endpoint)
+        asked = _model_of(model, config.endpoint)
         begin = Draft().with_domain(parse_domain(domain)) if domain else None
         retries = config.limits.retries
         with config.planner.make() as planner:
@@ -250,7 +250,7 @@ def builder(
     retries: int = 5,
     **options: Unpack[EndpointOptions],
 ) -> Builder:
-    """A domain and a problem to be built piece by piece with a model; see `Builder`.
+    """A builder, which makes a domain and a problem piece by piece with a model; see `Builder`.
 
     `domain` is the text of a domain to begin with. Raises `PddlegoError` for a model that cannot be used, and
     `PddlSyntaxError` for an invalid domain.
@@ -261,12 +261,12 @@ def builder(
 
     with arguments_named():
         endpoint = _resolved(dict(options), names_of(Endpoint)).config.endpoint
-        return Builder(_asked(model, endpoint), description, domain, retries)
+        return Builder(_model_of(model, endpoint), description, domain, retries)
 
 
 @contextmanager
 def arguments_named() -> Iterator[None]:
-    """Let errors name the arguments of Python in place of the options of the command line."""
+    """Make errors name Python arguments instead of command-line options."""
     try:
         yield
     except PddlegoError as error:
@@ -290,12 +290,12 @@ def _with_arguments(text: str) -> str:
 
 
 def _setup(arguments: dict[str, Any]) -> Setup:
-    """What is played. Models that are functions or objects are replaced by their names."""
+    """The setup for these arguments. Models that are functions or objects are replaced by their names."""
     from pddlego.evaluation.setup import make_setup
     from pddlego.models.function import OwnModel, own_model
 
-    asked = arguments.get("models")
-    models = list(asked) if isinstance(asked, (list, tuple)) else [] if asked is None else [asked]
+    chosen = arguments.get("models")
+    models = list(chosen) if isinstance(chosen, (list, tuple)) else [] if chosen is None else [chosen]
     own: dict[str, OwnModel] = {}
     names = []
     for model in models:
@@ -310,7 +310,7 @@ def _setup(arguments: dict[str, Any]) -> Setup:
         return make_setup(_resolved({**arguments, **({"models": tuple(names)} if own else {})}), own_models=own)
 
 
-def _asked(model: str | Answer | Model, endpoint: Endpoint) -> Model:
+def _model_of(model: str | Answer | Model, endpoint: Endpoint) -> Model:
     import os
 
     from pddlego.models.endpoint import Access, make_endpoint, prepare_cache
@@ -323,7 +323,7 @@ def _asked(model: str | Answer | Model, endpoint: Endpoint) -> Model:
 
 
 def _resolved(arguments: dict[str, Any], names: Collection[str] | None = None) -> Resolved:
-    """The configuration: arguments beat the environment, that beats the defaults."""
+    """The configuration. Arguments have precedence over the environment, and that over defaults."""
     import os
 
     from pddlego.evaluation.config import ARGUMENT, resolve

@@ -1,4 +1,4 @@
-"""What was played, as values for Python programs and notebooks: episodes with their steps, and evaluations."""
+"""Results of the Python interface: episodes with their steps, and evaluations."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Episode:
-    """An episode: what was played (`game`, `mode`, `model`, `seed`), how it ended, and everything that happened.
+    """An episode: what was played (`game`, `mode`, `model`, `seed`), its outcome, and its events.
 
-    `timed` are its events, each with the seconds since the start. `attempt` counts the tries at the episode from 1.
+    `timed` are the events with the seconds since the start. `attempt` counts from 1 how often the episode was begun.
     """
 
     cell: Cell
@@ -66,12 +66,12 @@ class Episode:
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """Every event in order; the last one is `Ended`, unless the process was killed."""
+        """All events in order. The last one is `Ended`, unless the process was killed."""
         return self.recorded.trace.events
 
     @cached_property
     def summary(self) -> Summary:
-        """The result as tables have it, with what the method measured."""
+        """The result, with the measures of the method."""
         return summarize(self.cell, self.attempt, self.recorded.trace, self.recorded.played.method.measuring.of)
 
     @property
@@ -89,7 +89,7 @@ class Episode:
 
     @property
     def message(self) -> str:
-        """Why the episode ended, where the outcome does not say it."""
+        """Why the episode ended, if the outcome does not say it."""
         return self.summary.message
 
     @property
@@ -130,14 +130,14 @@ class Episode:
         return None if index is None else longer[index].number
 
     def checked(self) -> tuple[Event, ...]:
-        """The events with what is true of the facts of the model: `FactsChecked` after each problem, as of `truth`.
+        """The events with a check of the model's facts (`FactsChecked`) after each problem, as with `pddlego truth`.
 
         Raises `UsageError` if the built-in reader cannot read the game.
         """
         return self.recorded.checked().events
 
     def replay(self) -> Replayed:
-        """Play it again with the recorded answers, and find the first difference.
+        """Play the episode again with the recorded answers, and find the first difference.
 
         Raises `EngineError` if the engine fails.
         """
@@ -147,26 +147,19 @@ class Episode:
             return replay(self.recorded, planner)
 
     def save(self, folder: str | Path) -> Path:
-        """Write it as a run folder, for `pddlego show` and all other commands; there it is the first repeat.
+        """Write the episode as a run folder, for `pddlego show` and other commands. There it is the first repeat.
 
-        Raises `UsageError` if the folder is not empty, and `JournalError` if the disk does not take it.
+        Raises `UsageError` if the folder is not empty, and `JournalError` if it cannot be written.
         """
-        from pddlego.methods.registry import make_codec, measuring_of
+        from pddlego.evaluation.assemble import open_store
         from pddlego.runs.cells import Matrix
-        from pddlego.runs.store import Recorder, Store, environment_manifest
+        from pddlego.runs.store import Recorder
 
         path, cell = Path(folder), replace(self.cell, repeat=1)
         if path.is_dir() and any(path.iterdir()):
             raise UsageError(f"{path} is not empty", "An episode is saved alone.", "Name another folder.")
         matrix = Matrix({cell.setting: (cell.seed,)}, (cell.mode,), (cell.model,))
-        opened = Store(
-            path,
-            self.configuration,
-            codec=make_codec(),
-            measure_of=lambda cell: measuring_of(cell.setting, cell.mode).of,
-            about=environment_manifest(),
-        )
-        with opened as store:
+        with open_store(path, self.configuration, {}) as store:
             store.plan(matrix, {})
             recorder = Recorder(cell, store)
             for event, seconds in self.timed:
@@ -187,7 +180,7 @@ class Episode:
         return f"<Episode {self.game} {self.mode} {self.model} seed {self.seed}: {self.outcome.value}{steps}{why}>"
 
     def html(self) -> str:
-        """The episode as a page that needs nothing else: map, problem, request and answer of each step."""
+        """The episode as one HTML page: map, problem, request and answer of each step."""
         from pddlego.display.page import ListedEpisode, episode_page, render
         from pddlego.runs.listing import EpisodeStatus
 
@@ -200,24 +193,24 @@ class Episode:
         return f'<iframe srcdoc="{page}" style="width: 100%; height: 42rem; border: 1px solid #8884"></iframe>'
 
 
-def _is_broken_off() -> bool:
-    """Whether Ctrl-C or another error has ended the program, which only waits for its threads."""
+def _is_program_over() -> bool:
+    """Whether an exception has ended the program, which only waits for its threads."""
     return not threading.main_thread().is_alive() and getattr(sys, "last_type", None) is not None
 
 
 _SLICE = 0.2
-"""Seconds that an asynchronous program waits at once: it may be cancelled."""
+"""Seconds after which an asynchronous program that waits can be cancelled."""
 
 
 class Evaluation:
     """The episodes of one or several run folders, which may still be played.
 
-    Iterating yields each episode when it has ended. Everything else waits until all have ended; an interrupt, or the
+    Iterating yields each episode when it has ended; everything else waits until all have ended. An interrupt, or the
     cancellation of an `async for`, stops the running episodes, which are recorded as interrupted.
     """
 
     def __init__(self, folders: Sequence[Path], setup: Setup | None = None) -> None:
-        """With a `setup` it is played into the only folder. Raises `PddlegoError` for what goes wrong before that."""
+        """Play a `setup` in the only folder, if one is given. Raises `PddlegoError` if it cannot be started."""
         self.folders = tuple(folders)
         self._results: list[Summary] = []
         self._ended = setup is None
@@ -252,7 +245,7 @@ class Evaluation:
                 for progress in running.evaluation.run():
                     if isinstance(progress, WorkerDone):
                         self._add([progress.summary])
-                    if self._stopping or _is_broken_off():
+                    if self._stopping or _is_program_over():
                         running.evaluation.abort()
             self._fault = running.evaluation.fault
         except BaseException as error:  # noqa: BLE001 -- raised again in the thread that waits
@@ -263,7 +256,7 @@ class Evaluation:
                 self._changed.notify_all()
             begun.set()
         if self._fault is not None and not threading.main_thread().is_alive():
-            raise self._fault  # the program has ended without waiting: print it
+            raise self._fault  # the program has ended without waiting for it: print it
 
     def _add(self, results: Iterable[Summary]) -> None:
         with self._changed:
@@ -273,7 +266,7 @@ class Evaluation:
     def stop(self) -> None:
         """Stop the running episodes, and begin no others. `evaluate` with the same folder continues.
 
-        Called from another thread than the main one, it does not wait for their end.
+        In the main thread, this waits for the end of the episodes.
         """
         self._stopping = True
         if self._runner is not None:
@@ -282,7 +275,7 @@ class Evaluation:
             self._thread.join()
 
     def wait(self, seconds: float | None = None) -> Evaluation:
-        """Wait until all episodes have ended, at most so many seconds if they are given.
+        """Wait until all episodes have ended, at most so many seconds.
 
         Raises `PddlegoError` if results cannot be written, and `TimeoutError`.
         """
@@ -294,7 +287,7 @@ class Evaluation:
         return self
 
     def _wait(self, number: int, seconds: float | None = None, to_the_end: bool = False) -> bool:
-        """Wait for the result of this number. Whether there is one."""
+        """Wait for the result with this index, and return whether there is one."""
 
         def is_over() -> bool:
             return self._ended or (len(self._results) > number and not to_the_end)
@@ -332,12 +325,12 @@ class Evaluation:
 
     @property
     def results(self) -> list[Summary]:
-        """The last attempt at each episode, sorted."""
+        """The results of the last attempts at each episode, sorted."""
         self.wait()
         return self._load()
 
     def _load(self) -> list[Summary]:
-        """The results in the folders, of the cells that are played; a warning for what is damaged."""
+        """The results of the cells in the folders. Warns about damaged files."""
         from pddlego.report import load_results
         from pddlego.runs.store import read_results
 
@@ -355,7 +348,7 @@ class Evaluation:
         return [episode for summary in self.results for episode in self._read(summary)]
 
     def _read(self, summary: Summary) -> Iterator[Episode]:
-        """The episode of a result; none, with a warning, if it never began."""
+        """The episode of a result. Nothing, with a warning, if its journal is empty or damaged."""
         try:
             yield self._episode(summary)
         except JournalError as error:
@@ -370,7 +363,7 @@ class Evaluation:
         if folder is None:
             reason = f"No folder has {EPISODES}/{name}."
             raise UsageError("The journal of an episode is missing", reason, "Restore the file.")
-        return replace(load_episode(folder / EPISODES / name, summary.cell), attempt=summary.attempt)
+        return replace(_load_episode(folder / EPISODES / name, summary.cell), attempt=summary.attempt)
 
     @property
     def report(self) -> Report:
@@ -382,13 +375,13 @@ class Evaluation:
 
     @property
     def table(self) -> str:
-        """Success and all numbers of each game, mode and model, as Markdown."""
+        """All numbers of each game, mode and model, as a Markdown table."""
         from pddlego.report.tables import all_numbers
 
         return all_numbers(self.report.rows).markdown()
 
     def compare(self) -> tuple[Comparison, ...]:
-        """Every two methods on the seeds that both played: McNemar's test, and the difference of means."""
+        """Paired comparisons of modes and models on common seeds: McNemar's test, and the difference of means."""
         return self.report.comparisons
 
     def rows(self) -> list[dict[str, Any]]:
@@ -436,7 +429,7 @@ class Evaluation:
         return f"<table><tr>{names}</tr>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
 
 
-def load_episode(journal: Path, cell: Cell | None = None) -> Episode:
+def _load_episode(journal: Path, cell: Cell | None = None) -> Episode:
     """The episode of a journal. Raises `UsageError` and `JournalError`."""
     from pddlego.evaluation.replay import load_recorded
     from pddlego.runs.store import read_configuration

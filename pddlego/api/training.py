@@ -1,4 +1,4 @@
-"""Training data from episodes: conversations, preferences, trajectories, expert answers, and rewards for answers."""
+"""Training data from episodes (conversations, preferences, trajectories), expert episodes, and rewards for answers."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
     from pddlego.methods.base import Setting
     from pddlego.models.base import Completion, Message, Model, Request
 
-REWARDED = ("edit", "gen")
-"""The modes whose answers have rewards: the model writes the problem."""
+_REWARDED = ("edit", "gen")
+"""The modes whose answers have rewards: those in which the model writes the problem."""
 
 
 @dataclass(frozen=True)
 class Call:
-    """A request of an episode with its answer. `number` counts from 1, `attempt` the tries at a question from 0.
+    """A request of an episode with its answer. `number` counts from 1; `attempt` counts retries from 0.
 
-    `accepted` is None where the episode does not say what became of the answer; `feedback` says why it was rejected.
+    `accepted` is None if the episode does not say whether the answer was accepted; `feedback` says why it was rejected.
     """
 
     number: int
@@ -51,12 +51,11 @@ class Call:
 
 
 def calls_of(episode: Episode) -> list[Call]:
-    """Every answered request of an episode, in order.
+    """The answered requests of an episode, in order.
 
-    Of text games and builders the verdict on each answer is known: the event that follows it. Answers that were asked
-    for one after another in the same attempt, as in mode `full-steps`, have one verdict.
+    In text games and builders, the event that follows an answer accepts or rejects it. Several answers in the same
+    attempt, as in mode `full-steps`, are accepted or rejected together.
     """
-
     calls: list[Call] = []
     asked: Asked | None = None
     step, first, is_open = 0, 0, False
@@ -89,8 +88,10 @@ def calls_of(episode: Episode) -> list[Call]:
 def chat_rows(
     episode: Episode, *, accepted_only: bool = False, without_thinking: bool = False
 ) -> Iterator[dict[str, Any]]:
-    """A row for each answer: `messages` as chat fine-tuning takes them, with the answer as the last one, and what came
-    of it. Reasoning that the endpoint returned separately is `reasoning_content` of the answer."""
+    """A row for each answer: `messages` for chat fine-tuning, which end with the answer, and its feedback.
+
+    Reasoning that the endpoint returned separately is the `reasoning_content` of the answer.
+    """
     about = _about(episode)
     for call in calls_of(episode):
         if call.accepted or not accepted_only:
@@ -109,10 +110,10 @@ def chat_rows(
 
 
 def preference_rows(episode: Episode, *, without_thinking: bool = False) -> Iterator[dict[str, Any]]:
-    """A row for each rejected answer to a question that an accepted one followed: `prompt`, `chosen` and `rejected`.
+    """A row for each rejected answer that was followed by an accepted one: `prompt`, `chosen` and `rejected`.
 
-    The prompt is that of the first try. Where the accepted one had read more (a retry may look around again, or show
-    the whole history), there is no pair: the prompt of a retry is the one before with the feedback after it.
+    The prompt is that of the first attempt. The prompt of a retry extends it by the feedback. If it contains more, such
+    as another look around or the whole history, the answers are not comparable, and there is no row.
     """
     about, tries = _about(episode), list[Call]()
     for call in calls_of(episode):
@@ -133,7 +134,7 @@ def preference_rows(episode: Episode, *, without_thinking: bool = False) -> Iter
 
 
 def _continues(first: Sequence[Message], later: Sequence[Message]) -> bool:
-    """Whether a request has the texts of another, each with something after it at most."""
+    """Whether each message of a request begins with the corresponding message of an earlier request."""
     pairs = list(zip(first, later, strict=False))
     return len(first) <= len(later) and all(new.content.startswith(old.content) for old, new in pairs)
 
@@ -141,9 +142,9 @@ def _continues(first: Sequence[Message], later: Sequence[Message]) -> bool:
 def trajectory(episode: Episode, *, without_thinking: bool = False) -> dict[str, Any]:
     """The episode in the Agent Trajectory Interchange Format, version 1.7.
 
-    A step of the agent is an answer, with the commands that followed as tool calls and what the game said as their
-    observations. Commands that needed no answer are steps without a call of a model. A message is a step where it is
-    first sent: what a request repeats of the last one is left out.
+    A step of the agent is an answer, with the commands that followed as tool calls, and the game's responses as
+    observations. Commands without an answer are steps without a model call. Each message is one step, where it is first
+    sent; messages that a request repeats from the last one are left out.
     """
     usage = episode.usage
     steps = [{"step_id": number, **step} for number, step in enumerate(_atif_steps(episode, without_thinking), 1)]
@@ -216,7 +217,7 @@ def _agent_step(call: Call, without_thinking: bool) -> dict[str, Any]:
 
 
 def _about(episode: Episode) -> dict[str, Any]:
-    """What every row says of its episode."""
+    """The columns about the episode, which every row has."""
     return {
         "game": episode.game,
         "mode": episode.mode,
@@ -231,9 +232,9 @@ def _about(episode: Episode) -> dict[str, Any]:
 
 
 def split_of(setting: Setting, seed: int) -> str:
-    """The name of the split that has the seed, such as `test`; `train` if none has.
+    """The name of the split that contains the seed, such as `test`; `train` if no split does.
 
-    In another fold of the game than `train`, all seeds are of the split of that name.
+    If the setting plays another fold of the game than `train`, the split is called like the fold.
     """
     fold = getattr(getattr(setting, "game", None), "fold", "train")
     if fold != "train":
@@ -243,7 +244,7 @@ def split_of(setting: Setting, seed: int) -> str:
 
 
 def prompt_id(episode: Episode, call: Call) -> str:
-    """The name of a request: game, mode, seed, number of the call, and a digest of its messages."""
+    """The identifier of a prompt: game, mode, seed, number of the call, and a digest of the messages."""
     return f"{episode.game}/{episode.mode}/{episode.seed}/{call.number}/{_digest(call.messages)}"
 
 
@@ -273,10 +274,10 @@ def _answer(completion: Completion, without_thinking: bool) -> dict[str, str]:
 
 
 def expert(game: str, mode: str | None = None, seeds: Sequence[int] | range | None = None) -> Iterator[Episode]:
-    """Episodes by the built-in model, whose answers are right for every prompt that a model would get.
+    """Episodes of the built-in model, whose answers are correct for every prompt that a language model would get.
 
-    `seeds` are those of no split if they are None. Raises `UsageError` for a seed of the split `test`, so that test
-    seeds never get into training data, and for a game that the built-in model cannot play.
+    Without `seeds`, all seeds outside of splits are played. Raises `UsageError` for a seed of the split `test`, which
+    must not become training data, and for a game that the built-in model cannot play.
     """
     setting = setting_of(game, mode)
     chosen = [seed for seed in setting.all_seeds if split_of(setting, seed) == "train"] if seeds is None else seeds
@@ -300,11 +301,11 @@ def setting_of(game: str, mode: str | None) -> Setting:
 
 @dataclass(frozen=True)
 class Reward:
-    """What an answer is worth. Each part is from 0 to 1.
+    """The reward of an answer. Each part is from 0 to 1.
 
-    `parsed`: it can be read, and nothing in it stops planning. `consistent`: the problem does not contradict itself.
-    `right`: how much of what the last problem lacked is right now, by the harmonic mean of precision and recall.
-    `planned`: some goal of the ladder has a plan.
+    `parsed`: the answer can be read, and its problem can be planned with. `consistent`: the problem does not contradict
+    itself. `right`: the improvement over the previous problem in the harmonic mean of precision and recall of facts,
+    as a share of the possible improvement. `planned`: a goal of the ladder has a plan.
     """
 
     parsed: float = 0.0
@@ -319,7 +320,7 @@ class Reward:
 
 
 class Rewards(AbstractContextManager["Rewards"]):
-    """Rewards for answers to expert prompts, with a planner that is kept open."""
+    """Computes rewards for answers to expert prompts, with a planner that stays open."""
 
     def __init__(self) -> None:
         self._planner: ProcessPlanner | None = ProcessPlanner()
@@ -333,10 +334,10 @@ class Rewards(AbstractContextManager["Rewards"]):
         self._planner = None
 
     def __call__(self, prompt_id: str, answer: str) -> Reward:
-        """The reward of an answer to the prompt of an exported row. Raises `UsageError` for an unknown prompt."""
+        """The reward of an answer to a prompt of an exported row. Raises `UsageError` for an unknown prompt."""
         if self._planner is None:
             raise ValueError("these rewards are closed")
-        prompt = prompt_of(prompt_id)
+        prompt = _prompt_of(prompt_id)
         if not isinstance(answer, str):
             return Reward()
         proposal = prompt.read(answer)
@@ -353,14 +354,14 @@ class Rewards(AbstractContextManager["Rewards"]):
 
 
 def reward(prompt_id: str, answer: str) -> Reward:
-    """The reward of one answer. Starts a planner: use `Rewards` for many."""
+    """The reward of one answer. This starts a planner; use `Rewards` for many answers."""
     with Rewards() as rewards:
         return rewards(prompt_id, answer)
 
 
 @dataclass(frozen=True)
-class ExpertPrompt:
-    """A prompt of an expert's episode, with the situation that it was rendered from and the expert's answer."""
+class _ExpertPrompt:
+    """A prompt of an expert episode, with the situation from which it was rendered, and the expert's answer."""
 
     setting: Any
     mode: str
@@ -369,20 +370,19 @@ class ExpertPrompt:
     answer: str
 
     def read(self, answer: str) -> ProblemProposal:
-        """What an answer makes of the problem."""
+        """Read an answer in the situation of the prompt."""
         proposal = make_method(self.mode, self.setting, 0).read(answer, self.situation)
         assert isinstance(proposal, ProblemProposal), "only modes that write problems have rewards"
         return proposal
 
     def gain(self, proposal: ProblemProposal) -> float:
-        """How much of what was not right yet is right now, from 0 (no better than before) to 1 (all)."""
+        """The improvement by a proposal as a share of the possible improvement, from 0 (none) to 1 (all)."""
         before = self._agreement(replace(proposal, knowledge=self.situation.knowledge))
         after = self._agreement(proposal)
         return after if before >= 1 else max(0.0, (after - before) / (1 - before))
 
     def _agreement(self, proposal: ProblemProposal) -> float:
-        """The harmonic mean of precision and recall of the facts, compared with the expert's."""
-
+        """The harmonic mean of precision and recall of the facts, compared with the expert's facts."""
         true = self.read(self.answer).knowledge
         judge = Judge(self.setting.claims, true.placeholder)
         judge.reference_changed(true.problem, ())
@@ -393,16 +393,16 @@ class ExpertPrompt:
         return 2 * right / (2 * right + missing + wrong) if right else float(not checked.errors)
 
 
-def prompt_of(prompt_id: str) -> ExpertPrompt:
-    """The prompt of a row of an expert's episode. Raises `UsageError` for an unknown one."""
+def _prompt_of(prompt_id: str) -> _ExpertPrompt:
+    """The prompt of an expert episode with this identifier. Raises `UsageError` if it does not exist."""
     try:
         game, mode, seed, call, digest = prompt_id.split("/")
         episode, number = int(seed), int(call)
     except (ValueError, AttributeError):
         reason = "It has the form GAME/MODE/SEED/CALL/DIGEST, as exported rows have it."
         raise UsageError(f"Unknown prompt '{prompt_id}'", reason, "Take it from the rows of an expert.") from None
-    if mode not in REWARDED:
-        raise UsageError(f"Mode {mode} has no rewards", f"They are: {', '.join(REWARDED)}.", "Choose one of them.")
+    if mode not in _REWARDED:
+        raise UsageError(f"Mode {mode} has no rewards", f"They are: {', '.join(_REWARDED)}.", "Choose one of them.")
     _refuse_test_seeds(setting_of(game, mode), [episode])
     prompts = _prompts(game, mode, episode)
     if not 1 <= number <= len(prompts):
@@ -418,8 +418,8 @@ def prompt_of(prompt_id: str) -> ExpertPrompt:
 
 
 @lru_cache(maxsize=128)
-def _prompts(game: str, mode: str, seed: int) -> tuple[ExpertPrompt, ...]:
-    """The prompts of the expert's episode, which is played again: it is deterministic."""
+def _prompts(game: str, mode: str, seed: int) -> tuple[_ExpertPrompt, ...]:
+    """The prompts of an expert episode. It is played again, which gives the same prompts."""
     setting = setting_of(game, mode)
     model = method_of(game, mode).builtin_model(BUILT_IN_MODEL, Cell(game, mode, BUILT_IN_MODEL, seed), setting)
     assert model is not None, "the name of the built-in model"
@@ -429,17 +429,17 @@ def _prompts(game: str, mode: str, seed: int) -> tuple[ExpertPrompt, ...]:
 
 
 class _Recorder:
-    """The built-in model, which keeps what it was asked."""
+    """The built-in model, which records its prompts."""
 
     name = "expert"
     description: Mapping[str, Any] = {}
 
     def __init__(self, setting: Setting, mode: str, model: Model) -> None:
         self._setting, self._mode, self._model = setting, mode, model
-        self.prompts: list[ExpertPrompt] = []
+        self.prompts: list[_ExpertPrompt] = []
 
     def complete(self, request: Request) -> Completion:
         completion, situation = self._model.complete(request), request.context
         assert isinstance(situation, Situation), "text games send it"
-        self.prompts.append(ExpertPrompt(self._setting, self._mode, situation, request.messages, completion.text))
+        self.prompts.append(_ExpertPrompt(self._setting, self._mode, situation, request.messages, completion.text))
         return completion

@@ -1,4 +1,4 @@
-"""The command line: arguments, one call, an exit code. No logic, and nothing slow imported before it is needed."""
+"""The command line: one module per command, which parses options and prints results. Slow imports are late."""
 
 from __future__ import annotations
 

@@ -41,13 +41,13 @@ def browse(app: Browser) -> None:
 
 
 def sources(console: Console) -> Sources:
-    """What episodes are shown with on this terminal."""
+    """How the browser reads and draws episodes on this terminal."""
     return Sources(make_codec(), screen_of, glyphs_for(console.encoding), checked)
 
 
 def checked(journal: Path) -> Sequence[TimedEvent]:
-    """A recorded episode with what can be found out about its model's claims. Raises `PddlegoError`."""
-    # Imported here: looking at an episode needs neither a game nor a method's code.
+    """A recorded episode with a check of the model's claims. Raises `PddlegoError`."""
+    # Imported here, because other views need neither a game nor a method's code.
     from pddlego.evaluation.replay import load_recorded
 
     recorded = load_recorded(journal)
@@ -66,7 +66,7 @@ def read_trace(journal: Path) -> tuple[Screen, Trace]:
 
 
 def write_page(console: Console, path: Path, journals: Sequence[Path]) -> None:
-    """The episodes step by step as one HTML file, with what is true of their facts where that can be found out."""
+    """Write the episodes step by step as one HTML file, with a check of their facts if that is possible."""
     # Imported here: Jinja is needed for nothing else.
     from pddlego.display.page import ListedEpisode, episode_page, render
 
@@ -79,21 +79,21 @@ def write_page(console: Console, path: Path, journals: Sequence[Path]) -> None:
         status = status_of(journal, journal.stat().st_size)
         listed.append(ListedEpisode(status, episode_page(f"episode-{number}", timed, screen)))
     write_whole(path, render("page.html.j2", listed, title="pddlego"))
-    console.print(f"The page is in {clean(str(path))}", style="dim", highlight=False, soft_wrap=True)
+    console.print(f"The page is in {clean(str(path))}", style="dim", soft_wrap=True)
 
 
 def print_problem(console: Console, journal: Path, step: int) -> None:
     """The problem after a step, for other tools: all that the model made of what it saw, accepted or not."""
     # Imported here: showing an episode needs neither a game nor an agent.
-    from pddlego.cli.resume import recorded_game
     from pddlego.evaluation.replay import load_recorded
-    from pddlego.methods.textgames.resume import moment_at
+    from pddlego.methods.textgames.resume import moment_at, recorded_game
 
-    played = recorded_game(load_recorded(journal))
-    if not played.episode.plans:
-        reason = f"Mode {played.episode.mode} has no problems."
+    recorded = load_recorded(journal)
+    played = recorded_game(journal, recorded.trace, recorded.played.setting)
+    if not played.plans:
+        reason = f"Mode {played.started.mode} has no problems."
         raise UsageError(f"Step {step} has no problem", reason, "Show an episode of mode edit or gen.")
-    console.out(str(moment_at(played, step).latest), highlight=False)
+    console.out(str(moment_at(played, step).latest))
 
 
 def index_of(trace: Trace, step: int | None) -> int:
@@ -131,14 +131,14 @@ def export_pictures(
         seed = "" if started is None or started.seed is None else f", seed {started.seed}"
         title = f"pddlego: {started.title if started is not None else ''}{seed}, step {steps[index].number}"
         write_whole(check_output(Path(svg_file)), export.svg(drawn(steps[index]), width, height, title))
-        console.print(f"The picture is in {clean(svg_file)}", style="dim", highlight=False, soft_wrap=True)
+        console.print(f"The picture is in {clean(svg_file)}", style="dim", soft_wrap=True)
     if gif_file is not None:
         try:
             count = export.gif(map(drawn, steps), width, height, check_output(Path(gif_file)))
         except OSError as error:
             raise cannot_write(Path(gif_file), error) from error
         message = f"The {count} pictures are in {clean(gif_file)}"
-        console.print(message, style="dim", highlight=False, soft_wrap=True)
+        console.print(message, style="dim", soft_wrap=True)
 
 
 def print_lines(console: Console, screen: Screen, trace: Trace, index: int | None) -> None:
@@ -147,4 +147,4 @@ def print_lines(console: Console, screen: Screen, trace: Trace, index: int | Non
     for step in trace.steps if index is None else [trace.steps[index]]:
         for event in step.events:
             for line, style in event_lines(event, step.after, glyphs):
-                console.print(line, style=style, markup=False, highlight=False, soft_wrap=True)
+                console.print(line, style=style, soft_wrap=True)

@@ -33,10 +33,10 @@ def info() -> None:
     cache = AnswerCache(default_path())
     held = cache.held()
     if not held:
-        console.print(f"{cache.path}: no answers are kept.", highlight=False, markup=False, soft_wrap=True)
+        console.print(f"{cache.path}: no answers are kept.", soft_wrap=True)
         return
     size = decimal(cache.path.stat().st_size)
-    console.print(f"{cache.path}, {size}", highlight=False, markup=False, soft_wrap=True)
+    console.print(f"{cache.path}, {size}", soft_wrap=True)
     table = Table(box=None, pad_edge=False)
     table.add_column("model")
     table.add_column("answers", justify="right")
@@ -46,7 +46,7 @@ def info() -> None:
     for entry in held:
         numbers = (f"{entry.answers:,}", f"{entry.tokens:,}", _day(entry.first), _day(entry.last))
         table.add_row(Text(clean(entry.model)), *numbers)
-    console.print(table, highlight=False)
+    console.print(table)
 
 
 @command.command()
@@ -65,7 +65,7 @@ def clear(
     if not yes and not typer.confirm(f"Remove {what} in {cache.path}?"):
         raise typer.Exit(exits.NOT_WON)
     removed = cache.clear(model)
-    Console().print(f"Removed: {removed:,} answers.", highlight=False)
+    Console().print(f"Removed: {removed:,} answers.")
 
 
 def _day(seconds: float) -> str:

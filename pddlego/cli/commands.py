@@ -46,7 +46,7 @@ COMMANDS: Mapping[str, str] = {
 }
 """Each command: the module of that name holds it as `command`, a function, or a `Typer` of several."""
 
-SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 120}
+_SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 120}
 
 _TRACEBACK = "PDDLEGO_TRACEBACK"
 """The environment variable that shows the traceback of a bug."""
@@ -74,7 +74,7 @@ class _Commands(typer.core.TyperGroup):
             raise typer.Exit(exits.INTERRUPTED) from None
 
 
-class GroupedCommand(typer.core.TyperCommand):
+class _GroupedCommand(typer.core.TyperCommand):
     """A command whose help lists options by groups."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
@@ -107,7 +107,7 @@ def loaded(name: str) -> Any:
     command = import_module(f"pddlego.cli.{name}").command
     if not isinstance(command, typer.Typer):
         alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-        alone.command(name, cls=GroupedCommand, context_settings=SETTINGS)(command)
+        alone.command(name, cls=_GroupedCommand, context_settings=_SETTINGS)(command)
         command = alone
     return typer.main.get_command(command)
 
@@ -119,7 +119,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    context_settings=SETTINGS,
+    context_settings=_SETTINGS,
 )
 
 
@@ -144,7 +144,7 @@ def run() -> None:
             place, advice = "Too many files are open at once", TOO_MANY_FILES
         _report(PddlegoError(place, f"{error.strerror or error}.", advice))
         sys.exit(exits.BROKEN)
-    except Exception as error:  # the border of the command line: a fault of ours ends in three lines, too
+    except Exception as error:  # the border of the command line: a bug is reported in three lines, too
         if os.environ.get(_TRACEBACK):
             raise
         _report(_bug(error))

@@ -40,7 +40,7 @@ def command(
             style = "dim" if origin == DEFAULT else "bold"
             name = option.name if group in COMMON_GROUPS else f"{group}.{option.name}"
             table.add_row(name, Text(clean(_shown(shown[option.field]))), Text(clean(origin), style))
-    Console().print(table, highlight=False)
+    Console().print(table)
     raise typer.Exit
 
 

@@ -67,7 +67,7 @@ def _show(console: Console, checked: list[Checked]) -> None:
         *([("unknown recorded verdicts", unknown)] if unknown else []),
     ):
         table.add_row(name, str(number), f"{100 * number / total:.1f}%" if total else "")
-    console.print(table, highlight=False)
+    console.print(table)
     _counts(console, "Refused, by class", Counter(pair.refused for pair in checked if pair.refused))
     repairs = Counter(kind for pair in checked for kind in _kinds(pair.repairs))
     _counts(console, "Repairs, in pairs", repairs)
@@ -91,4 +91,4 @@ def _counts(console: Console, title: str, counts: Counter[str]) -> None:
     table.add_column(justify="right")
     for name, number in counts.most_common():
         table.add_row(Text(clean(name)), str(number))
-    console.print(table, highlight=False)
+    console.print(table)

@@ -1,11 +1,11 @@
-"""`pddlego counterfactual`: would an episode have been won without what the model got wrong first?"""
+"""`pddlego counterfactual`: would a lost episode have been won without the first error of the model?"""
 
 from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,9 +15,8 @@ from pddlego.cli import exits
 from pddlego.cli.evaluating import farewell, run_evaluation
 from pddlego.cli.exits import handle_sigterm, interrupt_handlers, restore_handlers
 from pddlego.cli.options import OfGame, OfMode, OfSeed, place_named, with_options
-from pddlego.cli.resume import endpoint_again, recorded_game
+from pddlego.cli.resuming import endpoint_again
 from pddlego.display.console import Console
-from pddlego.episode.events import Event, Limits
 from pddlego.errors import UsageError
 from pddlego.evaluation.assemble import evaluating
 from pddlego.evaluation.config import Config, LimitOptions, resolve
@@ -25,38 +24,37 @@ from pddlego.evaluation.config import Run as RunOptions
 from pddlego.evaluation.models import is_free
 from pddlego.evaluation.replay import Recorded, load_recorded
 from pddlego.evaluation.runner import Stop
-from pddlego.evaluation.setup import Setup, make_budget, make_cell_model
+from pddlego.evaluation.setup import Continuation, Setup, make_continuing_setup
 from pddlego.evaluation.statistics import wilson
-from pddlego.methods.base import Tools
 from pddlego.methods.registry import parse_mode
 from pddlego.methods.textgames.first_error import FirstError, correction
-from pddlego.methods.textgames.options import PLANNING, WRITES_DOMAIN, TextGameOptions
-from pddlego.methods.textgames.play import play
+from pddlego.methods.textgames.options import PLANNING, WRITES_DOMAIN
+from pddlego.methods.textgames.resume import recorded_game
 from pddlego.methods.textgames.world import Restart
-from pddlego.models.endpoint import Access, Endpoint, prepare_cache
+from pddlego.models.endpoint import Access, Endpoint
 from pddlego.report.build import is_reportable, load_results
 from pddlego.report.tables import Table, print_table
-from pddlego.runs.cells import Cell, Matrix
+from pddlego.runs.cells import Cell
 from pddlego.runs.folders import EPISODES, MANIFEST, RESUMED
 from pddlego.runs.listing import costs_of
 from pddlego.runs.store import journal_name, read_manifest
 from pddlego.runs.summary import Summary
 from pddlego.util.text import money
 
-MAX_CORRECTIONS = 5
-"""Errors of an episode that are corrected, one after another."""
+_MAX_CORRECTIONS = 5
+"""Maximum number of errors of an episode that are corrected, one after another."""
 
 _MODES = tuple(mode for mode in PLANNING if mode not in WRITES_DOMAIN)
-"""Modes whose problems are corrected: the names of a domain that a model writes are its own."""
+"""Modes whose problems are corrected: not those in which the model invents the names of the domain, too."""
 
-OPTIONS = frozenset(
+_OPTIONS = frozenset(
     ("runs", "run", "workers", "llm_jobs", "base_url", "cache", "max_calls", "max_tokens", "max_cost", "prices")
 )
 
-With = Annotated[str | None, typer.Option("--with", help="The model that plays on. [default: the episode's own]")]
+_With = Annotated[str | None, typer.Option("--with", help="The model that plays on. [default: the episode's own]")]
 
 
-@with_options((RunOptions, Endpoint, LimitOptions), only=OPTIONS)
+@with_options((RunOptions, Endpoint, LimitOptions), only=_OPTIONS)
 def command(
     flags: dict[str, Any],
     run: Annotated[str, typer.Argument(help="A run folder, its name or a unique prefix, or latest.")],
@@ -64,7 +62,7 @@ def command(
     mode: OfMode = None,
     model: Annotated[str | None, typer.Option("--model", help="Only this model.")] = None,
     seed: OfSeed = None,
-    with_model: With = None,
+    with_model: _With = None,
 ) -> None:
     """Correct what the model got wrong first in each lost episode, play on from there, and count what is won.
 
@@ -72,53 +70,56 @@ def command(
     usage, 3 some are lost to errors or the budget, 130 interrupted.
     """
     handle_sigterm()
-    config = resolve(flags, os.environ, names=OPTIONS).config
+    config = resolve(flags, os.environ, names=_OPTIONS).config
     place = place_named(run, flags.get("runs"), is_reportable)
     wanted = {"setting": game, "mode": mode, "model": model, "seed": seed}
     losses = [
-        Loss.of(summary, place / EPISODES / journal_name(summary.cell, summary.attempt))
+        _Loss.of(summary, place / EPISODES / journal_name(summary.cell, summary.attempt), with_model)
         for summary in load_results([place])
         if _is_lost(summary) and all(value in (None, getattr(summary.cell, name)) for name, value in wanted.items())
     ]
     if not losses:
         reason = f"It has no lost episode of a text game in the modes {', '.join(_MODES)}."
         raise UsageError(f"{place} has no lost episode to correct", reason, "Name another run, or other filters.")
+    if len({loss.cell for loss in losses}) < len(losses):
+        reason = "The run has lost episodes of several models on the same game, mode and seed."
+        raise UsageError("--with plays on the episodes of one model", reason, "Choose them with --model.")
     console = Console()
-    endpoint, access = endpoint_again(console, losses[0].recorded, with_model, flags)
-    endpoint = endpoint.model_copy(update={"cache": config.endpoint.cache})
-    prepare_cache(endpoint.cache)
-    config = config.model_copy(update={"endpoint": endpoint, "planner": losses[0].recorded.config.planner})
-    _check_models(losses, with_model)
+    config, access = _config_again(console, losses[0].recorded, with_model, config)
     source = f"{place.resolve()}, begun {read_manifest(place).get('created', '')}"
     target = Path(config.run.runs) / (config.run.run or f"counterfactual-{place.name}")
     code, handlers = exits.WON, interrupt_handlers()
-    for number in range(1, MAX_CORRECTIONS + 1):
-        waiting = [loss for loss in losses if loss.is_corrected()]
+    for number in range(1, _MAX_CORRECTIONS + 1):
+        waiting = [loss for loss in losses if loss.correct_first_error()]
         if not waiting:
             break
         console.print(f"Correction {number}: {len(waiting)} of {len(losses)} episodes", style="bold")
-        setup = _setup(config, access, waiting, with_model)
+        setup = make_continuing_setup({loss.cell: loss.continuation() for loss in waiting}, config, access)
         code = _play_on(console, setup, waiting, target / str(number), source)
         if code != exits.WON:
             break
         restore_handlers(handlers)
     _show(console, losses)
-    console.print(f"Saved in {target}", style="dim", highlight=False, soft_wrap=True)
+    console.print(f"Saved in {target}", style="dim", soft_wrap=True)
     raise typer.Exit(code)
 
 
-def _check_models(losses: Sequence[Loss], model: str | None) -> None:
-    """Raises `UsageError` if one model would play several of the episodes on as the same cell."""
-    if model is not None and len({replace(loss.cell, model=model) for loss in losses}) < len(losses):
-        reason = "The run has lost episodes of several models on the same game, mode and seed."
-        raise UsageError("--with plays on the episodes of one model", reason, "Choose them with --model.")
+def _config_again(console: Console, recorded: Recorded, model: str | None, chosen: Config) -> tuple[Config, Access]:
+    """The configuration of a recorded episode, with the chosen cache, budget and workers."""
+    endpoint, access = endpoint_again(console, recorded, model, chosen.endpoint.base_url)
+    changed = {
+        "endpoint": endpoint.model_copy(update={"cache": chosen.endpoint.cache}),
+        "limits": chosen.limits.model_copy(update={"retries": recorded.config.limits.retries}),
+        "run": chosen.run,
+    }
+    return recorded.config.model_copy(update=changed), access
 
 
 @dataclass
-class Loss:
-    """A lost episode, and what became of it. `recorded` is its last version, `errors` what was corrected so far.
+class _Loss:
+    """A lost episode, and its corrected versions. `recorded` is the last version, `errors` what was corrected so far.
 
-    `cell` is the one that is played on, `restart` where it goes on. Without `counts` the last version has no result.
+    `cell` is the episode that is played, from `restart` on. Without `counts` the last version has no result.
     `cost` is None if its model has no price.
     """
 
@@ -126,60 +127,37 @@ class Loss:
     recorded: Recorded
     steps: int
     cell: Cell
-    errors: list[FirstError]
+    errors: list[FirstError] = field(default_factory=list)
     restart: Restart | None = None
     won: bool = False
     counts: bool = True
     cost: float | None = 0.0
 
     @classmethod
-    def of(cls, summary: Summary, journal: Path) -> Loss:
+    def of(cls, summary: Summary, journal: Path, model: str | None) -> _Loss:
         recorded = load_recorded(journal)
-        return cls(summary, recorded, recorded.started.limits.steps or 0, summary.cell, [])
+        cell = replace(summary.cell, model=model or summary.cell.model)
+        return cls(summary, recorded, recorded.started.limits.steps or 0, cell)
 
-    def is_corrected(self) -> bool:
+    def correct_first_error(self) -> bool:
         """Correct the first error of the last version, unless that was won. Returns whether there was one."""
         if self.won or not self.counts:
             return False
-        played = self.recorded.played
-        found = correction(recorded_game(self.recorded), played.setting)
-        self.restart = found.restart if found else None
-        self.errors += [found.error] if found else []
-        return found is not None
+        recorded = self.recorded
+        corrected = correction(recorded_game(recorded.path, recorded.trace, recorded.played.setting))
+        self.restart = corrected.restart if corrected else None
+        self.errors += [corrected.error] if corrected else []
+        return corrected is not None
+
+    def continuation(self) -> Continuation:
+        """The last version without its first error, with a budget of steps of its own."""
+        assert self.restart is not None, "an error was corrected"
+        limits = replace(self.recorded.started.limits, steps=self.restart.step + self.steps)
+        return Continuation(self.recorded.played, self.restart, limits)
 
 
-def _setup(config: Config, access: Access, losses: Sequence[Loss], model: str | None) -> Setup:
-    """An evaluation that has the cells of these episodes among its own."""
-    for loss in losses:
-        loss.cell = replace(loss.cell, model=model or loss.cell.model)
-    cells = [loss.cell for loss in losses]
-    seeds = {cell.setting: dict.fromkeys(one.seed for one in cells if one.setting == cell.setting) for cell in cells}
-    models = dict.fromkeys(cell.model for cell in cells)
-    setups = {(loss.cell.setting, loss.cell.mode): loss.recorded.played for loss in losses}
-    paid = [cell.model for cell in cells if not is_free(cell)]
-    budget, prices = make_budget(config.limits, paid)
-    setup = Setup(
-        config.model_copy(update={"limits": losses[0].recorded.config.limits}),
-        Matrix(
-            {setting: tuple(own) for setting, own in seeds.items()},
-            tuple(dict.fromkeys(cell.mode for cell in cells)),
-            tuple(models),
-            max(cell.repeat for cell in cells),
-        ),
-        setups,
-        limits=Limits(None),
-        budget=budget,
-        prices=prices,
-        access=access,
-        planners=max(1, min(config.run.workers, os.cpu_count() or 1)),
-    )
-    for cell in {cell.configuration: cell for cell in cells}.values():
-        make_cell_model(cell, setup)
-    return setup
-
-
-def _play_on(console: Console, setup: Setup, losses: Sequence[Loss], path: Path, source: str) -> int:
-    """Play the episodes on from their corrections, each with a budget of steps of its own; the exit code.
+def _play_on(console: Console, setup: Setup, losses: Sequence[_Loss], path: Path, source: str) -> int:
+    """Play the episodes on from their corrections, and return the exit code.
 
     Raises `UsageError` for a folder with the corrections of another run.
     """
@@ -189,14 +167,7 @@ def _play_on(console: Console, setup: Setup, losses: Sequence[Loss], path: Path,
     by_cell = {loss.cell: loss for loss in losses}
     for loss in losses:
         loss.counts = False  # until it has a result
-
-    def begin(cell: Cell, tools: Tools) -> Iterator[Event]:
-        loss, played = by_cell[cell], setup.played_in(cell)
-        assert loss.restart is not None and isinstance(played.options, TextGameOptions)
-        limits = replace(loss.recorded.started.limits, steps=loss.restart.step + loss.steps)
-        return play(cell, played.setting, played.options, replace(tools, limits=limits), restart=loss.restart)
-
-    with evaluating(setup, path, {RESUMED: {"source": source}}, cells=tuple(by_cell), begin=begin) as running:
+    with evaluating(setup, path, {RESUMED: {"source": source}}) as running:
         run_evaluation(console, running)
     costs = costs_of(path)
     for summary in running.results:
@@ -208,18 +179,18 @@ def _play_on(console: Console, setup: Setup, losses: Sequence[Loss], path: Path,
         if summary.counts:
             loss.recorded = load_recorded(path / EPISODES / journal_name(summary.cell, summary.attempt))
     code = farewell(console, running)
-    # All episodes may have ended after the interrupt, and yet the user wants no further correction.
+    # After an interrupt there is no further correction, even if all episodes have ended.
     return exits.INTERRUPTED if running.evaluation.stopped in (Stop.DRAINED, Stop.ABORTED) else code
 
 
-def _show(console: Console, losses: Sequence[Loss]) -> None:
-    """How many losses were one error, two, up to five; by configuration, and by the kind of the first error."""
-    after = [f"after {number}" for number in range(1, MAX_CORRECTIONS + 1)]
-    groups: dict[tuple[str, ...], list[Loss]] = {}
+def _show(console: Console, losses: Sequence[_Loss]) -> None:
+    """Print how many episodes are won after each number of corrections, and by the kind of the first error."""
+    after = [f"after {number}" for number in range(1, _MAX_CORRECTIONS + 1)]
+    groups: dict[tuple[str, ...], list[_Loss]] = {}
     for loss in losses:
         groups.setdefault(loss.summary.cell.configuration, []).append(loss)
     body = [
-        [*name, str(len(group)), *(str(_won_after(group, n)) for n in range(1, MAX_CORRECTIONS + 1)), *_rest(group)]
+        [*name, str(len(group)), *(str(_won_after(group, n)) for n in range(1, _MAX_CORRECTIONS + 1)), *_rest(group)]
         for name, group in groups.items()
     ]
     head = ["game", "mode", "model", "lost", *after, "still lost", "no error", "no result", "cost"]
@@ -236,12 +207,12 @@ def _show(console: Console, losses: Sequence[Loss]) -> None:
     print_table(console, Table("What one error cost", head, body))
 
 
-def _won_after(losses: Sequence[Loss], corrections: int) -> int:
+def _won_after(losses: Sequence[_Loss], corrections: int) -> int:
     return sum(loss.won and len(loss.errors) == corrections for loss in losses)
 
 
-def _rest(losses: Sequence[Loss]) -> tuple[str, ...]:
-    """Still lost, without an error that could be found, without a result, and what it cost."""
+def _rest(losses: Sequence[_Loss]) -> tuple[str, ...]:
+    """The numbers of episodes still lost, without a known error, and without a result, and the cost."""
     still = sum(loss.counts and not loss.won and bool(loss.errors) for loss in losses)
     without_error = sum(not loss.errors for loss in losses)
     without_result = sum(not loss.counts for loss in losses)
@@ -251,5 +222,5 @@ def _rest(losses: Sequence[Loss]) -> tuple[str, ...]:
 
 
 def _is_lost(summary: Summary) -> bool:
-    """Whether the episode says something about its model, was lost, and had problems to correct."""
+    """Whether the episode has a result, was lost, and has problems that can be corrected."""
     return summary.counts and not summary.won and parse_mode(summary.cell.mode).mode.name in _MODES

@@ -32,7 +32,7 @@ def command(
 
 
 @dataclass(frozen=True)
-class Diagnosis:
+class _Diagnosis:
     """The result of one check: a note on success, or what is wrong and how to fix it."""
 
     name: str
@@ -65,12 +65,12 @@ def _examined(model: str | None, base_url: str | None, runs: str, java: str | No
     return 0 if good else 3
 
 
-def _examine(name: str, call: Callable[[], str]) -> Diagnosis:
+def _examine(name: str, call: Callable[[], str]) -> _Diagnosis:
     try:
-        return Diagnosis(name, True, call())
+        return _Diagnosis(name, True, call())
     except PddlegoError as error:
         text = " ".join(clean(f"{error.what}: {error.reason}").split())
-        return Diagnosis(name, False, text, clean(error.next_step))
+        return _Diagnosis(name, False, text, clean(error.next_step))
 
 
 def _java(java: str | None) -> str:

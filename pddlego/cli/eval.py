@@ -11,15 +11,15 @@ import typer
 from pddlego.cli.options import COMPLETIONS, ConfigFile, with_options
 from pddlego.evaluation.config import groups, resolve
 
-Games = Annotated[
+_Games = Annotated[
     list[str] | None,
     typer.Argument(help="Games or settings (see 'pddlego games'). Default: coin.", autocompletion=COMPLETIONS["games"]),
 ]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the episodes and an upper bound of calls and cost.")]
+_DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the episodes and an upper bound of calls and cost.")]
 
 
 @with_options(groups().values(), without=("games",))
-def command(flags: dict[str, Any], games: Games = None, config: ConfigFile = None, dry_run: DryRun = False) -> None:
+def command(flags: dict[str, Any], games: _Games = None, config: ConfigFile = None, dry_run: _DryRun = False) -> None:
     """Play many episodes: games x modes x models x seeds. Run the same command again to resume.
 
     Exit code: 0 every episode has a result, 2 wrong usage, 3 some are lost to errors or the budget, 130 interrupted.

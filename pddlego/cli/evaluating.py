@@ -10,37 +10,36 @@ from pddlego.display.console import Console
 from pddlego.evaluation.assemble import Running, evaluating
 from pddlego.evaluation.config import Resolved
 from pddlego.evaluation.estimate import estimates
-from pddlego.evaluation.progress import LineProgress, LiveProgress, Standing
+from pddlego.evaluation.progress import EvaluationState, LineProgress, LiveProgress
 from pddlego.evaluation.runner import Stop
 from pddlego.evaluation.setup import make_setup, run_path
 from pddlego.evaluation.table import played_of, results_table, rows, spent_elsewhere, upper_bound_table
 from pddlego.models.base import notes
-from pddlego.models.limiter import Gauge
 from pddlego.util.guard import Guard
 from pddlego.util.text import money
 
 
 def evaluate(resolved: Resolved, dry_run: bool) -> int:
-    """Play what has no result yet, or only count it, and return the exit code."""
+    """Play the episodes without a result, or only estimate the costs, and return the exit code."""
     handle_sigterm()
     setup = make_setup(resolved, sends=not dry_run)
     console = Console()
     if dry_run:
-        console.print(upper_bound_table(estimates(setup)), highlight=False)
+        console.print(upper_bound_table(estimates(setup)))
         return exits.WON
     if ignores_keys():
         text = f"Ctrl-C (SIGINT) is ignored here. 'kill {os.getpid()}' ends the evaluation at once."
-        console.print(text, style="yellow", highlight=False, soft_wrap=True)
+        console.print(text, style="yellow", soft_wrap=True)
     path = run_path(setup)
     with evaluating(setup, path) as running:
         for warning in running.warnings:
             console.print(warning, style="yellow", soft_wrap=True)
         if running.known:
             text = f"{len(running.known)} of {len(running.cells)} episodes are finished already in {path}"
-            console.print(text, style="dim", highlight=False, soft_wrap=True)
+            console.print(text, style="dim", soft_wrap=True)
         run_evaluation(console, running)
     _show_results(console, running)
-    console.print(f"Saved in {path}", style="dim", highlight=False, soft_wrap=True)
+    console.print(f"Saved in {path}", style="dim", soft_wrap=True)
     return farewell(console, running)
 
 
@@ -48,7 +47,7 @@ def _show_results(console: Console, running: Running) -> None:
     mine = running.results
     table = rows(mine, running.prices, running.attempts, running.entries if running.prices else ())
     if table:
-        console.print(results_table(table, console.width), highlight=False)
+        console.print(results_table(table, console.width))
     incomplete = played_of(mine, running.cells)
     elsewhere = spent_elsewhere(table, running.entries if running.prices else ())
     for note in (
@@ -57,33 +56,34 @@ def _show_results(console: Console, running: Running) -> None:
         *notes({run_result.cell.model for run_result in mine}),
     ):
         if note:
-            console.print(note, style="dim", highlight=False, soft_wrap=True)
+            console.print(note, style="dim", soft_wrap=True)
 
 
-def _display(console: Console, standing: Standing, gauge: Gauge) -> LiveProgress | LineProgress:
+def _display(console: Console, state: EvaluationState, running: Running) -> LiveProgress | LineProgress:
     if console.is_terminal and not console.is_dumb_terminal:
-        return LiveProgress(console, standing, lambda: _spent(gauge))
-    return LineProgress(console, standing)
+        return LiveProgress(console, state, lambda: _spent(running))
+    return LineProgress(console, state)
 
 
-def _spent(gauge: Gauge) -> str:
-    spent = gauge.spent
+def _spent(running: Running) -> str:
+    load = running.load()
+    spent = load.spent
     if not spent.calls:
         return ""
-    cost = f", cost {money(spent.cost)}" if gauge.has_prices else ", cost n/a"
-    flying = f" ({gauge.in_flight} in flight)" if gauge.in_flight else ""
+    cost = f", cost {money(spent.cost)}" if running.prices else ", cost n/a"
+    flying = f" ({load.in_flight} in flight)" if load.in_flight else ""
     return f"{spent.calls:.0f} requests{flying}, {spent.tokens:,.0f} tokens{cost}"
 
 
 def run_evaluation(console: Console, running: Running) -> None:
     """Play, and show the progress until the evaluation stops. The first interrupt drains it, the second aborts it.
 
-    Where Ctrl-C is ignored the first one, a kill, aborts it. A process that does not end soon after an abort is killed.
-    Interrupts are ignored from the end of this function on.
+    If Ctrl-C is ignored, the first `kill` aborts it. A process that does not end soon after an abort is killed.
+    Interrupts are ignored after this function.
     """
     evaluation, at_once = running.evaluation, ignores_keys()
     guard = Guard(INTERRUPTS, 1 if at_once else 2)
-    display = _display(console, Standing(running.cells, dict(running.known)), running.gauge)
+    display = _display(console, EvaluationState(running.cells, dict(running.known)), running)
 
     def interrupted(number: int, frame: object) -> None:
         if at_once or evaluation.draining:
@@ -102,12 +102,15 @@ def run_evaluation(console: Console, running: Running) -> None:
                     exits.silence_output()
                     evaluation.drain()
     finally:
-        ignore_interrupts()  # what is left is to write and print the results
+        ignore_interrupts()  # the results are still to be written and printed
         guard.close()
 
 
 def farewell(console: Console, running: Running) -> int:
-    """Say what has no result, and return the exit code. Raises `JournalError` if the results cannot be written."""
+    """Print how many episodes have no result, and return the exit code.
+
+    Raises `JournalError` if results could not be written.
+    """
     evaluation, planned = running.evaluation, len(running.cells)
     good = sum(result.counts for result in running.results)
     if evaluation.stopped is Stop.DISK and evaluation.fault is not None:
@@ -116,5 +119,5 @@ def farewell(console: Console, running: Running) -> int:
         return exits.WON
     reason = evaluation.stopped.value if evaluation.stopped else "errors"
     text = f"{planned - good} of {planned} episodes have no result ({reason}). Run the same command again to resume."
-    console.print(text, style="yellow", highlight=False, soft_wrap=True)
+    console.print(text, style="yellow", soft_wrap=True)
     return exits.INTERRUPTED if evaluation.stopped in (Stop.DRAINED, Stop.ABORTED) else exits.BROKEN

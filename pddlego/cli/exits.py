@@ -1,4 +1,4 @@
-"""How a command ends: exit codes, signals, and output that nothing reads any more."""
+"""Exit codes, signals, and closed output."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ WON, NOT_WON, USAGE, BROKEN, INTERRUPTED = 0, 1, 2, 3, 130
 
 
 def silence_output() -> None:
-    """Discard further output, because standard output is full or closed."""
+    """Discard further output, for a standard output that is full or closed."""
     sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123
 
 
-_POLITE = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+_TERMINATION = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 """Signals that request a termination, if the system has them."""
 
-INTERRUPTS = (signal.SIGINT, *_POLITE)
-"""Signals that end a command."""
+INTERRUPTS = (signal.SIGINT, *_TERMINATION)
+"""Signals that interrupt a command."""
 
 
 def handle_sigterm() -> None:
-    """Treat SIGTERM and SIGHUP as interrupts, so that files and the terminal are restored.
+    """Treat SIGTERM and SIGHUP as interrupts, so that files are closed and the terminal is restored.
 
-    One is enough: systems send several in a row, and the second would cut short what the first began.
+    Further ones are ignored: systems send several in a row, and the second would stop the clean-up after the first.
     """
 
     def interrupted(number: int, frame: object) -> None:
-        for signum in _POLITE:
+        for signum in _TERMINATION:
             signal.signal(signum, signal.SIG_IGN)
         raise KeyboardInterrupt
 
-    handle(_POLITE, interrupted)
+    handle(_TERMINATION, interrupted)
 
 
 def handle(numbers: Iterable[int], handler: Callable[[int, object], None]) -> None:
-    """Set the handler of signals. One that was ignored at the start (a background job, `nohup`) stays ignored."""
+    """Set the handler of signals. A signal that was ignored at the start (background job, `nohup`) stays ignored."""
     for number in numbers:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, handler)

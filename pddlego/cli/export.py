@@ -23,12 +23,12 @@ from pddlego.util.files import cannot_write
 from pddlego.util.limits import Heartbeat
 from pddlego.util.text import clean, count
 
-Form = Literal["chat", "preference", "atif"]
+_Form = Literal["chat", "preference", "atif"]
 
 
 def command(
     runs: Annotated[list[str] | None, typer.Argument(help="Run folders, their names or unique prefixes.")] = None,
-    form: Annotated[Form, typer.Option("--format", help="chat, preference or atif.")] = "chat",
+    form: Annotated[_Form, typer.Option("--format", help="chat, preference or atif.")] = "chat",
     output: Annotated[str | None, typer.Option("--output", "-o", help="A file. Default: standard output.")] = None,
     won: Annotated[bool, typer.Option("--won", help="Only episodes that were won.")] = False,
     accepted: Annotated[bool, typer.Option("--accepted", help="chat: only answers that were accepted.")] = False,
@@ -73,14 +73,14 @@ def command(
                     yield json.dumps(row, ensure_ascii=False) + "\n"
                     exported.rows += 1
 
-    with Heartbeat(lambda seconds: errors.print(str(exported), style="dim", highlight=False)):
+    with Heartbeat(lambda seconds: errors.print(str(exported), style="dim")):
         _write(lines(), output)
     if exported.left_out:
         text = f"{count(exported.left_out, 'episode')} of test seeds left out (--test-seeds includes them)."
-        errors.print(text, style="yellow", highlight=False, soft_wrap=True)
+        errors.print(text, style="yellow", soft_wrap=True)
     if output is not None:
         rows = f"{exported.rows:,} {'row' if exported.rows == 1 else 'rows'}"
-        Console().print(f"{rows} in {clean(output)}", style="dim", highlight=False, soft_wrap=True)
+        Console().print(f"{rows} in {clean(output)}", style="dim", soft_wrap=True)
 
 
 @dataclass
@@ -103,7 +103,7 @@ def _write(lines: Iterator[str], output: str | None) -> None:
     if output is None:
         console = Console()
         for line in chain([first], lines):
-            console.out(line, end="", highlight=False)
+            console.out(line, end="")
         return
     path = check_output(Path(output))
     try:
@@ -113,7 +113,7 @@ def _write(lines: Iterator[str], output: str | None) -> None:
         raise cannot_write(path, error) from error
 
 
-def _rows(episode: Episode, form: Form, accepted: bool, without_thinking: bool) -> Iterator[dict[str, Any]]:
+def _rows(episode: Episode, form: _Form, accepted: bool, without_thinking: bool) -> Iterator[dict[str, Any]]:
     if form == "chat":
         yield from chat_rows(episode, accepted_only=accepted, without_thinking=without_thinking)
     elif form == "preference":

@@ -32,7 +32,7 @@ def command() -> None:
         if setting.missing:
             what.append(f" To play it: {clean(setting.missing)}", "yellow")
         table.add_row(Text(clean(name)), what, steps, text)
-    Console().print(table, highlight=False)
+    Console().print(table)
 
 
 def _load(name: str) -> Setting:

@@ -9,11 +9,11 @@ import typer
 
 from pddlego.errors import UsageError
 
-Seconds = Annotated[float, typer.Option("--timeout", min=0.1, max=3600, help="Most seconds for each call.")]
-Memory = Annotated[int, typer.Option("--memory", min=256, help="Memory for each call in MiB.")]
+_Seconds = Annotated[float, typer.Option("--timeout", min=0.1, max=3600, help="Most seconds for each call.")]
+_Memory = Annotated[int, typer.Option("--memory", min=256, help="Memory for each call in MiB.")]
 
 
-def command(timeout: Seconds = 60.0, memory: Memory = 4096) -> None:
+def command(timeout: _Seconds = 60.0, memory: _Memory = 4096) -> None:
     """Serve check, repair, solve, validate, compare and simulate to agents, over standard input and output.
 
     Agents start this command themselves: see the documentation for their configuration. Needs the extra mcp.

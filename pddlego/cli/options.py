@@ -83,7 +83,7 @@ def _models_of(folder: Path) -> list[str]:
         return []
 
 
-PathFilter = Callable[[Path], bool]
+_PathFilter = Callable[[Path], bool]
 
 RunArgument = Annotated[
     str,
@@ -116,8 +116,8 @@ Confirm = Annotated[
 ]
 
 
-def place_named(run: str, runs: str | None, wanted: PathFilter = lambda path: True) -> Path:
-    """The run folder or journal that a user names, in the folder that `--runs` or its variable names."""
+def place_named(run: str, runs: str | None, wanted: _PathFilter = lambda path: True) -> Path:
+    """The run folder or journal that the user names, in the folder of `--runs` or its variable."""
     return find_run(run, runs_folder(runs), wanted)
 
 
@@ -148,9 +148,9 @@ def choose_journal(journals: Sequence[Path]) -> Path | None:
 def with_options(
     groups: Iterable[type[BaseModel]], only: Collection[str] = (), without: Collection[str] = ()
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command the options of groups: all that have a flag, or `only` these, or all `without` some.
+    """Add the options of groups to a command: all that have a flag, or `only` these, or all `without` some.
 
-    The command gets those that were typed as its argument `flags`, by name.
+    The argument `flags` of the command contains the options that were typed, by name.
     """
     from pddlego.util.options import options_of
 
@@ -186,13 +186,13 @@ _KEYWORD = inspect.Parameter.KEYWORD_ONLY
 
 
 def _is_typed(context: typer.Context, name: str) -> bool:
-    """Whether an option was typed. What the environment says is left to the configuration."""
+    """Whether an option was typed. The configuration itself reads the environment."""
     source = context.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"
 
 
 def _parameter(argument: str, option: Option, group: type[BaseModel]) -> inspect.Parameter:
-    """An option as a parameter of a command; its default is None, and the configuration knows the real one."""
+    """An option as a parameter of a command, with the default None: the configuration has the real default."""
     flag = option.flag
     assert flag is not None  # see `with_options`
     kind: Any = list[str] if flag.repeatable else _kind(option.info.annotation)
@@ -210,7 +210,7 @@ def _parameter(argument: str, option: Option, group: type[BaseModel]) -> inspect
 
 
 def _kind(annotation: Any) -> type:
-    """The type of what is typed: a number, a switch, or a text that the configuration reads."""
+    """The type of the parameter: a number, a switch, or a text that the configuration parses."""
     if get_origin(annotation) in (Union, types.UnionType):
         (annotation,) = (option for option in get_args(annotation) if option is not type(None))
     return annotation if annotation in (bool, int, float) else str

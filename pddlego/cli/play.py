@@ -14,15 +14,14 @@ from pddlego.cli.options import COMPLETIONS, MODEL, OUTPUT, WHAT, ConfigFile, Co
 from pddlego.errors import UsageError
 from pddlego.evaluation.config import DEFAULT, FLAG, Resolved, groups, resolve
 from pddlego.methods.registry import parse_mode
-from pddlego.runs.folders import CONFIRMED, fresh_folder
 
 if TYPE_CHECKING:
     from pddlego.evaluation.setup import Setup
 
-GameOption = Annotated[
+_GameOption = Annotated[
     str, typer.Argument(help="A game or setting (see 'pddlego games').", autocompletion=COMPLETIONS["games"])
 ]
-PlayMode = Annotated[
+_PlayMode = Annotated[
     str | None,
     typer.Option(
         "--mode",
@@ -31,8 +30,8 @@ PlayMode = Annotated[
         autocompletion=COMPLETIONS["modes"],
     ),
 ]
-Seed = Annotated[int, typer.Option(help="Seed of the game.", rich_help_panel=WHAT)]
-ModelName = Annotated[
+_Seed = Annotated[int, typer.Option(help="Seed of the game.", rich_help_panel=WHAT)]
+_ModelName = Annotated[
     str | None,
     typer.Option(
         "--model",
@@ -41,9 +40,9 @@ ModelName = Annotated[
         autocompletion=COMPLETIONS["models"],
     ),
 ]
-JsonLines = Annotated[bool, typer.Option("--json", help="Print events as JSON lines.", rich_help_panel=OUTPUT)]
+_JsonLines = Annotated[bool, typer.Option("--json", help="Print events as JSON lines.", rich_help_panel=OUTPUT)]
 
-NO_MODEL = "No model configured: playing with the built-in reader (rules, no language model)"
+_NO_MODEL = "No model configured: playing with the built-in reader (rules, no language model)"
 
 _FIXED = ("games", "modes", "ablate", "models", "seeds", "repeats", "workers", "llm_jobs", "executor", "address")
 """Options of an evaluation that one episode does not have."""
@@ -52,23 +51,22 @@ _FIXED = ("games", "modes", "ablate", "models", "seeds", "repeats", "workers", "
 @with_options(groups().values(), without=(*_FIXED, "carry", "run", "max_cost", "prices"))
 def command(
     flags: dict[str, Any],
-    game: GameOption,
-    mode: PlayMode = None,
-    seed: Seed = 0,
-    model: ModelName = None,
+    game: _GameOption,
+    mode: _PlayMode = None,
+    seed: _Seed = 0,
+    model: _ModelName = None,
     config: ConfigFile = None,
     pace: Pace = 0.4,
     confirm: Confirm = None,
-    json_lines: JsonLines = False,
+    json_lines: _JsonLines = False,
 ) -> None:
     """Play one episode and watch it.
 
     Exit code: 0 won, 1 not won, 2 wrong usage, 3 the model or the engine failed, 130 interrupted.
     """
-    from pddlego.cli.watching import exit_code, make_approver, make_person, parse_whats, play_watched
+    from pddlego.cli.watching import prepare
     from pddlego.display.console import Console
-    from pddlego.display.lines import make_display
-    from pddlego.evaluation.setup import make_setup, one_cell
+    from pddlego.evaluation.setup import make_setup
 
     handle_sigterm()
     if mode:
@@ -79,22 +77,11 @@ def command(
         flags["models"] = (model,)
     resolved = resolve(flags, os.environ, Path(config) if config else None)
     _check_model(resolved)
-    kinds = parse_whats(confirm or "")
-    setup = _one_episode(make_setup(resolved, somebody_types=True))
-    cell = one_cell(setup)
-    chosen = parse_mode(cell.mode).mode
-    console = Console()
-    if resolved.origin("models") == DEFAULT and chosen.asks_model:
-        Console(stderr=json_lines).print(NO_MODEL, style="dim", highlight=False, soft_wrap=True)
-    played = setup.played_in(cell)
-    display = make_display(console, pace, played.method.screen, json_lines=json_lines, lines=chosen.needs_person)
-    approver = make_approver(console, display, kinds, chosen)
-    path = fresh_folder(Path(setup.config.run.runs), cell.label)
-    about = {CONFIRMED: kinds} if kinds else {}
-    ended = play_watched(setup, path, about, display, approver=approver, person=make_person(chosen))
-    if not json_lines:
-        console.print(f"Saved in {path}", style="dim", highlight=False, soft_wrap=True)
-    raise typer.Exit(exit_code(ended))
+    setup = _one_episode(make_setup(resolved, has_person=True))
+    live = prepare(Console(), setup, confirm or "", pace, json_lines)
+    if resolved.origin("models") == DEFAULT and parse_mode(live.cell.mode).mode.asks_model:
+        Console(stderr=json_lines).print(_NO_MODEL, style="dim", soft_wrap=True)
+    raise typer.Exit(live.play(setup, Path(setup.config.run.runs), live.cell.label, {}))
 
 
 def _check_model(resolved: Resolved) -> None:

@@ -40,7 +40,7 @@ def command(
         with recorded.config.planner.make() as planner:
             replayed = replay(recorded, planner)
         for line, style in _replayed(journal, recorded, replayed):
-            console.print(clean(line), style=style, markup=False, highlight=False, soft_wrap=True)
+            console.print(clean(line), style=style, soft_wrap=True)
         if replayed.difference is not None:
             raise typer.Exit(exits.NOT_WON)
     raise typer.Exit(exits.WON)

@@ -51,7 +51,7 @@ def command(
     report = build_report(folders, read_prices(Path(flags["prices"]) if flags.get("prices") else None))
     optima = find_optima(report.results, report.settings) if optimum else {}
     if chosen == "csv" and report.incomplete:  # the other formats say it themselves
-        Console(stderr=True).print(f"{report.incomplete}.", style="yellow", highlight=False, soft_wrap=True)
+        Console(stderr=True).print(f"{report.incomplete}.", style="yellow", soft_wrap=True)
     if figures is not None:
         _write_figures(report, Path(figures), optima)
     formats: dict[str, Callable[[Report], str]] = {
@@ -64,9 +64,9 @@ def command(
     }
     if output is not None:
         write_whole(check_output(Path(output)), formats[chosen](report))
-        Console().print(f"The report is in {output}", style="dim", highlight=False, soft_wrap=True)
+        Console().print(f"The report is in {output}", style="dim", soft_wrap=True)
     elif chosen != "text":
-        Console().out(formats[chosen](report), end="", highlight=False)
+        Console().out(formats[chosen](report), end="")
     elif figures is None:
         print_report(Console(), report)
 
@@ -81,7 +81,7 @@ def _write_figures(report: Report, folder: Path, optima: Optima) -> None:
     except OSError as error:
         raise cannot_write(folder, error) from error
     text = f"{count(len(written), 'figure')} in {folder}"
-    Console().print(text, style="dim", highlight=False, soft_wrap=True)
+    Console().print(text, style="dim", soft_wrap=True)
 
 
 _SUFFIXES = {

@@ -19,5 +19,5 @@ def command(runs: Runs = None) -> None:
         browse(at_runs(root, sources(console)))
         return
     rows = list(list_runs(root))
-    console.print(f"{root}: {run_summary(rows)}", highlight=False)
-    console.print(plain_table(RUN_COLUMNS, rows), highlight=False)
+    console.print(f"{root}: {run_summary(rows)}")
+    console.print(plain_table(RUN_COLUMNS, rows))

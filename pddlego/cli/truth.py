@@ -1,4 +1,4 @@
-"""`pddlego truth`: what the model got wrong first in each recorded episode, and which of its facts are true."""
+"""`pddlego truth`: the model's first error in each recorded episode, and shares of right facts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from pddlego.runs.summary import Summary, summarize
 from pddlego.util.options import names_of
 from pddlego.util.text import clean, count
 
-ReferenceOption = Annotated[
+_ReferenceOption = Annotated[
     str | None,
     typer.Option(
         "--reference",
@@ -39,7 +39,7 @@ ReferenceOption = Annotated[
         "[default: the game's own facts if it reports them, else reader]",
     ),
 ]
-Format = Annotated[Literal["text", "json"], typer.Option("--format", help="text or json.")]
+_Format = Annotated[Literal["text", "json"], typer.Option("--format", help="text or json.")]
 
 _BUDGET = frozenset({"max_calls", "max_tokens", "max_cost", "prices"})
 _NAMES = names_of(Endpoint) | _BUDGET
@@ -53,8 +53,8 @@ def command(
     mode: OfMode = None,
     model: OfModel = None,
     seed: OfSeed = None,
-    reference: ReferenceOption = None,
-    to: Format = "text",
+    reference: _ReferenceOption = None,
+    to: _Format = "text",
 ) -> None:
     """Say what models got wrong first in recorded episodes.
 
@@ -64,25 +64,25 @@ def command(
     that was pruned. Builders: the first difference from the reference files.
     """
     place = place_named(run, flags.pop("runs", None))
-    journals = last_attempts(find_journals(place, EpisodeFilter(game, mode, model, seed)))
+    journals = _last_attempts(find_journals(place, EpisodeFilter(game, mode, model, seed)))
     compared = None if reference is None else ReaderModel() if reference == BUILT_IN_MODEL else _model(reference, flags)
     console = Console()
     results = []
     for journal in journals:
         try:
-            results.append(checked_result(journal, compared))
+            results.append(_checked_result(journal, compared))
         except JournalError as error:
-            Console(stderr=True).print(clean(error.sentence), style="yellow", highlight=False, markup=False)
+            Console(stderr=True).print(clean(error.sentence), style="yellow")
     if to == "json":
         rows = [{**as_values(summary), "first_error": summary.measures.first_error} for summary in results]
-        console.out(json.dumps(rows, indent=1), highlight=False)
+        console.out(json.dumps(rows, indent=1))
     else:
         _show(console, results)
     raise typer.Exit(exits.WON)
 
 
 def _model(name: str, flags: dict[str, Any]) -> Model:
-    """The language model of that name, which spends no more than its budget."""
+    """The language model of that name, with the budget of the options."""
     config = resolve(flags, os.environ, names=_NAMES).config
     prepare_cache(config.endpoint.cache)
     budget, prices = make_budget(config.limits, [name])
@@ -90,14 +90,14 @@ def _model(name: str, flags: dict[str, Any]) -> Model:
     return make_endpoint(name, config.endpoint, Access(os.environ.get("OPENAI_API_KEY")), limiter)
 
 
-def last_attempts(journals: Sequence[Path]) -> list[Path]:
-    """The journals without those of episodes that were played again, and without those that have not begun."""
+def _last_attempts(journals: Sequence[Path]) -> list[Path]:
+    """The journals of the last attempts at each episode, without empty ones."""
     last = {journal_parts(journal)[0]: journal for journal in sorted(journals, key=lambda one: journal_parts(one)[1])}
     return [journal for journal in journals if journal in last.values() and started_of(journal)]
 
 
-def checked_result(journal: Path, reference: Model | None) -> Summary:
-    """What is measured of an episode, with what can be found out about the claims of its model."""
+def _checked_result(journal: Path, reference: Model | None) -> Summary:
+    """The result of an episode, measured with a check of the model's claims."""
     recorded = load_recorded(journal)
     return summarize(recorded.cell, 1, recorded.checked(reference), recorded.played.method.measuring.of)
 

@@ -40,5 +40,5 @@ def command(
     episodes = EpisodeList(folder)
     episodes.poll()
     rows = sorted(episodes.episodes.values(), key=lambda episode: -episode.changed)
-    console.print(f"{folder}: {episode_summary(rows)}", highlight=False)
-    console.print(plain_table(EPISODE_COLUMNS, rows), highlight=False)
+    console.print(f"{folder}: {episode_summary(rows)}")
+    console.print(plain_table(EPISODE_COLUMNS, rows))

@@ -1,53 +1,81 @@
-"""Playing an episode with a live display, and with a person who approves or types."""
+"""Plays one episode with a live display, and with a person who approves actions or types commands."""
 
 from __future__ import annotations
 
 import contextlib
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pddlego.cli import exits
 from pddlego.cli.exits import ignore_interrupts, is_typed_at
 from pddlego.display.console import Console, glyphs_for
-from pddlego.display.lines import Display, LineDisplay, LiveDisplay
+from pddlego.display.lines import Display, LineDisplay, LiveDisplay, make_display
 from pddlego.episode.approval import Approver
 from pddlego.episode.events import Ended, Event, Outcome
 from pddlego.errors import PddlegoError, UsageError, explained
 from pddlego.evaluation.assemble import evaluating
-from pddlego.evaluation.playing import Person, make_tools
-from pddlego.evaluation.setup import Setup
-from pddlego.methods.base import Mode, Tools
-from pddlego.methods.registry import modes
-from pddlego.runs.folders import EPISODES
+from pddlego.evaluation.setup import Person, Setup, one_cell, play
+from pddlego.methods.base import Mode
+from pddlego.methods.registry import modes, parse_mode
+from pddlego.runs.cells import Cell
+from pddlego.runs.folders import CONFIRMED, EPISODES, fresh_folder
 from pddlego.runs.journal import Listener, follow
 from pddlego.runs.store import Recorder
 
 
-def watched(events: Iterator[Event], recorder: Recorder, display: Display) -> Ended:
-    """Play to the end, recorded and displayed. A bug of the method ends the episode as `crashed`.
+@dataclass(frozen=True)
+class LiveEpisode:
+    """An episode that can be played: its display, and the person who approves the `kinds` of actions, or types."""
 
-    Raises `PddlegoError` for what goes wrong before the first event, and where the disk does not take what happens.
+    console: Console
+    cell: Cell
+    display: Display
+    approver: Approver | None
+    kinds: tuple[str, ...]
+    json_lines: bool
+
+    def play(self, setup: Setup, folder: Path, name: str, about: Mapping[str, Any]) -> int:
+        """Play the episode in a new run folder with this name, and return the exit code.
+
+        `about` is added to the manifest. If an error prevents the first event, its `PddlegoError` is raised, and the
+        folder is removed.
+        """
+        path = fresh_folder(folder, name)
+        confirmed = {CONFIRMED: self.kinds} if self.kinds else {}
+        person = _make_person(parse_mode(self.cell.mode).mode)
+        try:
+            with evaluating(setup, path, {**about, **confirmed}) as running:
+                events = play(self.cell, setup, running.planner, running.limiter, approver=self.approver, person=person)
+                recorder = Recorder(self.cell, running.store)
+                ended = _watched(events, recorder, self.display)
+                recorder.record()
+        finally:
+            if not any((path / EPISODES).glob("*")):  # nothing was played
+                shutil.rmtree(path, ignore_errors=True)
+                with contextlib.suppress(OSError):  # other runs are in it
+                    path.parent.rmdir()
+        if not self.json_lines:
+            self.console.print(f"Saved in {path}", style="dim", soft_wrap=True)
+        return exit_code(ended)
+
+
+def prepare(console: Console, setup: Setup, confirm: str, pace: float, json_lines: bool = False) -> LiveEpisode:
+    """Prepare the only episode of a setup. `confirm` are the kinds of actions that the user approves, with commas.
+
+    Raises `UsageError` if they cannot be approved.
     """
-    try:
-        with display:
-            shown = _until_nobody_looks(display)
-            try:
-                return follow(events, [_calm_at_the_end, recorder.keep, shown])
-            except (PddlegoError, OSError, KeyboardInterrupt):
-                raise
-            except BaseException as error:  # noqa: BLE001 -- the episode's border, as of an evaluation's worker
-                ended = Ended(Outcome.CRASHED, explained(error), 0.0)
-                recorder.keep(ended, 0.0)
-                shown(ended, 0.0)
-                return ended
-    finally:
-        recorder.close()
+    kinds = _parse_kinds(confirm)
+    cell = one_cell(setup)
+    mode, played = parse_mode(cell.mode).mode, setup.played_in(cell)
+    display = make_display(console, pace, played.method.screen, json_lines=json_lines, lines=mode.needs_person)
+    return LiveEpisode(console, cell, display, _make_approver(console, display, kinds, mode), kinds, json_lines)
 
 
-def make_approver(console: Console, display: Display, kinds: tuple[str, ...], mode: Mode) -> Approver | None:
-    """The person who approves actions. Raises `UsageError` without a terminal."""
+def _make_approver(console: Console, display: Display, kinds: tuple[str, ...], mode: Mode) -> Approver | None:
+    """The user as approver of actions. Raises `UsageError` if the mode has no such actions, or without a terminal."""
     if not kinds:
         return None
     if mode.needs_person:
@@ -65,7 +93,7 @@ def make_approver(console: Console, display: Display, kinds: tuple[str, ...], mo
     return AskingApprover(display, kinds, glyphs_for(console.encoding), lambda: console.width)
 
 
-def make_person(mode: Mode) -> Person | None:
+def _make_person(mode: Mode) -> Person | None:
     """The person who plays, if the mode needs one."""
     if not mode.needs_person:
         return None
@@ -74,8 +102,8 @@ def make_person(mode: Mode) -> Person | None:
     return TypingPerson()
 
 
-def parse_whats(text: str) -> tuple[str, ...]:
-    """`edits,plans` as what to confirm. Raises `UsageError`."""
+def _parse_kinds(text: str) -> tuple[str, ...]:
+    """The kinds of actions in a text such as `edits,plans`. Raises `UsageError` for an unknown one."""
     asked = [part.strip() for part in text.split(",") if part.strip()]
     known = tuple(dict.fromkeys(what for mode in modes() for what in mode.confirms))
     unknown = [part for part in asked if part not in known]
@@ -85,14 +113,35 @@ def parse_whats(text: str) -> tuple[str, ...]:
     return tuple(what for what in known if what in asked)
 
 
+def _watched(events: Iterator[Event], recorder: Recorder, display: Display) -> Ended:
+    """Play to the end, recording and displaying every event. A bug of the method ends the episode as `crashed`.
+
+    Raises `PddlegoError` for errors before the first event, and if events cannot be written.
+    """
+    try:
+        with display:
+            shown = _until_output_closes(display)
+            try:
+                return follow(events, [_calm_at_the_end, recorder.keep, shown])
+            except (PddlegoError, OSError, KeyboardInterrupt):
+                raise
+            except BaseException as error:  # noqa: BLE001 -- the episode's border, as of an evaluation's worker
+                ended = Ended(Outcome.CRASHED, explained(error), 0.0)
+                recorder.keep(ended, 0.0)
+                shown(ended, 0.0)
+                return ended
+    finally:
+        recorder.close()
+
+
 def _calm_at_the_end(event: Event, seconds: float) -> None:
     """Ignore interrupts after the last event, so that files are closed properly."""
     if isinstance(event, Ended):
         ignore_interrupts()
 
 
-def _until_nobody_looks(display: Display) -> Listener:
-    """Shows events; when the reader of our pipe is gone, that is an interrupt, and nothing more is shown."""
+def _until_output_closes(display: Display) -> Listener:
+    """A listener that shows events. If the output is a closed pipe, it interrupts the episode and shows no more."""
     gone = False
 
     def show(event: Event, seconds: float) -> None:
@@ -116,34 +165,3 @@ def exit_code(ended: Ended) -> int:
     if ended.outcome in (Outcome.MODEL_ERROR, Outcome.CRASHED):
         return exits.BROKEN
     return exits.INTERRUPTED if ended.outcome is Outcome.INTERRUPTED else exits.NOT_WON
-
-
-def play_watched(
-    setup: Setup,
-    path: Path,
-    about: Mapping[str, Any],
-    display: Display,
-    *,
-    approver: Approver | None,
-    person: Person | None,
-    begin: Callable[[Tools], Iterator[Event]] | None = None,
-) -> Ended:
-    """Play the one cell of an evaluation in a new folder; `begin` begins elsewhere than at the beginning.
-
-    Raises `PddlegoError`; then nothing of it is left.
-    """
-    (cell,) = setup.cells()
-    played = setup.played_in(cell)
-    try:
-        with evaluating(setup, path, about) as running:
-            tools = make_tools(cell, setup, running.planner, running.limiter, approver=approver, person=person)
-            events = begin(tools) if begin else played.method.run(cell, played.setting, played.options, tools)
-            recorder = Recorder(cell, running.store)
-            ended = watched(events, recorder, display)
-            recorder.record()
-    finally:
-        if not any((path / EPISODES).glob("*")):  # nothing was played
-            shutil.rmtree(path, ignore_errors=True)
-            with contextlib.suppress(OSError):  # other runs are in it
-                path.parent.rmdir()
-    return ended

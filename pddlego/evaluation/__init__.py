@@ -1,1 +1,1 @@
-"""Many episodes: cells, workers, budgets, what is kept of them, and the numbers that they give."""
+"""Evaluations: configuration, setup, workers, cluster, replay, statistics and tables of many episodes."""

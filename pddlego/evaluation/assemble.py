@@ -1,4 +1,4 @@
-"""Runs an evaluation in its folder: ledger, results and what plays the cells."""
+"""Opens an evaluation in its run folder: store, planners, ledger, limiter and executor."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from typing import Any
 from pddlego.episode.events import Event
 from pddlego.errors import UsageError
 from pddlego.evaluation.models import is_free
-from pddlego.evaluation.playing import make_limiter, make_planners, make_tools, play
 from pddlego.evaluation.runner import Executor, Player, Runner
-from pddlego.evaluation.setup import Setup
+from pddlego.evaluation.setup import Setup, make_limiter, make_planners, play
 from pddlego.evaluation.table import result_table
-from pddlego.methods.base import Tools, base_mode
+from pddlego.methods.base import base_mode
 from pddlego.methods.registry import make_codec, measuring_of, modes
-from pddlego.models.limiter import Gauge, Ledger, LedgerEntry, Price, SharedLimiter, read_ledger
+from pddlego.models.limiter import Ledger, LedgerEntry, Load, Price, SharedLimiter, read_ledger
 from pddlego.planning import Planner
 from pddlego.runs.cells import Cell
 from pddlego.runs.folders import LEDGER
@@ -25,17 +24,13 @@ from pddlego.runs.store import TABLE, Store, environment_manifest, kept_domain, 
 from pddlego.runs.summary import Summary
 from pddlego.util.files import write_run_file
 
-Begin = Callable[[Cell, Tools], Iterator[Event]]
-"""Begins the episode of a cell."""
-
 
 @dataclass
 class Running:
-    """An evaluation that is about to run. `known` are the results before it, `results` those after it.
+    """An open evaluation. `known` are the results that it begins with, `results` those after it has been closed.
 
-    `limiter` is for what is played here; `gauge` says what was spent, wherever it is played.
-    `attempts` are all that were ever made at its cells, and paid for; `entries` are the requests of all of them.
-    `warnings` say what was damaged in the folder.
+    `limiter` admits the requests of this process; `load` returns the load of all, also on a cluster. After the
+    evaluation, `attempts` are all attempts at its cells, and `entries` the requests of all of them.
     """
 
     cells: tuple[Cell, ...]
@@ -43,7 +38,7 @@ class Running:
     store: Store
     evaluation: Runner
     limiter: SharedLimiter
-    gauge: Gauge
+    load: Callable[[], Load]
     planner: Planner
     prices: Mapping[str, Price]
     results: list[Summary] = field(default_factory=list)
@@ -52,33 +47,18 @@ class Running:
 
     @property
     def warnings(self) -> Sequence[str]:
+        """Descriptions of damaged files in the folder."""
         return self.store.warnings
 
 
 @contextmanager
-def evaluating(
-    setup: Setup,
-    path: Path,
-    about: Mapping[str, Any] | None = None,
-    *,
-    cells: tuple[Cell, ...] | None = None,
-    begin: Begin | None = None,
-) -> Iterator[Running]:
-    """An evaluation in the folder `path`, new or continued. In the end the result table is written.
+def evaluating(setup: Setup, path: Path, about: Mapping[str, Any] | None = None) -> Iterator[Running]:
+    """Open an evaluation in the folder `path`, new or continued, and write the result table when it is closed.
 
-    `cells` are those of the setup's that are played, all by default; `begin` begins an episode elsewhere than at its
-    beginning. Raises `PddlegoError`, as for a folder that was begun with another configuration or is in use.
+    Raises `PddlegoError`, for example for a folder that has another configuration or is in use.
     """
-    cells = setup.cells() if cells is None else cells
-    record = {**(about or {}), **environment_manifest()}
-    opened = Store(
-        path,
-        setup.configuration(),
-        codec=make_codec(),
-        measure_of=lambda cell: measuring_of(cell.setting, cell.mode).of,
-        about=record,
-    )
-    with opened as store, make_planners(setup) as planner:
+    cells = setup.cells()
+    with open_store(path, setup.configuration(), about or {}) as store, make_planners(setup) as planner:
         store.plan(setup.matrix, setup.prices)
         prices = setup.prices or read_recorded_prices(path)
         with closing(Ledger(path / LEDGER)) as ledger:
@@ -88,16 +68,16 @@ def evaluating(
             _check_ledger(path, ledger, store)
             known = {cell: summary for cell in cells if (summary := store.finished(cell)) is not None}
             waiting = [cell for cell in cells if cell not in known]
-            player = _player(setup, planner, limiter, store, begin)
-            with _executor(setup, player, limiter, ledger) as (executor, gauge):
-                evaluation = Runner(waiting, store, executor, workers=setup.workers, is_exhausted=gauge.is_exhausted)
+            player = _player(setup, planner, limiter, store)
+            with _executor(setup, player, limiter, ledger) as executor:
+                evaluation = Runner(waiting, store, executor, workers=setup.workers)
                 running = Running(
                     cells=cells,
                     known=known,
                     store=store,
                     evaluation=evaluation,
                     limiter=limiter,
-                    gauge=gauge,
+                    load=executor.load,
                     planner=planner,
                     prices=prices,
                 )
@@ -107,6 +87,17 @@ def evaluating(
         running.attempts += [summary for summary in store.attempts if summary.cell in mine]
         running.entries += read_ledger(path / LEDGER)[0].values()
         write_run_file(path / TABLE, result_table(results))
+
+
+def open_store(path: Path, configuration: Mapping[str, Any], about: Mapping[str, Any]) -> Store:
+    """The store of a run folder for episodes of all methods. `about` is added to the manifest."""
+    return Store(
+        path,
+        configuration,
+        codec=make_codec(),
+        measure_of=lambda cell: measuring_of(cell.setting, cell.mode).of,
+        about={**about, **environment_manifest()},
+    )
 
 
 def _check_ledger(path: Path, ledger: Ledger, store: Store) -> None:
@@ -121,12 +112,10 @@ def _check_ledger(path: Path, ledger: Ledger, store: Store) -> None:
         raise UsageError(f"{path} is damaged", reason, "Restore ledger.jsonl, or use another folder with --run.")
 
 
-def _player(setup: Setup, planner: Planner, limiter: SharedLimiter, store: Store, begin: Begin | None) -> Player:
-    """What plays a cell in a thread."""
+def _player(setup: Setup, planner: Planner, limiter: SharedLimiter, store: Store) -> Player:
+    """The function that plays a cell in a thread."""
 
     def player(cell: Cell) -> Iterator[Event]:
-        if begin is not None:
-            return begin(cell, make_tools(cell, setup, planner, limiter))
         carried = _carried(setup, store, cell) if setup.config.run.carry else ""
         return play(cell, setup, planner, limiter, carried=carried)
 
@@ -134,20 +123,20 @@ def _player(setup: Setup, planner: Planner, limiter: SharedLimiter, store: Store
 
 
 @contextmanager
-def _executor(setup: Setup, player: Player, limiter: SharedLimiter, ledger: Ledger) -> Iterator[tuple[Executor, Gauge]]:
-    """What plays the cells, as the configuration says, and what it spends."""
+def _executor(setup: Setup, player: Player, limiter: SharedLimiter, ledger: Ledger) -> Iterator[Executor]:
+    """The executor that the configuration names."""
     if setup.config.run.executor == "threads":
-        yield Executor(player, limiter.break_off), limiter
+        yield Executor(player, limiter.break_off, limiter.load)
     else:
         from pddlego.evaluation.cluster import cluster_executor
 
-        ledger.close()  # the actor on the cluster writes it
+        ledger.close()  # the actor on the cluster writes it from now on
         with cluster_executor(setup, ledger.path, limiter.prices) as executor:
             yield executor
 
 
 def _carried(setup: Setup, store: Store, cell: Cell) -> str:
-    """The domain of the last episode before this one that was won, of its setting, mode and model."""
+    """The domain of the last episode before this one that was won with its setting, mode and model."""
     cells = setup.cells()
     before = set(cells[: cells.index(cell)])
     order = {cell: number for number, cell in enumerate(cells)}

@@ -1,8 +1,8 @@
 """Plays the episodes of an evaluation on a Ray cluster.
 
-A worker plays a whole episode and gives back its events; the process that evaluates writes journals and results. Before
-each request a worker asks an actor, which keeps limiter, budget and ledger of the whole evaluation. If a worker dies,
-Ray begins its episode again.
+A worker plays a whole episode and returns its events; the evaluating process writes journals and results. Before each
+request, a worker calls an actor, which has the limiter, budget and ledger of the whole evaluation. If a worker dies,
+Ray plays its episode again.
 """
 
 from __future__ import annotations
@@ -23,32 +23,31 @@ from typing import Any
 from pddlego.episode.events import Ended, Event, Outcome
 from pddlego.episode.trace import TimedEvent
 from pddlego.errors import EngineError, UsageError
-from pddlego.evaluation.playing import make_limiter, play
 from pddlego.evaluation.runner import INTERRUPTED, Executor
-from pddlego.evaluation.setup import Setup
+from pddlego.evaluation.setup import Setup, make_limiter, play
 from pddlego.methods.shared_options import PlannerOptions
 from pddlego.models import Request
-from pddlego.models.limiter import Ledger, Permit, Price, SharedLimiter, Spending
+from pddlego.models.limiter import Ledger, Load, Permit, Price, SharedLimiter, Spending
 from pddlego.planning import ProcessPlanner
 from pddlego.runs.cells import Cell
 from pddlego.runs.journal import Timed
 from pddlego.util.children import without_secrets
 
 _RETRIES = 3
-"""How often Ray begins an episode again whose worker died."""
+"""How often Ray plays an episode again whose worker died."""
 
 _WAITING = 1000
-"""Calls of the actor that may wait at the same time."""
+"""Maximum number of calls of the actor that wait at the same time."""
 
-TokenReport = tuple[int, int, int, bool]
-"""Tokens in, out, cached; and whether the answer is whole."""
+_TokenReport = tuple[int, int, int, bool]
+"""Tokens in, out and cached, and whether the answer is complete."""
 
 
 class Permits:
-    """The limiter of a run, as an actor: it gives out permits by number.
+    """The limiter of an evaluation, as an actor that gives out permits by number.
 
-    An `owner` is one worker's attempt at a cell, `LABEL/NUMBER`. When its worker dies, its permits are taken back, and
-    a permit that it waits for is refused.
+    An `owner` is one worker's attempt at a cell, `LABEL/NUMBER`. If its worker dies, its permits are released, and
+    it gets no further ones.
     """
 
     def __init__(self, make: Callable[[], SharedLimiter]) -> None:
@@ -60,9 +59,9 @@ class Permits:
         self._open: dict[int, tuple[str, AbstractContextManager[Permit], Permit]] = {}
 
     def enter(self, owner: str, model: str, characters: int, most_tokens: int = 0, seconds: float | None = None) -> int:
-        """Wait until a request may be sent, at most so many `seconds`.
+        """Wait until a request may be sent, at most so many `seconds`, and return the number of its permit.
 
-        Raises `BudgetSpentError`, and `ConnectionError` for an owner that is gone or has waited too long.
+        Raises `BudgetSpentError`, and `ConnectionError` for an owner that is dead or has waited too long.
         """
         deadline = math.inf if seconds is None else time.monotonic() + seconds
         with self._lock:
@@ -85,10 +84,10 @@ class Permits:
             self.leave(number, None, None)
         return number
 
-    def leave(self, number: int, used: TokenReport | None, pause: float | None) -> None:
-        """The request is over: `used` is what it took, `pause` that it was turned away and how long to wait.
+    def leave(self, number: int, used: _TokenReport | None, pause: float | None) -> None:
+        """Release a permit. `used` are the tokens of the answer; `pause` are the seconds to wait after a rejection.
 
-        Without both, what was reserved for it stays spent.
+        Without both, what was reserved for the request counts as spent.
         """
         with self._lock:
             holder = self._open.pop(number, None)
@@ -102,7 +101,7 @@ class Permits:
         admission.__exit__(None, None, None)
 
     def retire(self, cell: str, but: str = "") -> None:
-        """The owners of a cell are gone, but for one: the cell is over, or another worker has begun it again."""
+        """Release all permits for a cell except those of one owner: the cell has ended, or another worker plays it."""
         with self._lock:
             owners = ({who for who, _, _ in self._open.values()} | self._asking) - {but}
             gone = {who for who in owners if _cell(who) == cell}
@@ -111,9 +110,9 @@ class Permits:
         for number in lost:
             self.leave(number, None, None)
 
-    def standing(self) -> tuple[Spending, int, bool]:
-        """What is spent, how many requests are in flight, and whether the budget is exhausted."""
-        return self._limiter.spent, self._limiter.in_flight, self._limiter.exhausted.is_set()
+    def load(self) -> Load:
+        """The load of the limiter."""
+        return self._limiter.load()
 
 
 def _cell(owner: str) -> str:
@@ -122,12 +121,12 @@ def _cell(owner: str) -> str:
 
 @dataclass
 class _Remembered:
-    """A permit that remembers how it was used until it is given back."""
+    """A permit that remembers how it was used until it is released."""
 
-    usage: TokenReport | None = None
+    usage: _TokenReport | None = None
     pause: float | None = None
     wanted: bool = True
-    """A worker is ended from outside, whatever it waits for."""
+    """Always true: Ray itself stops a worker that waits."""
 
     def used(self, tokens_in: int, tokens_out: int, tokens_cached: int, whole: bool = True) -> None:
         self.usage = (tokens_in, tokens_out, tokens_cached, whole)
@@ -137,7 +136,7 @@ class _Remembered:
 
 
 class ActorLimiter:
-    """The `RequestLimiter` of one worker's attempt at a cell. `call` calls a method of the `Permits`."""
+    """The `RequestLimiter` of one worker's attempt at a cell. `call` calls a method of the actor `Permits`."""
 
     def __init__(self, call: Callable[..., Any], owner: str) -> None:
         self._call, self._owner = call, owner
@@ -156,51 +155,35 @@ class ActorLimiter:
         time.sleep(seconds)
 
 
-class ActorGauge:
-    """What the progress display shows of the actor's limiter. When the actor is gone, what it said last."""
+def load_of(call: Callable[..., Any]) -> Callable[[], Load]:
+    """A function that returns the load of the actor's limiter: the last known one if the actor is dead."""
+    last = Load(Spending(0, 0, 0))
 
-    def __init__(self, call: Callable[..., Any], has_prices: bool) -> None:
-        self.has_prices = has_prices
-        self._call = call
-        self._last = (Spending(0, 0, 0), 0, False)
-
-    @property
-    def spent(self) -> Spending:
-        return self._standing()[0]
-
-    @property
-    def in_flight(self) -> int:
-        return self._standing()[1]
-
-    def is_exhausted(self) -> bool:
-        return self._standing()[2]
-
-    def _standing(self) -> tuple[Spending, int, bool]:
+    def load() -> Load:
+        nonlocal last
         with suppress(ConnectionError):
-            self._last = self._call("standing")
-        return self._last
+            last = call("load")
+        return last
+
+    return load
 
 
 def play_whole(setup: Setup, permits: Any, cell: Cell) -> list[TimedEvent]:
-    """Play a cell in a worker, to its end; every event with the seconds that the episode had taken then.
-
-    Raises `PddlegoError` for what goes wrong before the first event.
-    """
+    """Play a cell in a worker to its end. Raises `PddlegoError` for errors before the first event."""
     call, owner = _caller(permits), f"{cell.label}/{secrets.token_hex(8)}"
-    call("retire", cell.label, owner)  # of a worker that died over this cell
+    call("retire", cell.label, owner)  # a worker may have died while it played this cell
     events = play(cell, setup, _planner(setup.config.planner), ActorLimiter(call, owner))
-    timed = events if isinstance(events, Timed) else Timed(events)
-    return [(event, timed.seconds) for event in timed]
+    return [(event, events.seconds) for event in events]
 
 
 @lru_cache(maxsize=1)
 def _planner(options: PlannerOptions) -> ProcessPlanner:
-    """The planner of a worker process, which lives as long as that."""
+    """The planner of a worker process, which lives as long as the process."""
     return options.make()
 
 
 def _caller(actor: Any) -> Callable[..., Any]:
-    """Calls a method of an actor by its name, and raises what that raises."""
+    """A function that calls a method of an actor by name, and raises the exceptions of the method."""
     import ray
 
     def call(name: str, *arguments: object) -> Any:
@@ -217,10 +200,10 @@ def _caller(actor: Any) -> Callable[..., Any]:
 
 
 @contextmanager
-def cluster_executor(setup: Setup, ledger: Path, prices: Mapping[str, Price]) -> Iterator[tuple[Executor, ActorGauge]]:
-    """What plays cells on the cluster. Raises `UsageError` where Ray is missing or out of reach."""
+def cluster_executor(setup: Setup, ledger: Path, prices: Mapping[str, Price]) -> Iterator[Executor]:
+    """The executor that plays cells on the cluster. Raises `UsageError` if Ray is missing or cannot be reached."""
     ray = _started(setup)
-    # Files of the run are on this machine, so the actor is, too.
+    # The actor must run on this machine, because it writes files of the run folder.
     here = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), False)
     kind: Any = ray.remote(num_cpus=0, max_concurrency=_WAITING, scheduling_strategy=here)(Permits)
     place = ledger.resolve()  # the actor works in another folder
@@ -244,7 +227,7 @@ def cluster_executor(setup: Setup, ledger: Path, prices: Mapping[str, Price]) ->
         return Timed(events(), lambda: seconds[0])
 
     try:
-        yield Executor(player, ray.shutdown), ActorGauge(call, bool(prices))
+        yield Executor(player, ray.shutdown, load_of(call))
     finally:
         ray.shutdown()
 
@@ -270,7 +253,7 @@ def _started(setup: Setup) -> Any:
 
     run = setup.config.run
     try:
-        with without_secrets():  # workers get the key with what they play, where no other program can see it
+        with without_secrets():  # workers get the key with the setup, not in the environment, which others can read
             ray.init(
                 address=run.address,
                 num_cpus=run.workers if run.address is None else None,

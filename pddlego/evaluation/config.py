@@ -1,4 +1,4 @@
-"""The configuration: a flag beats the environment, that beats a file, and that beats the default."""
+"""The configuration, from flags, the environment, a file and defaults, in this order of precedence."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pddlego.util.options import Flag, Options, names_of, option, options_of
 from pddlego.util.text import is_whole, suggestion
 
 _MOST_SEEDS = 1_000_000
-"""A longer range is not looked at one by one."""
+"""The maximum length of a range that is listed seed by seed."""
 
 
 class WhatOptions(Options):
@@ -58,8 +58,8 @@ class WhatOptions(Options):
     @field_validator("seeds", mode="before")
     @classmethod
     def _text(cls, value: object) -> object:
-        """A file may hold a number or a list of numbers, and Python code other numbers that can be listed."""
-        if isinstance(value, range) and abs(value.stop - value.start) > _MOST_SEEDS:  # no fold has them
+        """Seeds as text: files may contain numbers or lists of numbers, and Python code other iterables."""
+        if isinstance(value, range) and abs(value.stop - value.start) > _MOST_SEEDS:  # no game has so many
             return f"{value[0]}-{value[-1]}"
         if is_whole(value) or isinstance(value, str) or not isinstance(value, Iterable):
             value = [value]
@@ -100,7 +100,7 @@ class WhatOptions(Options):
 
 
 class LimitOptions(Options):
-    """What an episode, or all of them together (`max_calls`, `max_tokens`, `max_cost`), may use at most."""
+    """Limits of each episode, and (`max_calls`, `max_tokens`, `max_cost`) of all episodes together."""
 
     model_config = ConfigDict(title="Limits")
 
@@ -113,8 +113,10 @@ class LimitOptions(Options):
 
 
 class Run(Options):
-    """Where and how episodes are played. With `carry`, an episode begins with the domain of the last one before it that
-    was won, of its setting, mode and model."""
+    """Where and how episodes are played.
+
+    With `carry`, an episode begins with the domain of the last won episode with its setting, mode and model.
+    """
 
     model_config = ConfigDict(title="Run")
 
@@ -128,7 +130,7 @@ class Run(Options):
 
 
 class Config(Options):
-    """Every option of every command, by groups, and the options of each method by its name."""
+    """All options by groups, and the options of each method by its name."""
 
     what: WhatOptions = Field(default_factory=WhatOptions)
     endpoint: Endpoint = Field(default_factory=Endpoint)
@@ -138,7 +140,7 @@ class Config(Options):
     methods: dict[str, SerializeAsAny[BaseModel]] = Field(default_factory=dict)
 
     def groups(self) -> dict[str, BaseModel]:
-        """Every group by the name of its table in a TOML file."""
+        """All groups by the names of their tables in a TOML file."""
         return {name: getattr(self, name) for name in COMMON_GROUPS} | self.methods
 
 
@@ -148,24 +150,24 @@ COMMON_GROUPS: Mapping[str, type[BaseModel]] = {
 """The groups that belong to no method, by the names of their tables."""
 
 BUILDING = names_of(Endpoint, PlannerOptions, LimitOptions) - {"planner", "max_tokens", "max_cost", "prices"}
-"""The common options that change how files are built from a description."""
+"""The common options that have an effect on `build`."""
 
 
 def groups() -> dict[str, type[BaseModel]]:
-    """Every group of options by the name of its table: the common ones, and one for each method."""
+    """All groups by the names of their tables: the common ones, and one for each method."""
     return {**COMMON_GROUPS, **{method.name: method.options for method in methods()}}
 
 
-CHOOSING = ("model=", "variant=", "domain=")
-"""Suffixes that a name of a file of conversations may have."""
+_CHOOSING = ("model=", "variant=", "domain=")
+"""Options in the name of a transcript, after commas."""
 
 
 def _listed(text: str) -> tuple[str, ...]:
-    """A list with commas. Options of a model (`reader+noise:0.1,seed=3`) have commas of their own."""
+    """The items of a list with commas. Names of models may contain commas, too: `reader+noise:0.1,seed=3`."""
     items: list[str] = []
     for part in (piece.strip() for piece in text.split(",")):
         noise = bool(items) and items[-1].startswith(f"{BUILT_IN_MODEL}+") and "=" in part
-        chosen = bool(items) and items[-1].startswith("transcript:") and part.startswith(CHOOSING)
+        chosen = bool(items) and items[-1].startswith("transcript:") and part.startswith(_CHOOSING)
         if noise or chosen:
             items[-1] += f",{part}"
         elif part:
@@ -174,19 +176,21 @@ def _listed(text: str) -> tuple[str, ...]:
 
 
 FLAG, ARGUMENT, DEFAULT = "flag", "argument", "default"
-"""Where a value came from, besides files and variables: typed, given in Python, or neither."""
+"""Origins of values besides files and variables: the command line, Python, or none of these."""
 
 
 @dataclass(frozen=True)
 class Resolved:
-    """A configuration, and where each value that was given came from, by the names of group and option: `flag`,
-    `argument`, a variable's name or a file's name."""
+    """A configuration, and the origins of the values that are not defaults, by group and option.
+
+    An origin is `flag`, `argument`, the name of a variable or the name of a file.
+    """
 
     config: Config
     origins: Mapping[tuple[str, str], str]
 
     def origin(self, name: str) -> str:
-        """Where the value of an option came from; `default` if none was given."""
+        """The origin of the value of an option."""
         return next((origin for (_, option), origin in self.origins.items() if option == name), DEFAULT)
 
 
@@ -198,11 +202,10 @@ def resolve(
     names: Collection[str] | None = None,
     origin: str = FLAG,
 ) -> Resolved:
-    """Combine the sources of the configuration. `explicit` are typed options or arguments, by name.
+    """Combine the sources of the configuration. `explicit` are flags or arguments, by name.
 
-    In a file an option is a key at the top, or a key in the table of its group. An option that several methods have is
-    set for all of them. Only the options with these `names` exist, and only their variables are read (default: all).
-    Raises `UsageError` for an unknown option and for a wrong value.
+    In a file, an option is a key at the top, or in the table of its group. An option of several methods is set for all
+    of them. With `names`, only these options exist. Raises `UsageError` for unknown options and invalid values.
     """
     known = groups()
     values: dict[str, dict[str, Any]] = {group: {} for group in known}
@@ -214,7 +217,7 @@ def resolve(
         for group, name, value in _assigned(table, known, wanted, source):
             values[group][name] = value
             origins[group, name] = source
-        if source == str(file):  # TOML has types: "8" and true are not numbers in it
+        if source == str(file):  # TOML has types: "8" and true are not numbers
             for group, kind in known.items():
                 _validated(kind, values[group], _of_group(group, origins), strict=True)
     made = {group: _validated(kind, values[group], _of_group(group, origins)) for group, kind in known.items()}
@@ -225,7 +228,7 @@ def resolve(
 def _assigned(
     values: Mapping[str, Any], known: Mapping[str, type[BaseModel]], wanted: Collection[str], source: str
 ) -> Iterator[tuple[str, str, Any]]:
-    """Group, option and value for each that is listed, at the top or in a table. Raises `UsageError` for others."""
+    """Group, option and value of each key, at the top or in a table. Raises `UsageError` for unknown keys."""
     for key, value in values.items():
         if key in known and isinstance(value, Mapping):
             options = {
@@ -253,7 +256,7 @@ def _of_group(group: str, origins: Mapping[tuple[str, str], str]) -> dict[str, s
 
 
 def given_options(flags: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
-    """The options of these names as they were given, by a flag or in the environment, and no others."""
+    """The values of these options that were set by a flag or in the environment."""
     resolved = resolve(flags, os.environ, names=names)
     groups = resolved.config.groups().values()
     values = {option.name: getattr(group, option.field) for group in groups for option in options_of(type(group))}
@@ -261,9 +264,9 @@ def given_options(flags: Mapping[str, Any], names: Collection[str]) -> dict[str,
 
 
 def with_overrides(method: str, options: BaseModel, overrides: Mapping[str, str]) -> BaseModel:
-    """The options of a method with what `--set` says: options by their names, else parameters where it has some.
+    """The options of a method with the values of `--set`. Other names become parameters, if the method has any.
 
-    Raises `UsageError` for what it has not.
+    Raises `UsageError` for unknown names.
     """
     fields = type(options).model_fields
     changes: dict[str, Any] = {key: value for key, value in overrides.items() if key in fields and key != PARAMETERS}
@@ -279,14 +282,14 @@ def with_overrides(method: str, options: BaseModel, overrides: Mapping[str, str]
 
 
 PARAMETERS = "parameters"
-"""The field of a method's options that takes what `--set` names beyond them."""
+"""The field of a method's options for parameters of the game, which `--set` can set."""
 
 
 T = TypeVar("T", bound=BaseModel)
 
 
 def _validated(kind: type[T], values: Mapping[str, Any], origins: Mapping[str, str], strict: bool = False) -> T:
-    """The group with these values, each from where `origins` says. Raises `UsageError`."""
+    """The group with these values. Raises `UsageError`, with the origin, for an invalid one."""
     try:
         return kind.model_validate(values, strict=strict)
     except ValidationError as error:

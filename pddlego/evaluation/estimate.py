@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 from pddlego.episode.events import Answered, Ended
 from pddlego.errors import PddlegoError
 from pddlego.evaluation.models import is_free
-from pddlego.evaluation.playing import make_planners, play
-from pddlego.evaluation.setup import Setup
+from pddlego.evaluation.setup import Setup, make_planners, play
 from pddlego.methods.base import BUILT_IN_MODEL
 from pddlego.models.base import ATTEMPTS
 from pddlego.models.limiter import OUTPUT_ESTIMATE, SharedLimiter

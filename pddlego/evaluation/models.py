@@ -1,4 +1,4 @@
-"""From a model's name to the model: a method's own, a transcript, or a language model behind an endpoint."""
+"""Makes the model of a name: a built-in model, a transcript, or a language model behind an endpoint."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TRANSCRIPT = "transcript:"
 
 
 def is_free(cell: Cell) -> bool:
-    """Whether the model of a cell sends nothing to an endpoint. A built-in model whose name is wrong is free, too."""
+    """Whether the model of a cell sends no requests. A name that begins like the built-in model's is free, too."""
     if cell.model == NO_MODEL or cell.model.startswith(TRANSCRIPT):
         return True
     try:
@@ -38,7 +38,7 @@ def is_free(cell: Cell) -> bool:
 
 
 def answered_by(name: str) -> str:
-    """Return the model whose answers a name stands for. Empty for conversations of a chosen variant or domain."""
+    """The model that gave the answers of a name; empty for recorded conversations of a chosen variant or domain."""
     if not name.startswith(TRANSCRIPT):
         return name
     place = parse_place(name.removeprefix(TRANSCRIPT))
@@ -48,9 +48,9 @@ def answered_by(name: str) -> str:
 def make_model(
     cell: Cell, setting: Setting, endpoint: Endpoint, access: Access, limiter: RequestLimiter | None = None
 ) -> Model:
-    """The model of a cell; what it sends to an endpoint passes the `limiter`. The seed is the cell's own.
+    """The model of a cell, whose requests pass the `limiter`.
 
-    Raises `UsageError` for a key, an address or a transcript that cannot be used, and for a model that cannot play.
+    Raises `UsageError` for a key, address or transcript that cannot be used, and for a model that cannot play the cell.
     """
     if cell.model == NO_MODEL:
         return ScriptedModel(("",), NO_MODEL)
@@ -69,7 +69,7 @@ def make_model(
 
 
 def _recorded_model(cell: Cell, setting: Setting) -> Model:
-    """Recorded answers: of a journal of ours, or a conversation from another project about the cell.
+    """A model with recorded answers: of a journal, or of a conversation about the cell from another project.
 
     Raises `UsageError` and `JournalError`.
     """
@@ -93,6 +93,6 @@ def _recorded_model(cell: Cell, setting: Setting) -> Model:
 
 
 def transcript(place: str) -> TranscriptModel:
-    """The answers of a journal. Raises `UsageError` and `JournalError`."""
+    """A model with the answers of a journal. Raises `UsageError` and `JournalError`."""
     path = find_journal(Path(place))
     return TranscriptModel(recorded_calls(read_journal(path, Codec()).events), str(path))

@@ -1,4 +1,4 @@
-"""Shows an evaluation while it runs: a table of configurations and the episodes in flight, or a line a result."""
+"""Shows a running evaluation: a table of configurations and running episodes, or a line for each result."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from pddlego.util.limits import Heartbeat
 from pddlego.util.text import clean, count
 
 _MOST_IN_FLIGHT = 8
-"""Episodes in flight that are listed; of more only the number is shown."""
+"""Maximum number of running episodes that are listed."""
 
 
 @dataclass
-class Standing:
-    """What is known of an evaluation so far, folded from its progress."""
+class EvaluationState:
+    """The state of a running evaluation: results, running episodes with their states, and new results (`fresh`)."""
 
     cells: Sequence[Cell]
     results: dict[Cell, Summary] = field(default_factory=dict)
@@ -35,7 +35,7 @@ class Standing:
     fresh: int = 0
     stopping: Stopping | None = None
 
-    def take(self, progress: Progress) -> None:
+    def update(self, progress: Progress) -> None:
         if isinstance(progress, Stopping):
             self.stopping = progress
         elif isinstance(progress, Begun):
@@ -51,36 +51,36 @@ class Standing:
 
 
 class LiveProgress:
-    """Drawn a few times a second on a terminal. `spent` is a line on what the budget has seen."""
+    """A table on a terminal, drawn four times per second. `spent` returns the line about requests and cost."""
 
-    def __init__(self, console: rich.console.Console, standing: Standing, spent: Callable[[], str]) -> None:
-        self.standing = standing
+    def __init__(self, console: rich.console.Console, state: EvaluationState, spent: Callable[[], str]) -> None:
+        self.state = state
         self._spent = spent
         self._began = time.monotonic()
-        self._live = Live(console=console, get_renderable=self._picture, refresh_per_second=4, vertical_overflow="crop")
+        self._live = Live(console=console, get_renderable=self._table, refresh_per_second=4, vertical_overflow="crop")
 
     def __enter__(self) -> LiveProgress:
         self._live.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.standing.in_flight.clear()
+        self.state.in_flight.clear()
         self._live.stop()
 
     def show(self, progress: Progress) -> None:
-        self.standing.take(progress)
+        self.state.update(progress)
         if isinstance(progress, Stopping):
-            self._live.refresh()  # who has pressed a key wants to see at once that it was heard
+            self._live.refresh()  # so that the user sees at once that the interrupt has been noticed
 
-    def _picture(self) -> RenderableType:
-        return picture(self.standing, time.monotonic() - self._began, self._spent())
+    def _table(self) -> RenderableType:
+        return progress_table(self.state, time.monotonic() - self._began, self._spent())
 
 
 class LineProgress:
     """A line for each result, for pipes and logs."""
 
-    def __init__(self, console: rich.console.Console, standing: Standing) -> None:
-        self.standing = standing
+    def __init__(self, console: rich.console.Console, state: EvaluationState) -> None:
+        self.state = state
         self._console = console
         self._heartbeat = Heartbeat(self._report)
 
@@ -92,18 +92,18 @@ class LineProgress:
         self._heartbeat.__exit__()
 
     def _report(self, seconds: float) -> None:
-        flying = count(len(self.standing.in_flight), "episode")
+        flying = count(len(self.state.in_flight), "episode")
         self._say(f"{self._place()} {seconds:.0f} s, {flying} running", "dim")
 
     def _place(self) -> str:
-        return f"[{len(self.standing.results)}/{len(self.standing.cells)}]"
+        return f"[{len(self.state.results)}/{len(self.state.cells)}]"
 
     def show(self, progress: Progress) -> None:
-        self.standing.take(progress)
+        self.state.update(progress)
         if isinstance(progress, Happened) and isinstance(progress.event, Retrying):
             self._say(f"  {_cell_line(progress.cell)}: {trouble(progress.event)}", "yellow")
         elif isinstance(progress, Stopping):
-            self._say(waiting_line(progress, self.standing), "yellow")
+            self._say(waiting_line(progress, self.state), "yellow")
         elif isinstance(progress, WorkerDone):
             self._say(f"{self._place()} {result_line(progress.summary)}")
 
@@ -112,15 +112,15 @@ class LineProgress:
         self._console.print(line, style=style, markup=False, highlight=False, soft_wrap=True)
 
 
-def waiting_line(stopping: Stopping, standing: Standing) -> str:
-    """What an interrupt has brought about, and what is waited for."""
-    flying = count(len(standing.in_flight), "episode")
+def waiting_line(stopping: Stopping, state: EvaluationState) -> str:
+    """The effect of an interrupt, and the running episodes."""
+    flying = count(len(state.in_flight), "episode")
     if stopping.broken_off:
         return f"Interrupted again: stopping {flying}."
-    if not standing.in_flight:
+    if not state.in_flight:
         return "Interrupted: no further episode starts."
-    shown = [f"{_cell_line(cell)} ({what})" for cell, what in sorted(standing.in_flight.items())[:3]]
-    more = f" and {len(standing.in_flight) - 3} more" if len(standing.in_flight) > 3 else ""
+    shown = [f"{_cell_line(cell)} ({what})" for cell, what in sorted(state.in_flight.items())[:3]]
+    more = f" and {len(state.in_flight) - 3} more" if len(state.in_flight) > 3 else ""
     return f"Interrupted: waiting for {flying}, {', '.join(shown)}{more}. Press Ctrl-C again to stop them now."
 
 
@@ -146,32 +146,32 @@ def result_line(summary: Summary) -> str:
     return clean(f"{_cell_line(summary.cell)}: {summary.outcome.value}{steps}{score}{message}")
 
 
-def picture(standing: Standing, seconds: float, spent: str) -> RenderableType:
-    """The whole picture as a renderable: a row for each configuration, what is in flight, and what is left."""
+def progress_table(state: EvaluationState, seconds: float, spent: str) -> RenderableType:
+    """The table of configurations, the running episodes, and the rest."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("game", "mode", "model"):
         table.add_column(name, overflow="ellipsis", no_wrap=True)
-    compared = _compared(standing)
+    compared = _compared(state)
     for name in ("done", "won", "95 %", *([compared] if compared else []), "errors"):
         table.add_column(name, justify="right", no_wrap=True)
-    for configuration in dict.fromkeys(cell.configuration for cell in standing.cells):
-        table.add_row(*(Text(part) for part in _row(standing, configuration, compared)))
-    parts: list[RenderableType] = [table, _flight(standing), Text(_foot(standing, seconds, spent), style="dim")]
-    if standing.stopping is not None and standing.in_flight:
-        parts.append(Text(waiting_line(standing.stopping, standing), "yellow"))
+    for configuration in dict.fromkeys(cell.configuration for cell in state.cells):
+        table.add_row(*(Text(part) for part in _row(state, configuration, compared)))
+    parts: list[RenderableType] = [table, _flight(state), Text(_foot(state, seconds, spent), style="dim")]
+    if state.stopping is not None and state.in_flight:
+        parts.append(Text(waiting_line(state.stopping, state), "yellow"))
     return Group(*parts)
 
 
-def _compared(standing: Standing) -> str:
-    """What the methods are compared by, if they all have one such number."""
-    pairs = {(cell.setting, cell.mode) for cell in standing.cells}
+def _compared(state: EvaluationState) -> str:
+    """The number by which the methods are compared, if it is the same for all."""
+    pairs = {(cell.setting, cell.mode) for cell in state.cells}
     names = {measuring_of(*pair).compared for pair in pairs} - {""}
     return names.pop() if len(names) == 1 else ""
 
 
-def _row(standing: Standing, configuration: tuple[str, str, str], compared: str) -> list[str]:
-    planned = sum(cell.configuration == configuration for cell in standing.cells)
-    mine = [summary for summary in standing.results.values() if summary.cell.configuration == configuration]
+def _row(state: EvaluationState, configuration: tuple[str, str, str], compared: str) -> list[str]:
+    planned = sum(cell.configuration == configuration for cell in state.cells)
+    mine = [summary for summary in state.results.values() if summary.cell.configuration == configuration]
     played = [summary for summary in mine if summary.played]
     won = [summary for summary in played if summary.won]
     interval = wilson(len(won), len(played))
@@ -184,8 +184,8 @@ def _row(standing: Standing, configuration: tuple[str, str, str], compared: str)
     return [*shown, str(sum(not summary.counts for summary in mine) or "")]
 
 
-def _flight(standing: Standing) -> Text:
-    flying = sorted(standing.in_flight.items())
+def _flight(state: EvaluationState) -> Text:
+    flying = sorted(state.in_flight.items())
     lines = [f"  {_cell_line(cell)}: {what}" for cell, what in flying]
     more = len(lines) - _MOST_IN_FLIGHT
     if more > 0:
@@ -193,12 +193,12 @@ def _flight(standing: Standing) -> Text:
     return Text(clean("\n".join(["", *lines]) if lines else ""), no_wrap=True, overflow="ellipsis")
 
 
-def _foot(standing: Standing, seconds: float, spent: str) -> str:
-    done, planned = len(standing.results), len(standing.cells)
+def _foot(state: EvaluationState, seconds: float, spent: str) -> str:
+    done, planned = len(state.results), len(state.cells)
     left = planned - done
     parts = [f"{done} of {planned} episodes", _clock(seconds)]
-    if standing.fresh and left:
-        parts.append(f"about {_clock(left * seconds / standing.fresh)} to go")
+    if state.fresh and left:
+        parts.append(f"about {_clock(left * seconds / state.fresh)} to go")
     return " · ".join([*parts, *([spent] if spent else [])])
 
 

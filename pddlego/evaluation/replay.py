@@ -1,4 +1,4 @@
-"""Recorded episodes: how each was played, and playing it again without a model call to compare."""
+"""Loads recorded episodes with their configuration, and plays them again without a model to compare the events."""
 
 from __future__ import annotations
 
@@ -33,32 +33,36 @@ from pddlego.util.text import one_line
 
 @dataclass(frozen=True)
 class Recorded:
-    """An episode, the path of its journal, and with what it was played.
+    """An episode, the path of its journal, and the configuration with which it was played.
 
-    `changed` names the files (settings, domain, prompts) that are not what they were then.
+    `changed` names the files (settings, domain, prompts) that have changed since.
     """
 
     path: Path
     trace: Trace
-    started: Started
     played: SettingUse
     config: Config
-    changed: tuple[str, ...]
+    changed: tuple[str, ...] = ()
+
+    @property
+    def started(self) -> Started:
+        started = self.trace.started
+        assert started is not None, "a recorded episode has begun"
+        return started
 
     @property
     def cell(self) -> Cell:
-        """What was played. Which repeat of it it was, its journal does not say."""
+        """The cell of the episode, as its first repeat: a journal does not hold the number of the repeat."""
         return Cell(self.started.setting, self.started.mode, self.started.model, self.started.seed or 0)
 
     def checked(self, reference: Model | None = None) -> Trace:
-        """The episode with what can be found out now about the claims of its model; see `Measuring.checked`."""
+        """The episode with the truth of the model's claims, as far as the method can check it now (`Measuring`)."""
         check = self.played.method.measuring.checked
         return self.trace if check is None else check(self.trace, self.played.setting, self.played.options, reference)
 
 
 def load_recorded(path: Path, changes: Mapping[str, Any] | None = None) -> Recorded:
-    """Read an episode and its manifest. `changes` are options with another value than then, as far as its method has
-    them.
+    """Read an episode and its manifest. `changes` are other values of options, as far as its method has them.
 
     Raises `UsageError` and `JournalError`.
     """
@@ -83,7 +87,7 @@ def _recorded(path: Path, trace: Trace, manifest: Mapping[str, Any], changes: Ma
     if kept is None:
         raise KeyError(f"no setting {started.setting}")
     played_by = method(kept["method"])
-    # The domain that an episode began with stands in its journal: the run that it came from may be gone.
+    # The journal holds the domain with which the episode began: the run that it came from may be gone.
     own = {name: value for name, value in kept["options"].items() if name != DOMAIN_FROM}
     own |= {name: value for name, value in changes.items() if name in played_by.options.model_fields}
     options = played_by.options.model_validate(own)
@@ -91,7 +95,6 @@ def _recorded(path: Path, trace: Trace, manifest: Mapping[str, Any], changes: Ma
     return Recorded(
         path=path,
         trace=trace,
-        started=started,
         played=SettingUse(played_by.name, options, setting),
         config=Config(
             endpoint=Endpoint.model_validate(manifest["endpoint"]),
@@ -110,12 +113,12 @@ def _changed(texts: Mapping[str, str], digests: Mapping[str, str]) -> Iterator[s
 
 
 _FROM_OUTSIDE = frozenset({Outcome.INTERRUPTED, Outcome.MODEL_ERROR, Outcome.CRASHED})
-"""Endings that came from outside: nothing in the record brings them about again."""
+"""Outcomes with causes from outside, which a replay does not repeat."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """The first thing that is not what it was: where in the record, which field, what it was and what it is now."""
+    """The first difference of a replay: the step, the type of the event, the field, and both values."""
 
     step: int
     kind: str
@@ -126,24 +129,23 @@ class Difference:
 
 @dataclass(frozen=True)
 class Replayed:
-    """What came of playing again: how many events are the same, and the first difference, if there is one."""
+    """The result of a replay: the number of equal events, and the first difference, if there is one."""
 
     same: int
     difference: Difference | None = None
 
 
 def replay(recorded: Recorded, planner: Planner) -> Replayed:
-    """Play a recorded episode again with its answers and its person's decisions, up to the first difference.
+    """Play a recorded episode again with the recorded answers and decisions of the user, up to the first difference.
 
-    Times are not compared, and neither is an ending that came from outside: a Ctrl-C, a failing endpoint, the budget of
-    an evaluation. Raises `KeyboardInterrupt` if it is interrupted
-    itself, and `EngineError` if the engine fails now.
+    Times are not compared, and neither are endings with causes from outside: Ctrl-C, a failing endpoint, the budget of
+    an evaluation. Raises `KeyboardInterrupt` if the replay is interrupted, and `EngineError` if the engine fails.
     """
     same, step = 0, 0
-    with closing(_again(recorded, planner)) as events:
+    with closing(_play_again(recorded, planner)) as events:
         for then in _comparable(recorded):
             now = next((event for event in events if not event.passing), None)
-            _check_itself(then, now)
+            _check_replay(then, now)
             step = step_of(then) or step
             difference = _difference(step, then, now)
             if difference is not None:
@@ -153,6 +155,7 @@ def replay(recorded: Recorded, planner: Planner) -> Replayed:
 
 
 def _comparable(recorded: Recorded) -> list[Event]:
+    """The recorded events that a replay repeats."""
     events: list[Event] = [event for event in recorded.trace.events if not event.passing]
     last = events[-1]
     if isinstance(last, Ended):
@@ -163,8 +166,8 @@ def _comparable(recorded: Recorded) -> list[Event]:
     return events
 
 
-def _check_itself(then: Event, now: Event | None) -> None:
-    """What ends the replay, and not the episode in it."""
+def _check_replay(then: Event, now: Event | None) -> None:
+    """Raises the error that ended the replay, if the recorded episode did not end there."""
     if isinstance(now, Ended) and not isinstance(then, Ended):
         if now.outcome is Outcome.INTERRUPTED:
             raise KeyboardInterrupt
@@ -172,9 +175,9 @@ def _check_itself(then: Event, now: Event | None) -> None:
             raise EngineError("The episode could not be played to its end", now.message, "Run 'pddlego doctor'.")
 
 
-def _again(recorded: Recorded, planner: Planner) -> Timed:
-    """The events of the recorded episode as it is played again."""
-    events, played = recorded.trace.events, recorded.played
+def _play_again(recorded: Recorded, planner: Planner) -> Timed:
+    """The events of the recorded episode while it is played again."""
+    events = recorded.trace.events
     judged = [(event.what, Decision(event.decision, event.text)) for event in events if isinstance(event, Judged)]
     transcript = TranscriptModel(recorded_calls(events), str(recorded.path), recorded.started.model)
     tools = Tools(
@@ -185,8 +188,7 @@ def _again(recorded: Recorded, planner: Planner) -> Timed:
         approver=RecordedApprover(judged),
         recorded=events,
     )
-    again = played.method.run(recorded.cell, played.setting, played.options, tools)
-    return again if isinstance(again, Timed) else Timed(again)
+    return recorded.played.play(recorded.cell, tools)
 
 
 def _difference(step: int, then: Event, now: Event | None) -> Difference | None:

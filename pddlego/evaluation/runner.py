@@ -1,4 +1,4 @@
-"""Plays the cells of an evaluation with many workers; one episode's failure never stops the others."""
+"""Plays the cells of an evaluation with many workers. The failure of an episode does not stop the others."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 from pddlego.episode.events import Ended, Event, Outcome
 from pddlego.errors import JournalError, PddlegoError, explained
+from pddlego.models.limiter import Load
 from pddlego.runs.cells import Cell
 from pddlego.runs.journal import follow
 from pddlego.runs.store import Recorder, Store
@@ -22,12 +23,12 @@ from pddlego.util.text import writable
 
 INTERRUPTED = "stopped by the user"
 
-ENDING = 0.8
-"""Seconds that episodes have to end after `Runner.abort`. Code that never comes to its next event is left behind."""
+_ENDING = 0.8
+"""Seconds that episodes have to end after `Runner.abort`. After that, their threads are abandoned."""
 
 
 class Stop(str, Enum):
-    """Why an evaluation stopped before its last cell."""
+    """The reason why an evaluation stopped before its last cell."""
 
     BUDGET = "the budget is spent"
     DRAINED = "interrupted: the running episodes were finished"
@@ -44,7 +45,7 @@ class Begun:
 
 @dataclass(frozen=True)
 class Happened:
-    """Something happened in an episode in flight."""
+    """An event of a running episode."""
 
     cell: Cell
     event: Event
@@ -52,14 +53,14 @@ class Happened:
 
 @dataclass(frozen=True)
 class WorkerDone:
-    """An attempt ended and its line is on disk."""
+    """An attempt ended, and its result was written."""
 
     summary: Summary
 
 
 @dataclass(frozen=True)
 class Stopping:
-    """The user asked to stop: running episodes are finished, or stopped now if `broken_off`."""
+    """The user has interrupted the evaluation: running episodes are finished, or stopped now if `broken_off`."""
 
     broken_off: bool
 
@@ -68,20 +69,21 @@ Progress: TypeAlias = "Begun | Happened | WorkerDone | Stopping"
 """The progress of an evaluation."""
 
 Player = Callable[[Cell], Iterable[Event]]
-"""Plays a cell (`Timed` where it knows the times itself). It may raise `PddlegoError` before its first event, and ends
-with `Ended` otherwise."""
+"""Plays a cell. It may raise `PddlegoError` before the first event; the last event is `Ended`. A player with a clock of
+its own returns `Timed`."""
 
 
 @dataclass(frozen=True)
 class Executor:
-    """What plays cells, and how to break off what it plays elsewhere."""
+    """How cells are played: the `player`, a function that stops what it plays in other processes, and the load."""
 
     player: Player
     break_off: Callable[[], None]
+    load: Callable[[], Load] = Load
 
 
 class _Attempt:
-    """An attempt in flight. Its worker records how it ended, or the runner does, if the worker does not end."""
+    """A running attempt. Its worker records the result, or the runner does if the worker does not end."""
 
     def __init__(self, cell: Cell, store: Store) -> None:
         self._recorder = Recorder(cell, store)
@@ -89,15 +91,15 @@ class _Attempt:
         self._summary: Summary | None = None
 
     def keep(self, event: Event, seconds: float) -> None:
-        """Record an event, unless the result is on disk already."""
+        """Record an event, unless the result was written already."""
         with self._lock:
             if self._summary is None:
                 self._recorder.keep(event, seconds)
 
     def end(self, seconds: float = -1) -> Summary | None:
-        """Write the result to the disk, and return it.
+        """Write the result, and return it.
 
-        None if it is written already, or if the other thread is still writing after so many `seconds`.
+        None if it was written already, or if the other thread is still writing after so many `seconds`.
         """
         if not self._lock.acquire(timeout=seconds):
             return None
@@ -111,57 +113,48 @@ class _Attempt:
             self._lock.release()
 
     def close(self) -> None:
-        """Record nothing more."""
+        """Stop recording."""
         self._recorder.close()
 
 
 class Runner:
-    """One run over some cells. `run` yields progress until every cell is finished or there is a reason to stop.
+    """Plays cells. `run` yields progress until every cell is finished or the evaluation stops.
 
-    `drain` lets the episodes in flight end and begins no more, `abort` breaks them off as interrupted (so does the
-    executor with what it plays elsewhere). Both may be called from any thread, and again. An episode that does not end
-    within `ENDING` seconds of an abort is recorded as interrupted, and its thread is left behind.
+    `drain` lets running episodes end and begins no others; `abort` interrupts running episodes. Both may be called from
+    any thread, and more than once. An episode that does not end within `_ENDING` seconds of an abort is recorded as
+    interrupted, and its thread is abandoned.
     """
 
-    def __init__(
-        self,
-        cells: Iterable[Cell],
-        store: Store,
-        executor: Executor,
-        *,
-        workers: int,
-        is_exhausted: Callable[[], bool] = lambda: False,
-    ) -> None:
+    def __init__(self, cells: Iterable[Cell], store: Store, executor: Executor, *, workers: int) -> None:
         self.stopped: Stop | None = None
         self.fault: PddlegoError | None = None
         self._cells = iter(tuple(cells))
         self._store, self._executor, self._workers = store, executor, workers
-        self._is_exhausted = is_exhausted
         self._draining, self._aborting = threading.Event(), threading.Event()
         self._lock = threading.Lock()
         self._in_flight: dict[Cell, _Attempt] = {}
         self._deadline = math.inf
-        self._told: queue.SimpleQueue[Progress | None] = queue.SimpleQueue()
+        self._updates: queue.SimpleQueue[Progress | None] = queue.SimpleQueue()
 
     def drain(self) -> None:
-        """Begin no further episode."""
+        """Begin no further episodes."""
         self.stopped = self.stopped or Stop.DRAINED
         self._draining.set()
-        self._told.put(Stopping(False))
+        self._updates.put(Stopping(False))
 
     def abort(self) -> None:
-        """Break off the episodes in flight, too, each at its next event."""
+        """Begin no further episodes, and interrupt the running ones at their next events."""
         self.stopped = Stop.BUDGET if self.stopped is Stop.BUDGET else Stop.ABORTED
         self._draining.set()
         if not self._aborting.is_set():
-            self._told.put(Stopping(True))
-            self._deadline = time.monotonic() + ENDING
+            self._updates.put(Stopping(True))
+            self._deadline = time.monotonic() + _ENDING
         self._aborting.set()
         self._executor.break_off()
 
     @property
     def draining(self) -> bool:
-        """Whether the user asked that no further episode begins."""
+        """Whether no further episodes begin."""
         return self._draining.is_set()
 
     def run(self) -> Iterator[Progress]:
@@ -173,8 +166,8 @@ class Runner:
         try:
             while working and not self._is_late():
                 try:
-                    # Not for ever: a signal that another thread's turn took would wait for this one to wake.
-                    update = self._told.get(timeout=0.1)
+                    # With a time-out, because a signal is handled only when the main thread wakes up.
+                    update = self._updates.get(timeout=0.1)
                 except queue.Empty:
                     continue
                 if update is None:
@@ -194,54 +187,54 @@ class Runner:
         return time.monotonic() >= self._deadline
 
     def _left_behind(self) -> Iterator[WorkerDone]:
-        """Record the episodes that have not ended after an abort. Yields them, and those that have ended since."""
+        """Record the episodes that have not ended after an abort. Yields these, and those that have just ended."""
         for attempt in tuple(self._in_flight.values()):
             summary = attempt.end(0.0)
             if summary is not None:
                 yield WorkerDone(summary)
         with contextlib.suppress(queue.Empty):
             while True:
-                update = self._told.get_nowait()
+                update = self._updates.get_nowait()
                 if isinstance(update, WorkerDone):
                     yield update
 
     def _work(self) -> None:
         try:
             for cell in iter(self._next, None):
-                self._told.put(Begun(cell))
+                self._updates.put(Begun(cell))
                 summary = self._attempt(cell)
                 if summary is not None:
-                    self._told.put(WorkerDone(summary))
-        except BaseException as error:  # noqa: BLE001 -- the worker's border: nothing may end a worker without a word
+                    self._updates.put(WorkerDone(summary))
+        except BaseException as error:  # noqa: BLE001 -- the worker's border: every error is reported
             broken = PddlegoError("A worker broke down", f"{explained(error)}.", "Continue the evaluation.")
             self.fault = error if isinstance(error, JournalError) else broken
             self.stopped = Stop.DISK
             self._draining.set()
         finally:
-            self._told.put(None)
+            self._updates.put(None)
 
     def _next(self) -> Cell | None:
         with self._lock:
-            if self._is_exhausted():
+            if self._executor.load().exhausted:
                 self.stopped = self.stopped or Stop.BUDGET
                 return None
             return None if self._draining.is_set() else next(self._cells, None)
 
     def _attempt(self, cell: Cell) -> Summary | None:
-        """Play a cell. Returns the result, or None if the runner has recorded it because of an abort."""
+        """Play a cell. Returns the result, or None if the runner has recorded it after an abort."""
         attempt = self._in_flight[cell] = _Attempt(cell, self._store)
         try:
             self._play(cell, attempt)
             return attempt.end()
         finally:
-            del self._in_flight[cell]  # only now: an abort records what is in flight and has no result
+            del self._in_flight[cell]  # not earlier: an abort records running episodes without a result
 
     def _play(self, cell: Cell, attempt: _Attempt) -> None:
         """Play a cell to its last event."""
 
         def keep(event: Event, seconds: float) -> None:
             attempt.keep(event, seconds)
-            self._told.put(Happened(cell, event))
+            self._updates.put(Happened(cell, event))
             if self._aborting.is_set() and not isinstance(event, Ended):
                 raise KeyboardInterrupt
 
@@ -252,9 +245,9 @@ class Runner:
             follow(self._executor.player(cell), [keep])
         except JournalError:
             raise
-        except KeyboardInterrupt:  # broken off by whatever plays it, without an ending of its own
+        except KeyboardInterrupt:  # the episode did not end with an event of its own
             ended(Outcome.INTERRUPTED, INTERRUPTED)
-        except PddlegoError as error:  # before the first event: the engine or the model could not be made
+        except PddlegoError as error:  # before the first event: the engine or the model could not be created
             broken_off = self._aborting.is_set()
             ended(Outcome.INTERRUPTED if broken_off else Outcome.CRASHED, INTERRUPTED if broken_off else error.sentence)
         except BaseException as error:  # noqa: BLE001 -- the worker's border: a bug ends only this episode

@@ -1,4 +1,4 @@
-"""From a configuration to what is evaluated: settings, models, seeds and prices that exist and fit."""
+"""The setup of an evaluation, made from a configuration: settings, cells, limits and models. Plays one of its cells."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
+from pddlego.episode.approval import Approver
 from pddlego.episode.events import Limits
 from pddlego.errors import UsageError
 from pddlego.evaluation.config import (
@@ -26,20 +27,26 @@ from pddlego.evaluation.config import (
     with_overrides,
 )
 from pddlego.evaluation.models import is_free, make_model
-from pddlego.methods.base import Method, Setting, check_seed
+from pddlego.methods.base import Method, Setting, Tools, check_seed
 from pddlego.methods.registry import ablated, first_mode, method, method_of, package_of, parse_mode
 from pddlego.methods.setting_files import parse_overrides
 from pddlego.models.base import Model
 from pddlego.models.endpoint import Access, prepare_cache
 from pddlego.models.function import OwnModel
-from pddlego.models.limiter import Price, RequestLimiter, Spending
+from pddlego.models.limiter import CellLimiter, Ledger, Price, RequestLimiter, SharedLimiter, Spending
+from pddlego.planning import Planner
+from pddlego.planning.process import PlannerPool
 from pddlego.runs.cells import Cell, Matrix
+from pddlego.runs.journal import Timed
 from pddlego.runs.store import installed_version
 from pddlego.util.files import read_toml
 from pddlego.util.options import options_of, recorded
 
+Person = Callable[[tuple[str, ...]], str]
+"""Asks the person who plays for the next command, one of the valid commands."""
+
 _DETERMINING = ("pddlego", "fast-downward.translate", "pyperplan")
-"""Packages whose version may change what an episode does: the agent and the planner. A setting may name others."""
+"""Packages whose version may change an episode: the agent and the planner. A setting may name others."""
 
 
 @dataclass(frozen=True)
@@ -54,13 +61,31 @@ class SettingUse:
     def method(self) -> Method:
         return method(self.method_name)
 
+    def play(self, cell: Cell, tools: Tools) -> Timed:
+        """The events of an episode while it is played. Raises `PddlegoError` for errors before the first event."""
+        events = self.method.run(cell, self.setting, self.options, tools)
+        return events if isinstance(events, Timed) else Timed(events)
+
+
+@dataclass(frozen=True)
+class Continuation:
+    """How a recorded episode goes on: with a setting and options, from `restart`, within `limits`.
+
+    `restart` is a value of the method that plays the episode, which gets it as one of its `Tools`.
+    """
+
+    played: SettingUse
+    restart: Any
+    limits: Limits
+
 
 @dataclass(frozen=True)
 class Setup:
-    """Everything that an evaluation is made of: its configuration, and what follows from that.
+    """Everything that an evaluation needs: its configuration, and values that follow from it.
 
-    `played` says who plays each setting in each mode. `limits` are those of each episode, `budget` that of all.
-    `planners` processes plan. `own_models` are those that a Python program has brought, by their names.
+    `played` has the use of each setting in each mode. `limits` apply to each episode, `budget` to all together.
+    `planners` is the number of planning processes. `own_models` are models of a Python program, by name. If there are
+    `continued` episodes, only these are played.
     """
 
     config: Config
@@ -72,32 +97,31 @@ class Setup:
     access: Access = field(default_factory=Access)
     planners: int = 1
     own_models: Mapping[str, OwnModel] = field(default_factory=dict)
+    continued: Mapping[Cell, Continuation] = field(default_factory=dict)
 
     def cells(self) -> tuple[Cell, ...]:
-        """Every episode, in the order in which they are played."""
-        return self.matrix.cells()
+        """All episodes, in the order in which they are played."""
+        return tuple(self.continued) or self.matrix.cells()
 
     def played_in(self, cell: Cell) -> SettingUse:
-        """Who plays a cell. Raises `KeyError` for one of another evaluation."""
+        """The setting of a cell with its method and options. Raises `KeyError` for a cell of another evaluation."""
         return self.played[cell.setting, cell.mode]
 
     @property
     def workers(self) -> int:
-        """Episodes at once. One, where each begins with what the one before it has left."""
+        """Parallel episodes; 1 with `--carry`, where each episode begins with the domain of an earlier one."""
         return 1 if self.config.run.carry else self.config.run.workers
 
     @property
     def settings(self) -> tuple[Setting, ...]:
-        """Every setting, as each of its methods reads it."""
-        loaded = {
-            (name, kind_played.method_name): kind_played.setting for (name, _), kind_played in self.played.items()
-        }
+        """All settings, each once for every method that plays it."""
+        loaded = {(name, use.method_name): use.setting for (name, _), use in self.played.items()}
         return tuple(loaded.values())
 
     def configuration(self) -> dict[str, Any]:
-        """Everything that determines an episode, for the run folder: settings, limits, planner, endpoint.
+        """Everything that determines an episode, for the manifest: settings, limits, planner, endpoint.
 
-        What an evaluation may be continued with (more seeds, modes, models or workers, other budgets) is left out.
+        Options that may change when an evaluation is continued (seeds, modes, models, workers, budgets) are left out.
         """
         own = {name: model.digest for name, model in sorted(self.own_models.items())}
         brought = {package_of(played.method_name) for played in self.played.values()} - {None}
@@ -118,16 +142,16 @@ class Setup:
 
     def _settings(self) -> dict[str, Any]:
         """Settings by name; names that several methods use get the method as a suffix."""
-        by_method = {(name, kind_played.method_name): kind_played for (name, _), kind_played in self.played.items()}
+        by_method = {(name, use.method_name): use for (name, _), use in self.played.items()}
         names = [name for name, _ in by_method]
         return {
-            name if names.count(name) == 1 else f"{name} ({owner})": _recorded(kind_played)
-            for (name, owner), kind_played in by_method.items()
+            name if names.count(name) == 1 else f"{name} ({owner})": _recorded(use)
+            for (name, owner), use in by_method.items()
         }
 
 
 def _recorded(played: SettingUse) -> dict[str, Any]:
-    """What a run folder records of a setting and how it is played."""
+    """The record of a setting in the manifest: its method, options, and digests of its files."""
     texts = played.setting.sources
     digests = {name: hashlib.sha256(text.encode()).hexdigest()[:16] for name, text in sorted(texts.items())}
     options = recorded(played.options) | played.setting.resolved()
@@ -137,44 +161,80 @@ def _recorded(played: SettingUse) -> dict[str, Any]:
 def make_setup(
     resolved: Resolved,
     sends: bool = True,
-    somebody_types: bool = False,
+    has_person: bool = False,
     own_models: Mapping[str, OwnModel] | None = None,
 ) -> Setup:
-    """The evaluation that a configuration means. Raises `UsageError` for whatever does not exist or does not fit.
+    """The setup for a configuration. Raises `UsageError` for anything that does not exist or is not compatible.
 
-    One that `sends` nothing, because it is only planned, needs no key. Modes that need a person are refused unless
-    `somebody_types`.
+    A setup that `sends` no requests, such as that of a dry run, needs no key. Modes that need a person are allowed only
+    if it `has_person`.
     """
     config = resolved.config
-    what, limits = config.what, config.limits
+    what = config.what
     _check_run(resolved)
     modes = ablated(what.modes or _first_modes(what.games), what.ablate)
-    _check_modes(config, modes, somebody_types)
+    _check_modes(config, modes, has_person)
     played = _played(config, modes)
     _check_flags(resolved, played)
     prepare_cache(config.endpoint.cache)
-    matrix = Matrix(
-        {name: parse_seeds(what.seeds, kind_played.setting) for (name, _), kind_played in played.items()},
-        modes,
-        what.models,
-        what.repeats,
-        without_model=tuple(mode for mode in modes if not parse_mode(mode).mode.asks_model),
-    )
-    samples = list({cell.configuration: cell for cell in reversed(matrix.cells())}.values())
-    budget, prices = make_budget(limits, [cell.model for cell in samples if not is_free(cell)])
-    # A planner that waits for an answer works no more than an idle one.
-    waits = any(parse_mode(cell.mode).mode.advises and not is_free(cell) for cell in samples)
     setup = Setup(
         config,
-        matrix,
+        Matrix(
+            {name: parse_seeds(what.seeds, use.setting) for (name, _), use in played.items()},
+            modes,
+            what.models,
+            what.repeats,
+            without_model=_without_model(modes),
+        ),
         played,
-        limits=Limits(None, seconds=limits.max_seconds),
-        budget=budget,
-        prices=prices,
+        limits=Limits(None, seconds=config.limits.max_seconds),
         access=Access(os.environ.get("OPENAI_API_KEY")),
-        planners=config.run.workers if waits else max(1, min(config.run.workers, os.cpu_count() or 1)),
         own_models=own_models or {},
     )
+    return _with_budget(setup, sends)
+
+
+def make_continuing_setup(continued: Mapping[Cell, Continuation], config: Config, access: Access) -> Setup:
+    """The evaluation in which recorded episodes go on, each as the episode of a cell.
+
+    Raises `UsageError` for a model that cannot be made, or has no price where one is needed.
+    """
+    cells, modes = tuple(continued), dict.fromkeys(cell.mode for cell in continued)
+    settings = dict.fromkeys(cell.setting for cell in cells)
+    prepare_cache(config.endpoint.cache)
+    setup = Setup(
+        config,
+        Matrix(
+            {name: tuple(dict.fromkeys(cell.seed for cell in cells if cell.setting == name)) for name in settings},
+            tuple(modes),
+            tuple(dict.fromkeys(cell.model for cell in cells)),
+            max(cell.repeat for cell in cells),
+            without_model=_without_model(modes),
+        ),
+        {(cell.setting, cell.mode): continuation.played for cell, continuation in continued.items()},
+        limits=continued[cells[0]].limits,
+        access=access,
+        continued=continued,
+    )
+    return _with_budget(setup)
+
+
+def _without_model(modes: Iterable[str]) -> tuple[str, ...]:
+    return tuple(mode for mode in modes if not parse_mode(mode).mode.asks_model)
+
+
+def _with_budget(setup: Setup, sends: bool = True) -> Setup:
+    """The setup with its budget, prices and number of planners. A model of each configuration is tried out.
+
+    Of one that `sends` nothing only the models without endpoint are. Raises `UsageError`.
+    """
+    run = setup.config.run
+    samples = list({cell.configuration: cell for cell in reversed(setup.cells())}.values())
+    budget, prices = make_budget(setup.config.limits, [cell.model for cell in samples if not is_free(cell)])
+    # A planner that waits for an answer works no more than an idle one.
+    waits = any(parse_mode(cell.mode).mode.advises and not is_free(cell) for cell in samples)
+    planners = run.workers if waits else max(1, min(run.workers, os.cpu_count() or 1))
+    setup = replace(setup, budget=budget, prices=prices, planners=planners)
     for cell in samples:
         if sends or is_free(cell):
             make_cell_model(cell, setup)
@@ -182,7 +242,7 @@ def make_setup(
 
 
 def run_path(setup: Setup) -> Path:
-    """The folder of the evaluation: as named, or the same for the same cells."""
+    """The run folder: as named, or named after the cells, so that the same cells have the same folder."""
     run = setup.config.run
     if run.run:
         return Path(run.runs) / run.run
@@ -192,7 +252,7 @@ def run_path(setup: Setup) -> Path:
 
 
 def one_cell(setup: Setup) -> Cell:
-    """The only episode. Raises `UsageError` if there are several."""
+    """The only cell. Raises `UsageError` if there are several."""
     cells = setup.cells()
     if len(cells) != 1:
         several = {
@@ -208,7 +268,7 @@ def one_cell(setup: Setup) -> Cell:
 
 
 def make_cell_model(cell: Cell, setup: Setup, limiter: RequestLimiter | None = None) -> Model:
-    """The model of a cell. Raises `UsageError` for one that cannot be made, or cannot play the cell."""
+    """The model of a cell. Raises `UsageError` for a model that cannot be created or cannot play the cell."""
     own = setup.own_models.get(cell.model)
     if own is not None:
         return replace(own, limiter=limiter)
@@ -216,7 +276,7 @@ def make_cell_model(cell: Cell, setup: Setup, limiter: RequestLimiter | None = N
 
 
 def _first_modes(games: Iterable[str]) -> tuple[str, ...]:
-    """The mode in which all of the games are played where none is named. Raises `UsageError` if they differ."""
+    """The common default mode of the games. Raises `UsageError` if their default modes differ."""
     modes = {game: first_mode(game) for game in games}
     if len(set(modes.values())) > 1:
         reason = ", ".join(f"{game}: {mode}" for game, mode in modes.items())
@@ -225,7 +285,7 @@ def _first_modes(games: Iterable[str]) -> tuple[str, ...]:
 
 
 def _check_run(resolved: Resolved) -> None:
-    """Raises `UsageError` for a place to play that does not fit, or would let episodes miss what others leave."""
+    """Raises `UsageError` for an executor or number of workers that other options exclude."""
     run = resolved.config.run
     if run.address is not None and run.executor != "ray":
         reason = f"Episodes are played in {run.executor}, on this machine."
@@ -236,10 +296,10 @@ def _check_run(resolved: Resolved) -> None:
         raise UsageError("--carry plays with one worker, here", reason, "Leave --workers and --executor out.")
 
 
-def _check_modes(config: Config, modes: tuple[str, ...], somebody_types: bool) -> None:
+def _check_modes(config: Config, modes: tuple[str, ...], has_person: bool) -> None:
     chosen = [parse_mode(mode).mode for mode in modes]
     for mode in chosen:
-        if mode.needs_person and not somebody_types:
+        if mode.needs_person and not has_person:
             reason = f"Mode {mode.name} needs a person at a terminal."
             raise UsageError(f"modes = {mode.name} is not possible", reason, "Use 'pddlego play'.")
     if config.what.ablate and not any(mode.parts for mode in chosen):
@@ -248,18 +308,18 @@ def _check_modes(config: Config, modes: tuple[str, ...], somebody_types: bool) -
 
 
 def _check_flags(resolved: Resolved, played: Mapping[tuple[str, str], SettingUse]) -> None:
-    """Raises `UsageError` for an option of a method that plays nothing here: it would change nothing."""
-    groups = (*COMMON_GROUPS.values(), *(type(kind_played.options) for kind_played in played.values()))
+    """Raises `UsageError` for an option of a method that plays none of the settings."""
+    groups = (*COMMON_GROUPS.values(), *(type(use.options) for use in played.values()))
     known = {option.name for group in groups for option in options_of(group)}
     for (_, name), origin in resolved.origins.items():
         if origin in (FLAG, ARGUMENT) and name not in known:
-            who = ", ".join(sorted({kind_played.method_name for kind_played in played.values()}))
+            who = ", ".join(sorted({use.method_name for use in played.values()}))
             typed = f"--{name.replace('_', '-')}" if origin == FLAG else name
             raise UsageError(f"{typed} has no effect here", f"The methods that play are: {who}.", "Remove it.")
 
 
 def _played(config: Config, modes: tuple[str, ...]) -> Mapping[tuple[str, str], SettingUse]:
-    """Who plays each setting in each mode."""
+    """The use of each setting in each mode."""
     overrides = parse_overrides(config.what.set)
     loaded: dict[tuple[str, str], SettingUse] = {}
     played: dict[tuple[str, str], SettingUse] = {}
@@ -275,9 +335,9 @@ def _played(config: Config, modes: tuple[str, ...]) -> Mapping[tuple[str, str], 
 
 
 def parse_seeds(text: str, setting: Setting) -> tuple[int, ...]:
-    """`dev`, `test` or a list such as `0-9,20,30-39`, as seeds of the setting's fold, in order, each once.
+    """The seeds that `dev`, `test` or a list such as `0-9,20,30-39` means, in order, each once.
 
-    Raises `UsageError` for anything else and for seeds that the fold does not have.
+    Raises `UsageError` for anything else, and for seeds that the setting does not have.
     """
     seeds: list[int] = []
     for part in text.split(","):
@@ -301,7 +361,7 @@ def _range(word: str, setting: Setting) -> Iterable[int]:
 
 
 def read_prices(path: Path | None) -> dict[str, Price]:
-    """The prices in a file, by model: money for a million tokens; none without a file. Raises `UsageError`."""
+    """The prices in a file, by model; none without a file. Raises `UsageError`."""
     if path is None:
         return {}
     try:
@@ -321,3 +381,55 @@ def make_budget(limits: LimitOptions, models: Iterable[str]) -> tuple[Spending, 
         reason = f"The price list has no price of {', '.join(unknown)}."
         raise UsageError("--max-cost requires --prices", reason, "Name a price list with --prices FILE.")
     return Spending(limits.max_calls, limits.max_tokens, limits.max_cost), prices
+
+
+def make_planners(setup: Setup) -> PlannerPool:
+    """Start the planners of an evaluation, and check that they can plan for every setting.
+
+    Raises `UsageError` and `SettingError`.
+    """
+    made = [setup.config.planner.make() for _ in range(setup.planners)]
+    pool = PlannerPool(made)
+    try:
+        for setting in setup.settings:
+            setting.check(pool)
+    except BaseException:
+        pool.close()
+        raise
+    return pool
+
+
+def make_limiter(setup: Setup, ledger: Ledger | None, prices: Mapping[str, Price]) -> SharedLimiter:
+    """The limiter for all requests of an evaluation."""
+    most = setup.config.endpoint.max_tokens
+    return SharedLimiter(setup.config.run.llm_jobs, setup.budget, ledger, prices, max_answer=most)
+
+
+def play(
+    cell: Cell,
+    setup: Setup,
+    planner: Planner,
+    limiter: RequestLimiter,
+    *,
+    approver: Approver | None = None,
+    person: Person | None = None,
+    carried: str = "",
+) -> Timed:
+    """Play a cell with a new model.
+
+    `approver` approves actions, `person` types commands in modes that need it, and `carried` is the domain of an
+    earlier episode. Raises `PddlegoError` for errors before the first event.
+    """
+    continuation = setup.continued.get(cell)
+    own_limiter = CellLimiter(limiter, cell.label) if isinstance(limiter, SharedLimiter) else limiter
+    tools = Tools(
+        model=make_cell_model(cell, setup, own_limiter),
+        planner=planner,
+        limits=continuation.limits if continuation else setup.limits,
+        retries=setup.config.limits.retries,
+        approver=approver,
+        person=person,
+        carried=carried,
+        restart=continuation.restart if continuation else None,
+    )
+    return setup.played_in(cell).play(cell, tools)

@@ -292,6 +292,7 @@ class Tools:
     `limits` are the user's limits of the episode. `person` asks a person for one of the possible commands, in modes
     that need a person. `carried` is the text of a domain that an earlier episode left. `recorded` are the events of an
     episode that is replayed: `model` and `approver` answer as they did then, and the method makes `person` of them.
+    `restart` is where this episode continues a recorded one, in a type of the method.
     """
 
     model: Model
@@ -302,6 +303,7 @@ class Tools:
     person: Callable[[tuple[str, ...]], str] | None = None
     carried: str = ""
     recorded: tuple[Event, ...] | None = None
+    restart: Any = None
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Who answers a request: a language model's endpoint, the built-in reader, a recorded transcript."""
+"""Models: endpoints of language models, recorded answers, scripts, functions of Python programs."""
 
 from pddlego.models.base import Completion, Message, Model, Request
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 ATTEMPTS = 6
-"""Requests that are sent for an answer, at most."""
+"""Maximum number of requests for one answer."""
 
 CacheUse = Literal["off", "use", "refresh"]
-"""Of answers that were kept: `use` them and keep what is new; `refresh`: ask again, and keep that instead."""
+"""`use` returns cached answers and stores new ones; `refresh` asks again and replaces cached answers."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Message:
 
 @dataclass(frozen=True)
 class RetryNotice:
-    """A try at a request has failed, and why; after `seconds` the next follows. `tries` of `most` were made."""
+    """A failed attempt at a request, the `tries`-th of at most `most`. The next one follows after `seconds`."""
 
     reason: str
     tries: int
@@ -33,7 +33,7 @@ class RetryNotice:
 
 @dataclass(frozen=True)
 class Delta:
-    """The part of a streamed answer since the last report: text, and reasoning if it is separate."""
+    """The part of a streamed answer since the last report: text, and reasoning if the endpoint separates it."""
 
     text: str = ""
     reasoning: str = ""
@@ -41,14 +41,14 @@ class Delta:
 
 @dataclass(frozen=True)
 class Request:
-    """One question. `purpose` names what is asked for; `schema` is a JSON schema that the answer should keep, an empty
-    one asks for any JSON object.
+    """One question to a model. `purpose` names what it is for. `schema` is a JSON schema for the answer; an empty one
+    asks for any JSON object.
 
-    `context` is what the messages were rendered from, for models that are rules of the method: it is never sent and is
-    no part of the request's identity. `seconds` is how long the answer may take with all retries; None: as long as the
-    model allows. `temperature_increase` is added to the model's temperature, within bounds; `max_tokens` is how many
-    tokens the answer may have, if the usual number was too small. `report` receives retries and streamed parts, and
-    `wanted` says whether the answer is still needed; neither is sent.
+    `context` is the object from which the messages were rendered. Built-in models read it; it is never sent.
+    `seconds` limits the time for the answer, including retries; None leaves that to the model. `temperature_increase`
+    is added to the model's temperature, up to a maximum. `max_tokens` is the room for an answer for which the usual
+    room was too small. `report` receives retries and streamed parts, and `wanted` returns whether the answer is still
+    needed; neither is sent.
     """
 
     purpose: str
@@ -63,13 +63,13 @@ class Request:
 
     @property
     def characters(self) -> int:
-        """How many characters of messages are sent."""
+        """Characters in all messages."""
         return sum(len(message.content) for message in self.messages)
 
 
 @dataclass(frozen=True)
 class Mistake:
-    """An error that a simulation made on purpose: its kind, and the answer without it."""
+    """An error that a simulated model made on purpose: its kind, and the correct answer."""
 
     kind: str
     correct: str
@@ -77,14 +77,13 @@ class Mistake:
 
 @dataclass(frozen=True)
 class Completion:
-    """One answer. Tokens are what the endpoint counted; `estimated` says that they are estimated (see `Reply.tokens`).
+    """One answer. Tokens are the endpoint's counts, or, if `estimated`, computed from characters (`Reply.tokens`).
 
-    `seconds` is wall time including retries; `attempts` counts requests sent; `finish` is the endpoint's reason.
-    `from_cache` says that it was kept from an earlier run, and cost nothing now. `reasoning` is what the model thought
-    before, where the endpoint gives it apart from the answer, and `tokens_reasoning` of the tokens out were that.
-    `not_taken` names what the request changed (`temperature`, `max_tokens`) and the endpoint does not take. `note` is
-    what else is to be said of it, such as that it was recorded for another question. `mistake` is there if a simulation
-    erred.
+    `seconds` is wall time including retries, `attempts` the number of requests sent, and `finish` the endpoint's reason
+    to stop. An answer `from_cache` costs nothing. `reasoning` is the model's reasoning, if the endpoint separates it
+    from the answer; `tokens_reasoning` is its part of `tokens_out`. `not_taken` names fields of the request
+    (`temperature`, `max_tokens`) that the endpoint rejects. `note` is a warning for the user, such as that the answer
+    was recorded for another question. `mistake` is the error of a simulated model.
     """
 
     text: str
@@ -104,18 +103,18 @@ class Completion:
 
 
 class Model(Protocol):
-    """Answers requests. Raises `ModelError` when it cannot, after whatever retries make sense."""
+    """Answers requests."""
 
     @property
     def name(self) -> str:
-        """The name under which results are counted."""
+        """The name of the model in results."""
 
     @property
     def description(self) -> Mapping[str, Any]:
-        """What determines the answers (temperature, seed, endpoint), without secrets, for the manifest."""
+        """Everything that determines the answers (temperature, seed, endpoint), without secrets."""
 
     def complete(self, request: Request) -> Completion:
-        """Answer one request."""
+        """Answer one request. Raises `ModelError` if that fails, after the retries that make sense."""
 
 
 def is_remote(model: Model) -> bool:
@@ -125,16 +124,16 @@ def is_remote(model: Model) -> bool:
 
 @dataclass(frozen=True)
 class ScriptedModel:
-    """Gives the listed answers in order, the last one for ever. For tests, demonstrations and recorded faults."""
+    """Gives the listed answers in order, and then repeats the last one."""
 
     answers: tuple[str, ...]
     name: str = "scripted"
     description: Mapping[str, Any] = field(default_factory=dict)
-    _given: list[int] = field(default_factory=list, compare=False)
+    _requested: list[int] = field(default_factory=list, compare=False)
 
     def complete(self, request: Request) -> Completion:
-        text = self.answers[min(len(self._given), len(self.answers) - 1)]
-        self._given.append(len(text))
+        text = self.answers[min(len(self._requested), len(self.answers) - 1)]
+        self._requested.append(len(text))
         return Completion(text)
 
 
@@ -155,24 +154,23 @@ SIMULATION = "'reader+noise' is a simulation: the built-in reader, erring on pur
 
 
 def _is_simulation(name: str) -> bool:
-    """Whether the model of this name errs on purpose."""
     return name.startswith("reader+")
 
 
 def notes(names: Collection[str]) -> list[str]:
-    """What must be said of models of these names."""
+    """Notes that explain these models, for below a table of results."""
     notes = [RULES] if "reader" in names else []
     return [*notes, *([SIMULATION] if any(map(_is_simulation, names)) else [])]
 
 
 def label(name: str) -> str:
-    """A model's name as it is shown to people."""
+    """The name of a model in tables: simulations are marked."""
     return f"{name} (simulation)" if _is_simulation(name) else name
 
 
 @dataclass(frozen=True)
 class Feedback:
-    """Why an answer could not be used: a category for statistics, a message for the model, and the evidence."""
+    """Why an answer is rejected: a category for statistics, a message for the model, and the evidence."""
 
     category: str
     message: str
@@ -180,21 +178,21 @@ class Feedback:
 
 
 CUT_OFF = "cut off"
-"""The category of an answer that ends before it is whole."""
+"""The category of an incomplete answer, which reached its maximum of tokens."""
 
 
 def cut_off() -> Feedback:
-    """What is said of an answer that ends before it is whole."""
+    """The feedback on an incomplete answer."""
     message = "the answer was cut off before its end. Answer at once, without thinking aloud and without explanations."
     return Feedback(CUT_OFF, message)
 
 
 MAX_REJECTED = 2_000
-"""Characters of a rejected answer that are shown to the model again."""
+"""Maximum characters of a rejected answer in the next prompt."""
 
 
 def shortened(answer: str) -> str:
-    """A rejected answer as it is shown again: whole, or its beginning and end."""
+    """A rejected answer for the next prompt: all of it, or its beginning and end."""
     if len(answer) <= MAX_REJECTED:
         return answer.strip() or "(an empty answer)"
     half = MAX_REJECTED // 2

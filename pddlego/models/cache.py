@@ -1,7 +1,7 @@
-"""Answers that were paid for, kept in one SQLite file for all runs, and given again to the same request.
+"""The cache of answers: one SQLite file for all runs.
 
-A request is its content: model, endpoint, sampling, messages, schema, the repeat that is played, and how often the same
-was asked in this episode before. An answer from the cache costs nothing; what failed is never kept.
+The key of an answer is the content of its request: model, endpoint, sampling, messages, schema, the repeat, and how
+often the episode has sent the same request before. Failed requests are never stored.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FOLDER = "PDDLEGO_CACHE_DIR"
 """The environment variable that names another folder for the cache."""
 
 _LONGEST_WAIT = 5.0
-"""Seconds for which another process may hold the file; what cannot be kept then is asked for again, that is all."""
+"""Seconds to wait while another process locks the file. After that, the cache is not used for this request."""
 
 _TABLE = """CREATE TABLE IF NOT EXISTS answers (
   key TEXT PRIMARY KEY, model TEXT NOT NULL, stored REAL NOT NULL, text TEXT NOT NULL, finish TEXT NOT NULL,
@@ -33,7 +33,7 @@ _TABLE = """CREATE TABLE IF NOT EXISTS answers (
 
 
 def default_path() -> Path:
-    """Where the cache is: in the user's folder for such files, or in `PDDLEGO_CACHE_DIR`."""
+    """The file of the cache: in `PDDLEGO_CACHE_DIR`, or in the user's folder for caches."""
     from platformdirs import user_cache_path
 
     named = os.environ.get(FOLDER)
@@ -42,7 +42,7 @@ def default_path() -> Path:
 
 @dataclass(frozen=True)
 class Held:
-    """What the cache holds of a model: answers, their tokens, and when the first and the last came (seconds, epoch)."""
+    """The cached answers of a model: their number and tokens, and the times of the first and the last (epoch)."""
 
     model: str
     answers: int
@@ -52,13 +52,13 @@ class Held:
 
 
 class AnswerCache:
-    """The file. Safe for many threads and processes: every call opens it anew."""
+    """The file of the cache. Every call opens it anew, so that threads and processes can share it."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def prepare(self) -> None:
-        """Make the file if it is not there. Raises `UsageError` if it cannot be used."""
+        """Create the file if it does not exist. Raises `UsageError` if it cannot be used."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
@@ -72,7 +72,7 @@ class AnswerCache:
             raise self._unusable(error) from error
 
     def get(self, key: str) -> Completion | None:
-        """The answer with this key. A file that cannot be read at the moment has none."""
+        """The answer with this key; None if it is not stored, or if the file cannot be read at the moment."""
         try:
             with self._open() as connection:
                 row = connection.execute("SELECT text, finish, not_taken FROM answers WHERE key = ?", (key,)).fetchone()
@@ -84,7 +84,7 @@ class AnswerCache:
         return Completion(row[0], attempts=0, finish=row[1], from_cache=True, not_taken=not_taken)
 
     def put(self, key: str, model: str, answer: Completion) -> None:
-        """Store an answer. Failures are ignored: it is requested again another time."""
+        """Store an answer. Errors are ignored: the answer is requested again when it is needed."""
         if answer.finish == "content_filter":
             return
         tokens = answer.tokens_in + answer.tokens_out
@@ -96,7 +96,7 @@ class AnswerCache:
             return
 
     def held(self) -> list[Held]:
-        """The entries by model; empty if the file does not exist. Raises `UsageError` if it cannot be read."""
+        """The cached answers by model; empty if the file does not exist. Raises `UsageError` if it cannot be read."""
         if not self.path.exists():
             return []
         query = "SELECT model, COUNT(*), SUM(tokens), MIN(stored), MAX(stored) FROM answers GROUP BY model ORDER BY 1"
@@ -109,9 +109,9 @@ class AnswerCache:
             raise self._unusable(error) from error
 
     def clear(self, model: str | None = None) -> int:
-        """Remove the answers of a model, or all, and return how many. A damaged file is deleted.
+        """Delete the answers of a model, or all, and return how many. A damaged file is deleted.
 
-        Raises `UsageError` if that is not possible.
+        Raises `UsageError` if that fails.
         """
         if not self.path.exists():
             return 0
@@ -149,10 +149,10 @@ class AnswerCache:
 
 
 def _request_key(description: Mapping[str, Any], request: Request, repeat: int, before: int, address: str = "") -> str:
-    """The content of a request as one word: everything that determines the answer.
+    """A digest of everything that determines the answer to a request.
 
-    `address` is where it is sent, with what a shown address leaves out (see `address_of`). `before` says how often the
-    same was asked in this episode: who asks again wants another answer.
+    `address` identifies the endpoint (see `address_of`). `before` is how often the episode has sent the same request
+    before: a repeated request wants another answer.
     """
     content = {
         "model": description,
@@ -170,12 +170,12 @@ def _request_key(description: Mapping[str, Any], request: Request, repeat: int, 
 
 
 class CachedModel:
-    """A model whose answers are kept. One instance plays one episode."""
+    """A model whose answers are cached. One instance plays one episode."""
 
     def __init__(self, model: Model, cache: AnswerCache, use: CacheUse, repeat: int = 1, address: str = "") -> None:
         self._model, self._cache, self._use, self._repeat = model, cache, use, repeat
         self._address = address
-        self._asked: Counter[str] = Counter()
+        self._sent: Counter[str] = Counter()
 
     @property
     def name(self) -> str:
@@ -190,10 +190,10 @@ class CachedModel:
         return is_remote(self._model)
 
     def complete(self, request: Request) -> Completion:
-        """The kept answer, or a new one. Raises `ModelError` like the model itself."""
+        """The cached answer, or a new one. Raises `ModelError` like the model itself."""
         content = _request_key(self.description, request, self._repeat, 0, self._address)
-        key = _request_key(self.description, request, self._repeat, self._asked[content], self._address)
-        self._asked[content] += 1
+        key = _request_key(self.description, request, self._repeat, self._sent[content], self._address)
+        self._sent[content] += 1
         known = self._cache.get(key) if self._use == "use" else None
         if known is not None:
             return known

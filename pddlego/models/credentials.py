@@ -16,8 +16,8 @@ _SECRET = re.compile(
 )
 """Names of secret values in a query."""
 
-LONG = 8
-"""Characters of a value that may be a secret; a shorter one stands in too many texts to be masked."""
+_LONG = 8
+"""Minimum length of a secret in a URL: a shorter value occurs in too many texts to be masked."""
 
 
 def check_key(name: str, key: str, base_url: str | None) -> None:
@@ -54,7 +54,7 @@ def check_url(base_url: str | None) -> None:
 
 
 def split_query(url: str | None) -> tuple[str | None, dict[str, str]]:
-    """The URL without its query, and the query: it belongs behind the path of each request."""
+    """The URL without its query, and the query, which is added to each request."""
     if not url:
         return None, {}
     parts = urlsplit(url)
@@ -62,9 +62,9 @@ def split_query(url: str | None) -> tuple[str | None, dict[str, str]]:
 
 
 def without_credentials(url: str | None) -> str | None:
-    """The URL as it may be shown and kept: without user, password and query.
+    """The URL without user, password and query, for display and records.
 
-    Where it is not clear what belongs to a password (an `@`, `/` or `#` in it that is not escaped), without everything.
+    If it is unclear where a password ends (it has an `@`, `/` or `#` that is not escaped), everything is left out.
     """
     if not url:
         return None
@@ -79,34 +79,34 @@ def without_credentials(url: str | None) -> str | None:
 
 
 def address_of(url: str | None) -> str:
-    """The URL without what is secret in it: two endpoints have two, whatever the key. Not for people to see."""
+    """An identifier of the endpoint without secrets, for cache keys: it differs between endpoints, not between keys."""
     parts = urlsplit(url or "")
     query = [(name, value) for name, value in parse_qsl(parts.query) if not _SECRET.search(name)]
     return json.dumps([parts.scheme, parts.username, parts.hostname, parts.port, parts.path, query])
 
 
 def _bare(text: str) -> str:
-    """What may be no URL, without what would be a user, a password and a query in one."""
+    """A text that may not be a URL, without what would be its user, password and query."""
     match = re.match(r"[a-z]+://", text, re.IGNORECASE)
     scheme = match.group() if match else ""
     return scheme + re.split(r"[?#]", text[len(scheme) :].rsplit("@", 1)[-1])[0]
 
 
 def secrets_of(key: str, url: str | None) -> tuple[str, ...]:
-    """What must not be shown: the key, what is secret in the URL, and user and password as a header holds them.
+    """The texts that must never be shown: the key, secrets in the URL, and user and password as in a header.
 
-    Each in every form in which an endpoint may repeat it.
+    Each is listed in every form in which an endpoint may quote it. Longest first.
     """
     parts = urlsplit(url or "")
     secrets = {key}
-    secrets |= {value for name, value in parse_qsl(parts.query) if _SECRET.search(name) and len(value) >= LONG}
+    secrets |= {value for name, value in parse_qsl(parts.query) if _SECRET.search(name) and len(value) >= _LONG}
     secrets |= {
         word.partition("=")[2] for word in parts.query.split("&") if unquote_plus(word).partition("=")[2] in secrets
     }
     if parts.password:
         both = f"{unquote(parts.username or '')}:{unquote(parts.password)}"
         secrets |= {parts.password, unquote(parts.password), base64.b64encode(both.encode()).decode()}
-    elif parts.username and len(parts.username) >= LONG:  # a token without a password
+    elif parts.username and len(parts.username) >= _LONG:  # a token without a password
         secrets |= {parts.username, unquote(parts.username)}
     for plain in tuple(secrets):
         forms = {quote(plain), quote(plain, safe=""), quote_plus(plain)}

@@ -1,8 +1,8 @@
-"""What an endpoint takes of what may be sent besides messages, learned from what it refuses.
+"""The request fields that an endpoint accepts, learned from its error messages.
 
-Endpoints that call themselves compatible refuse different things: a schema, a temperature, a seed, the field that
-bounds the answer, streaming. Whatever a refusal names is left out, or replaced by what asks for less, one step at a
-time, and stays so. A refusal that names nothing is tried without each of them in turn.
+OpenAI-compatible endpoints reject different fields: a schema, a temperature, a seed, the limit of tokens, streaming.
+A field that an error names is left out from then on, or replaced by a weaker one, one field at a time. If an error
+names no field, the request is repeated without each field in turn.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ from pddlego.models.base import Request
 from pddlego.models.replies import error_of
 
 HOTTEST = 1.5
-"""No temperature is raised beyond this: what comes out above it is seldom a file."""
+"""The highest temperature to which a retry raises it: above, models seldom write valid files."""
 
 STRICT, SCHEMA, OBJECT, TEXT = "strict schema", "schema", "JSON object", "text"
-"""How an answer is held to a form, from the most to the least."""
+"""Response formats, from the strictest to none."""
 
 EVERYTHING = "everything that can be left out"
 
 FIELDS = ("max_tokens", "max_completion_tokens")
-"""What bounds the tokens of an answer: most endpoints know the first, OpenAI's reasoning models only the second."""
+"""Names of the limit of tokens: most endpoints accept the first, OpenAI's reasoning models only the second."""
 
 _ABOUT_FORMAT = re.compile(
     r"response[_ ]?format|json[_ ]?(schema|object|mode)|guided|grammar|structured|output_config|\bschema\b|word 'json'"
 )
 _ABOUT_STRICT = re.compile(r"strict|additional_?properties|invalid schema|required|json schema error|keyword")
 _TURNED_DOWN = ("content_filter", "content_policy_violation", "invalid_prompt", "context_length_exceeded")
-"""Codes of refusals that have nothing to do with what is sent besides messages."""
+"""Error codes that are about the messages, not about other fields."""
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """What is asked for besides the messages. `extra` are fields of one endpoint or another, sent as they are."""
+    """The options of all requests to a model. `extra` are further fields, which are sent unchanged."""
 
     temperature: float = 1.0
     seed: int | None = None
@@ -46,7 +46,7 @@ class Sampling:
     streams: bool = True
 
     def named(self) -> dict[str, Any]:
-        """What of it determines answers, for records."""
+        """The options that determine answers, for the manifest."""
         values: dict[str, Any] = {"temperature": self.temperature}
         chosen = {"seed": self.seed, "max_tokens": self.max_tokens, "reasoning_effort": self.reasoning_effort}
         values |= {name: value for name, value in chosen.items() if value is not None}
@@ -55,8 +55,11 @@ class Sampling:
 
 @dataclass(frozen=True)
 class Dialect:
-    """What one endpoint takes: forms of answers, from the most to the least, fields that bound an answer, and the names
-    of fields that it does not take. Without `more_room` an answer that was cut off gets no more tokens than usual."""
+    """What one endpoint accepts: response formats, strictest first, and names of the limit of tokens.
+
+    The fields in `left_out` are never sent. Without `more_room`, the retry of an incomplete answer does not raise the
+    limit of tokens.
+    """
 
     formats: tuple[str, ...] = (STRICT, SCHEMA, OBJECT, TEXT)
     fields: tuple[str, ...] = FIELDS
@@ -64,7 +67,7 @@ class Dialect:
     more_room: bool = True
 
     def arguments(self, sampling: Sampling, request: Request) -> dict[str, Any]:
-        """What is sent besides model and messages."""
+        """The fields of a request besides model and messages."""
         values: dict[str, Any] = {"temperature": sampling.temperature}
         if request.temperature_increase:
             hotter = sampling.temperature + request.temperature_increase
@@ -87,7 +90,7 @@ class Dialect:
         return {name: value for name, value in values.items() if name not in self.left_out}
 
     def not_taken(self, request: Request, sent: Mapping[str, Any]) -> tuple[str, ...]:
-        """Of what the request changes those that were not sent: the endpoint does not take them."""
+        """The options that this request changes but that the endpoint rejects, so that they were not sent."""
         wanted = {"temperature": bool(request.temperature_increase), "max_tokens": request.max_tokens is not None}
         there = {*sent, *(["max_tokens"] if self.more_room and set(FIELDS) & set(sent) else [])}
         return tuple(name for name, is_wanted in wanted.items() if is_wanted and name not in there)
@@ -95,7 +98,7 @@ class Dialect:
     def learned(self, error: Exception, sent: Mapping[str, Any]) -> tuple[Dialect, str]:
         """The dialect without the field that an error names, and its name. Unchanged and '' if it names no sent field.
 
-        What the endpoint says comes before the rest of its body, which may hold the request itself.
+        The error message is searched before the rest of the body, which may quote the request.
         """
         param = str(getattr(error, "param", None) or "")
         for text in (error_of(getattr(error, "body", None)).lower(), str(error).lower()):
@@ -104,7 +107,7 @@ class Dialect:
                 return self.without(bound), bound
             if "response_format" in sent and (_ABOUT_FORMAT.search(text) or param.startswith("response_format")):
                 form = _form_of(sent["response_format"])
-                # Where strictness is not what it complains of, it takes no schema at all.
+                # An error that is not about strictness means that no schema is accepted.
                 last = SCHEMA if form == STRICT and not _ABOUT_STRICT.search(text) else form
                 return self.with_less_than(last), form
             for name in sorted(sent, key=len, reverse=True):  # `stream_options` is not `stream`
@@ -115,9 +118,9 @@ class Dialect:
         return self, ""
 
     def guesses(self, sent: Mapping[str, Any]) -> list[tuple[Dialect, str]]:
-        """What may help with a refusal that names nothing: without each thing in turn, then without all of them.
+        """Dialects to try after an error that names no field: without each field in turn, then without all of them.
 
-        What matters least comes first.
+        The least important field comes first.
         """
         order = ("seed", "stream_options", "stream", "reasoning_effort", *FIELDS, "temperature")
         names = [name for name in sent if name not in (*order, "response_format")]
@@ -133,47 +136,47 @@ class Dialect:
         return [*dialects, (bare, EVERYTHING)] if len(dialects) > 1 else dialects
 
     def without(self, name: str) -> Dialect:
-        """The same without a field."""
+        """The dialect without a field."""
         if name in FIELDS:
             return replace(self, fields=tuple(field for field in self.fields if field != name))
         return replace(self, left_out=self.left_out | {name})
 
     def with_less_than(self, form: str) -> Dialect:
-        """The same with forms of answers that ask for less than this one."""
+        """The dialect with the response formats that are less strict than this one."""
         order = (STRICT, SCHEMA, OBJECT, TEXT)
         return replace(self, formats=tuple(other for other in self.formats if order.index(other) > order.index(form)))
 
     def _format(self, request: Request) -> str:
-        """An empty schema asks for any JSON object."""
+        """The strictest accepted format; an empty schema needs only a JSON object."""
         return next((form for form in self.formats if request.schema or form in (OBJECT, TEXT)), TEXT)
 
 
 @dataclass
 class Learned:
-    """What is known of an endpoint at the moment. Shared by all who ask it: what one learns, all know."""
+    """The current dialect of an endpoint, shared by all models that use the endpoint."""
 
     dialect: Dialect = field(default_factory=Dialect)
 
 
 class Dialects:
-    """What is known of every endpoint and model that is asked in this process."""
+    """The dialects of all endpoints and models that this process has used."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, str], Learned] = {}
 
     def of(self, address: str, model: str) -> Learned:
-        """OpenAI's own endpoint knows the newer field for all of its models."""
+        """The dialect of a model at an address. OpenAI's own endpoint accepts the newer field for all of its models."""
         fields = FIELDS if address else FIELDS[::-1]
         return self._known.setdefault((address, model), Learned(Dialect(fields=fields)))
 
 
 def is_about_room(error: Exception) -> bool:
-    """Whether the endpoint says that an answer may not have so much room: a matter of the number, not of the field."""
+    """Whether the error says that the limit of tokens is too high, and not that the field is unknown."""
     return bool(re.search(r"max\w*tokens.*(too (large|high|many|big)|at most|maximum|less than)", str(error).lower()))
 
 
 def says_nothing_of_options(error: Exception) -> bool:
-    """Whether a refusal may be about anything, and so about what could be left out."""
+    """Whether an error does not say what it is about, so that leaving a field out may help."""
     code = str(getattr(error, "code", None) or "")
     if code in _TURNED_DOWN or code.startswith("model_"):
         return False

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from pddlego.models.dialect import Dialects
     from pddlego.models.limiter import RequestLimiter
 
-INSPECT = "inspect:"
-"""How the name of a model begins that one of Inspect's providers answers for: `inspect:PROVIDER/NAME`."""
+_INSPECT = "inspect:"
+"""Prefix of models of Inspect's providers: `inspect:PROVIDER/NAME`."""
 
 _TAKEN = {
     "model": "Use --model.",
@@ -35,11 +35,11 @@ _TAKEN = {
     "stream_options": "Use --no-stream.",
     "n": "One answer is read.",
 }
-"""Fields that are sent anyway, and what sets each."""
+"""Fields of a request that `extra_body` may not set, and how to set each."""
 
 
 class Endpoint(Options):
-    """How language models are asked, and what determines their answers. `timeout` is in seconds for one answer."""
+    """The options of a language model and its endpoint. `timeout` is in seconds per answer."""
 
     model_config = ConfigDict(title="Model")
 
@@ -90,7 +90,7 @@ def _new_dialects() -> Dialects:
 
 @dataclass(frozen=True)
 class Access:
-    """What is needed to ask besides the options: the key, which is never shown, and what was learned of endpoints."""
+    """The key, which is never shown, and the dialects of the endpoints that were used."""
 
     key: str | None = field(default=None, repr=False)
     dialects: Dialects = field(default_factory=_new_dialects, compare=False, repr=False)
@@ -106,9 +106,9 @@ def make_endpoint(
     repeat: int = 1,
     attempts: int = ATTEMPTS,
 ) -> Model:
-    """The language model of that name; what is sent passes the `limiter`.
+    """The language model of that name. Every request passes the `limiter`.
 
-    With a cache, another `repeat` gets other answers. Raises `UsageError` for an unusable key or address.
+    Each `repeat` has cached answers of its own. Raises `UsageError` for an unusable key or address.
     """
     from pddlego.models.dialect import Sampling
 
@@ -121,7 +121,7 @@ def make_endpoint(
         streams=options.stream,
     )
     model: Model
-    if name.startswith(INSPECT):
+    if name.startswith(_INSPECT):
         from pddlego.models.inspect import InspectModel
 
         model = InspectModel(name, options.base_url, sampling, options.timeout, attempts, limiter)
@@ -147,10 +147,7 @@ def make_endpoint(
 
 
 def _parse_extra_body(pairs: Iterable[str]) -> dict[str, Any]:
-    """Fields for an endpoint from `KEY=VALUE`: a value that is JSON is that, any other is a text; `a.b=1` is nested.
-
-    Raises `UsageError` for anything else.
-    """
+    """Parse `KEY=VALUE` as fields: a value is JSON, or else a text, and `a.b=1` is nested. Raises `UsageError`."""
     values: dict[str, Any] = {}
     for pair in pairs:
         name, sign, text = pair.partition("=")
@@ -169,7 +166,7 @@ def _parse_extra_body(pairs: Iterable[str]) -> dict[str, Any]:
 
 
 def _check_extra_body(fields: Mapping[str, Any]) -> None:
-    """Raise `UsageError` for a field that has an option of its own, looks like a secret, or has no value of JSON."""
+    """Raise `UsageError` for a field that has an option of its own, looks like a secret, or is not JSON."""
     for name, value in fields.items():
         if name in _TAKEN:
             raise UsageError(f"'{name}' cannot be set so", "pddlego sends it itself.", _TAKEN[name])
@@ -191,14 +188,14 @@ def _read_value(text: str) -> Any:
 
 
 def _looks_secret(name: str, text: str) -> bool:
-    """Whether a field looks secret: by the words of its name, or of a name inside of its value."""
+    """Whether the name of a field, or a name inside of its value, is a usual name of secrets."""
     names = [name, *re.findall(r'"([^"]*)"\s*:', text)]
     secret = r"(^|[^a-z])((api|access|secret)[^a-z]?key|secret|password|authorization|token)($|[^a-z])"
     return any(re.search(secret, name.lower()) for name in names) or bool(re.search(r"\bsk-", text))
 
 
 def prepare_cache(use: CacheUse) -> None:
-    """Make the cache if it is used. Raises `UsageError` if that is not possible."""
+    """Create the cache if it is used. Raises `UsageError` if that fails."""
     if use != "off":
         from pddlego.models.cache import AnswerCache, default_path
 

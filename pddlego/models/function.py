@@ -1,4 +1,4 @@
-"""A model of a Python program: a function of messages, or an object that completes requests."""
+"""Models that a Python program brings: a function from messages to an answer, or an object with `complete`."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ Answer = Callable[[list[Message]], str]
 """Answers the messages of a request. Several threads may call it at once."""
 
 PREFIX = "python:"
-"""How the name of a model that was given as a function or an object begins."""
+"""Prefix of the names of such models."""
 
 
 @dataclass(frozen=True)
 class OwnModel:
-    """Asks the user's function or object. What it raises ends the episode as a model error."""
+    """Asks the user's function or object. Its exceptions end the episode as model errors."""
 
-    asked: Answer | Model
+    source: Answer | Model
     name: str
     limiter: RequestLimiter | None = None
     description: Mapping[str, Any] = field(default_factory=dict)
@@ -36,12 +36,12 @@ class OwnModel:
     @property
     def digest(self) -> str:
         """A digest of the function's code: another function of the same name is another model."""
-        own = self.asked if inspect.isfunction(self.asked) else _call_of(self.asked)
-        code = getattr(getattr(type(self.asked), "complete", None) or own, "__code__", None)
+        own = self.source if inspect.isfunction(self.source) else _call_of(self.source)
+        code = getattr(getattr(type(self.source), "complete", None) or own, "__code__", None)
         return hashlib.sha256("\n".join(_text_of(code)).encode()).hexdigest()[:16] if code else ""
 
     def complete(self, request: Request) -> Completion:
-        """Raises `ModelError` if the function fails or returns something else than a text."""
+        """Raises `ModelError` if the function fails or does not return a text."""
         if self.limiter is None:
             return self._completed(request)
         with self.limiter.admit_request(self.name, request) as permit:
@@ -69,30 +69,30 @@ class OwnModel:
         return replace(answer, seconds=answer.seconds or time.monotonic() - began)
 
     def _answer(self, request: Request) -> object:
-        complete = getattr(self.asked, "complete", None)
+        complete = getattr(self.source, "complete", None)
         if complete is not None:
             return complete(request)
-        assert callable(self.asked), "own_model has looked at it"
-        return self.asked(list(request.messages))
+        assert callable(self.source), "checked by own_model"
+        return self.source(list(request.messages))
 
 
-def own_model(asked: Answer | Model) -> OwnModel:
+def own_model(source: Answer | Model) -> OwnModel:
     """The model, under the name of the function or the object. Raises `UsageError` for what cannot answer."""
-    called = asked if inspect.isroutine(asked) else _call_of(asked)
+    called = source if inspect.isroutine(source) else _call_of(source)
     waits = inspect.iscoroutinefunction(called) or inspect.isgeneratorfunction(called)
-    if isinstance(asked, type) or waits or not (callable(asked) or callable(getattr(asked, "complete", None))):
+    if isinstance(source, type) or waits or not (callable(source) or callable(getattr(source, "complete", None))):
         reason = "A model is a name, a function from messages to a str, or an object with a method complete."
-        raise UsageError(f"{asked!r:.60} is not a model", reason, "Wrap it in a function that returns the answer.")
-    name = getattr(asked, "__name__", "") or getattr(asked, "name", "") or type(asked).__name__
-    return OwnModel(asked, f"{PREFIX}{name}")
+        raise UsageError(f"{source!r:.60} is not a model", reason, "Wrap it in a function that returns the answer.")
+    name = getattr(source, "__name__", "") or getattr(source, "name", "") or type(source).__name__
+    return OwnModel(source, f"{PREFIX}{name}")
 
 
 def _text_of(code: CodeType) -> list[str]:
-    """What a function does, without where it stands."""
+    """The bytecode, names and constants of a function, without its place in a file."""
     constants = [_text_of(value) if isinstance(value, CodeType) else [repr(value)] for value in code.co_consts]
     return [code.co_code.hex(), *code.co_names, *(line for lines in constants for line in lines)]
 
 
-def _call_of(asked: object) -> Any:
-    """What is called where an object is called; None for one that cannot be."""
-    return inspect.getattr_static(type(asked), "__call__", None)
+def _call_of(source: object) -> Any:
+    """The method that calling an object runs; None for an object that cannot be called."""
+    return inspect.getattr_static(type(source), "__call__", None)

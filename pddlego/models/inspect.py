@@ -1,4 +1,4 @@
-"""Models of Inspect's providers: `inspect:PROVIDER/NAME` on the command line, and what its tasks share with that."""
+"""Models of Inspect's providers (`inspect:PROVIDER/NAME`), and conversions that the tasks for Inspect share."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _CUT_OFF = ("max_tokens", "model_length")
-"""Inspect's reasons to stop that mean what OpenAI's `length` means."""
+"""Inspect's names of OpenAI's reason to stop `length`."""
 
 
 class InspectModel:
-    """A model of one of Inspect's providers. Inspect retries what is worth another try."""
+    """A model of one of Inspect's providers. Inspect retries failed requests."""
 
     is_remote = True
 
@@ -54,7 +54,7 @@ class InspectModel:
         return {"model": self.name, **self._sampling.named()}
 
     def complete(self, request: Request) -> Completion:
-        """Ask the provider. Raises `ModelError` when it does not answer, and `NoTimeLeftError` when the time is up."""
+        """Ask the provider. Raises `ModelError` if it does not answer, and `NoTimeLeftError` if the time is up."""
         began = time.perf_counter()
         seconds = self._timeout if request.seconds is None else min(self._timeout, request.seconds)
         with self._limiter.admit_request(self.name, request) as permit:
@@ -80,7 +80,7 @@ class InspectModel:
 
 
 def messages_of(request: Request) -> list[ChatMessage]:
-    """The messages of a request as Inspect's."""
+    """The messages of a request in Inspect's types."""
     from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessageUser
 
     kinds = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
@@ -88,7 +88,7 @@ def messages_of(request: Request) -> list[ChatMessage]:
 
 
 def config_of(request: Request, sampling: Sampling | None = None, temperature: float | None = None) -> GenerateConfig:
-    """What a request asks for besides its messages. Without `sampling` only what it changes: `temperature` is usual."""
+    """The options of a request. Without `sampling`, only those that it changes, from the usual `temperature`."""
     from inspect_ai.model import GenerateConfig, ResponseSchema
     from inspect_ai.util import JSONSchema
 
@@ -108,7 +108,7 @@ def config_of(request: Request, sampling: Sampling | None = None, temperature: f
 
 
 def _without_references(schema: Any, definitions: Mapping[str, Any]) -> Any:
-    """A JSON schema with every definition in the place of its name: Inspect's schemas have no references."""
+    """A JSON schema with its references resolved: Inspect's schemas have none."""
     if isinstance(schema, list):
         return [_without_references(part, definitions) for part in schema]
     if not isinstance(schema, Mapping):
@@ -119,7 +119,7 @@ def _without_references(schema: Any, definitions: Mapping[str, Any]) -> Any:
 
 
 def completion_of(output: ModelOutput, request: Request, seconds: float) -> Completion:
-    """An answer of Inspect's as ours. Raises `ModelError` for one that holds nothing."""
+    """Convert an answer of Inspect. Raises `ModelError` for an empty one."""
     from inspect_ai.model import ContentReasoning
 
     if output.empty:
@@ -147,7 +147,7 @@ def completion_of(output: ModelOutput, request: Request, seconds: float) -> Comp
 
 
 def failure(name: str, error: BaseException) -> ModelError:
-    """The error of a provider in one line."""
+    """The `ModelError` for an exception of a provider."""
     reason = writable(" ".join(message_of(error).split())[:300])
     return ModelError(f"{name} did not answer", f"{type(error).__name__}: {reason}")
 
@@ -167,7 +167,7 @@ def _provider_model(name: str, base_url: str | None, attempts: int) -> Model:
 
 
 def _result(answer: Future[T], request: Request, seconds: float) -> T | None:
-    """Wait for an answer; None when the time is up. Raises `KeyboardInterrupt` if it is no longer needed."""
+    """Wait for an answer; None if the time is up. Raises `KeyboardInterrupt` if it is no longer needed."""
     end = time.monotonic() + seconds
     try:
         while (left := end - time.monotonic()) > 0:
@@ -181,7 +181,7 @@ def _result(answer: Future[T], request: Request, seconds: float) -> T | None:
 
 
 _LOCK = threading.Lock()
-"""Held while the loop is made: of two threads that need it first, one makes it."""
+"""Held while the event loop is created, so that two threads do not create two."""
 
 
 def _loop() -> asyncio.AbstractEventLoop:

@@ -1,4 +1,4 @@
-"""What every request to an endpoint passes just before it is sent, retries too: so many at once, within a budget."""
+"""Limits on requests to endpoints: parallel requests, a budget, and the ledger of what was spent."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pddlego.models.replies import CHARACTERS_PER_TOKEN
 from pddlego.util.files import append, cannot_read, cannot_write, cut_unfinished_line, open_run_file, read_run_file
 
 OUTPUT_ESTIMATE = 2_000
-"""Tokens of an answer that are reserved before it is known how long the model's answers are."""
+"""Tokens that are reserved for an answer until the model has given a longer one."""
 
 
 _UNITS = {"calls": "requests", "tokens": "tokens", "cost": "in money"}
@@ -29,7 +29,7 @@ _UNITS = {"calls": "requests", "tokens": "tokens", "cost": "in money"}
 
 @dataclass(frozen=True)
 class Spending:
-    """Requests sent, tokens in and out, and cost: what was used, or a limit on it (None means no limit)."""
+    """Requests, tokens in and out, and cost: the amounts spent, or their limits (None means no limit)."""
 
     calls: float | None = None
     tokens: float | None = None
@@ -39,23 +39,32 @@ class Spending:
 _NO_LIMITS = Spending()
 
 
-Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+@dataclass(frozen=True)
+class Load:
+    """The requests of an evaluation: their spending, how many are in flight, and whether one exceeded the budget."""
+
+    spent: Spending = _NO_LIMITS
+    in_flight: int = 0
+    exhausted: bool = False
+
+
+_Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 @dataclass(frozen=True)
 class Price:
-    """Money for a million tokens, in the currency of the price list."""
+    """Prices of a million tokens, in the currency of the price list."""
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 
-    tokens_in: Amount
-    tokens_out: Amount
-    tokens_cached: Amount | None = None
+    tokens_in: _Amount
+    tokens_out: _Amount
+    tokens_cached: _Amount | None = None
 
     def cost(self, tokens_in: int, tokens_out: int, tokens_cached: int = 0) -> float:
-        """What these tokens cost; `tokens_cached` are those of `tokens_in` that the endpoint had read before.
+        """The cost of these tokens; `tokens_cached` of `tokens_in` are from the endpoint's own cache.
 
-        Where there are more of them, the endpoint counts them apart, and all of `tokens_in` are fresh.
+        If there are more of them than `tokens_in`, the endpoint counts them separately.
         """
         cached = self.tokens_in if self.tokens_cached is None else self.tokens_cached
         fresh = tokens_in - tokens_cached if tokens_cached <= tokens_in else tokens_in
@@ -64,8 +73,7 @@ class Price:
 
 @dataclass(frozen=True)
 class LedgerEntry:
-    """A request for a cell (its label, `origin`): what it took, or what was reserved for it if that is unknown (it was
-    not `answered`)."""
+    """A request for the cell with the label `origin`: what it used, or, if not `answered`, what was reserved for it."""
 
     model: str
     tokens: float
@@ -75,9 +83,9 @@ class LedgerEntry:
 
 
 class Ledger:
-    """An append-only file. Safe for many threads. Raises `JournalError` when the disk does not take a line.
+    """The file that records every request before it is sent. Safe for many threads.
 
-    `warnings` name the lines that could not be read; these do not stop the run.
+    `warnings` name lines that cannot be read. Methods raise `JournalError` if a line cannot be written.
     """
 
     def __init__(self, path: Path) -> None:
@@ -92,16 +100,13 @@ class Ledger:
 
     @property
     def spent(self) -> Spending:
-        """All of it: requests sent, tokens and money used, or reserved where it is not known what was used."""
+        """Requests, and their tokens and costs: those used, or those reserved for requests without an answer."""
         with self._lock:
             entries = list(self._entries.values())
         return Spending(len(entries), sum(entry.tokens for entry in entries), sum(entry.cost for entry in entries))
 
     def sent(self, model: str, tokens: float, cost: float, origin: str = "") -> int:
-        """A request is about to be sent for a cell (its label, `origin`), and this much is reserved for it.
-
-        Returns its number.
-        """
+        """Record what is reserved for a request that is about to be sent, and return its number."""
         with self._lock:
             number = len(self._entries) + 1
             self._write({"sent": number, "model": model, "tokens": tokens, "cost": cost, "for": origin})
@@ -109,7 +114,7 @@ class Ledger:
         return number
 
     def settled(self, number: int, tokens: float, cost: float, answered: bool = True) -> None:
-        """The request took this much, or may have where it was not `answered`."""
+        """Record what a request used, or may have used if it was not `answered`."""
         with self._lock:
             self._write({"settled": number, "tokens": tokens, "cost": cost, "answered": answered})
             self._entries[number] = replace(self._entries[number], tokens=tokens, cost=cost, answered=answered)
@@ -122,11 +127,11 @@ class Ledger:
 
 
 def read_ledger(path: Path) -> tuple[dict[int, LedgerEntry], tuple[str, ...]]:
-    """The requests of a ledger by number up to its last whole line, and warnings on unreadable lines.
+    """The requests of a ledger by number, without an incomplete last line, and warnings about damaged lines.
 
-    A line that says wrongly what was used is left out: the request counts as what was reserved for it. A line that
-    cannot be read may have been a request: one whose number is missing counts as the most that any other took. Requests
-    are numbered without a gap; where more are missing than lines are damaged, lines were lost: `JournalError`.
+    A request with a wrong amount counts as what was reserved for it. A damaged line may have been a request: for each
+    missing number, the highest amount of any request is counted. Raises `JournalError` if more numbers are missing than
+    lines are damaged, because then lines were lost.
     """
     entries: dict[int, LedgerEntry] = {}
     warnings: list[str] = []
@@ -171,64 +176,47 @@ def read_ledger(path: Path) -> tuple[dict[int, LedgerEntry], tuple[str, ...]]:
 
 
 def _amount(value: object) -> float:
-    """A number that something may cost. Raises `ValueError`, `TypeError` for anything else."""
+    """A finite amount of at least 0. Raises `ValueError` or `TypeError` for anything else."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
         raise ValueError("not an amount")
     return float(value)
 
 
 SLICE = 0.2
-"""Seconds after which who waits looks whether it still should: no signal wakes a thread that waits."""
+"""Seconds between the checks of a waiting thread whether it should go on waiting: no signal wakes it."""
 
 
 class TurnedAwayError(ConnectionError):
-    """A request waited until it was no longer needed: the endpoint turned others away (429) and answered none since."""
+    """A request waited until it was not needed any more, because the endpoint rejected all others (429)."""
 
 
 class Permit(Protocol):
-    """One request on its way."""
+    """The permission to send one request, with what is reserved for it."""
 
     @property
     def wanted(self) -> bool:
         """Whether the answer is still needed."""
 
     def used(self, tokens_in: int, tokens_out: int, tokens_cached: int, whole: bool = True) -> None:
-        """Book the tokens of an answer; of one that is not `whole`, at least what was reserved."""
+        """Count the tokens of an answer; of one that is not `whole`, at least those reserved."""
 
     def refused(self, pause: float) -> None:
         """The endpoint rejected the request, which costs nothing. No request is sent for `pause` seconds."""
 
 
 class RequestLimiter(Protocol):
-    """Admits requests. `admit_request` raises `BudgetSpentError` instead of letting one too many through.
+    """Admits requests. Both methods raise `KeyboardInterrupt` if the evaluation is stopped."""
 
-    If the evaluation is stopped, both raise `KeyboardInterrupt` instead of waiting.
-    """
-
-    def admit_request(self, model: str, request: Request) -> AbstractContextManager[Permit]: ...
+    def admit_request(self, model: str, request: Request) -> AbstractContextManager[Permit]:
+        """Wait until the request may be sent. Raises `BudgetSpentError` if the budget does not allow it."""
 
     def sleep(self, seconds: float) -> None:
         """Wait before the next try."""
 
 
-class Gauge(Protocol):
-    """Spending so far, for the progress display."""
-
-    @property
-    def spent(self) -> Spending: ...
-
-    @property
-    def in_flight(self) -> int: ...
-
-    @property
-    def has_prices(self) -> bool: ...
-
-    def is_exhausted(self) -> bool: ...
-
-
 @dataclass
 class _Reservation:
-    """What a request may use at most, as far as one can tell, until it is known what it used."""
+    """The estimated maximum that a request may use, replaced by what it used."""
 
     limiter: SharedLimiter
     model: str
@@ -259,13 +247,12 @@ class _Reservation:
 
 
 class SharedLimiter:
-    """One limiter for all workers: at most `jobs` requests in flight, and never more than `limits` allow.
+    """One limiter for all workers: at most `jobs` requests in flight, and within `limits`.
 
-    Requests count when they are sent, exactly. Tokens and money are reserved before by an estimate (three characters a
-    token; for the answer as many as the longest of the model's answers had, at least `OUTPUT_ESTIMATE`, or what it may
-    have, `max_answer`) and put right when the answer is there, so that they can be exceeded by at most what the answers
-    in flight are longer than that. The `ledger` is written before a request goes out, and what it holds from earlier
-    runs is spent.
+    Each request is counted when it is sent. Before, tokens and cost are reserved by an estimate, which the answer
+    corrects: three characters a token, and an answer as long as the model's longest, or `max_answer`, or
+    `OUTPUT_ESTIMATE`. So limits are exceeded by at most what the answers in flight are longer. The `ledger` is written
+    before a request is sent; amounts in it from earlier runs are spent.
     """
 
     def __init__(
@@ -280,7 +267,7 @@ class SharedLimiter:
         self.limits = limits
         self._max_answer = max_answer
         self._longest: dict[str, int] = {}
-        self.exhausted = threading.Event()
+        self._exhausted = False
         self.prices = dict(prices or {})
         self._jobs = threading.BoundedSemaphore(jobs)
         self._clock = clock
@@ -293,25 +280,11 @@ class SharedLimiter:
         self._broken = threading.Event()
 
     @property
-    def has_prices(self) -> bool:
-        """Whether costs are known of any model."""
-        return bool(self.prices)
-
-    @property
-    def in_flight(self) -> int:
-        """Requests on their way."""
-        return self._flying
-
-    def is_exhausted(self) -> bool:
-        """Whether the budget has refused a request."""
-        return self.exhausted.is_set()
-
-    @property
     def broken_off(self) -> bool:
         return self._broken.is_set()
 
     def break_off(self) -> None:
-        """Stop all waiting. Takes no lock that is held for long, because signal handlers call it."""
+        """Interrupt all waiting threads. Signal handlers call it, so it must not wait for a lock."""
         self._broken.set()
 
     def sleep(self, seconds: float) -> None:
@@ -320,9 +293,13 @@ class SharedLimiter:
 
     @property
     def spent(self) -> Spending:
-        """What was used, with what is reserved for the requests in flight."""
+        """The amounts used, and those reserved for requests in flight."""
+        return self.load().spent
+
+    def load(self) -> Load:
+        """The current load."""
         with self._changed:
-            return Spending(self._calls, self._tokens, self._cost)
+            return Load(Spending(self._calls, self._tokens, self._cost), self._flying, self._exhausted)
 
     def cost(self, model: str, tokens_in: int, tokens_out: int, tokens_cached: int = 0) -> float:
         """The cost of these tokens; 0 for a model without a price."""
@@ -330,24 +307,24 @@ class SharedLimiter:
         return price.cost(tokens_in, tokens_out, tokens_cached) if price else 0.0
 
     def learn(self, model: str, tokens_out: int) -> None:
-        """An answer of the model had so many tokens: the next may have as many."""
+        """Note the length of an answer: the next one of the model may be as long."""
         with self._changed:
             self._longest[model] = max(self._longest.get(model, 0), tokens_out)
             self._turned_away = False
 
     def _answer_of(self, model: str, most_tokens: int) -> int:
-        """The expected maximum of tokens in an answer: a model may ignore its limit."""
+        """The expected maximum of tokens in an answer. A model may ignore its limit."""
         return max(self._max_answer or OUTPUT_ESTIMATE, self._longest.get(model, 0), most_tokens)
 
     def hold(self, seconds: float) -> None:
-        """Send no request for `seconds` from now: the endpoint has turned one away."""
+        """Send no request for `seconds`, because the endpoint has rejected one (429)."""
         with self._changed:
             self._not_before = max(self._not_before, self._clock() + seconds)
             self._turned_away = self._turned_away or seconds > 0
             self._changed.notify_all()
 
     def admit_request(self, model: str, request: Request) -> AbstractContextManager[Permit]:
-        """Wait for a free place and for the end of a pause, reserve, and let the request go."""
+        """Wait for a free place and the end of a pause, and reserve what the request may use."""
         return self.admit(model, request.characters, request.wanted, most_tokens=request.max_tokens or 0)
 
     @contextmanager
@@ -359,10 +336,9 @@ class SharedLimiter:
         origin: str = "",
         most_tokens: int = 0,
     ) -> Iterator[Permit]:
-        """`admit_request`, for a request of which is known how long it is, what it is for, and how long its answer may
-        be.
+        """`admit_request` for a request of so many `characters`, for the cell `origin`.
 
-        Raises `ConnectionError` if the request is no longer needed.
+        Raises `ConnectionError` if it is not `wanted` any more.
         """
         while not self._jobs.acquire(timeout=SLICE):
             self._go_on(wanted)
@@ -384,7 +360,7 @@ class SharedLimiter:
             raise TurnedAwayError(reason) if self._turned_away else ConnectionError(reason)
 
     def _pause(self, wanted: Callable[[], bool]) -> None:
-        """Wait until the pause ends; it may grow meanwhile."""
+        """Wait until the pause ends, which other threads may extend."""
         with self._changed:
             while (left := self._not_before - self._clock()) > 0:
                 self._changed.wait(min(left, SLICE))
@@ -393,18 +369,18 @@ class SharedLimiter:
     def _reserve(
         self, model: str, characters: int, origin: str, most_tokens: int, wanted: Callable[[], bool]
     ) -> _Reservation:
-        """Reserve at once what fits; wait for requests in flight if it may fit when they have ended."""
+        """Reserve the estimate if it fits the budget, or wait for the requests in flight if it may fit then."""
         tokens_in = characters // CHARACTERS_PER_TOKEN
 
         def estimate() -> tuple[float, float]:
-            """What is known of the model's answers may grow while a request waits."""
+            """Tokens and cost. They may grow while the request waits, after a longer answer of the model."""
             tokens_out = self._answer_of(model, most_tokens)
             return float(tokens_in + tokens_out), self.cost(model, tokens_in, tokens_out)
 
         with self._changed:
             while (limit := self._in_the_way(*estimate())) is not None:
                 if not self._flying or limit == "calls":
-                    self.exhausted.set()
+                    self._exhausted = True
                     budget = getattr(self.limits, limit)
                     reason = f"{getattr(self.spent, limit):g} are spent or reserved."
                     what = f"The budget of {budget:g} {_UNITS[limit]} allows no further request"
@@ -419,13 +395,13 @@ class SharedLimiter:
         return _Reservation(self, model, number, tokens, cost)
 
     def _in_the_way(self, tokens: float, cost: float) -> str | None:
-        """Which limit one more request would exceed."""
+        """The limit that one more request would exceed; None if it fits."""
         amounts = {"calls": self._calls + 1, "tokens": self._tokens + tokens, "cost": self._cost + cost}
         limits = {name: limit for name in amounts if (limit := getattr(self.limits, name)) is not None}
         return next((name for name, limit in limits.items() if amounts[name] > limit), None)
 
     def _settle(self, reservation: _Reservation) -> None:
-        """Put right what was reserved."""
+        """Replace what was reserved by what was used."""
         with self._changed:
             self._flying -= 1
             self._tokens += reservation.tokens - reservation.reserved_tokens
@@ -437,7 +413,7 @@ class SharedLimiter:
 
 
 class CellLimiter:
-    """A shared limiter for one cell: the ledger says for what a request was sent."""
+    """A shared limiter for one cell, whose label the ledger records."""
 
     def __init__(self, limiter: SharedLimiter, origin: str) -> None:
         self._limiter, self._origin = limiter, origin

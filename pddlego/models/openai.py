@@ -52,8 +52,7 @@ if TYPE_CHECKING:
 
 
 _MAX_WAIT = 120.0
-"""Longest wait, in seconds, that a Retry-After may ask for; a longer one ends the call."""
-
+"""Maximum of seconds that a Retry-After may ask for; a longer wait ends the call."""
 
 _TOO_MUCH = re.compile(r"context[_ ]?(length|window|size)|too many tokens|prompt is too long", re.IGNORECASE)
 
@@ -68,31 +67,31 @@ def _is_passing(error: BaseException) -> bool:
         return error.status_code in (408, 429) or error.status_code >= 500
     if _is_too_long(error):
         return False
-    return isinstance(error, openai.APIConnectionError)  # holds time-outs too
+    return isinstance(error, openai.APIConnectionError)  # also time-outs
 
 
 def _is_too_much(error: BaseException) -> bool:
-    """Whether the endpoint says that the request is longer than its model reads."""
+    """Whether the error says that the request is longer than the context of the model."""
     text = f"{getattr(error, 'code', '')} {getattr(error, 'message', error)} {error_of(getattr(error, 'body', None))}"
     return getattr(error, "status_code", None) == 413 or bool(_TOO_MUCH.search(text))
 
 
 def _is_too_long(error: BaseException) -> bool:
     """Whether the endpoint sent more than `MAX_REPLY`."""
-    return isinstance(error.__cause__, TooLongError)
+    return isinstance(error.__cause__, _TooLongError)
 
 
 def _wait_before_next(state: tenacity.RetryCallState) -> float:
-    """Seconds until the next try: what the endpoint asks for, else 1, 2, 4 … 60, with a little chance in it."""
+    """Seconds until the next attempt: as the endpoint asks, or else 1, 2, 4 … 60, with random variation."""
     error = state.outcome.exception() if state.outcome else None
-    asked = _retry_after(error) if error is not None else None
-    if asked is not None:
-        return min(asked, _MAX_WAIT)
+    seconds = _retry_after(error) if error is not None else None
+    if seconds is not None:
+        return min(seconds, _MAX_WAIT)
     return min(60.0, 2.0 ** (state.attempt_number - 1)) * random.uniform(0.75, 1.25)
 
 
 def _retry_after(error: BaseException) -> float | None:
-    """Seconds that the endpoint asks to wait, from `Retry-After` as a number or a date; None if that says nothing."""
+    """Seconds from the header `Retry-After`, a number or a date; None if it is missing or invalid."""
     from email.utils import parsedate_to_datetime
 
     response = getattr(error, "response", None)
@@ -110,7 +109,7 @@ def _retry_after(error: BaseException) -> float | None:
 
 
 def explain(error: openai.OpenAIError) -> tuple[str, str]:
-    """Why a call failed and what to do, in words."""
+    """The reason of an error, and what to do about it."""
     import openai
 
     if isinstance(error, openai.APITimeoutError):
@@ -146,14 +145,14 @@ _ADVICE = {
     403: "The key may not use this model: choose another, or ask for access.",
     429: "Wait, or raise your limits at the provider.",
 }
-"""What to do about an error, by its status."""
+"""What to do about an error with this status."""
 
 _SAME_AGAIN = "The same request will not pass later: check your account, the name of the model and the options."
-"""What to do about an error of an endpoint that understands the request."""
+"""What to do about an error that the endpoint itself reported."""
 
 
 def _reason(error: openai.OpenAIError) -> str:
-    """What the endpoint said, as a sentence."""
+    """The error message of the endpoint, as a sentence."""
     response = getattr(error, "response", None)
     text = error_of(getattr(error, "body", None)) or (response.text if response is not None else "") or str(error)
     where = response.headers.get("location") if response is not None else None
@@ -161,12 +160,12 @@ def _reason(error: openai.OpenAIError) -> str:
     return f"{text[:300].rstrip(' .')}." if text else "It gave no reason."
 
 
-CLOSING = 5.0
-"""Seconds for which is waited until a request that was given up is closed. It takes none, unless the system hangs."""
+_CLOSING = 5.0
+"""Maximum of seconds to wait until an abandoned request is closed."""
 
 
-class _Line:
-    """A client with the stream that its requests go over. One that was given up sends nothing any more."""
+class _Client:
+    """A client with the network stream of its requests. After `give_up`, it sends nothing any more."""
 
     def __init__(self, options: Mapping[str, Any]) -> None:
         import openai
@@ -181,7 +180,7 @@ class _Line:
         self._given_up = threading.Event()
 
     def give_up(self) -> None:
-        """Close the connection, even during a read; one that is still connecting is never used."""
+        """Close the connection, even during a read. A connection that is still being made is never used."""
         self._given_up.set()
         if self.stream is not None:
             with contextlib.suppress(OSError, AttributeError):
@@ -190,7 +189,7 @@ class _Line:
             self.client.close()
 
     def _watch(self, request: httpx2.Request) -> None:
-        """Learn which stream requests go over when it is opened; one that is kept open stays the same."""
+        """Remember the network stream when it is opened. Later requests use the same one while it is open."""
 
         def trace(event: str, info: Mapping[str, Any]) -> None:
             if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
@@ -201,8 +200,8 @@ class _Line:
         request.extensions["trace"] = trace
 
 
-class Connection:
-    """A connection to an endpoint, for one request at a time. After a request that was given up there is a new one."""
+class _Connection:
+    """A connection to an endpoint, for one request at a time. It is replaced after an abandoned request."""
 
     def __init__(self, api_key: str, address: str | None, query: Mapping[str, str], timeout: float) -> None:
         self._options: dict[str, Any] = {
@@ -212,20 +211,20 @@ class Connection:
             "timeout": timeout,
             "max_retries": 0,
         }
-        self._line: _Line | None = None
+        self._line: _Client | None = None
 
     @property
     def client(self) -> openai.OpenAI:
-        """The client, whose connection is kept for the next request."""
+        """The client, which keeps its connection open for the next request."""
         if self._line is None:
-            self._line = _Line(self._options)
+            self._line = _Client(self._options)
         return self._line.client
 
     def within(self, seconds: float, call: Callable[[], Any], wanted: Callable[[], bool]) -> Any:
-        """The result of `call`, which uses the client, or a time-out: its own one begins anew with every byte.
+        """The result of `call`, which uses the client and takes at most so many `seconds` in all.
 
-        A call that takes longer, or is not `wanted` any more, is closed before this returns. Raises
-        `KeyboardInterrupt` when it is not wanted.
+        The time-out of the client itself begins anew with every byte. Raises `openai.APITimeoutError` at the end of
+        the time, and `KeyboardInterrupt` if the result is not `wanted` any more; then the connection is closed.
         """
         import openai
 
@@ -259,28 +258,27 @@ class Connection:
         return result
 
     def _give_up(self, thread: threading.Thread) -> None:
-        """Close what the thread waits for. A connection that is still being made sends nothing later."""
+        """Close the connection that the thread waits for."""
         line, self._line = self._line, None
         if line is not None:
             line.give_up()
             if line.stream is not None:
-                thread.join(CLOSING)
+                thread.join(_CLOSING)
 
 
 MAX_REPLY = 16 * 2**20
-"""Bytes of a reply. The longest useful one has some hundred thousand; without a limit memory would be the limit."""
+"""Maximum bytes of a reply. Useful replies have some hundred thousand."""
+
+_MAX_LINE = 2**20
+"""Maximum bytes of one line of a stream, which usually has a few words."""
 
 
-MAX_LINE = 2**20
-"""Bytes of one line of a stream: a few words, as a rule."""
-
-
-class TooLongError(httpx2.ReadError):
-    """A reply is longer than `MAX_REPLY`, or a line of it than `MAX_LINE`, or its length is unknown."""
+class _TooLongError(httpx2.ReadError):
+    """A reply that exceeds `MAX_REPLY`, or has a line that exceeds `_MAX_LINE`, or has an unknown encoding."""
 
 
 class _Bounded(httpx2.SyncByteStream):
-    """A stream whose bytes are counted as they are sent and, if they are packed, as what they become."""
+    """A stream with limits on its bytes, which are counted after unpacking."""
 
     def __init__(self, stream: httpx2.SyncByteStream, packed: bool, in_lines: bool) -> None:
         self._stream = stream
@@ -292,7 +290,7 @@ class _Bounded(httpx2.SyncByteStream):
         for part in self._stream:
             self._left -= self._length(part)
             if self._left < 0:
-                raise TooLongError(f"The reply is longer than {MAX_REPLY // 2**20} MiB")
+                raise _TooLongError(f"The reply is longer than {MAX_REPLY // 2**20} MiB")
             if self._in_lines:
                 self._count_lines(part)
             yield part
@@ -300,8 +298,8 @@ class _Bounded(httpx2.SyncByteStream):
     def _count_lines(self, part: bytes) -> None:
         last = part.rfind(b"\n")
         self._line = self._line + len(part) if last < 0 else len(part) - last - 1
-        if max(self._line, *(len(line) for line in part.split(b"\n"))) > MAX_LINE:
-            raise TooLongError(f"A line of the stream is longer than {MAX_LINE // 2**20} MiB")
+        if max(self._line, *(len(line) for line in part.split(b"\n"))) > _MAX_LINE:
+            raise _TooLongError(f"A line of the stream is longer than {_MAX_LINE // 2**20} MiB")
 
     def close(self) -> None:
         self._stream.close()
@@ -311,34 +309,34 @@ class _Bounded(httpx2.SyncByteStream):
             return len(part)
         try:
             return len(self._unpacker.decompress(part))
-        except zlib.error:  # reading the reply reports it
+        except zlib.error:  # reported when the reply is read
             return len(part)
 
 
 def bound(response: httpx2.Response) -> None:
-    """A response hook for an `httpx2` client: reading more than the limit raises `TooLongError`."""
+    """A response hook of an `httpx2` client that limits the length of replies."""
     packing = response.headers.get("content-encoding", "identity").strip().lower()
     if packing not in ("identity", "gzip", "deflate"):
-        raise TooLongError(f"The reply has the unexpected encoding {packing[:20]}")
+        raise _TooLongError(f"The reply has the unexpected encoding {packing[:20]}")
     if isinstance(response.stream, httpx2.SyncByteStream):
         in_lines = "event-stream" in response.headers.get("content-type", "")
         response.stream = _Bounded(response.stream, packing != "identity", in_lines)
 
 
-class Telling:
-    """Tells the words of a stream as they come, and no secret that the endpoint may echo."""
+class _StreamReporter:
+    """Reports the parts of a streamed answer as they are received, without secrets that the endpoint may echo."""
 
     def __init__(self, report: Callable[[Delta], None], secrets: Collection[str]) -> None:
         self._report, self._secrets = report, secrets
-        self._told = [0, 0]
+        self._reported = [0, 0]
 
-    def of(self, stream: Stream, everything: bool = False) -> None:
-        """Tell what is new."""
+    def report_new(self, stream: Stream, everything: bool = False) -> None:
+        """Report new text and reasoning. A possible beginning of a secret waits until `everything` is reported."""
         new = []
         for number, text in enumerate((stream.text, stream.reasoning)):
-            end = len(text) if everything else len(text) - self._held_back(text)
-            new.append(masked(text[self._told[number] : end], self._secrets) if end > self._told[number] else "")
-            self._told[number] = max(end, self._told[number])
+            begin, end = self._reported[number], len(text) if everything else len(text) - self._held_back(text)
+            new.append(masked(text[begin:end], self._secrets) if end > begin else "")
+            self._reported[number] = max(begin, end)
         if any(new):
             self._report(Delta(*new))
 
@@ -356,17 +354,19 @@ def masked(text: str, secrets: Collection[str]) -> str:
 
 
 _LONGEST_FINISH = 40
-"""Characters of an endpoint's reason to stop."""
+"""Maximum characters of an endpoint's reason to stop."""
 
 
 class OpenAIModel:
     """A language model behind an OpenAI-compatible endpoint.
 
-    What is worth another try (timeouts, lost connections, streams that break off, 429, 5xx) is tried `attempts` times
-    with growing waits; a Retry-After is honoured. Fields that the endpoint rejects are left out from then on
-    (`Dialect`) and reported. The key is kept in this object and in no text. Every request, including
-    retries, passes the `limiter` before it is sent.
+    Requests that may succeed later (time-outs, lost connections, incomplete streams, 429, 5xx) are sent up to
+    `attempts` times, with growing waits or as Retry-After says. Fields that the endpoint rejects are left out from then
+    on (`Dialect`) and reported. The key is never part of a text. Every request, including retries, passes the `limiter`
+    before it is sent.
     """
+
+    is_remote = True
 
     def __init__(
         self,
@@ -383,7 +383,7 @@ class OpenAIModel:
         api_key = (api_key or "").strip()
         check_key(name, api_key, base_url)
         check_url(base_url)
-        self._name = name
+        self.name = name
         self._base_url = base_url
         self._secrets = secrets_of(api_key, base_url)
         if any(secret in name for secret in self._secrets):
@@ -395,20 +395,14 @@ class OpenAIModel:
         self._limiter: RequestLimiter = limiter or SharedLimiter(1)
         self._sleep = sleep
         address, query = split_query(base_url)
-        self._connection = Connection(api_key, address, query, timeout)
-
-    is_remote = True
-
-    @property
-    def name(self) -> str:
-        return self._name
+        self._connection = _Connection(api_key, address, query, timeout)
 
     @property
     def description(self) -> Mapping[str, Any]:
-        return {"model": self._name, "base_url": without_credentials(self._base_url), **self._sampling.named()}
+        return {"model": self.name, "base_url": without_credentials(self._base_url), **self._sampling.named()}
 
     def complete(self, request: Request) -> Completion:
-        """Ask the endpoint. Raises `ModelError`, one readable line without secrets, when it does not answer."""
+        """Ask the endpoint. Raises `ModelError`, without secrets, if it does not answer."""
         import openai
 
         started = time.perf_counter()
@@ -428,7 +422,7 @@ class OpenAIModel:
                 raise
             raise self._too_late(failures, sent[0], isinstance(error, TurnedAwayError)) from None
         except ReportedError as error:
-            raise ModelError(f"{self._name} gave no answer", f"{self._clean(str(error))}.", _SAME_AGAIN) from None
+            raise ModelError(f"{self.name} gave no answer", f"{self._clean(str(error))}.", _SAME_AGAIN) from None
         except NoReplyError as error:
             raise self._no_answer(self._clean(str(error))) from None
         except (ValueError, RecursionError) as error:  # a reply that claims to be JSON and is not
@@ -436,14 +430,14 @@ class OpenAIModel:
         if reply.fills_context(request.max_tokens or self._sampling.max_tokens):
             counts = f"the prompt takes {reply.usage.came} tokens and leaves {reply.usage.went} for the answer"
             what, advice = (
-                f"{self._name} gave an empty answer",
+                f"{self.name} gave an empty answer",
                 "Give the model a larger context, or play a smaller game.",
             )
             raise ModelError(what, f"Its context is full: {counts}.", advice)
         return self._completion(request, reply, time.perf_counter() - started, sent[0], not_taken)
 
     def listed(self) -> tuple[str, ...]:
-        """The names of the models that the endpoint lists; empty if it has no such list."""
+        """The names of the endpoint's models; empty if it does not list them."""
         import openai
 
         try:
@@ -454,21 +448,22 @@ class OpenAIModel:
             return ()
 
     def _too_late(self, failures: Sequence[openai.OpenAIError], sent: int, turned_away: bool = False) -> ModelError:
-        """The error at the end of the episode's time. If the endpoint was failing, it is the endpoint's."""
+        """The error at the end of the episode's time: that of the last failed attempt, if there was one."""
         if failures:
             return self._failure(failures[-1], sent)
         if turned_away:
             reason = "The endpoint turned other requests away (429) until the episode's time was up."
-            return ModelError(f"{self._name} was not asked", reason, "Wait, or raise your limits at the provider.")
+            return ModelError(f"{self.name} was not asked", reason, "Wait, or raise your limits at the provider.")
         if not sent:
-            return NoTimeLeftError(f"{self._name} was not asked", "The time was up before there was a place for it.")
-        return NoTimeLeftError(f"{self._name} did not answer", "The episode's time was up.", "Raise --max-seconds.")
+            return NoTimeLeftError(f"{self.name} was not asked", "The time was up before there was a place for it.")
+        return NoTimeLeftError(f"{self.name} did not answer", "The episode's time was up.", "Raise --max-seconds.")
 
     def _send(self, request: Request, deadline: float, sent: list[int]) -> tuple[Reply, tuple[str, ...]]:
-        """One try, counted in `sent` and ended at the `deadline`; and what of the request the endpoint does not take.
+        """Send the request until the endpoint accepts its fields, counting in `sent`, until the `deadline`.
 
-        What the endpoint refuses is left out, and the request sent again. Where it does not say what it refuses that is
-        a guess, and stays one until a request succeeds.
+        A field that an error names is left out, and the request is sent again. If an error names no field, fields are
+        left out in turn, and the endpoint's dialect changes only when a request succeeds. Returns the reply and the
+        names of changed options that the endpoint rejects.
         """
         import openai
 
@@ -478,17 +473,17 @@ class OpenAIModel:
         while True:
             arguments = dialect.arguments(self._sampling, request)
             try:
-                with self._limiter.admit_request(self._name, _within(request, deadline)) as permit:
+                with self._limiter.admit_request(self.name, _within(request, deadline)) as permit:
                     sent[0] += 1
                     seconds = min(self._timeout, deadline - time.perf_counter())
                     reply = self._permitted(permit, seconds, arguments, request)
-                    if keep and unsaid is not None:  # what was guessed has helped
+                    if keep and unsaid is not None:  # the guess was right
                         self._learned.dialect = dialect
                     return reply, dialect.not_taken(request, arguments)
             except openai.APIConnectionError as error:
                 if not isinstance(error.__cause__, BrokenOffError):
                     raise
-                # Some say with a stream what others say with a status.
+                # Some endpoints report in a stream what others report with a status.
                 fields = {name: value for name, value in arguments.items() if not name.startswith("stream")}
                 dialect, what = dialect.learned(error.__cause__, fields)
                 if not what:
@@ -525,22 +520,22 @@ class OpenAIModel:
         return RetryNotice(f"{status}the endpoint {what}", min(sent[0], self._attempts), self._attempts, 0.0)
 
     def _exchange(self, arguments: Mapping[str, Any], request: Request, stream: Stream) -> Reply:
-        """Send the request and read the reply, as it comes where the endpoint streams: into `stream`."""
+        """Send the request and read the reply, a streamed one into `stream` as it is received."""
         import openai
 
         messages: Any = [{"role": message.role, "content": message.content} for message in request.messages]
         create = self._connection.client.chat.completions.with_streaming_response.create
         try:
-            with create(model=self._name, messages=messages, extra_body=dict(arguments)) as response:
+            with create(model=self.name, messages=messages, extra_body=dict(arguments)) as response:
                 if "event-stream" not in response.headers.get("content-type", ""):
                     return read_reply(json.loads(response.read()))
-                telling = Telling(request.report, self._secrets)
+                reporter = _StreamReporter(request.report, self._secrets)
                 for line in lines_of(response.iter_bytes()):
                     if stream.take(line):
-                        telling.of(stream)
+                        reporter.report_new(stream)
                     if stream.ended:
                         break
-                telling.of(stream, everything=True)
+                reporter.report_new(stream, everything=True)
                 if stream.reply().finish is None:
                     raise BrokenOffError("The stream ended in the middle of an answer")
                 return stream.reply()
@@ -555,20 +550,17 @@ class OpenAIModel:
             raise openai.APIConnectionError(request=nowhere) from error
 
     def _permitted(self, permit: Permit, seconds: float, arguments: Mapping[str, Any], request: Request) -> Reply:
-        """One request with its permit, which learns what it used, or that it was turned away."""
+        """Send one request, and tell its permit what was used, or that the endpoint rejected it."""
         import openai
 
         stream = Stream()
         exchange = partial(self._exchange, arguments, request, stream)
         try:
             reply: Reply = self._connection.within(seconds, exchange, lambda: permit.wanted and request.wanted())
-        except openai.APIStatusError as error:
-            pause = _retry_after(error)
-            permit.refused(min(_MAX_WAIT, 1.0 if pause is None else pause) if error.status_code == 429 else 0.0)
-            if stream.reply().characters:
-                permit.used(*stream.reply().tokens(request), whole=False)
-            raise
-        except BaseException:
+        except BaseException as error:
+            if isinstance(error, openai.APIStatusError):
+                pause = _retry_after(error)
+                permit.refused(min(_MAX_WAIT, 1.0 if pause is None else pause) if error.status_code == 429 else 0.0)
             if stream.reply().characters:
                 permit.used(*stream.reply().tokens(request), whole=False)
             raise
@@ -576,14 +568,14 @@ class OpenAIModel:
         return reply
 
     def _retrying(self, request: Request, failures: list[openai.OpenAIError]) -> tenacity.Retrying:
-        """Make the retry policy. It appends each failure but the last to `failures`."""
+        """The retry policy. It appends each failure but the last to `failures`, and reports it."""
         import tenacity
 
         stop: Any = tenacity.stop_after_attempt(self._attempts)
         if request.seconds is not None:
             stop |= tenacity.stop_before_delay(request.seconds)
 
-        def tell(state: tenacity.RetryCallState) -> None:
+        def report(state: tenacity.RetryCallState) -> None:
             error = state.outcome.exception() if state.outcome else None
             if isinstance(error, openai.OpenAIError):
                 failures.append(error)
@@ -596,13 +588,13 @@ class OpenAIModel:
             retry=tenacity.retry_if_exception(_is_passing),
             wait=_wait_before_next,
             stop=stop,
-            before_sleep=tell,
+            before_sleep=report,
             sleep=self._sleep or partial(self._pause, request.wanted),
             reraise=True,
         )
 
     def _pause(self, wanted: Callable[[], bool], seconds: float) -> None:
-        """Wait before the next try. Raises `KeyboardInterrupt` when the answer is no longer needed."""
+        """Wait before the next attempt. Raises `KeyboardInterrupt` if the answer is no longer needed."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
             if not wanted():
@@ -610,7 +602,7 @@ class OpenAIModel:
             self._limiter.sleep(min(left, SLICE))
 
     def _brief(self, error: openai.OpenAIError) -> str:
-        """What went wrong, in a few words."""
+        """The status and the reason of an error, on one line."""
         import openai
 
         status = f"{error.status_code}: " if isinstance(error, openai.APIStatusError) else ""
@@ -636,7 +628,7 @@ class OpenAIModel:
         )
 
     def _no_answer(self, reason: str) -> ModelError:
-        return ModelError(f"{self._name} gave no answer", f"{reason}.", "Is --base-url an OpenAI-compatible endpoint?")
+        return ModelError(f"{self.name} gave no answer", f"{reason}.", "Is --base-url an OpenAI-compatible endpoint?")
 
     def _failure(self, error: openai.OpenAIError, tries: int) -> ModelError:
         import openai
@@ -649,32 +641,32 @@ class OpenAIModel:
                 "Most servers have their API under /v1: does --base-url end with it? Or check the name of the model."
             )
         if isinstance(error, openai.APIStatusError):
-            what = f"{where} answered {error.status_code} to {self._name}{after}"
+            what = f"{where} answered {error.status_code} to {self.name}{after}"
         else:
-            what = f"{where} did not answer to {self._name}{after}"
+            what = f"{where} did not answer to {self.name}{after}"
         return ModelError(self._clean(what), self._clean(reason), advice)
 
     def _clean(self, text: str) -> str:
-        """The text on one line, without the key."""
+        """The text on one line, without secrets."""
         text = re.sub(r"\bsk-[\w*-]{6,}", "sk-***", masked(text, self._secrets))
         return " ".join(re.sub(r"(?i)\b(bearer|basic) [^\s'\"]+", r"\1 ***", text).split())[:300]
 
 
 def _within(request: Request, deadline: float) -> Request:
-    """The request, wanted until the deadline and no longer."""
+    """The request with the deadline as its limit of time."""
     left = None if request.seconds is None else deadline - time.perf_counter()
     return replace(request, seconds=left, wanted=lambda: request.wanted() and time.perf_counter() < deadline)
 
 
 def _named(what: str) -> str:
-    """What is left out, in words: a form of answers, or a field."""
+    """The words for what is left out: a response format, or a field."""
     if what == EVERYTHING:
         return what
     return f"a {what} for answers" if what in (STRICT, SCHEMA, OBJECT) else f"'{what}'"
 
 
 def _is_refusal(error: openai.APIStatusError) -> bool:
-    """Whether an endpoint may mean by a status that it does not take something: by 5xx only where it says what."""
+    """Whether an error may mean that a field is rejected; an error 5xx only if it is about the response format."""
     if error.status_code in (400, 422):
         return True
     return error.status_code in (500, 501) and bool(re.search(r"response_format|json_(object|schema)", str(error)))

@@ -14,10 +14,10 @@ from pddlego.util import resources
 
 
 class Prompts:
-    """The templates in `prompts/`, strict about undefined names. `folder` holds the parts that belong to one game.
+    """The templates in `prompts/`. An undefined name in a template is an error.
 
-    A file `NAME.txt` or `NAME.j2` in that folder replaces the shared `NAME.j2`; one that ends in `.txt` is not a
-    template, and is sent unchanged. Templates run in Jinja's sandbox, and include files of `prompts/` only.
+    A file `NAME.txt` or `NAME.j2` in `folder`, which belongs to one game, replaces the shared `NAME.j2`. A `.txt` file
+    is not a template and is sent unchanged. Templates run in Jinja's sandbox and can include files of `prompts/` only.
     """
 
     def __init__(self, folder: str) -> None:
@@ -32,7 +32,7 @@ class Prompts:
         )
 
     def render(self, name: str, **values: Any) -> str:
-        """The text of a prompt. Raises `SettingError`, with the file and the line, if it is missing or wrong."""
+        """The text of a prompt. Raises `SettingError`, with the file and the line, if it cannot be rendered."""
         file = self._file(name)
         if file.endswith(".txt"):
             return resources.read("prompts", file).strip()
@@ -44,7 +44,7 @@ class Prompts:
             raise SettingError(f"The prompt {file} cannot be rendered", reason, "Fix the template.") from error
 
     def _file(self, name: str) -> str:
-        """The file of a prompt, looked for once: a conversation renders the same ones again and again."""
+        """The file of a prompt, cached because a conversation renders the same prompts many times."""
         if name not in self._files:
             own = (f"{self.folder}/{name}.txt", f"{self.folder}/{name}.j2")
             self._files[name] = next((file for file in own if resources.has("prompts", file)), f"{name}.j2")

@@ -1,4 +1,4 @@
-"""What endpoints reply, whole or in pieces: the texts, the reasoning and the tokens, wherever each of them puts it."""
+"""Reads the replies of endpoints, whole or streamed: text, reasoning and tokens, which endpoints put in many places."""
 
 from __future__ import annotations
 
@@ -17,16 +17,15 @@ CHARACTERS_PER_TOKEN = 3
 _REASONING = ("reasoning_content", "reasoning")
 """Fields with the reasoning: DeepSeek, llama.cpp and older vLLM use another name than OpenRouter and newer vLLM."""
 
-
 _NO_ROOM = 8
-"""Tokens of an empty answer below which the context was full; more of them were reasoning that is not shown."""
+"""An empty answer with fewer tokens means that the context was full; more tokens were hidden reasoning."""
 
 
 @dataclass(frozen=True)
 class TokenCounts:
-    """Tokens as an endpoint counted them: in, out (reasoning included), in from its cache, and out for reasoning.
+    """The endpoint's counts of tokens: in, out (with reasoning), in from its cache, and out for reasoning.
 
-    None where it did not count.
+    None for what it did not count.
     """
 
     came: int | None = None
@@ -41,7 +40,7 @@ class TokenCounts:
 
 @dataclass(frozen=True)
 class Reply:
-    """An answer as it came. `finish` is None where a stream ended without a word of why."""
+    """An answer as received. `finish` is None if a stream ended without a reason."""
 
     text: str = ""
     reasoning: str = ""
@@ -54,28 +53,27 @@ class Reply:
         return len(self.text) + len(self.reasoning)
 
     def fills_context(self, max_tokens: int | None) -> bool:
-        """Whether the prompt left no room for an answer: it was cut off at its beginning, and not by `max_tokens`."""
+        """Whether the prompt left no room for an answer: it ended at its beginning, but not because of `max_tokens`."""
         tokens = self.usage.went
         if self.finish != "length" or self.text.strip() or self.reasoning.strip() or tokens is None:
             return False
         return tokens < _NO_ROOM and (max_tokens is None or tokens < max_tokens)
 
     def tokens(self, request: Request) -> tuple[int, int, int]:
-        """Tokens in, out, cached: the endpoint's figures.
+        """Tokens in, out and cached, as the endpoint counted them.
 
-        One that is absent, or lower than a tenth of what was really sent or received (characters / 3), is replaced by
-        that.
+        A count that is missing, or below a tenth of the estimate (characters / 3), is replaced by the estimate.
         """
         usage = self.usage
         return _plausible(usage.came, request.characters), _plausible(usage.went, self.characters), usage.cached
 
 
 class NoReplyError(ValueError):
-    """What came is not a chat completion; the message says what it is."""
+    """A reply that is not a chat completion; the message says what it is."""
 
 
 class ReportedError(NoReplyError):
-    """The body of a reply with status 200 reports an error: its `status`, if it names one, and its `body`."""
+    """An error that the body of a reply with status 200 reports, with its `status`, if it names one, and `body`."""
 
     def __init__(self, body: Any) -> None:
         words = error_of(body)
@@ -85,7 +83,7 @@ class ReportedError(NoReplyError):
 
 
 def reported(body: Any) -> ReportedError | None:
-    """The error that a whole reply, or a piece of one, reports (OpenRouter: in the choice); or None."""
+    """The error that a reply or a chunk of one reports (OpenRouter: in the choice); None if it reports none."""
     holder = body[0] if isinstance(body, list) and body else body
     if not isinstance(holder, dict):
         return ReportedError(body) if error_of(body) else None
@@ -102,7 +100,7 @@ _BROKEN = re.compile(r"overloaded|unavailable|server.?error|internal|time.?out|b
 
 
 def _status_of(error: Any) -> int | None:
-    """The status that an error names, as a number or in the words of its kind; None if it names none."""
+    """The status that an error names, as a number or by the name of its kind; None if it names none."""
     values = [error.get(name) for name in ("code", "status", "type")] if isinstance(error, dict) else []
     numbers = [int(text) for text in map(str, values) if re.fullmatch(r"[45]\d\d", text)]
     if numbers:
@@ -127,7 +125,7 @@ def read_reply(body: Any) -> Reply:
 
 
 def error_of(body: Any) -> str:
-    """What an endpoint says in a body of any form (an object, a list of one, nested) is wrong; empty for nothing."""
+    """The error message in a body of any form (an object, a list with one, nested); empty if it has no message."""
     while isinstance(body, (dict, list)):
         if isinstance(body, list):
             body = body[0] if body else ""
@@ -137,7 +135,7 @@ def error_of(body: Any) -> str:
 
 
 def usage_of(body: Any) -> TokenCounts:
-    """The tokens of a reply. What is in the total, and neither in nor out (xAI, Gemini), was reasoning: it is paid."""
+    """The tokens of a reply. Tokens that only the total includes (xAI, Gemini) are reasoning, which is paid for."""
     usage = body.get("usage") if isinstance(body, dict) else None
     if not isinstance(usage, dict):
         return TokenCounts()
@@ -155,11 +153,11 @@ def usage_of(body: Any) -> TokenCounts:
 
 
 class BrokenOffError(NoReplyError):
-    """A stream ended in the middle of an answer: another try may bring a whole one."""
+    """A stream that ended in the middle of an answer. A retry may succeed."""
 
 
 def _broken_off(error: ReportedError) -> NoReplyError:
-    """What an error in a stream is: another try may help unless its status says otherwise."""
+    """The exception for an error in a stream: a retry makes sense unless the error names a status."""
     if error.status is not None:
         return error
     words = error_of(error.body)
@@ -168,7 +166,7 @@ def _broken_off(error: ReportedError) -> NoReplyError:
 
 @dataclass
 class Stream:
-    """The pieces of a reply as they come. Lines are those of server-sent events; other lines are ignored."""
+    """The streamed part of a reply, from lines of server-sent events. Other lines are ignored."""
 
     text: str = ""
     reasoning: str = ""
@@ -178,7 +176,7 @@ class Stream:
     _arguments: str = ""
 
     def take(self, line: str) -> bool:
-        """Take in a line. Whether it brought words.
+        """Add a line, and return whether it extended the answer.
 
         Raises `ReportedError` for an error that names its status, and `BrokenOffError` for any other.
         """
@@ -202,7 +200,7 @@ class Stream:
         return self._chunk(chunk)
 
     def reply(self) -> Reply:
-        """What came. A stream that ended without a reason, and without the word that it ends, broke off."""
+        """The reply so far. A stream that has ended has a reason, or the line `[DONE]` after some text."""
         finish = self.finish or ("stop" if self.ended and (self.text or self._arguments) else None)
         return Reply(self.text or self._arguments, self.reasoning, finish, self.usage)
 
@@ -225,7 +223,7 @@ class Stream:
 
 
 def lines_of(parts: Iterable[bytes]) -> Iterator[str]:
-    """Lines of a stream of events, which end with LF, CR or both and with nothing else that a text may hold."""
+    """The lines of a stream of events, which end with LF, CR or both, and with no other line separator."""
     decoder, rest = codecs.getincrementaldecoder("utf-8")(errors="replace"), ""
     for part in parts:
         rest += decoder.decode(part)
@@ -251,7 +249,7 @@ def _choice(body: Any) -> Mapping[str, Any]:
 
 
 def _said(message: Mapping[str, Any]) -> str:
-    """What a message says: its content, else the arguments of a tool that it calls, or why it refuses."""
+    """The text of a message: its content, or else the arguments of a called tool, or the reason of a refusal."""
     for text in (_content(message.get("content")), _called(message), _text(message.get("refusal"))):
         if text.strip():
             return text
@@ -259,14 +257,14 @@ def _said(message: Mapping[str, Any]) -> str:
 
 
 def _content(content: Any) -> str:
-    """A content may be a text, or a list of parts with a text each."""
+    """The text of a content, which is a text, or a list of parts with a text each."""
     if isinstance(content, list):
         return "".join(_text(part.get("text")) for part in content if isinstance(part, dict))
     return _text(content)
 
 
 def _called(message: Mapping[str, Any]) -> str:
-    """The arguments of the first tool that is called."""
+    """The arguments of the first called tool."""
     calls = message.get("tool_calls")
     first = calls[0] if isinstance(calls, list) and calls and isinstance(calls[0], dict) else {}
     function = first.get("function")
@@ -283,7 +281,7 @@ def _text(value: Any) -> str:
 
 
 def _count(values: Any, name: str) -> int | None:
-    """A number of tokens, if the endpoint gave one."""
+    """A number of tokens; None for anything else."""
     value = values.get(name) if isinstance(values, dict) else None
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**9 else None
 

@@ -1,4 +1,4 @@
-"""Recorded answers: of a journal, and of conversations that others recorded."""
+"""Models that give recorded answers: of a journal, or of conversations that other projects recorded."""
 
 from __future__ import annotations
 
@@ -20,47 +20,43 @@ from pddlego.util.text import count
 
 @dataclass(frozen=True)
 class RecordedCall:
-    """One question with its answer, as a journal holds it."""
+    """One question with its answer, from a journal."""
 
     purpose: str
     messages: tuple[Message, ...]
     completion: Completion
 
 
+@dataclass
 class TranscriptModel:
-    """Answers from recorded calls, in their order."""
+    """Gives the answers of recorded calls, in their order."""
 
-    def __init__(self, calls: Sequence[RecordedCall], source: str, name: str = "transcript") -> None:
-        self._name = name
-        self._calls = tuple(calls)
-        self._next = 0
-        self._source = source
-
-    @property
-    def name(self) -> str:
-        return self._name
+    calls: Sequence[RecordedCall]
+    source: str
+    name: str = "transcript"
+    _used: int = field(default=0)
 
     @property
     def description(self) -> Mapping[str, Any]:
-        return {"source": self._source, "calls": len(self._calls)}
+        return {"source": self.source, "calls": len(self.calls)}
 
     def complete(self, request: Request) -> Completion:
-        """The recorded answer. Raises `ModelError` with the first difference if the question is another one."""
-        if self._next >= len(self._calls):
+        """The next answer. Raises `ModelError`, with the first difference, if the question is not the recorded one."""
+        if self._used >= len(self.calls):
             raise RecordEndedError(
                 "The transcript is at its end",
-                f"{self._source} holds {len(self._calls)} answers, and one more was asked for ({request.purpose}).",
+                f"{self.source} holds {len(self.calls)} answers, and one more was asked for ({request.purpose}).",
                 "Play with the settings and the seed of the recorded run.",
             )
-        call = self._calls[self._next]
+        call = self.calls[self._used]
         difference = _difference(call, request)
         if difference:
             raise ModelError(
-                f"Request {self._next + 1} differs from the transcript",
+                f"Request {self._used + 1} differs from the transcript",
                 difference,
                 "Play with the settings, prompts and seed of the recorded run.",
             )
-        self._next += 1
+        self._used += 1
         return call.completion
 
 
@@ -87,17 +83,17 @@ def _lines(message: Message) -> list[str]:
 
 
 _GZIP = b"\x1f\x8b"
-FORM = "It takes rows of 'pddlego export', or JSON lines with model, domain, seed, variant, turns (docs/programs.md)."
+_FORM = "It takes rows of 'pddlego export', or JSON lines with model, domain, seed, variant, turns (docs/programs.md)."
 DIFFERS = "recorded for another prompt"
 
-_UNASKED = frozenset({"debug"})
-"""Parts that change no question, and so have no variant of their own."""
+_SAME_QUESTIONS = frozenset({"debug"})
+"""Parts of a mode that change no question, so that conversations have no variant without them."""
 
 _OPTION = re.compile(r",(model|variant|domain)=([^,]*)\Z")
 
 
 class Turn(BaseModel):
-    """One question with its answer. `purpose` may be missing."""
+    """One question with its answer."""
 
     answer: str
     prompt: str = ""
@@ -105,7 +101,7 @@ class Turn(BaseModel):
 
 
 class Conversation(BaseModel):
-    """One recorded conversation: with which `model`, about which `domain` and `seed`, in which `variant`."""
+    """One recorded conversation: with a `model`, about a `domain` and `seed`, in a `variant` of a mode."""
 
     model: str
     domain: str
@@ -115,8 +111,8 @@ class Conversation(BaseModel):
     id: str = ""
 
 
-class ChatRow(BaseModel):
-    """A row of `pddlego export --format chat`: an answer of an episode."""
+class _ChatRow(BaseModel):
+    """One answer of an episode, as `pddlego export --format chat` writes it."""
 
     messages: tuple[Message, ...]
     game: str
@@ -130,10 +126,10 @@ class ChatRow(BaseModel):
 
 @dataclass(frozen=True)
 class TranscriptName:
-    """Which conversation to play: as the `model`'s name says, else as what is played.
+    """The conversation to play: as the name of the model says, or else as the cell that is played says.
 
-    `domains` are the names under which it may have been recorded, `parts` what the mode leaves out; `variants` are
-    names that the variant may have besides.
+    `domains` are possible names of the domain, `parts` the parts that the mode leaves out, and `variants` further
+    possible names of the variant.
     """
 
     place: str
@@ -156,7 +152,7 @@ def parse_place(text: str) -> TranscriptName:
 
 
 def is_conversations(path: Path) -> bool:
-    """Whether a file holds conversations, and no journal: journals name the type of each event."""
+    """Whether a file holds conversations, and not a journal, which names the type of each event."""
     try:
         with path.open("rb") as file:
             packed = file.read(2) == _GZIP
@@ -168,15 +164,15 @@ def is_conversations(path: Path) -> bool:
 
 
 def read_conversations(path: Path) -> tuple[Conversation, ...]:
-    """Every conversation of a file, compressed or not. Raises `UsageError`."""
+    """The conversations in a file, which may be compressed. Raises `UsageError`."""
     try:
         return _read(str(path.resolve()), path.stat().st_mtime_ns)
     except OSError as error:
         raise UsageError(f"{path} cannot be read", f"{error.strerror or error}.", "Check the name.") from error
 
 
-def _take(row: ChatRow, conversations: list[Conversation]) -> None:
-    """Add a row to the conversation of its episode, which is the last one or begins with it."""
+def _take(row: _ChatRow, conversations: list[Conversation]) -> None:
+    """Add a row to the last conversation, or begin a new one with it if it is of another episode."""
     *prompts, answer = row.messages
     turn = Turn(answer=answer.content, prompt=prompts[-1].content if prompts else "", purpose=row.purpose)
     name = f"{row.game}/{row.mode}/{row.seed}/{row.repeat}"
@@ -197,28 +193,27 @@ def _read(place: str, changed: int) -> tuple[Conversation, ...]:
     try:
         text = (gzip.decompress(data) if data.startswith(_GZIP) else data).decode("utf-8")
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
-        raise UsageError(f"{place} holds no conversations", f"{error}.", FORM) from error
+        raise UsageError(f"{place} holds no conversations", f"{error}.", _FORM) from error
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
         try:
             if line.startswith('{"prompt_id"'):
-                _take(ChatRow.model_validate_json(line), conversations)
+                _take(_ChatRow.model_validate_json(line), conversations)
             else:
                 conversations.append(Conversation.model_validate_json(line))
         except ValidationError as error:
             first = error.errors()[0]
             reason = f"Line {number}: {'.'.join(map(str, first['loc']))} {first['msg']}."
-            raise UsageError(f"{place} holds no conversations", reason, FORM) from error
+            raise UsageError(f"{place} holds no conversations", reason, _FORM) from error
     return tuple(conversations)
 
 
 def choose(conversations: Sequence[Conversation], wanted: TranscriptName) -> Conversation:
-    """The conversation about a domain and seed, in the variant that fits best. Raises `UsageError` without one.
+    """The conversation about a domain and seed, in the variant that fits best. Raises `UsageError` if none fits.
 
-    Of several models one must be named. Of several repetitions without a seed the one whose number the seed is, from 0,
-    is played. A variant that leaves a part out is called `MODEL no-PART`; a
-    part that changes no question (as debugging does) has no variant of its own.
+    If the file has several models, one must be named. If conversations have no seeds, the seed is the index of one.
+    A variant that leaves a part out is called `MODEL no-PART`.
     """
     domains = {conversation.domain for conversation in conversations}
     known = domains & set(wanted.domains)
@@ -252,20 +247,20 @@ def choose(conversations: Sequence[Conversation], wanted: TranscriptName) -> Con
 
 
 def _variants(model: str, parts: Sequence[str]) -> list[str]:
-    """The names that a variant may have: with each part that is left out, or with those that change a question."""
-    asked = [part for part in parts if part not in _UNASKED]
-    names = [" ".join((model, *(f"no-{part}" for part in some))) for some in (parts, asked)]
-    return [*names, *([] if asked else [""])]
+    """Possible names of a variant: with all parts that are left out, or only with those that change a question."""
+    changing = [part for part in parts if part not in _SAME_QUESTIONS]
+    names = [" ".join((model, *(f"no-{part}" for part in some))) for some in (parts, changing)]
+    return [*names, *([] if changing else [""])]
 
 
 @dataclass
 class ConversationModel:
-    """Gives the answers of a conversation, in their order."""
+    """Gives the answers of a conversation, in their order. Prompts may differ from the recorded ones."""
 
     conversation: Conversation
     source: str
     name: str
-    _given: int = field(default=0)
+    _used: int = field(default=0)
 
     @property
     def description(self) -> Mapping[str, Any]:
@@ -276,15 +271,15 @@ class ConversationModel:
         """The next answer. Raises `ModelError` if it does not exist, or if it answers another kind of question."""
         turns = self.conversation.turns
         where = f"{self.source} ({self.conversation.id or self.conversation.domain})"
-        if self._given >= len(turns):
+        if self._used >= len(turns):
             reason = f"{where} holds {count(len(turns), 'answer')}, and one more was asked for ({request.purpose})."
             raise RecordEndedError("The conversation is at its end", reason, "Play with the tasks that it was about.")
-        turn = turns[self._given]
+        turn = turns[self._used]
         if turn.purpose and turn.purpose != request.purpose:
             reason = f"{where}: recorded for '{turn.purpose}', and asked for '{request.purpose}'."
             raise ModelError(
-                f"Answer {self._given + 1} is to another question", reason, "Play the mode of the recording."
+                f"Answer {self._used + 1} is to another question", reason, "Play the mode of the recording."
             )
-        self._given += 1
+        self._used += 1
         same = not turn.prompt or turn.prompt.strip() == request.messages[-1].content.strip()
         return Completion(turn.answer, note="" if same else DIFFERS)

@@ -16,12 +16,14 @@ from tests.scale import PATIENCE
 
 _PROGRAM = """
 import os, re, signal, sys, threading, time
+from dataclasses import replace
 from pddlego.cli.evaluating import farewell, run_evaluation
 from pddlego.cli.exits import handle_sigterm
 from pddlego.display.console import Console
 from pddlego.evaluation.assemble import evaluating
 from pddlego.evaluation.config import resolve
-from pddlego.evaluation.setup import make_setup, run_path
+from pddlego.evaluation.setup import SettingUse, make_setup, run_path
+from pddlego.methods.registry import method
 
 def loops():
     while True:
@@ -42,18 +44,24 @@ def waits_in_a_thread_that_is_joined_at_the_end():
     thread.start()
     thread.join()
 
-def begin(cell, tools):
-    if cell.seed < 2:
-        yield from setup.played_in(cell).method.run(cell, setup.played_in(cell).setting, options, tools)
-        return
-    os.write(1, b"it blocks\\n")
-    globals()[sys.argv[1]]()
+class Blocking(SettingUse):
+    @property
+    def method(self):
+        return self
+
+    def run(self, cell, setting, options, tools):
+        if cell.seed < 2:
+            yield from method("textgames").run(cell, setting, options, tools)
+            return
+        os.write(1, b"it blocks\\n")
+        globals()[sys.argv[1]]()
 
 handle_sigterm()
 setup = make_setup(resolve({"games": ("coin",), "seeds": "0-3", "workers": 1, "run": "r"}, {}))
-options = setup.played_in(setup.cells()[0]).options
+played = {key: Blocking(use.method_name, use.options, use.setting) for key, use in setup.played.items()}
+setup = replace(setup, played=played)
 console = Console()
-with evaluating(setup, run_path(setup), begin=begin) as running:
+with evaluating(setup, run_path(setup)) as running:
     run_evaluation(console, running)
 console.print("the table")
 sys.exit(farewell(console, running))

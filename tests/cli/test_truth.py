@@ -177,8 +177,9 @@ def test_what_was_not_played_on_is_no_loss(tmp_path: Path, model_server: ModelSe
     """The budget ends the evaluation: the episodes without a result are counted apart."""
     lost_runs(tmp_path, "reader+noise:1,kinds=refusal")
     model_server.replies = [answer("nonsense")]
-    options = ("--with", "m", "--base-url", model_server.url, "--max-calls", "1", "--workers", "1")
-    done = run("counterfactual", "lost", *options, cwd=tmp_path, OPENAI_API_KEY="k")
+    options = ("--with", "m", "--max-calls", "1", "--workers", "1")
+    endpoint = {"OPENAI_BASE_URL": model_server.url, "OPENAI_API_KEY": "k"}
+    done = run("counterfactual", "lost", *options, cwd=tmp_path, **endpoint)
     assert done.returncode == 3, done.stderr
     table = done.stdout.partition("Lost episodes that are won")[2]
     row = next(line.split() for line in table.splitlines() if line.startswith("coin"))

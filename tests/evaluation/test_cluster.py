@@ -15,10 +15,10 @@ import pytest
 import pddlego
 from pddlego.episode.events import Outcome
 from pddlego.errors import BudgetSpentError
-from pddlego.evaluation.cluster import ActorGauge, ActorLimiter, Permits
+from pddlego.evaluation.cluster import ActorLimiter, Permits, load_of
 from pddlego.evaluation.table import result_table
 from pddlego.models import Message, Request
-from pddlego.models.limiter import SharedLimiter, Spending
+from pddlego.models.limiter import Load, SharedLimiter, Spending
 from pddlego.pddl import Domain, Problem
 from tests.methods.textgames.situations import situation_with
 from tests.model_server import ModelServer, answer
@@ -52,16 +52,15 @@ def test_the_actor_keeps_the_budget_for_workers_elsewhere() -> None:
 
 
 def test_what_was_spent_is_known_when_the_actor_is_gone() -> None:
-    answers = [(Spending(3, 40, 0), 2, True)]
+    answers = [Load(Spending(3, 40, 0), 2, True)]
 
-    def call(name: str) -> tuple[Spending, int, bool]:
+    def call(name: str) -> Load:
         if not answers:
             raise ConnectionError("the evaluation is over")
         return answers.pop()
 
-    gauge = ActorGauge(call, has_prices=False)
-    assert gauge.spent == Spending(3, 40, 0)
-    assert (gauge.spent, gauge.in_flight, gauge.is_exhausted()) == (Spending(3, 40, 0), 2, True)
+    load = load_of(call)
+    assert load() == load() == Load(Spending(3, 40, 0), 2, True)
 
 
 def test_a_worker_that_is_gone_gives_its_place_back() -> None:

@@ -12,10 +12,11 @@ import pytest
 from pddlego.episode.events import Ended, Event, Outcome, Usage
 from pddlego.episode.trace import Trace
 from pddlego.errors import EngineError
-from pddlego.evaluation.progress import Standing, waiting_line
-from pddlego.evaluation.runner import Begun, Happened, Runner, Stop, Stopping, WorkerDone
+from pddlego.evaluation.progress import EvaluationState, waiting_line
+from pddlego.evaluation.runner import Begun, Executor, Happened, Runner, Stop, Stopping, WorkerDone
 from pddlego.methods.registry import make_codec
 from pddlego.methods.textgames.events import Observed
+from pddlego.models.limiter import Load
 from pddlego.runs.cells import Cell
 from pddlego.runs.store import Store, read_results
 from pddlego.runs.summary import Measures
@@ -178,7 +179,8 @@ def test_nothing_begins_when_the_budget_is_spent(store: Store) -> None:
             exhausted.set()
         return episode(cell)
 
-    evaluation = Runner(CELLS, store, executor(player), workers=1, is_exhausted=exhausted.is_set)
+    budgeted = Executor(player, lambda: None, lambda: Load(exhausted=exhausted.is_set()))
+    evaluation = Runner(CELLS, store, budgeted, workers=1)
     assert len([item for item in evaluation.run() if isinstance(item, WorkerDone)]) == 3
     assert evaluation.stopped is Stop.BUDGET
 
@@ -195,14 +197,14 @@ def test_a_disk_that_takes_nothing_stops_the_evaluation(store: Store) -> None:
 def test_an_interrupt_is_acknowledged_with_what_it_waits_for(store: Store) -> None:
     begun, go = threading.Semaphore(0), threading.Event()
     evaluation = Runner(CELLS, store, executor(_waiting(begun, go)), workers=2)
-    standing = Standing(CELLS)
+    state = EvaluationState(CELLS)
     text: list[str] = []
     for told in evaluation.run():
-        standing.take(told)
-        if isinstance(told, Begun) and len(standing.in_flight) == 2:
+        state.update(told)
+        if isinstance(told, Begun) and len(state.in_flight) == 2:
             evaluation.drain()
         elif isinstance(told, Stopping):
-            text.append(waiting_line(told, standing))
+            text.append(waiting_line(told, state))
             (evaluation.abort if not told.broken_off else go.set)()
     assert text[0].startswith("Interrupted: waiting for 2 episodes, coin edit reader seed 0 (begins)")
     assert text[0].endswith("Press Ctrl-C again to stop them now.")

@@ -147,16 +147,16 @@ class Correction:
     restart: Restart
 
 
-def correction(played: RecordedGame, setting: GameSetting) -> Correction | None:
-    """The correction of a recorded episode in `setting`, as it was loaded; None if no error was found.
+def correction(played: RecordedGame) -> Correction | None:
+    """The correction of a recorded episode; None if no error was found.
 
     Raises `UsageError` if the built-in reader cannot read the game.
     """
-    error = first_error(check_recorded(played.trace, setting, TextGameOptions()))
+    error = first_error(check_recorded(played.trace, played.loaded, TextGameOptions()))
     if error is None:
         return None
     moment = moment_at(played, error.step)
-    symmetric = {name for name, rule in setting.claims.items() if rule.symmetric}
+    symmetric = {name for name, rule in played.loaded.claims.items() if rule.symmetric}
     if not error.checked.rejected:
         return Correction(error, replace(moment, corrected=corrected(moment.before, error, symmetric)))
     problem = corrected(moment.latest, error, symmetric)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import product
 
 from pddlego.episode.approval import Approver
-from pddlego.episode.events import Event, Limits, Started
+from pddlego.episode.events import Event, Started
 from pddlego.episode.loop import Retry
 from pddlego.errors import UsageError
 from pddlego.methods.base import Tools, check_seed, parse_variant
@@ -159,51 +159,34 @@ def make_reference(setting: GameSetting, seed: int) -> Reference | GameFacts:
     return Reference(setting)
 
 
-def play(
-    cell: Cell,
-    setting: GameSetting,
-    options: TextGameOptions,
-    tools: Tools,
-    game: Game | None = None,
-    restart: Restart | None = None,
-) -> Timed:
-    """Every event of the episode, in the setting's game or in `game`, from its beginning or from `restart`.
-
-    Raises `PddlegoError` if the game cannot be made.
-    """
+def play(cell: Cell, setting: GameSetting, options: TextGameOptions, tools: Tools) -> Timed:
+    """Every event of the episode. Raises `PddlegoError` if the game cannot be made."""
     recorded = tools.recorded
-    domain = (tools.carried or None) if recorded is None else first_domain(recorded)
-    episode = episode_of(cell, setting, options, tools.limits, retries=tools.retries, domain=domain)
     return episode_events(
-        episode,
-        game or make_game(setting, cell.seed, options.java),
+        _episode_of(cell, setting, options, tools),
+        make_game(setting, cell.seed, options.java),
         tools.model,
         tools.planner,
         approver=tools.approver,
-        restart=restart if recorded is None else _restart_of(recorded),
+        restart=tools.restart if recorded is None else _restart_of(recorded),
         person=tools.person if recorded is None else _typed(recorded),
     )
 
 
-def episode_of(
-    cell: Cell,
-    setting: GameSetting,
-    options: TextGameOptions,
-    limits: Limits,
-    *,
-    retries: int,
-    domain: str | None,
-) -> Episode:
-    """Assemble the episode of a cell, in the setting as its variant plays it. Play, eval, replay and resume use this.
+def _episode_of(cell: Cell, setting: GameSetting, options: TextGameOptions, tools: Tools) -> Episode:
+    """The episode of a cell, in the setting as its variant plays it.
 
-    Where the model writes the domain, `domain` is the one to begin with; if None, the one that the options name.
+    Where the model writes the domain, the episode begins with the recorded one, the carried one, or the one that the
+    options name.
     """
+    limits = tools.limits
+    domain = (tools.carried or None) if tools.recorded is None else first_domain(tools.recorded)
     return Episode(
         setting_for(setting, parse_variant(cell.mode, MODES), domain),
         cell.seed,
         cell.mode,
         replace(limits, steps=setting.max_steps if limits.steps is None else limits.steps),
-        retries,
+        tools.retries,
         replan_every_step=options.replan == "every-step",
         whole_memory=options.history == "all",
         rewinds=options.rewind,

@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from examples.forgetful import Forgetful
-from pddlego.cli.resume import recorded_game
 from pddlego.episode import events as ev
 from pddlego.episode.events import Event, Limits, Outcome
 from pddlego.errors import JournalError, UsageError
-from pddlego.evaluation.replay import load_recorded, replay
+from pddlego.evaluation.replay import Recorded, load_recorded, replay
 from pddlego.methods.base import Tools
 from pddlego.methods.registry import method
 from pddlego.methods.textgames.events import Observed, Planned, Resumed
@@ -26,6 +25,7 @@ from pddlego.methods.textgames.resume import (
     known_at,
     moment_at,
     read_correction,
+    recorded_game,
     with_correction,
 )
 from pddlego.methods.textgames.settings import GameSetting
@@ -47,16 +47,21 @@ def failed(tmp_path_factory: pytest.TempPathFactory, coin: GameSetting, planner:
     events = episode_events(episode, make_game(coin, 4), Forgetful("kitchen", "west"), planner)
     recorded = kept(tmp_path_factory.mktemp("runs"), coin, 4, "edit", events, retries=1)
     assert ended(recorded.trace.events).outcome is Outcome.NO_PLAN
-    return recorded_game(recorded)
+    return game_of(recorded)
+
+
+def game_of(recorded: Recorded) -> RecordedGame:
+    return recorded_game(recorded.path, recorded.trace, recorded.played.setting)
 
 
 def resumed(played: RecordedGame, restart: Restart, planner: ProcessPlanner) -> list[Event]:
-    game = make_game(played.episode.setting, played.episode.seed)
-    return list(episode_events(played.episode, game, ReaderModel(), planner, restart=restart))
+    game = make_game(played.setting, played.seed)
+    episode = Episode(played.setting, played.seed, played.started.mode, played.started.limits)
+    return list(episode_events(episode, game, ReaderModel(), planner, restart=restart))
 
 
 def first_recorded() -> RecordedGame:
-    return recorded_game(load_recorded(find_journal(RECORDED / RUNS[0])))
+    return game_of(load_recorded(find_journal(RECORDED / RUNS[0])))
 
 
 def test_one_corrected_fact_brings_a_failed_episode_to_success(
@@ -90,7 +95,7 @@ def test_a_resumed_episode_can_be_replayed_and_resumed(
     events = resumed(failed, restart, planner)
     recorded = kept(tmp_path, coin, 4, "edit", events, retries=1)
     assert replay(recorded, planner).difference is None
-    again = recorded_game(recorded)
+    again = game_of(recorded)
     later = moment_at(again, 15)
     assert len(later.commands) == 15
     events = resumed(again, with_correction(later, None), planner)
@@ -145,7 +150,7 @@ def test_a_recorded_problem_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     changed = journal.read_text().replace('"text":"(define', '"text":"(defined \\u001b[31m')
     journal.write_text(changed)
     with pytest.raises(JournalError, match="is damaged"):
-        moment_at(recorded_game(load_recorded(journal)), 3)
+        moment_at(game_of(load_recorded(journal)), 3)
 
 
 def test_a_game_that_was_over_does_not_go_on() -> None:
@@ -193,7 +198,7 @@ def test_the_steps_before_a_resumption_are_in_the_other_journal(
 ) -> None:
     recorded = first_recorded()
     restart = with_correction(moment_at(recorded, 7), None)
-    again = recorded_game(kept(tmp_path, coin, 12, "edit", resumed(recorded, restart, planner)))
+    again = game_of(kept(tmp_path, coin, 12, "edit", resumed(recorded, restart, planner)))
     with pytest.raises(UsageError, match="Step 6 was only repeated here"):
         moment_at(again, 6)
     assert len(moment_at(again, 7).commands) == 7
@@ -226,7 +231,7 @@ def recorded_in(mode: str, root: Path, coin: GameSetting, planner: ProcessPlanne
     tools = Tools(ReaderModel(), planner, Limits(None), carried=carried)
     cell = Cell("coin", mode, "reader", 4)
     events = method("textgames").run(cell, coin, TextGameOptions.model_validate({}), tools)
-    return recorded_game(kept(root, coin, 4, mode, events))
+    return game_of(kept(root, coin, 4, mode, events))
 
 
 @pytest.mark.parametrize("mode", ["edit-no-domain", "gen-no-domain-no-prompts"])
@@ -239,7 +244,7 @@ def test_a_variant_with_another_domain_is_resumed_with_that_domain(
     extended = str(first.latest).replace("(:init", "(:init (connected kitchen corridor south)")
     corrected = read_correction(played, first, extended.replace("kitchen - location", "kitchen corridor - location"))
     assert corrected.faults == ()
-    assert "visited" in str(played.episode.setting.start.ladder[0].goal)
+    assert "visited" in str(played.setting.start.ladder[0].goal)
     item = str(first.latest).replace("(:init", "(:init (have coin)")
     assert any("have" in fault for fault in read_correction(played, first, item).faults)
     events = resumed(played, with_correction(first, corrected.problem), planner)
