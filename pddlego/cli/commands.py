@@ -46,7 +46,7 @@ COMMANDS: Mapping[str, str] = {
 }
 """Each command: the module of that name holds it as `command`, a function, or a `Typer` of several."""
 
-_SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 120}
+SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 120}
 
 _TRACEBACK = "PDDLEGO_TRACEBACK"
 """The environment variable that shows the traceback of a bug."""
@@ -107,7 +107,7 @@ def loaded(name: str) -> Any:
     command = import_module(f"pddlego.cli.{name}").command
     if not isinstance(command, typer.Typer):
         alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-        alone.command(name, cls=_GroupedCommand, context_settings=_SETTINGS)(command)
+        alone.command(name, cls=_GroupedCommand, context_settings=SETTINGS)(command)
         command = alone
     return typer.main.get_command(command)
 
@@ -119,7 +119,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    context_settings=_SETTINGS,
+    context_settings=SETTINGS,
 )
 
 
