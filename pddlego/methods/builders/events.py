@@ -88,7 +88,7 @@ class BuildConcluded(BuilderEvent):
         return Description("", line, (line,))
 
 
-EVENTS = (Reviewed, PlanTried, BuildConcluded)
+EVENTS = tuple(BuilderEvent.__subclasses__())
 
 _CRITERIA = ("read", "valid", "solvable", "plan_valid", "equivalent")
 

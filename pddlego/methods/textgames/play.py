@@ -40,7 +40,7 @@ def make_method(mode: str, setting: GameSetting, seed: int, person: Person | Non
 
     Raises `UsageError` for an unknown mode and `SettingError` for a prompt that cannot be rendered.
     """
-    method = _method(mode, setting, seed, person)
+    method = _formalizer(mode, setting, seed, person)
     again = Feedback("trial", "trial", ("trial",))
     looked = (Exchange(None, "trial"), Exchange("trial", "trial"))
     seen = Observations(looked, looked, ("trial",))
@@ -50,7 +50,7 @@ def make_method(mode: str, setting: GameSetting, seed: int, person: Person | Non
     return method
 
 
-def _method(name: str, setting: GameSetting, seed: int, person: Person | None) -> Formalizer:
+def _formalizer(name: str, setting: GameSetting, seed: int, person: Person | None) -> Formalizer:
     asking, variant = setting.asking, parse_variant(name, MODES)
     prompts, protocol = Prompts(asking.prompts), asking.protocol
     without = (*variant.without, *protocol.without)
