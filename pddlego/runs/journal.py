@@ -227,8 +227,14 @@ class Timed:
 
 
 def _generator(events: Iterable[Event]) -> Generator[Event, None, None]:
-    """The events as a generator, into which an error can be thrown."""
-    return events if isinstance(events, Generator) else (event for event in events)
+    """A generator of the events, into which an error can be thrown. What is not iterable fails in its first step."""
+    if isinstance(events, Generator):
+        return events
+
+    def events_in_order() -> Generator[Event, None, None]:
+        yield from events
+
+    return events_in_order()
 
 
 def follow(events: Iterable[Event], listeners: Iterable[Listener]) -> Ended:
