@@ -1,7 +1,7 @@
 """The tool server for agents: the functions of `pddlego.tools` over standard input and output (MCP).
 
 Each call runs in a process of its own with limits of time and memory, which is killed when the call is cancelled and
-when the client goes. Nothing reads or writes files: every argument is the text of a file.
+when the client disconnects. Nothing reads or writes files: every argument is the text of a file.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ from pddlego.util.children import for_children, kill_group
 from pddlego.util.text import writable
 
 MAX_TEXT = 1_000_000
-"""Characters of an argument."""
+"""The maximum length of an argument."""
 
 _AT_ONCE = 2
-"""Calls that run at the same time; others wait."""
+"""The maximum number of simultaneous calls; others wait."""
 
 _IDS = (str, int)
-"""Types of the id of a request. The SDK takes a request with another one for a notification, and does not answer."""
+"""The types of the id of a request. The SDK treats a request with any other id as a notification, without an answer."""
 
 _LONGEST_FAULT = 300
-"""Characters of what is said of a line that cannot be read."""
+"""The maximum length of a message about a line that cannot be read."""
 
 _GRACE = 5.0
-"""Seconds that a call may take longer than its planner, to start and to end."""
+"""The seconds that a call may take in addition to its planner, to start and to end."""
 
 _INSTRUCTIONS = """Tools for planning with PDDL. Write a domain and a problem, check them, correct what check reports, \
 solve them, and answer with the plan. All arguments are texts of PDDL files, not paths. Time, chance, and numbers \
@@ -152,7 +152,6 @@ class Calls:
 
 
 def make_server(calls: Calls) -> MCPServer:
-    """The server with its tools."""
     server = MCPServer(
         "pddlego", title="PDDL tools", version=__version__, instructions=_INSTRUCTIONS, log_level="CRITICAL"
     )
@@ -206,10 +205,10 @@ def make_server(calls: Calls) -> MCPServer:
 
 
 class _Lines:
-    """Lines of standard input that the SDK can read. It drops all others, and their senders would wait for ever.
+    """The lines of standard input that the SDK can read. Senders of other lines, which it drops, would wait for ever.
 
-    Lone surrogates are replaced, and control characters are taken as they are. Whatever is still not a message is
-    answered with an error.
+    Lone surrogates are replaced, and control characters are accepted. Lines that are still not messages are answered
+    with an error.
     """
 
     def __init__(self) -> None:
@@ -248,7 +247,7 @@ async def _run(server: MCPServer) -> None:
 
 
 def serve(seconds: float, memory: int) -> NoReturn:
-    """Serve until standard input closes. Each call has so many seconds and MiB."""
+    """Serve until standard input closes. Each call is limited to `seconds`, and to `memory` in MiB."""
     os.environ["PYDANTIC_ERRORS_INCLUDE_URL"] = "0"
     calls = Calls(seconds, memory)
     server = make_server(calls)

@@ -1,7 +1,7 @@
 """One call of a function of `pddlego.tools` in a process of its own: a question on standard input, an answer on output.
 
 The question is `{"function": …, "arguments": {…}}`, the answer `{"result": …}` or `{"error": …}`, both as JSON.
-A result says in `left_out` what of it would be too long for the context of an agent, and how to get that.
+`left_out` in a result names the parts that are too long for the context of an agent, and a way to get them.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
 }
 
 MOST = 100_000
-"""Characters of the lists of an answer."""
+"""The maximum size of all lists of an answer together, in characters."""
 
 LONGEST = 2_000
-"""Characters of a text in an answer, besides a file that was repaired."""
+"""The maximum length of a text in an answer, except a repaired file."""
 
 LONGEST_FILE = 2_000_000
-"""Characters of a file that was repaired: twice as many as an argument may have."""
+"""The maximum length of a repaired file: twice that of an argument."""
 
 _HOW_TO_GET = {
     "check": "Correct these and check again.",
@@ -43,11 +43,11 @@ _HOW_TO_GET = {
     "compare": "'pddlego compare' prints all differences.",
     "simulate": "Pass only the first steps of the plan: the facts of its last state are included, as far as they fit.",
 }
-"""How to get what was left out of the answer of a function."""
+"""The way to get the parts that are left out of the answer of a function."""
 
 
 def main() -> None:
-    """Answer. Arguments are the memory limit in MiB, and the parent process, without which this one ends."""
+    """Answer one question. Arguments are the memory limit in MiB and the parent's id, with which this process ends."""
     memory, parent = int(sys.argv[1]), int(sys.argv[2])
     limit_memory(memory)
     threading.Thread(target=die_with, args=(parent,), daemon=True).start()
@@ -76,7 +76,7 @@ def _called(function: str, arguments: dict[str, Any]) -> Any:
 
 
 def bounded(result: Mapping[str, Any], how_to_get: str) -> dict[str, Any]:
-    """A result whose lists share `MOST` characters and keep what comes first, states what comes last."""
+    """The result with lists of `MOST` characters in all, which keep their first items (`states` their last)."""
     lists = [name for name, value in result.items() if isinstance(value, (list, tuple))]
     answer, missing = {name: value if name == "text" else _shortened(value) for name, value in result.items()}, []
     for name in lists:
@@ -94,7 +94,7 @@ def bounded(result: Mapping[str, Any], how_to_get: str) -> dict[str, Any]:
 
 
 def _last_states(states: list[dict[str, Any]], room: int) -> tuple[list[dict[str, Any]], str]:
-    """The last states of a simulation that fit, and what they lack. Facts of states before the last go first."""
+    """The last states of a simulation that fit, and the parts left out: first facts of states before the last."""
     if _size(states) <= room:
         return states, ""
     *before, last = states
@@ -108,7 +108,7 @@ def _last_states(states: list[dict[str, Any]], room: int) -> tuple[list[dict[str
 
 
 def _first(items: Iterable[Any], room: int) -> list[Any]:
-    """The first items that fit into so many characters."""
+    """The first items that fit into `room` characters."""
     kept = []
     for item in items:
         room -= _size(item)
@@ -123,7 +123,7 @@ def _size(value: Any) -> int:
 
 
 def _shortened(value: Any) -> Any:
-    """The value with the beginnings of texts that are too long."""
+    """The value with long texts cut to their beginnings."""
     if isinstance(value, str):
         return value if len(value) <= LONGEST else f"{value[:LONGEST]}…"
     if isinstance(value, dict):

@@ -1,8 +1,8 @@
 """The functions for PDDL files: `check`, `repair`, `solve`, `validate`, `simulate` and `compare`.
 
-Python (`pddlego.check` …), the command line and the MCP server call the same functions. A file is its text, its path,
-or the value that was read from it. A text is a path if it is one word that ends in `.pddl` or `.plan`, or names an
-existing file.
+Python (`pddlego.check` …), the command line and the MCP server call the same functions. A file is given as its text,
+its path, or the value that was read from it. A text is a path if it is one word that ends in `.pddl` or `.plan`, or
+names an existing file.
 """
 
 from __future__ import annotations
@@ -74,12 +74,12 @@ _SYNTAX_ADVICE = {
     "was found": "Begin the file with it.",
     "is not a section": "Remove it, or put it into a section.",
 }
-"""Advice for defects of the syntax by words of their messages."""
+"""Advice for defects of the syntax, by words in their messages."""
 
 _REMEDY = re.compile(
     r"(?:; |[:,] (?=(?:write|give|keep|leave|add|remove|rename|simplify|use|make) ))(?!.*; )(.+)\Z", re.DOTALL
 )
-"""The end of a message that says what to do."""
+"""The advice at the end of a message."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class CheckResult:
-    """What is wrong with the files; `ok` if there are no errors. `cost` is that of a plan without errors."""
+    """The findings in files; `ok` if none of them is an error. `cost` is the cost of a plan without errors."""
 
     ok: bool
     findings: tuple[Finding, ...]
@@ -121,13 +121,12 @@ class CheckedFiles:
 
     @property
     def result(self) -> CheckResult:
-        """The findings and the cost."""
         return CheckResult(_is_sound(self.findings), self.findings, self.cost)
 
 
 @dataclass(frozen=True)
 class RepairResult:
-    """A file as strict PDDL, and every repair that was made. `ok`: it has no errors, as far as `findings` tell."""
+    """A file as strict PDDL, and every repair that was made. `ok`: the `findings` hold no error."""
 
     ok: bool
     text: str
@@ -137,7 +136,7 @@ class RepairResult:
 
 @dataclass(frozen=True)
 class SolveResult:
-    """How planning ended, and the plan if there is one: its actions, its cost, and the engine that found it.
+    """The ending of a planning call, and the plan if there is one: its actions, its cost, and the engine that found it.
 
     `optimal`: no plan has a lower cost (false: this is not known). `note` names the search that would prove it.
     """
@@ -154,10 +153,10 @@ class SolveResult:
 
 @dataclass(frozen=True)
 class ValidationResult:
-    """Whether a plan works, and its cost. If not, what is wrong, and in which step.
+    """Whether a plan works, and its cost; else the fault of the plan and the step that has it.
 
     Steps are counted from 1 in the order of execution; None for the goal, and for a plan that cannot be read. `note`
-    says what was skipped in the plan's text.
+    describes skipped lines of the plan's text.
     """
 
     valid: bool
@@ -183,7 +182,7 @@ class SimulatedState:
 
 @dataclass(frozen=True)
 class SimulationResult:
-    """The states of a plan up to its first action that is not possible, and the actions that are in the last state.
+    """The states of a plan up to its first impossible action, and the actions that are applicable in the last state.
 
     `fault` is empty if all actions are possible, whether they reach the goal or not.
     """
@@ -195,20 +194,20 @@ class SimulationResult:
 
 
 def check(domain: DomainFile, problem: ProblemFile | None = None, plan: PlanFile | None = None) -> CheckResult:
-    """Find the errors and warnings in a domain, a problem of it and a plan for that.
+    """Find the errors and warnings in a domain, a problem of the domain and a plan for the problem.
 
-    The problem is checked as far as errors of the domain allow, and the plan if the problem has none. Raises
+    The problem is checked as far as errors of the domain allow, and the plan if the problem has no errors. Raises
     `UsageError` for a path that cannot be read, and for a plan without a problem.
     """
     return check_files(domain, problem, plan).result
 
 
 def check_files(domain: DomainFile, problem: ProblemFile | None = None, plan: PlanFile | None = None) -> CheckedFiles:
-    """Check files like `check`, and keep what was read from those without errors."""
+    """Check files like `check`, and return the values of the files without errors, too."""
     if plan is not None and problem is None:
         raise UsageError("A plan needs a problem", "A plan is for one problem.", "Name domain and problem.")
     texts = _text(domain), None if problem is None else _text(problem), "" if plan is None else _text(plan)
-    with _shallow():
+    with _limited_depth():
         checked = _checked_texts(texts[0], texts[1])
         if plan is None:
             return checked
@@ -221,17 +220,17 @@ def check_files(domain: DomainFile, problem: ProblemFile | None = None, plan: Pl
 
 
 def repair(text: str | Path, domain: DomainFile | None = None) -> RepairResult:
-    """Repair a domain or a problem that a model wrote, or an answer with both, as far as nothing has to be guessed.
+    """Repair a domain or a problem by a model, or an answer with both, as far as this needs no guess.
 
     A text without errors stays as it is. With the `domain` of a problem, which is not changed, more can be repaired and
-    checked; `repair_files` repairs both.
-    Raises `UsageError` for a path that cannot be read, or a `domain` that is not valid.
+    checked; `repair_files` repairs both. Raises `UsageError` for a path that cannot be read, or a `domain` that is not
+    valid.
     """
     content = _text(text, read_source)
     if domain is not None:
         value = read_domain_file(domain)
         repaired = repair_problem(value.text or value.canonical, content)
-        in_domain = (" is a predicate", " is a type")  # would be declared there, and the domain stays as it is
+        in_domain = (" is a predicate", " is a type")  # declarations in the domain, which stays as it is
         repairs = tuple(repair for repair in repaired.repairs if not repair.what.endswith(in_domain))
         return _repaired_problem(replace(repaired, repairs=repairs), value, content)
     with_domain, with_problem = is_domain(spoken(content)), is_problem(spoken(content))
@@ -250,12 +249,11 @@ def is_problem(text: str) -> bool:
 
 
 def is_domain(text: str) -> bool:
-    """Whether a text holds a domain."""
     return re.search(r"\(\s*define\s*\(\s*domain\b", text, re.IGNORECASE) is not None
 
 
 def repair_files(domain: str | Path, problem: str | Path) -> tuple[RepairResult, RepairResult]:
-    """Repair a domain and a problem that a model wrote together: what belongs into the other file is moved there."""
+    """Repair a domain and a problem that a model wrote together: misplaced parts are moved to the other file."""
     return _repaired_pair(_text(domain, read_source), _text(problem, read_source))
 
 
@@ -296,7 +294,7 @@ def solve(
     seconds: float = 30.0,
     memory: int = 4096,
 ) -> SolveResult:
-    """Find a plan in a process of its own, within so many seconds and MiB of memory.
+    """Find a plan in a process of its own, within `seconds` and with at most `memory` MiB.
 
     `status` is `solved`, `already true` (an empty plan), `unsolvable`, `invalid`, `timeout`, `out of memory` or
     `crashed`. Raises `UsageError` for invalid files and for an unknown planner or search.
@@ -304,17 +302,17 @@ def solve(
     from pddlego.planning.process import make_planner
 
     try:
-        how = Search.parse(search, "auto")
+        parsed_search = Search.parse(search, "auto")
     except ValueError as error:
         raise UsageError(f"The search {search} is not possible", f"{error}.", "Example: gbf(hff).") from error
     value = read_domain_file(domain)
     task = read_problem_file(value, problem)
     with make_planner(planner, seconds, memory) as made:
-        result = made.solve(value, task, how)
-    solved = solve_result(result, how)
+        result = made.solve(value, task, parsed_search)
+    solved = solve_result(result, parsed_search)
     if solved.plan is None or solved.optimal or not counts_cost(task):
         return solved
-    return replace(solved, note=_not_proved(how, planner))
+    return replace(solved, note=_not_proved(parsed_search, planner))
 
 
 def solve_result(result: PlanResult, search: Search | None = None) -> SolveResult:
@@ -338,10 +336,10 @@ def _not_proved(search: Search, planner: str) -> str:
 
 
 def validate(domain: DomainFile, problem: ProblemFile, plan: PlanFile) -> ValidationResult:
-    """Execute a plan, and report what is wrong with it or its cost. A text that cannot be read is not a valid plan.
+    """Execute a plan, and report its fault or its cost. A text that cannot be read is not a valid plan.
 
     Raises `UsageError` for an invalid domain or problem, and for a path that cannot be read; `PddlegoError` if a step
-    has more cases than can be looked at.
+    has more cases than can be evaluated.
     """
     value = read_domain_file(domain)
     task = read_problem_file(value, problem)
@@ -351,7 +349,7 @@ def validate(domain: DomainFile, problem: ProblemFile, plan: PlanFile) -> Valida
         more = f" (and {len(error.faults) - 1} more)" if len(error.faults) > 1 else ""
         message = f"the plan cannot be read: {error.faults[0]}{more}"
         return ValidationResult(False, rule=DefectKind.SYNTAX.id, message=message, advice=_PLAN_ADVICE)
-    with _shallow():
+    with _limited_depth():
         fault = validate_plan(value, task, reading.plan)
     if fault is None:
         return ValidationResult(True, plan_cost(value, task, reading.plan), note=reading.note)
@@ -371,7 +369,7 @@ def validate(domain: DomainFile, problem: ProblemFile, plan: PlanFile) -> Valida
 def simulate(domain: DomainFile, problem: ProblemFile, plan: PlanFile = "") -> SimulationResult:
     """Execute a plan step by step.
 
-    Raises `UsageError` for invalid files, and `PddlegoError` for a state with more cases than can be looked at.
+    Raises `UsageError` for invalid files, and `PddlegoError` for a state with more cases than can be evaluated.
     """
     value = read_domain_file(domain)
     task = read_problem_file(value, problem)
@@ -379,7 +377,7 @@ def simulate(domain: DomainFile, problem: ProblemFile, plan: PlanFile = "") -> S
         steps = _read_plan(value, task, plan).plan
     except PddlSyntaxError as error:
         raise _invalid("plan", plan, error.faults) from error
-    with _shallow():
+    with _limited_depth():
         world = World(value, task)
         simulator = Simulator(world, task.facts)
         states = [_state(simulator, task, 0, "", frozenset())]
@@ -398,7 +396,7 @@ def simulate(domain: DomainFile, problem: ProblemFile, plan: PlanFile = "") -> S
 
 
 def compare(domain: DomainFile, left: ProblemFile | Domain, right: ProblemFile | None = None) -> Comparison:
-    """Whether two problems of a domain say the same; without `right`, whether `domain` and `left` are equal domains.
+    """Whether two problems of a domain are equal; without `right`, whether `domain` and `left` are equal domains.
 
     Raises `UsageError` for invalid files.
     """
@@ -406,13 +404,13 @@ def compare(domain: DomainFile, left: ProblemFile | Domain, right: ProblemFile |
     if right is None or isinstance(left, Domain):
         assert not isinstance(left, Problem)
         return comparing.compare_domains(value, read_domain_file(left))
-    with _shallow():
+    with _limited_depth():
         return comparing.compare_problems(value, read_problem_file(value, left), read_problem_file(value, right))
 
 
 @contextlib.contextmanager
-def _shallow() -> Iterator[None]:
-    """Raise `UsageError` for what is nested deeper than Python's stack."""
+def _limited_depth() -> Iterator[None]:
+    """Raise `UsageError` for files that are nested more deeply than Python's stack allows."""
     try:
         yield
     except RecursionError as error:
@@ -467,14 +465,14 @@ _PLAN_ADVICE = "Write one action a line: (action object …)."
 
 
 def _read_plan(domain: Domain, problem: Problem, file: PlanFile) -> PlanReading:
-    """The plan in a file, and where its steps are in its text. Raises `PddlSyntaxError`."""
+    """The plan in a file, and the positions of its steps. Raises `PddlSyntaxError`."""
     if isinstance(file, Plan):
         return PlanReading(file, tuple((number, 1) for number in range(1, len(file) + 1)))
     return read_plan(_text(file), domain, problem)
 
 
 _MOST_NAMED = 3
-"""Errors of a file that a message lists."""
+"""The maximum number of errors that a message lists."""
 
 
 def _invalid(part: Part, file: object, errors: Sequence[str]) -> UsageError:
@@ -524,20 +522,20 @@ def _checked_texts(domain: str, problem: str | None) -> CheckedFiles:
 
 
 def _readable(text: str) -> Domain | None:
-    """A domain whose text has no errors, though its content may have some; None if it is too large."""
+    """The domain of a text, which may have errors; None with syntax errors or too many types."""
     reading = read_domain(text)
     unreadable = any(defect.blocking for defect in reading.defects) or len(reading.domain.supertypes) > MAX_TYPES
     return None if unreadable else reading.domain
 
 
 _MOST_SOURCE = 1000
-"""Characters of a line that a finding quotes; a longer one is left out."""
+"""The maximum length of a line that a finding quotes."""
 
 
 def _findings(
     part: Part, defects: Iterable[Defect], text: str, place_in: Callable[[Position], Position] = lambda place: place
 ) -> Iterator[Finding]:
-    """Defects as findings that quote a text; `place_in` turns the position of a defect into a position there."""
+    """Defects as findings that quote a text; `place_in` converts the position of a defect for that text."""
     lines = LINE_BREAK.split(text)
     for defect in defects:
         message, advice = _parted(defect)
@@ -560,7 +558,7 @@ def _quoted(lines: Sequence[str], line: int) -> str:
 
 
 def _parted(defect: Defect) -> tuple[str, str]:
-    """A defect's message, and what to do, which most messages end with."""
+    """The message of a defect without the advice at its end, and the advice."""
     remedy = None if defect.message.startswith("unbalanced") else _REMEDY.search(defect.message)
     if remedy is not None:
         return defect.message[: remedy.start()], remedy[1]
@@ -603,7 +601,7 @@ def _rule(fault: PlanFault) -> str:
 
 
 def _fault_text(fault: PlanFault) -> str:
-    """What is wrong with a plan, with the number of the step."""
+    """The text of a fault, with the number of its step."""
     if fault.time is None:
         return fault.what
     return f"step {fault.time + 1}: {fault.what.replace(f' at time {fault.time}', '')}"

@@ -14,7 +14,7 @@ from pddlego.cli import exits
 from pddlego.cli.exits import handle_sigterm
 from pddlego.display.console import Console
 from pddlego.planning import ProcessPlanner
-from pddlego.planning.corpus import RECORDED_VERDICTS, Checked, check_pair, read_pairs
+from pddlego.planning.corpus import RECORDED_VERDICTS, CheckedPair, check_pair, read_pairs
 from pddlego.util.text import clean
 
 command = typer.Typer(
@@ -46,7 +46,7 @@ def check(
     raise typer.Exit(exits.NOT_WON if any(pair.contradiction for pair in checked) else exits.WON)
 
 
-def _show(console: Console, checked: list[Checked]) -> None:
+def _show(console: Console, checked: list[CheckedPair]) -> None:
     total = len(checked)
     planned = [pair for pair in checked if not pair.refused]
     contradictions = [pair for pair in checked if pair.contradiction]

@@ -1,4 +1,4 @@
-"""The problem as a value: parse, print, edit, check, diff. Imports nothing of the rest of the package."""
+"""PDDL domains and problems as values: parse, print, edit, check, diff."""
 
 from pddlego.pddl.check import check
 from pddlego.pddl.conditions import TRUE, And, Atom, Formula, Renaming, TypedName, conjuncts, parse_condition

@@ -51,13 +51,13 @@ _T = TypeVar("_T")
 
 MAX_OBJECTS = 10_000
 _MAX_FACTS = 100_000
-"""Beyond these no problem is looked at: planning would take hours, and no text game is a tenth as large."""
+"""The maximum size of a problem: larger ones would take hours to plan for, and no text game is a tenth as large."""
 
 MAX_DEFECTS = 50
 """The maximum number of errors that are reported, and of warnings."""
 
 MAX_MESSAGE = 500
-"""Characters of a message: names may be as long as an answer."""
+"""The maximum length of a message: a name in it may be as long as an answer."""
 
 
 def check(domain: Domain, problem: Problem | str) -> tuple[Defect, ...]:
@@ -71,19 +71,19 @@ def check(domain: Domain, problem: Problem | str) -> tuple[Defect, ...]:
 
 
 def check_reading(domain: Domain, reading: ProblemReading) -> tuple[Defect, ...]:
-    """Like `check`, for a text that was already read."""
+    """Find the defects of a problem file that was already read, like `check`."""
     return _some_defects(itertools.chain(reading.all_defects(), _problem_defects(domain, reading.problem)))
 
 
 def _some_defects(defects: Iterator[Defect]) -> tuple[Defect, ...]:
-    """At most `MAX_DEFECTS` defects of each kind, with shortened messages."""
+    """At most `MAX_DEFECTS` errors and as many warnings, with shortened messages."""
     shown: list[Defect] = []
-    number = {True: 0, False: 0}
+    counts = {True: 0, False: 0}
     for defect in defects:
-        number[defect.blocking] += 1
-        if number[True] > MAX_DEFECTS:
+        counts[defect.blocking] += 1
+        if counts[True] > MAX_DEFECTS:
             break
-        if number[defect.blocking] > MAX_DEFECTS:
+        if counts[defect.blocking] > MAX_DEFECTS:
             continue
         long = len(defect.message) > MAX_MESSAGE
         shown.append(replace(defect, message=f"{defect.message[:MAX_MESSAGE]} …") if long else defect)
@@ -102,14 +102,14 @@ def _problem_defects(domain: Domain, problem: Problem) -> Iterator[Defect]:
     yield from _ProblemChecker(domain, problem).defects()
 
 
-def _missing(name: str, known: Iterable[str]) -> str:
-    """What to do about a name that is not declared."""
+def _hint(name: str, known: Iterable[str]) -> str:
+    """The advice for an undeclared name."""
     close = nearest(name, known)
     return f"did you mean {close}? Else add it" if close else "add it"
 
 
 class _Checker:
-    """Checks one precondition, effect or rule of a domain, or a problem (see the subclass). `where` says which."""
+    """Checks one precondition, effect or rule of a domain, or a problem (see the subclass). `where` names it."""
 
     def __init__(self, domain: Domain, where: str, names: Iterable[TypedName]) -> None:
         self.domain = domain
@@ -148,7 +148,7 @@ class _Checker:
             yield self.defect(DefectKind.DUPLICATE_PARAMETER, node, message)
 
     def effect(self, effect: Formula, scope: Scope) -> Iterator[Defect]:
-        """The defects of an effect, which must not change what follows by a rule."""
+        """The defects of an effect, which must not change a derived predicate."""
         yield from self.formula(effect, scope)
         costs = [part for part in conjuncts(effect) if isinstance(part, Change)]
         for node, _ in walk(effect):
@@ -167,7 +167,7 @@ class _Checker:
         return Defect(kind, self.where, f"{self.where}: {message}", place=node.place, word=word)
 
     def _change(self, node: Change, scope: Scope) -> Iterator[Defect]:
-        """A change of a number: the cost of an action, or what is not classical planning."""
+        """The defects of a change of a number, which must be an action cost."""
         value = number(node.value.head) if node.value.parts is None else None
         if not is_cost(node) or node.value.head == TOTAL_COST.head:
             what = "numeric fluents are not supported (only action costs are)"
@@ -181,13 +181,13 @@ class _Checker:
                 yield from self.function(node, node.value, scope)
 
     def function(self, node: Change | Compare | Metric, term: Term, scope: Scope) -> Iterator[Defect]:
-        """The defects of a use of a function: `(distance ?a ?b)`."""
+        """The defects of a numeric term such as `(distance ?a ?b)`."""
         function = self.domain.functions_by_name.get(term.head)
         if any(part.parts is not None for part in term.parts or ()):
             message = f"{node}: {term} is not a number or a function of objects; calculated costs are not supported"
             yield self.defect(DefectKind.NOT_SUPPORTED, node, message)
         elif function is None:
-            hint = _missing(term.head, self.domain.functions_by_name)
+            hint = _hint(term.head, self.domain.functions_by_name)
             message = f"{node}: function {term.head} is not declared; {hint} to (:functions …)"
             yield self.defect(DefectKind.UNDECLARED_FUNCTION, node, message, term.head)
         elif len(term.parts or ()) != len(function.parameters):
@@ -201,7 +201,7 @@ class _Checker:
     def undeclared_types(self, node: Formula, variable: TypedName) -> Iterator[Defect]:
         for kind in either(variable.type):
             if kind not in self.domain.types:
-                message = f"{node}: type {kind} is not declared; {_missing(kind, self.domain.types)} to (:types …)"
+                message = f"{node}: type {kind} is not declared; {_hint(kind, self.domain.types)} to (:types …)"
                 yield self.defect(DefectKind.UNDECLARED_TYPE, node, message, kind)
 
     def atom(self, atom: Atom, scope: Scope) -> Iterator[Defect]:
@@ -209,7 +209,7 @@ class _Checker:
         predicate = self.domain.predicates_by_name.get(name)
         wanted: tuple[str | None, ...] = (None,) * len(atom.args)
         if predicate is None:
-            hint = _missing(name, self.domain.predicates_by_name)
+            hint = _hint(name, self.domain.predicates_by_name)
             message = f"{atom}: predicate {name} is not declared; {hint} to (:predicates …)"
             yield self.defect(DefectKind.UNDECLARED_PREDICATE, atom, message, atom.predicate)
         elif len(atom.args) != len(predicate.parameters):
@@ -226,14 +226,14 @@ class _Checker:
             message = f"{node}: variable {name} is not a parameter; add '{name} - TYPE' to :parameters"
             yield self.defect(DefectKind.VARIABLE, node, message, name)
         elif not kinds:
-            message = f"{node}: {name} is not a constant of the domain; {_missing(name, self.kinds)} to (:constants …)"
+            message = f"{node}: {name} is not a constant of the domain; {_hint(name, self.kinds)} to (:constants …)"
             yield self.defect(DefectKind.UNDECLARED_OBJECT, node, message, name)
         elif wanted is not None and isinstance(node, Atom) and not any(self._overlap(kind, wanted) for kind in kinds):
             message = f"{node}: {name} is a {'/'.join(sorted(kinds))}, and {node.predicate} takes a {wanted} there"
             yield self.defect(DefectKind.ARGUMENT_TYPE, node, message, name)
 
     def _overlap(self, kind: str, wanted: str) -> bool:
-        """Whether an object can be of both types, as far as is declared."""
+        """Whether some object may be of both types, according to the declarations."""
         if self.domain.is_a(kind, wanted):
             return True
         known = self.domain.types
@@ -367,11 +367,11 @@ _RESERVED = frozenset(
 """Words of PDDL that cannot be used as names."""
 
 _RESERVED_HERE = {"type": {"number"}, "predicate": {*CHANGES, "preference"}}
-"""Further words that cannot be used as names of one kind: some planners read them as PDDL's own."""
+"""Words that cannot be names of one kind, because some planners read them as words of PDDL."""
 
 
 def _declaration_defects(domain: Domain) -> Iterator[Defect]:
-    """What makes planning impossible. Total."""
+    """The errors in the declarations of a domain. Total."""
     for (what, name), place in _names(domain).items():
         if not is_name(name.removeprefix("?") if what.endswith("parameter") else name):
             message = f"{what} {name}: a PDDL name is a letter followed by letters, digits, - or _; rename it"
@@ -384,7 +384,7 @@ def _declaration_defects(domain: Domain) -> Iterator[Defect]:
             what = "object fluents are not supported (only action costs are)"
             yield not_supported(f"function {function.name}: {what}", function.place)
     for where, kind, place in undeclared_types(domain):
-        message = f"{where}: type {kind} is not declared; {_missing(kind, domain.types)} to (:types …)"
+        message = f"{where}: type {kind} is not declared; {_hint(kind, domain.types)} to (:types …)"
         yield Defect(DefectKind.UNDECLARED_TYPE, where, message, place=place, word=kind)
     for defect_kind, fault, head in wrong_heads(domain):
         message = f"{fault}; add it to (:predicates …) as it is defined"
@@ -401,7 +401,7 @@ def _declaration_defects(domain: Domain) -> Iterator[Defect]:
     for where, parameters in heads_of(domain):
         for parameter in _repeated(parameters, key=lambda parameter: parameter.name):
             message = f"{where}: parameter {parameter.name} is listed twice; rename one"
-            blocking = not where.startswith("predicate ")  # in a declaration the names mean nothing
+            blocking = not where.startswith("predicate ")  # the names of parameters in a declaration have no meaning
             yield Defect(DefectKind.DUPLICATE_PARAMETER, where, message, blocking, parameter.place)
         for parameter in parameters:
             if not parameter.name.startswith("?"):
@@ -410,7 +410,7 @@ def _declaration_defects(domain: Domain) -> Iterator[Defect]:
 
 
 def declaration_warnings(domain: Domain) -> Iterator[Defect]:
-    """What is most likely a mistake, though planning is possible. Total."""
+    """The warnings about the declarations of a domain. Total."""
     # Every type is below object anyway.
     below = sorted(
         {supertype for supertype in domain.supertypes if supertype.type != ANY_TYPE},
@@ -434,7 +434,7 @@ def declaration_warnings(domain: Domain) -> Iterator[Defect]:
         if kind not in declared
     }
     for name, place in sorted(above.items()):
-        close = nearest(name, declared)  # being a parent type declares it, unless it is misspelt
+        close = nearest(name, declared)  # its use as a parent declares a type, unless the type is misspelt
         if close is not None:
             message = f"type {name} is used as a parent but not declared; did you mean {close}?"
             yield warning(DefectKind.UNDECLARED_SUPERTYPE, name, message, place)
@@ -451,7 +451,7 @@ def declaration_warnings(domain: Domain) -> Iterator[Defect]:
 
 
 def _names(domain: Domain) -> dict[tuple[str, str], Position | None]:
-    """Every name that the domain declares and what it names, with its first position."""
+    """The kind and the name of each declaration of a domain, with its first position."""
     heads = [(f"{where}, parameter", parameter) for where, parameters in heads_of(domain) for parameter in parameters]
     declared: list[tuple[str, TypedName | Predicate | Function | Action]] = [
         *(("type", supertype) for supertype in domain.supertypes),
@@ -513,7 +513,7 @@ def _repeated_predicates(domain: Domain) -> Iterator[tuple[Predicate, set[int]]]
 
 
 def _repeated(items: Iterable[_T], key: Callable[[_T], object] = lambda item: item) -> list[_T]:
-    """The second of the items that have one key, in the order of the first ones."""
+    """The second item with each repeated key, in the order of the first items."""
     groups: dict[object, list[_T]] = {}
     for item in items:
         groups.setdefault(key(item), []).append(item)

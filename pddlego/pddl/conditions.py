@@ -1,6 +1,6 @@
 """Conditions and effects of PDDL as values: a closed set of frozen classes with their text, reader and visitors.
 
-`read_condition(str(condition)) == condition` for every condition, and the same for effects: positions do not compare.
+The text of a condition or an effect is read as an equal value: positions are not compared.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ ANY_TYPE = "object"
 
 @dataclass(frozen=True)
 class Located:
-    """A value that may have been read from a text: its position there, which does not compare."""
+    """A value with its position in the text that it was read from, if any. Positions are not compared."""
 
     place: Position | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True)
 class TypedName(Located):
-    """A name with its type: an object, a constant or a parameter. A type may read `(either a b)`."""
+    """A name with its type: an object, a constant or a parameter. A type may be `(either a b)`."""
 
     name: str
     type: str = ANY_TYPE
@@ -52,7 +52,7 @@ class Atom(Located):
 
 @dataclass(frozen=True)
 class Equal(Located):
-    """Two names of one object."""
+    """A condition that two names mean the same object."""
 
     left: str
     right: str
@@ -184,17 +184,17 @@ class Unreadable(Located):
 
 
 Formula: TypeAlias = "Atom | Equal | Not | And | Or | Imply | Exists | Forall | When | Compare | Change | Unreadable"
-"""A condition or an effect. Conditions have no `When` and `Change`; effects have none of `Equal`, `Or`, `Imply`,
-`Exists` and `Compare`, except inside the condition of a `When`."""
+"""A condition or an effect. Conditions contain no `When` and `Change`. Effects contain no `Equal`, `Or`, `Imply`,
+`Exists` and `Compare`, except in the condition of a `When`."""
 
 TRUE = And()
 
 Scope = Mapping[str, str]
-"""The variables that are bound at some place, with their types."""
+"""The variables that are bound at a point of a formula, with their types."""
 
 
 def parts_of(formula: Formula) -> tuple[Formula, ...]:
-    """The conditions and effects directly inside of one."""
+    """The direct parts of a condition or an effect."""
     match formula:
         case Atom():
             return ()
@@ -224,7 +224,7 @@ def word_of(formula: Formula) -> str:
 
 
 def walk(formula: Formula, scope: Scope | None = None) -> Iterator[tuple[Formula, Scope]]:
-    """A condition or effect and everything inside of it, outermost first, each with the variables bound there."""
+    """A condition or effect and all parts inside it, outermost first, each with the variables that are bound there."""
     stack = [(formula, scope or {})]
     while stack:
         node, bound = stack.pop()
@@ -240,7 +240,7 @@ def atoms_of(formula: Formula) -> Iterator[Atom]:
 
 
 def changed_atoms(effect: Formula) -> Iterator[tuple[Atom, bool]]:
-    """The atoms that an effect may change, each with whether it becomes true."""
+    """The atoms that an effect may change, each with its new value."""
     match effect:
         case Atom():
             yield effect, True
@@ -317,7 +317,7 @@ class Renaming:
         return Term(self.predicates.get(term.head, term.head), tuple(map(self.term, term.parts)))
 
     def _type(self, kind: str) -> str:
-        """A type under its new name; of `(either a b)` each type in it."""
+        """The new name of a type; in `(either a b)`, each type is renamed."""
         if not kind.startswith("(either "):
             return self.types.get(kind, kind)
         return f"(either {' '.join(self.types.get(name, name) for name in kind[8:-1].split())})"
@@ -327,7 +327,7 @@ class Renaming:
 
 
 def conjuncts(formula: Formula) -> tuple[Formula, ...]:
-    """The parts of a conjunction, those of nested conjunctions included; anything else is its own only conjunct."""
+    """The parts of a conjunction and of conjunctions in it; any other formula is its own single conjunct."""
     if isinstance(formula, And):
         return tuple(conjunct for part in formula.parts for conjunct in conjuncts(part))
     return (formula,)
@@ -369,10 +369,10 @@ _NOT_CLASSICAL = {
     ),
     **dict.fromkeys(("hold-during", "hold-after"), "trajectory constraints"),
 }
-"""Words of conditions and effects that are not classical planning, with what they stand for."""
+"""Words that begin conditions and effects outside classical planning, with the names of their features."""
 
 _ARGUMENTS = {"not": 1, "imply": 2, "when": 2, "exists": 2, "forall": 2, "=": 2, "<": 2, ">": 2, "<=": 2, ">=": 2}
-"""The number of parts that follow a word."""
+"""The number of parts that must follow a connective or a comparison."""
 
 _CONNECTIVES = frozenset(("and", "or", "not", "imply", "exists", "forall", "when", "="))
 
@@ -380,7 +380,7 @@ _NOT_PREDICATES = _CONNECTIVES | _COMPARISONS
 
 
 def parse_condition(text: str) -> Formula:
-    """The one condition in a text. Raises `PddlSyntaxError` for a text that is not one expression."""
+    """Read a text that holds one condition. Raises `PddlSyntaxError` for a text that is not one expression."""
     reading = read_sexprs(text)
     if reading.defects:
         raise PddlSyntaxError(reading.defects)
@@ -390,12 +390,12 @@ def parse_condition(text: str) -> Formula:
 
 
 def read_condition(part: Sexpr) -> Formula:
-    """The condition that an expression is. Total: what is not a condition becomes `Unreadable`."""
+    """Read an expression as a condition. Total: an expression that is not a condition becomes `Unreadable`."""
     return _read(part, read_condition, "a condition", frozenset({"when"}))
 
 
 def read_effect(part: Sexpr) -> Formula:
-    """The effect that an expression is. Total: what is not an effect becomes `Unreadable`."""
+    """Read an expression as an effect. Total: an expression that is not an effect becomes `Unreadable`."""
     formula = _read(part, read_effect, "an effect", _CONNECTIVES - {"and", "not", "forall", "when"})
     if isinstance(formula, Not) and not isinstance(formula.part, Atom | Unreadable):
         return _misplaced(part[1], str(part[1][0]) if part[1] else "and", "an effect")
@@ -432,7 +432,7 @@ def _read(part: Sexpr, inner: Callable[[Sexpr], Formula], what: str, misplaced: 
 
 
 def _inner_parts(part: tuple[Sexpr, ...], inner: Callable[[Sexpr], Formula]) -> tuple[Formula, ...]:
-    """The parts of a connective. A word is not a condition, and has its own position."""
+    """The parts of a connective, read by `inner`. A word among them becomes `Unreadable` with its own position."""
     if str not in map(type, part[1:]):
         return tuple(map(inner, part[1:]))
     return tuple(
@@ -452,7 +452,7 @@ def _read_quantified(part: tuple[Sexpr, ...], inner: Callable[[Sexpr], Formula])
 
 
 def _read_leaf(part: tuple[Sexpr, ...], head: str, rest: tuple[Sexpr, ...], changes: bool) -> Formula:
-    """An atom, an equality, or numbers that are compared or, where `changes` may be made, changed."""
+    """Read an atom, an equality, a comparison of numbers or, if `changes` are allowed, a change of a number."""
     place = place_of(part)
     words = _words(rest)
     if words is not None:
@@ -476,12 +476,12 @@ def _read_leaf(part: tuple[Sexpr, ...], head: str, rest: tuple[Sexpr, ...], chan
 
 
 def number(text: str) -> Fraction | None:
-    """The number that a text is, exactly; None for any other text, and for a number that is too long."""
+    """The exact value of a number; None for any other text, and for a number that is too long."""
     return Fraction(text) if len(text) <= MAX_NUMBER and NUMBER.match(text) else None
 
 
 def read_term(part: Sexpr) -> Term:
-    """The numeric expression that an expression is."""
+    """Read an expression as a numeric expression."""
     if isinstance(part, str):
         return Term(part)
     return Term(show(part[0]) if part else "", tuple(map(read_term, part[1:])))
@@ -494,7 +494,7 @@ def _misplaced(part: Sexpr, head: str, what: str) -> Unreadable:
 
 
 def read_atom(part: Sexpr) -> Atom | None:
-    """The atom that an expression is, or None: a non-empty list of words that begins with a predicate."""
+    """Read a list of words that begins with a predicate as an atom; None for any other expression."""
     words = _words(part) if isinstance(part, tuple) else None
     return Atom(words[0], words[1:], place=place_of(part)) if words and words[0] not in _NOT_PREDICATES else None
 
@@ -505,9 +505,9 @@ def _words(parts: tuple[Sexpr, ...]) -> tuple[str, ...] | None:
 
 
 def read_typed_list(part: Sequence[Sexpr], start: int = 0) -> tuple[tuple[TypedName, ...], list[Defect]]:
-    """Read the parts of a list from number `start` on as `a b - t c`, and report what is wrong with it.
+    """Read the parts of a list from number `start` on as `a b - t c`; return the typed names and the defects.
 
-    The names before a `-` have the type after it, the rest have `object`.
+    The names before a `-` have the type after it, other names the type `object`.
     """
     names: list[TypedName] = []
     defects: list[Defect] = []
@@ -531,6 +531,6 @@ def read_typed_list(part: Sequence[Sexpr], start: int = 0) -> tuple[tuple[TypedN
 
 
 def in_short(part: Sexpr) -> str:
-    """The first 60 characters of an expression."""
+    """The text of an expression, shortened to at most 60 characters."""
     text = show(part)
     return text if len(text) <= 60 else text[:57] + "…"

@@ -1,8 +1,7 @@
-"""Action costs: what one execution of an action adds to `(total-cost)`.
+"""Action costs: the number that an action adds to `(total-cost)`.
 
-These are the numbers of `:action-costs` (PDDL 3.1): each action increases `(total-cost)` by a number that never
-changes. A problem with `(:metric minimize (total-cost))` asks for a plan of little cost; without it each action costs
-1.
+They are the requirement `:action-costs` of PDDL 3.1: each action increases `(total-cost)` by a constant number. A
+problem with `(:metric minimize (total-cost))` asks for a plan of low cost; in other problems each action costs 1.
 """
 
 from __future__ import annotations
@@ -20,19 +19,19 @@ TOTAL_COST = Term("total-cost", ())
 
 
 def counts_cost(problem: Problem) -> bool:
-    """Whether plans of little cost are wanted; without that the cost of a plan is its number of actions."""
+    """Whether a problem minimizes `(total-cost)`; otherwise the cost of a plan is its number of actions."""
     metric = problem.metric
     return metric is not None and metric.direction == "minimize" and metric.term == TOTAL_COST
 
 
 def values_of(problem: Problem) -> dict[Term, Fraction]:
-    """The numbers that a problem assigns in `:init`: `(distance a b)` is 7."""
+    """The numbers that a problem assigns in `:init`, by term: 7 for `(distance a b)`."""
     numbers = ((value.left, number(str(value.right))) for value in problem.values)
     return {term: value for term, value in numbers if value is not None}
 
 
 def _cost_terms(action: Action) -> list[Term]:
-    """What an action adds to `(total-cost)`."""
+    """The terms that an action adds to `(total-cost)`."""
     return [part.value for part in conjuncts(action.effect) if isinstance(part, Change) and is_cost(part)]
 
 
@@ -44,7 +43,7 @@ def is_cost(change: Change) -> bool:
 def action_cost(action: Action, binding: Mapping[str, str], values: Mapping[Term, Fraction]) -> Fraction:
     """The cost of an action whose parameters have the values of `binding`.
 
-    Raises `KeyError` if `values` has no number for it.
+    Raises `KeyError` if the cost depends on a term without a number in `values`.
     """
     renaming, cost = Renaming(binding), Fraction(0)
     for term in _cost_terms(action):
@@ -56,7 +55,7 @@ def action_cost(action: Action, binding: Mapping[str, str], values: Mapping[Term
 
 
 def integral(domain: Domain, problem: Problem) -> tuple[Domain, Problem]:
-    """The task with whole numbers as costs, all multiplied by one factor: most planners have no fractions."""
+    """The task with all costs multiplied by a factor that makes them whole: most planners read no fractions."""
     terms = [term for action in domain.actions for term in _cost_terms(action)]
     texts = {term.head for term in (*terms, *(value.right for value in problem.values)) if term.parts is None}
     if all(text.isdigit() for text in texts):

@@ -34,7 +34,7 @@ from pddlego.util.text import Shown, count
 
 @dataclass(frozen=True)
 class Predicate(Located):
-    """A predicate and the typed parameters it takes. `meaning` is the comment behind it in its file."""
+    """A predicate with its typed parameters. `meaning` is the comment after its declaration."""
 
     name: str
     parameters: tuple[TypedName, ...]
@@ -50,7 +50,7 @@ class Predicate(Located):
 
 @dataclass(frozen=True)
 class Function(Located):
-    """A numeric fluent and the typed parameters it takes. `type` is `number` unless the domain says otherwise."""
+    """A numeric fluent with its typed parameters. `type` is `number` unless the domain declares another type."""
 
     name: str
     parameters: tuple[TypedName, ...] = ()
@@ -104,7 +104,7 @@ class Domain(Shown):
 
     @cached_property
     def types(self) -> dict[str, frozenset[str]]:
-        """Every type with itself and all its ancestors."""
+        """Each type with the set of its ancestors and itself."""
         parents: dict[str, set[str]] = {ANY_TYPE: set()}
         for supertype in self.supertypes:
             parents.setdefault(supertype.name, set()).add(supertype.type)
@@ -133,7 +133,7 @@ class Domain(Shown):
 
     @cached_property
     def circles(self) -> dict[str, frozenset[str]]:
-        """Every derived predicate that is defined by itself, directly or through others, with its whole circle."""
+        """Each recursive derived predicate, with all predicates of its circle of definitions."""
         uses: dict[str, set[str]] = defaultdict(set)
         for rule in self.derived:
             uses[rule.predicate.name].update(atom.predicate for atom in atoms_of(rule.condition))
@@ -143,7 +143,7 @@ class Domain(Shown):
     def unstratified(self) -> str | None:
         """A derived predicate that is defined by its own negation, directly or through others; None without one.
 
-        Without one every derived fact is either true or false in each state.
+        In a domain without such a predicate, every derived fact is either true or false in each state.
         """
         for rule in self.derived:
             circle = self.circles.get(rule.predicate.name, frozenset())
@@ -197,7 +197,7 @@ class Domain(Shown):
 
 
 def _signed_atoms(condition: Formula, positive: bool) -> Iterator[tuple[Atom, bool]]:
-    """The atoms of a condition, each with whether it helps to make the condition true."""
+    """The atoms of a condition, each with whether it occurs positively."""
     match condition:
         case Atom():
             yield condition, positive
@@ -212,7 +212,7 @@ def _signed_atoms(condition: Formula, positive: bool) -> Iterator[tuple[Atom, bo
 
 
 MAX_TYPES = 1_000
-"""Types of a domain; the largest of a competition has some dozens."""
+"""The maximum number of types in a domain; the largest domains of competitions have some dozens."""
 
 
 def too_many_types(domain: Domain) -> str:
@@ -227,9 +227,9 @@ def either(kind: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class DomainReading:
-    """A text read as a domain: the domain as far as it can be read, and what is wrong with the text.
+    """The result of reading a domain file: the readable part as a domain, and the defects of the text.
 
-    `source` is its expression `(define …)`; empty if it has none.
+    `source` is the expression `(define …)`, empty without one.
     """
 
     domain: Domain
@@ -240,7 +240,7 @@ class DomainReading:
 def parse_domain(text: str) -> Domain:
     """Read one domain file. Raises `PddlSyntaxError` for defects of its structure and for undeclared types.
 
-    `check_domain` looks at its conditions and effects.
+    `check_domain` checks conditions and effects.
     """
     reading = read_domain(text)
     if len(reading.domain.supertypes) > MAX_TYPES:
@@ -268,10 +268,10 @@ def read_domain(text: str) -> DomainReading:
             place for expression, place in placed(sexprs.expressions) if not blocks or expression is not blocks[0]
         ]
         both = any(is_define(block, "problem") for block in blocks) and len(blocks) > 1
-        found = "the file holds a domain and a problem; write each into a file of its own"
-        wanted = "a domain file is exactly one (define (domain …) …); remove the rest"
-        wanted = wanted if blocks else "no (define (domain …) …) was found; begin the file with it"
-        reader.wrong(found if both else wanted, places[0] if places else (1, 1))
+        two_files = "the file holds a domain and a problem; write each into a file of its own"
+        one_define = "a domain file is exactly one (define (domain …) …); remove the rest"
+        no_define = "no (define (domain …) …) was found; begin the file with it"
+        reader.wrong(two_files if both else one_define if blocks else no_define, places[0] if places else (1, 1))
     elif is_define(blocks[0], "problem"):
         reader.wrong("the file defines a problem, not a domain; give the domain file in its place", (1, 1))
     else:
@@ -286,7 +286,7 @@ def read_domain(text: str) -> DomainReading:
 
 
 class _DomainReader:
-    """Collects the sections of a domain. What is wrong with them is added to `defects`."""
+    """Collects the sections of a domain and their `defects`."""
 
     def __init__(self, defects: list[Defect]) -> None:
         self.defects = defects
@@ -350,7 +350,7 @@ class _DomainReader:
         return Predicate(part[0], self._typed(part, start=1), place=place)
 
     def _functions(self, section: tuple[Sexpr, ...]) -> None:
-        """Read `(f ?x - t) … - number`."""
+        """Read the section `(:functions (f ?x - t) … - number)`."""
         waiting: list[Function] = []
         parts = placed(section, 1)
         for part, place in parts:
@@ -405,11 +405,11 @@ _OTHER_FIELDS = {
     ":method": "methods",
     ":agent": "agents",
 }
-"""Fields of actions that are not classical planning, with what they stand for."""
+"""Fields of actions outside classical planning, with the names of their features."""
 
 
 def _field_defects(name: str, action: tuple[Sexpr, ...]) -> Iterator[Defect]:
-    """What is wrong with the fields of an action, which are pairs of a word and a list."""
+    """The defects in the fields of an action, which are pairs of a word and a list."""
     keys = [(show(key), place) for key, place in list(placed(action, 2))[::2]]
     seen: set[str] = set()
     for number, (key, place) in enumerate(keys):
@@ -419,7 +419,7 @@ def _field_defects(name: str, action: tuple[Sexpr, ...]) -> Iterator[Defect]:
         elif key not in FIELDS:
             message = f"action {name}: '{in_short(key)}' is not a field; write {', '.join(FIELDS)}, each with one list"
             yield syntax_defect(message, place)
-            return  # what follows is out of step
+            return  # the rest may no longer consist of pairs
         elif key in seen:
             yield syntax_defect(f"action {name}: {key} appears twice; write it once", place)
         elif 2 * number + 3 >= len(action):
@@ -430,7 +430,7 @@ def _field_defects(name: str, action: tuple[Sexpr, ...]) -> Iterator[Defect]:
 
 
 def _meanings(text: str) -> dict[str, str]:
-    """The comment after each predicate that has a line of its own."""
+    """The comments after predicates, by predicate, from lines that declare one predicate only."""
     section = re.search(r"\(\s*:predicates\b.*?(?=\(\s*:|\Z)", text, re.DOTALL | re.IGNORECASE)
     meanings: dict[str, str] = {}
     for line in (section.group() if section else "").splitlines():
@@ -452,7 +452,7 @@ _NOT_CLASSICAL = {
     ":task": "tasks of hierarchical planning",
     ":sensing-action": "observations",
 }
-"""Sections that are not classical planning, with what they stand for."""
+"""Sections outside classical planning, with the names of their features."""
 
 
 def _unknown_section(name: str) -> str:
@@ -463,7 +463,7 @@ def _unknown_section(name: str) -> str:
 
 
 def heads_of(domain: Domain) -> Iterator[tuple[str, tuple[TypedName, ...]]]:
-    """Everything that has parameters, and them."""
+    """The kind and name of each declaration with parameters, and its parameters."""
     yield from ((f"predicate {predicate.name}", predicate.parameters) for predicate in domain.predicates)
     yield from ((f"function {function.name}", function.parameters) for function in domain.functions)
     yield from ((f"action {action.name}", action.parameters) for action in domain.actions)
@@ -471,7 +471,7 @@ def heads_of(domain: Domain) -> Iterator[tuple[str, tuple[TypedName, ...]]]:
 
 
 def undeclared_types(domain: Domain) -> Iterator[tuple[str, str, Position | None]]:
-    """Where types are used that are not declared: the translator takes such a type for one without objects."""
+    """The uses of undeclared types: declaration, type and position. The translator would treat such a type as empty."""
     for where, names in (("constants", domain.constants), *heads_of(domain)):
         for name in names:
             for kind in either(name.type):
@@ -480,7 +480,7 @@ def undeclared_types(domain: Domain) -> Iterator[tuple[str, str, Position | None
 
 
 def wrong_heads(domain: Domain) -> Iterator[tuple[DefectKind, str, Predicate]]:
-    """Derived predicates that are not declared as they are defined, which crashes the translator."""
+    """Derived predicates without a matching declaration, which crash the translator."""
     for rule in domain.derived:
         head = rule.predicate
         declared = domain.predicates_by_name.get(head.name)
@@ -493,7 +493,7 @@ def wrong_heads(domain: Domain) -> Iterator[tuple[DefectKind, str, Predicate]]:
 
 
 def reachable(start: Iterable[str], edges: Mapping[str, set[str]]) -> set[str]:
-    """The nodes of a graph that can be reached from some of them, and these."""
+    """The nodes of a graph that can be reached from the `start` nodes, including these."""
     seen: set[str] = set()
     waiting = [*start]
     while waiting:
@@ -526,7 +526,7 @@ def _without_comments(text: str) -> str:
 def outline(domain: Domain, without: Collection[str] = ()) -> str:
     """The domain in a few lines: one for its types, one for its constants, one for each predicate.
 
-    Left out are derived predicates and those whose names are in `without`: no problem states them.
+    Derived predicates and the predicates in `without` are left out, because problems do not state them.
     """
     hidden = {*domain.rules, *without}
     lines = [f"Domain: {domain.name}"]

@@ -21,7 +21,7 @@ from pddlego.util.text import Shown
 
 @dataclass(frozen=True)
 class SectionEdit:
-    """The changes of one section, as the text that the model wrote. Replacing by `None` deletes."""
+    """The changes of one section, as lines of text. A line that is replaced by None is deleted."""
 
     add: tuple[str, ...] = ()
     replace: tuple[tuple[str, str | None], ...] = ()
@@ -30,7 +30,7 @@ class SectionEdit:
 
 @dataclass(frozen=True)
 class Edit(Shown):
-    """A whole edit (paper, Appendix B). The empty edit changes nothing and is valid."""
+    """An edit of a problem (paper, Appendix B). The empty edit changes nothing and is valid."""
 
     objects: SectionEdit = SectionEdit()
     init: SectionEdit = SectionEdit()
@@ -46,7 +46,7 @@ class Edit(Shown):
 
 
 class EntryKind(str, Enum):
-    """What became of one line of an edit."""
+    """The effect of one line of an edit."""
 
     APPLIED = "applied"
     RENAMED = "renamed"
@@ -59,7 +59,7 @@ class EntryKind(str, Enum):
 
 @dataclass(frozen=True)
 class Entry:
-    """One line of an edit, where it stood (`init.add`), what became of it, and why if that is not plain."""
+    """One line of an edit, its section and operation (`init.add`), its effect, and a reason if the effect needs one."""
 
     kind: EntryKind
     where: str
@@ -72,7 +72,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class EditReport:
-    """The problem after an edit and what became of every line of it, in the order in which they took effect.
+    """The problem after an edit, and the entries for its lines in the order of application.
 
     `renamed` lists (old, new) names of objects that were renamed or merged.
     """
@@ -86,12 +86,12 @@ class EditReport:
 
     @property
     def unmatched(self) -> tuple[Entry, ...]:
-        """Lines that named something the problem does not have. They have no effect, and the model reads this."""
+        """Lines about parts that the problem does not have. They have no effect, and the model reads them."""
         return self.of(EntryKind.UNMATCHED)
 
     @property
     def refused(self) -> tuple[Entry, ...]:
-        """Lines that could not be read or would have made nonsense."""
+        """Lines that could not be read or would have made the problem inconsistent."""
         return self.of(EntryKind.REFUSED)
 
 
@@ -109,13 +109,13 @@ def apply_edit(problem: Problem, edit: Edit, constants: Iterable[TypedName] = ()
         bench.add_objects(line)
     for line in edit.init.add:
         bench.add_facts(line)
-    return EditReport(bench.problem(), tuple(bench.entries), tuple(bench.carried.items()))
+    return EditReport(bench.problem(), tuple(bench.entries), tuple(bench.applied_names.items()))
 
 
 _RENAME = "objects.replace"
 
 MAX_LINE = 200
-"""Characters of a line of an edit that its entries show."""
+"""The maximum length of a line in an entry."""
 
 
 class _Bench:
@@ -125,12 +125,15 @@ class _Bench:
         self.before = problem
         self.constants = {constant.name: constant.type for constant in constants}
         self.objects = {obj.name: obj.type for obj in problem.sorted_objects()}
+        # second declarations of objects, with another type
         self.twins = {obj for obj in problem.objects if self.objects[obj.name] != obj.type}
         self.facts = set(problem.facts)
         self.goal = problem.goal
+        # old names that other lines of the edit may still use, with the new names
         self.renamed: dict[str, str] = {}
-        self.carried: dict[str, str] = {}
+        self.applied_names: dict[str, str] = {}
         self.removed: set[Atom] = set()
+        # facts that name two merged objects, under the new names and under the old ones
         self.merged: dict[Atom, Atom] = {}
         self.entries: list[Entry] = []
 
@@ -163,13 +166,13 @@ class _Bench:
                 done[old[0].name] = new[0].name
             else:
                 self.note(EntryKind.UNMATCHED, _RENAME, line, f"unknown object {old[0].name}")
-        self._carry(renames)
+        self._rename_all(renames)
         declared = {name.name for line in added for name in self._typed(line)}
-        # A name that was given away and taken again means its new owner.
-        taken = declared | set(self.carried.values())
-        self.renamed = {old: new for old, new in (self.carried | done).items() if old not in taken}
+        # An old name that another object has now means that object.
+        taken = declared | set(self.applied_names.values())
+        self.renamed = {old: new for old, new in (self.applied_names | done).items() if old not in taken}
 
-    def _carry(self, renames: list[tuple[TypedName, TypedName, str]]) -> None:
+    def _rename_all(self, renames: list[tuple[TypedName, TypedName, str]]) -> None:
         """Rename all at once, so that two objects may swap their names."""
         names = {old.name: new.name for old, new, _ in renames if old.name in self.objects}
         staying = {name: kind for name, kind in self.objects.items() if name not in names}
@@ -196,14 +199,14 @@ class _Bench:
         self.before = replace(self.before, values=moved.values, metric=moved.metric)
         self.merged = {Renaming(names).atom(fact): fact for fact in self.facts if _merged(fact, names)}
         self.facts, self.goal = set(moved.facts), moved.goal
-        self.carried = {old: new for old, new in names.items() if old != new}
+        self.applied_names = {old: new for old, new in names.items() if old != new}
 
     def check_merged(self) -> None:
-        """Refuse to make one of two objects that stand in one fact, unless the edit takes that fact back."""
+        """Refuse to merge two objects that one fact names, unless the edit deletes that fact."""
         for after, before in sorted(self.merged.items(), key=lambda pair: pair[1].sort_key):
             if after in self.facts:
                 reason = f"the problem has {before}, which names both: delete that fact, or keep them apart"
-                names = _merged(before, self.carried) or ()
+                names = _merged(before, self.applied_names) or ()
                 self.note(EntryKind.REFUSED, _RENAME, " -> ".join(names), reason)
 
     # (2) delete
@@ -255,7 +258,7 @@ class _Bench:
                 self.note(EntryKind.REFUSED, where, f"{old_line} -> {new_line}", "write one fact on each side")
             return
         before, after = old[0][0], self._current(new[0][0])
-        if self._names_both(where, new[0][0]):
+        if self._refuse_merged(where, new[0][0]):
             return
         line = f"{before} -> {new[0][0]}"
         fact = self._find(before)
@@ -300,7 +303,7 @@ class _Bench:
         where = "init.add"
         for written, tolerated in self._atoms(where, line, negation=True):
             atom = self._current(written)
-            if self._names_both(where, written):
+            if self._refuse_merged(where, written):
                 continue
             if atom in self.facts:
                 self.note(EntryKind.ALREADY, where, str(written))
@@ -314,8 +317,8 @@ class _Bench:
     def _current(self, atom: Atom) -> Atom:
         return Renaming(self.renamed).atom(atom)
 
-    def _names_both(self, where: str, written: Atom) -> bool:
-        """Whether a line names an object by its old and its new name, which would make it a fact about one thing."""
+    def _refuse_merged(self, where: str, written: Atom) -> bool:
+        """Refuse a fact that names a merged object by its old and its new name; return whether it was refused."""
         names = _merged(written, self.renamed)
         if names is None:
             return False
@@ -325,7 +328,7 @@ class _Bench:
         return True
 
     def _find(self, atom: Atom) -> Atom | None:
-        """The fact that `atom` means, under the new names or the old ones."""
+        """The fact that matches `atom` under the new names, else under the old names; None without one."""
         current = self._current(atom)
         if current in self.facts:
             return current
@@ -340,7 +343,8 @@ class _Bench:
         return [] if reading.defects or defects else list(typed)
 
     def _atoms(self, where: str, line: str, negation: bool = False) -> list[tuple[Atom, str]]:
-        """The facts that a line states, each with a note on what was tolerated; an unreadable line is refused."""
+        """The facts in a line, each with a note on a tolerated slip. With `negation`, facts under a `not` are
+        deleted."""
         reading = read_sexprs(line)
         parts: tuple[Sexpr, ...] = reading.expressions
         note = "a parenthesis was missing" if reading.defects else ""
@@ -365,13 +369,13 @@ class _Bench:
 
 
 def _merged(atom: Atom, names: Mapping[str, str]) -> tuple[str, str] | None:
-    """The old and the new name that make two arguments of the fact one; None if they stay apart."""
+    """The old and the new name of an argument that the new names make equal to another argument; None without one."""
     renamed = [names.get(arg, arg) for arg in set(atom.args)]
     return next(((arg, names[arg]) for arg in atom.args if arg in names and renamed.count(names[arg]) > 1), None)
 
 
 def _is_nothing(line: str | None) -> bool:
-    """Whether a line stands for deleting: null, the word for it, or nothing at all."""
+    """Whether a new line means deletion: None, an empty text, `null` or `none`."""
     return line is None or line.strip().lower() in ("", "null", "none")
 
 
@@ -380,7 +384,7 @@ def _is_nothing(line: str | None) -> bool:
 
 @dataclass(frozen=True)
 class Diff:
-    """The lines that were added and removed; a part that was changed is in both."""
+    """The added and removed lines; a changed part is in both."""
 
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
@@ -392,14 +396,14 @@ class Diff:
 def diff(before: Problem, after: Problem, renamed: Mapping[str, str] | None = None) -> Diff:
     """The difference of two problems; goals are not compared, because the goal ladder changes them.
 
-    With `renamed` (old name: new name) what only got another name counts as unchanged.
+    With `renamed` (old name: new name), parts in which only names changed count as unchanged.
     """
     edit = edit_between(rename(before, Renaming(renamed)) if renamed else before, after)
     return Diff((*edit.objects.add, *edit.init.add), (*edit.objects.delete, *edit.init.delete))
 
 
 def edit_between(before: Problem, after: Problem) -> Edit:
-    """The edit that makes `before` into `after`, without renaming: what is new is added, what is gone deleted."""
+    """The edit that turns `before` into `after` by additions and deletions, without renaming."""
     added_objects = tuple(str(obj) for obj in after.sorted_objects() if obj not in before.objects)
     removed_objects = tuple(str(obj) for obj in before.sorted_objects() if obj not in after.objects)
     added_facts = tuple(str(fact) for fact in after.sorted_facts() if fact not in before.facts)
@@ -433,18 +437,18 @@ class SectionModel(BaseModel):
         return {} if value is None else value
 
     def as_value(self, line: Callable[[str], str] = str) -> SectionEdit:
-        """The changes, each line as `line` makes it."""
+        """The changes of the section; `line` rewrites each line."""
         pairs = ((line(old), None if new is None else line(new)) for old, new in self.replace.items())
         return SectionEdit(tuple(map(line, self.add)), tuple(pairs), tuple(map(line, self.delete)))
 
 
 def edit_of(objects: SectionModel, init: SectionModel) -> Edit:
-    """The edit of a problem; each of its lines is one line."""
+    """The edit of a problem, without line breaks inside its lines."""
     return Edit(objects.as_value(_one_line), init.as_value(_one_line))
 
 
 def _one_line(text: str) -> str:
-    """A line of an edit without line breaks; a comment of PDDL ends at its own."""
+    """The line without line breaks, unless it holds a comment, which ends at a line break."""
     return text if ";" in text else re.sub(r"\s*\n\s*", " ", text)
 
 
@@ -487,23 +491,23 @@ EDIT_SCHEMA: Mapping[str, Any] = {
     "required": ["objects", "init"],
     "additionalProperties": False,
 }
-"""JSON schema of an edit, for endpoints that can hold a model to one; by hand, because every request pays for it.
+"""The JSON schema of an edit, for endpoints with structured output. It is written by hand to be short.
 
-It keeps the rules of strict structured output: no free map, every property required. The paper's form, a map from old
+It follows the rules of strict structured output: no free map, every property required. The paper's form, a map from old
 to new lines, is read as well.
 """
 
 
 def parse_edit(text: str) -> Edit:
-    """Read the last edit in `text`; text around it is ignored, and what is nearly JSON is repaired.
+    """Read the last edit in `text`; text around it is ignored, and JSON with slips is repaired.
 
-    Raises `EditSyntaxError` if it does not exist, or if its keys or values are not those of an edit.
+    Raises `EditSyntaxError` if there is no edit, or if its keys or values are not those of an edit.
     """
     return read_edit(text)[0]
 
 
 def read_edit(text: str, tolerant: bool = True) -> tuple[Edit, tuple[str, ...]]:
-    """The edit in `text`, and what was repaired in it. If not `tolerant`, the text must be the edit and nothing else.
+    """The edit in `text`, and the repairs of its JSON. Unless `tolerant`, the text must contain nothing but the edit.
 
     Raises `EditSyntaxError`.
     """
@@ -539,23 +543,23 @@ _MAX_SHOWN = 100
 """Characters of a key or a value in a message."""
 
 SECTIONS = ("types", "constants", "predicates", "rules", "actions")
-"""The parts of a domain that an edit may change, in the order in which they are written."""
+"""The sections of a domain that an edit may change, in the order of the file."""
 
 Lines = dict[str, str]
-"""The lines of a section, by what they are about."""
+"""The lines of a section of a domain by their keys, usually the names that they declare."""
 
 
 DomainEdit = Mapping[str, SectionEdit]
-"""The changes of each section; one that is not there does not change.
+"""The changes of each section of a domain. Sections without an entry stay as they are.
 
 A type or a constant is a line `NAME - TYPE`, a predicate `(NAME ?x - TYPE …)`, a rule `(:derived (NAME …) …)`, an
-action `(:action NAME …)`. What is replaced or deleted may be said by its name alone.
+action `(:action NAME …)`. The name alone is enough for a line to replace or delete.
 """
 
 
 @dataclass(frozen=True)
 class DomainEditReport:
-    """The text of the domain after an edit, which may hold defects, and what became of every line."""
+    """The text of a domain after an edit, which may have defects, and the entries for the lines of the edit."""
 
     text: str
     entries: tuple[Entry, ...]
@@ -584,7 +588,7 @@ def _action_text(action: Action) -> str:
 
 
 def domain_text(name: str, requirements: tuple[str, ...], sections: Mapping[str, Lines]) -> str:
-    """A domain file of these lines; sections without lines are left out."""
+    """The text of a domain file with these lines. Sections without lines are left out."""
     parts = [f"(:requirements {' '.join(requirements)})"] if requirements else []
     for section in ("types", "constants", "predicates", "functions"):
         lines = "\n    ".join(sections.get(section, {}).values())
@@ -594,7 +598,7 @@ def domain_text(name: str, requirements: tuple[str, ...], sections: Mapping[str,
 
 
 def domain_parts(domain: Domain) -> dict[str, str]:
-    """Every part of a domain by what it is, with the line that says it."""
+    """A line for each declaration, rule and action of a domain, by kind and name."""
     parts = {f"type {supertype.name}": f"type {supertype}" for supertype in domain.supertypes}
     parts |= {f"constant {constant.name}": f"constant {constant}" for constant in domain.constants}
     parts |= {f"predicate {predicate.name}": f"predicate {predicate}" for predicate in domain.predicates}
@@ -608,14 +612,14 @@ def domain_parts(domain: Domain) -> dict[str, str]:
 
 
 def domain_diff(before: Domain, after: Domain) -> Diff:
-    """What must be added to `before` and removed from it to get `after`."""
+    """The lines to add to `before`, and to remove from it, to get `after` (see `domain_parts`)."""
     old, new = domain_parts(before), domain_parts(after)
     added = tuple(line for name, line in new.items() if old.get(name) != line)
     return Diff(added, tuple(line for name, line in old.items() if new.get(name) != line))
 
 
 def domain_edit_between(before: Domain, after: Domain) -> DomainEdit:
-    """The edit that makes `after` of `before`, but for names and requirements."""
+    """The edit that turns `before` into `after`, except for names, requirements and functions."""
     changes: dict[str, SectionEdit] = {}
     old, new = sections_of(before), sections_of(after)
     for section in SECTIONS:
@@ -643,7 +647,7 @@ def as_lines(edit: Mapping[str, SectionEdit]) -> Mapping[str, object]:
 def apply_domain_edit(domain: Domain, edit: DomainEdit) -> DomainEditReport:
     """Apply an edit: deletions first, then replacements, then additions. A domain without a text is called `game`.
 
-    Total: a line that names nothing of the domain, or that cannot be read, changes nothing and says so.
+    Total: a line that matches nothing of the domain or cannot be read changes nothing, and its entry says so.
     """
     sections, entries = sections_of(domain), list[Entry]()
 
@@ -653,7 +657,7 @@ def apply_domain_edit(domain: Domain, edit: DomainEdit) -> DomainEditReport:
     for section in SECTIONS:
         changes, lines = edit.get(section, SectionEdit()), sections[section]
         for old in (*changes.delete, *(old for old, new in changes.replace if new is None)):
-            keys = _known(section, old, lines)
+            keys = _keys_of(section, old, lines)
             note(EntryKind.APPLIED if keys else EntryKind.UNMATCHED, f"domain.{section}.delete", old)
             for key in keys:
                 del lines[key]
@@ -675,7 +679,7 @@ def apply_domain_edit(domain: Domain, edit: DomainEdit) -> DomainEditReport:
 
 
 def _replace(section: str, lines: Lines, old: str, new: str, note: Callable[..., None]) -> None:
-    where, keys, definitions = f"domain.{section}.replace", _known(section, old, lines), dict(_read(section, new))
+    where, keys, definitions = f"domain.{section}.replace", _keys_of(section, old, lines), dict(_read(section, new))
     if not definitions:
         note(EntryKind.REFUSED, where, new, f"it is not a line of {section}")
         return
@@ -689,8 +693,8 @@ def _replace(section: str, lines: Lines, old: str, new: str, note: Callable[...,
     lines.update(definitions)
 
 
-def _known(section: str, line: str, lines: Lines) -> list[str]:
-    """The keys of the lines that a line or a name means."""
+def _keys_of(section: str, line: str, lines: Lines) -> list[str]:
+    """The keys of the lines that a name or a line refers to."""
     word = line.strip().lower()
     if word in lines:
         return [word]

@@ -1,10 +1,11 @@
-"""Facts that every action keeps apart, read off the actions of a domain: a block is on the table, on another, or held.
+"""Facts that exclude each other, derived from the actions of a domain: a block is on the table, on another, or held.
 
-A candidate says that for each object at most one fact of some predicates is true, as `clear ?x`, `on * ?x` and
-`holding ?x`. It holds if every action that makes such a fact true makes one of the same object false that was true
-before (the balance of Helmert's *Concise finite-domain representations*, 2009); where an action does not, the candidate
-is widened by a fact that it makes false. Different parameters are taken for different objects, so what is found is
-evidence for a warning, not a proof. `Completion` also looks at one object for several parameters, and has a proof.
+A candidate is a set of predicates, such as `clear ?x`, `on * ?x` and `holding ?x`, with the claim that for each object
+at most one of their facts is true. The claim holds if every action that makes such a fact true makes another fact about
+the same object false that was true before (the balance of Helmert's *Concise finite-domain representations*, 2009). A
+candidate that an action violates is extended by a fact that the action makes false. Different parameters are assumed to
+be different objects, so a candidate is evidence for a warning, not a proof. `Completion` also considers one object for
+several parameters, which gives a proof.
 """
 
 from __future__ import annotations
@@ -33,15 +34,15 @@ from pddlego.pddl.rules import Defect, DefectKind, warning
 from pddlego.util.limits import Work
 
 _MAX_CANDIDATES, _MAX_PARTS, _MAX_ARGUMENTS = 500, 5, 2
-"""Candidates that are looked at, predicates of one, and arguments of a predicate in it."""
+"""The maximum numbers of candidates, of predicates in a candidate, and of arguments of such a predicate."""
 
 Candidate = frozenset[tuple[str, int]]
-"""Predicates, each with the place of the object that its facts are counted for."""
+"""Predicates, each with the index of the argument for which its facts are counted."""
 
 
 @dataclass(frozen=True)
 class _Effects:
-    """What an action needs and changes in every case. `others` are predicates that it makes true in some cases."""
+    """The atoms that an action always needs, adds and deletes, and the `others`: predicates in its other effects."""
 
     needs: frozenset[Atom]
     adds: frozenset[Atom]
@@ -50,13 +51,13 @@ class _Effects:
 
 
 ALL = -1
-"""The place of a predicate of which one fact is true in the whole problem: the agent is `at` one place."""
+"""In place of an index: the facts of the whole problem are counted, because the agent is `at` one place."""
 
 
 def exclusive(domain: Domain, in_all: bool = False) -> tuple[Candidate, ...]:
-    """The candidates that every action keeps, in the order of the predicates.
+    """The candidates that hold under every action, in the order of the predicates.
 
-    With `in_all`, those that count the facts of the whole problem too.
+    With `in_all`, also candidates that count the facts of the whole problem.
     """
     actions = [_effects(action) for action in domain.actions]
     moved = {atom.predicate for action in actions for atom in action.adds}
@@ -72,7 +73,7 @@ def exclusive(domain: Domain, in_all: bool = False) -> tuple[Candidate, ...]:
         start += [
             frozenset({(one.name, ALL)}) for one in domain.predicates if one.name in moved and len(one.parameters) < 2
         ]
-    waiting, seen, kept = deque(start), set(start), list[Candidate]()
+    waiting, seen, balanced = deque(start), set(start), list[Candidate]()
     while waiting:
         candidate = waiting.popleft()
         wider = next(
@@ -80,7 +81,7 @@ def exclusive(domain: Domain, in_all: bool = False) -> tuple[Candidate, ...]:
             None,
         )
         if wider is None:
-            kept.append(candidate)
+            balanced.append(candidate)
         for part in sorted(wider or ()):
             more = candidate | {part}
             predicates = {name for name, _ in more}
@@ -88,11 +89,11 @@ def exclusive(domain: Domain, in_all: bool = False) -> tuple[Candidate, ...]:
             if fits and more not in seen and len(seen) < _MAX_CANDIDATES:
                 seen.add(more)
                 waiting.append(more)
-    return tuple(kept)
+    return tuple(balanced)
 
 
 def exclusive_goals(domain: Domain, problem: Problem) -> Iterator[Defect]:
-    """Facts of the goal that all actions keep apart: `(on a b)` and `(on a c)`."""
+    """Warnings about facts of the goal that exclude each other, such as `(on a b)` and `(on a c)`."""
     goals = sorted(required_atoms(problem.goal), key=str)
     reported: set[frozenset[Atom]] = set()
     for candidate in exclusive(domain) if len(goals) > 1 else ():
@@ -107,7 +108,7 @@ def exclusive_goals(domain: Domain, problem: Problem) -> Iterator[Defect]:
 
 
 def _grouped(facts: Iterable[Atom], places: Mapping[str, int]) -> dict[str, list[Atom]]:
-    """The facts of a candidate, for each object that they are counted for."""
+    """The facts of a candidate, by the object for which they are counted."""
     groups: dict[str, list[Atom]] = defaultdict(list)
     for fact in facts:
         place = places.get(fact.predicate)
@@ -117,15 +118,15 @@ def _grouped(facts: Iterable[Atom], places: Mapping[str, int]) -> dict[str, list
 
 
 def broken_invariants(domain: Domain, problem: Problem) -> Iterator[Defect]:
-    """Facts of the problem that all actions keep apart, where most objects have one of them at most."""
+    """Warnings about facts of `:init` that exclude each other, if most objects have at most one of them."""
     reported: set[frozenset[Atom]] = set()
     facts_in_order = problem.sorted_facts()
     for candidate in exclusive(domain):
         groups = _grouped(facts_in_order, dict(candidate))
-        # Of one predicate alone there may well be several at the beginning: what is exchanged is kept, not made single.
+        # Several facts of one predicate prove nothing: balanced actions keep their number, whatever the number is.
         crowded = {name: facts for name, facts in groups.items() if len({fact.predicate for fact in facts}) > 1}
         if 2 * len(crowded) >= len(groups):
-            continue  # the rule rather than the exception: such facts are counted, and do not exclude each other
+            continue  # most objects have several of these facts, so the facts do not exclude each other
         for name, facts in sorted(crowded.items()):
             if frozenset(facts) not in reported:
                 reported.add(frozenset(facts))
@@ -136,7 +137,7 @@ def broken_invariants(domain: Domain, problem: Problem) -> Iterator[Defect]:
 
 
 def _unbalanced(candidate: Candidate, action: _Effects) -> set[tuple[str, int]] | None:
-    """What may widen a candidate that the action does not keep; None if it does."""
+    """The facts that may extend a candidate that the action violates; None if the action keeps the candidate."""
     places = dict(candidate)
     if action.others & set(places):
         return set()
@@ -156,16 +157,16 @@ def _unbalanced(candidate: Candidate, action: _Effects) -> set[tuple[str, int]] 
 
 
 def _counted_for(atom: Atom, places: Mapping[str, int]) -> str:
-    """The object that a fact of a candidate is counted for; empty where it is the whole problem."""
+    """The object for which a fact of a candidate is counted; empty for the whole problem."""
     place = places[atom.predicate]
     return "" if place == ALL else atom.args[place]
 
 
 class Completion:
-    """What facts that are true imply, because exactly one fact of each group is true in every reachable state.
+    """The facts that follow from true facts, because exactly one fact of each group is true in every reachable state.
 
-    A group is a candidate that no action makes empty, for an object of which exactly one fact is true at the beginning.
-    Raises `TooManyCasesError` if finding out takes more than `work`.
+    A group is a candidate and an object: exactly one of its facts is true in the initial state, and no action changes
+    this number. Raises `TooManyCasesError` if the computation takes more than `work`.
     """
 
     def __init__(self, domain: Domain, problem: Problem, true: Iterable[Atom], work: Work | None = None) -> None:
@@ -191,25 +192,25 @@ class Completion:
             self._take(atom)
         waiting = self._single - self._true_in.keys()
         while True:
-            decided = [group for group in sorted(waiting) if self._decided(group)]
+            decided = [group for group in sorted(waiting) if self._decide(group)]
             if not decided:
                 break
             waiting -= self._true_in.keys()
 
     @property
     def is_total(self) -> bool:
-        """Whether every fact that changes is known: each is in a group, and of each group one is true."""
+        """Whether the truth of all changeable facts is known: each is in a group, and each group has its true fact."""
         changing = {atom.predicate for action in self.domain.actions for atom, _ in changed_atoms(action.effect)}
         grouped = {predicate for places in self._places for predicate in places}
         every = {(n, name) for n, places in enumerate(self._places) for name in self._keys(places)}
         return changing <= grouped and every == self._single and self._single <= self._true_in.keys()
 
     def _keys(self, places: Mapping[str, int]) -> list[str]:
-        """What the facts of a candidate are counted for."""
+        """The objects for which the facts of a candidate are counted."""
         return [""] if ALL in places.values() else [obj.name for obj in self._objects]
 
     def is_excluded(self, atom: Atom) -> bool:
-        """Whether another fact is true of a group that the atom is in, or the atom would close a circle."""
+        """Whether an atom must be false: another fact of its groups is true, or the atom would close a circle."""
         self._work.spend()
         if any(self._true_in.get(group, atom) != atom for group in self._groups_of(atom)):
             return True
@@ -228,8 +229,8 @@ class Completion:
             self._next[atom.predicate, atom.args[0]] = atom.args[1]
         self._true_in |= dict.fromkeys(self._groups_of(atom), atom)
 
-    def _decided(self, group: tuple[int, str]) -> bool:
-        """Whether only one fact of a group can be true; then it is."""
+    def _decide(self, group: tuple[int, str]) -> bool:
+        """Take the fact of an undecided group if only one can be true; return whether it was taken."""
         if group in self._true_in:
             return False
         possible = list(itertools.islice((atom for atom in self._members(group) if not self.is_excluded(atom)), 2))
@@ -242,7 +243,7 @@ class Completion:
         return groups if every else [group for group in groups if group in self._single]
 
     def _members(self, group: tuple[int, str]) -> Iterator[Atom]:
-        """Every fact of a group."""
+        """All possible facts of a group."""
         number, name = group
         for predicate, place in self._places[number].items():
             parameters = self.domain.predicates_by_name[predicate].parameters
@@ -257,7 +258,7 @@ class Completion:
 
 
 _MOST_MERGED = 200
-"""Ways to give one object to several parameters of an action that are looked at."""
+"""The maximum number of variants of an action with one object for several parameters."""
 
 
 def _merged(domain: Domain, action: Action) -> list[_Effects]:
@@ -285,7 +286,7 @@ def _merged(domain: Domain, action: Action) -> list[_Effects]:
 
 
 def _unequal(condition: Formula) -> Iterator[tuple[str, str]]:
-    """The names that a condition says are different objects."""
+    """The pairs of names that a condition requires to be different objects."""
     for part in conjuncts(condition):
         if isinstance(part, Not) and isinstance(part.part, Equal):
             yield part.part.left, part.part.right
@@ -296,11 +297,11 @@ def _may_be_one(domain: Domain, first: TypedName, second: TypedName) -> bool:
 
 
 def _is_constant(candidate: Candidate, actions: Iterable[_Effects]) -> bool:
-    """Whether no action changes how many facts of a candidate are true, if that is one."""
+    """Whether no action changes the number of true facts of a candidate, if that number is one."""
     places = dict(candidate)
     for action in actions:
         needed = Counter(_counted_for(atom, places) for atom in action.needs if atom.predicate in places)
-        impossible = any(times > 1 for times in needed.values())  # two facts of which only one is true
+        impossible = any(times > 1 for times in needed.values())  # it needs two facts of which only one can be true
         if not impossible and (_unbalanced(candidate, action) is not None or _empties(candidate, action)):
             return False
     return True
@@ -329,13 +330,13 @@ def _effects(action: Action) -> _Effects:
 
 
 def _stays_acyclic(predicate: str, places: Sequence[Mapping[str, int]], actions: Sequence[_Effects]) -> bool:
-    """Whether no action can close a circle of a relation, as `on`: what is put on something has nothing on itself.
+    """Whether no action can close a circle in a relation such as `on`.
 
-    Each action that makes `(on ?x ?y)` true needs two facts, of `?x` and of `?y`, that exclude anything on these; that
-    they are different facts also shows that `?x` is not `?y`.
+    Each action that makes `(on ?x ?y)` true needs a fact about `?x` and another one about `?y` that exclude `(on * ?x)`
+    and `(on * ?y)`. Because these facts differ, `?x` is not `?y`.
     """
 
-    def is_free(needs: Iterable[Atom], name: str, group: Mapping[str, int]) -> set[str]:
+    def excluding_predicates(needs: Iterable[Atom], name: str, group: Mapping[str, int]) -> set[str]:
         inside = (atom for atom in needs if atom.predicate in group and atom.predicate != predicate)
         return {atom.predicate for atom in inside if _counted_for(atom, group) == name}
 
@@ -343,7 +344,7 @@ def _stays_acyclic(predicate: str, places: Sequence[Mapping[str, int]], actions:
         added = [atom for atom in action.adds if atom.predicate == predicate]
         if len(added) != 1 or len(added[0].args) != 2:
             return not added
-        first, second = (is_free(action.needs, name, group) for name in added[0].args)
+        first, second = (excluding_predicates(action.needs, name, group) for name in added[0].args)
         return bool(first and second) and first.isdisjoint(second)
 
     groups = [group for group in places if group.get(predicate) == 1]
@@ -362,10 +363,10 @@ def _has_circle(predicate: str, facts: Iterable[Atom]) -> bool:
 class Invariant:
     """A condition that every valid problem satisfies; `about` describes it.
 
-    `once` is a fact of which there is at most one for each value of its variables: `(connected ?a * ?d)` says that an
-    exit leads to one room, `(at *)` that the agent is in one place. It holds only where all its variables have `names`
-    of this form (a regular expression), and not where the fact `unless` is true. `never` are facts that are not true
-    together, as `(open ?x)` and `(closed ?x)`.
+    `once` is a fact of which there is at most one for each value of its variables: `(connected ?a * ?d)` means that an
+    exit leads to one room, `(at *)` that the agent is in one place. It applies only if all values of its variables
+    match the regular expression `names`, and if the fact `unless` is not true. `never` are facts that are not true
+    together, such as `(open ?x)` and `(closed ?x)`.
     """
 
     about: str
@@ -395,7 +396,7 @@ def parse_invariant(
 
 
 def contradictions(problem: Problem, invariants: Sequence[Invariant]) -> tuple[str, ...]:
-    """How the problem contradicts itself: one message for each, naming the facts."""
+    """A message for each violation of an invariant in a problem, with the facts."""
     return tuple(message for invariant in invariants for message in _contradictions(problem, invariant))
 
 
@@ -404,7 +405,7 @@ def _contradictions(problem: Problem, invariant: Invariant) -> Iterator[str]:
         groups: dict[tuple[str, ...], list[Atom]] = defaultdict(list)
         for fact in problem.sorted_facts():
             binding = _bound(invariant.once, fact)
-            if binding is not None and _holds_for(invariant, problem, binding):
+            if binding is not None and _applies_to(invariant, problem, binding):
                 groups[tuple(binding.values())].append(fact)
         for facts in groups.values():
             if len(facts) > 1:
@@ -418,8 +419,8 @@ def _contradictions(problem: Problem, invariant: Invariant) -> Iterator[str]:
             yield f"{' and '.join(map(str, (fact, *together)))}: {invariant.about}"
 
 
-def _holds_for(invariant: Invariant, problem: Problem, values: dict[str, str]) -> bool:
-    """Whether the invariant says anything about these values of its variables."""
+def _applies_to(invariant: Invariant, problem: Problem, values: dict[str, str]) -> bool:
+    """Whether the invariant applies to these values of its variables."""
     if invariant.names and not all(re.search(invariant.names, value) for value in values.values()):
         return False
     return invariant.unless is None or _filled(invariant.unless, values) not in problem.facts

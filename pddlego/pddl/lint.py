@@ -1,6 +1,6 @@
-"""What is most likely a mistake in a domain or a problem that can be planned with all the same.
+"""Warnings about likely mistakes in domains and problems that can be planned with.
 
-A person reads these in `pddlego check`, and a model while it builds; a game is played without them.
+`pddlego check` prints the warnings, and a model reads them while it builds a domain; games ignore them.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _NEEDS = {
     "forall": ":universal-preconditions",
     "=": ":equality",
 }
-"""The requirement of a word in a condition."""
+"""The requirement that each word in a condition needs."""
 
 _QUANTIFIED = ":quantified-preconditions"
 
@@ -73,37 +73,37 @@ PDDL_REQUIREMENTS = READ_REQUIREMENTS | frozenset(
         *(":goal-utilities", ":non-deterministic", ":probabilistic-effects", ":multi-agent"),
     )
 )
-"""Requirements that some version of PDDL knows."""
+"""The requirements of all versions of PDDL."""
 
 
 def _with_implied(requirements: Iterable[str]) -> set[str]:
-    """The requirements with those that they stand for."""
+    """The requirements, and the requirements that they stand for."""
     declared = set(requirements)
     return declared.union(*(_IMPLIED.get(name, ()) for name in declared))
 
 
 def domain_warnings(domain: Domain) -> tuple[Defect, ...]:
-    """What is most likely a mistake in a domain. Total; says most of a domain without defects."""
+    """The warnings about a domain. Total, but most useful for a domain without defects."""
     warnings = list(declaration_warnings(domain))
     for action in domain.actions:
         where, scope = f"action {action.name}", scope_of(action.parameters)
-        warnings += _of_part(domain, action.precondition, f"{where}, precondition", scope)
-        warnings += _of_part(domain, action.effect, f"{where}, effect", scope)
+        warnings += _argument_warnings(domain, action.precondition, f"{where}, precondition", scope)
+        warnings += _argument_warnings(domain, action.effect, f"{where}, effect", scope)
         warnings += _contradictions(action.precondition, f"{where}, precondition", DefectKind.CONTRADICTING_CONDITION)
-        # What is asked for, and made false and true again, is a lock: some domains of the competitions have those.
-        asked = frozenset(conjuncts(action.precondition))
-        warnings += _contradictions(action.effect, f"{where}, effect", DefectKind.CONTRADICTING_EFFECT, asked)
+        # A precondition that the effect makes both false and true is a lock, as in some competition domains.
+        locks = frozenset(conjuncts(action.precondition))
+        warnings += _contradictions(action.effect, f"{where}, effect", DefectKind.CONTRADICTING_EFFECT, locks)
         if not any(changed_atoms(action.effect)):
             message = f"{where} changes nothing; write its effect"
             warnings.append(warning(DefectKind.EMPTY_EFFECT, where, message, action.place))
     for rule in domain.derived:
         where, scope = f"derived predicate {rule.predicate.name}", scope_of(rule.predicate.parameters)
-        warnings += _of_part(domain, rule.condition, where, scope)
+        warnings += _argument_warnings(domain, rule.condition, where, scope)
     return (*warnings, *_requirements(domain))
 
 
 def problem_warnings(domain: Domain, problem: Problem) -> tuple[Defect, ...]:
-    """What is most likely a mistake in a problem of a domain. Total; says most of a problem without defects."""
+    """The warnings about a problem of a domain. Total, but most useful for a domain without defects."""
     warnings: list[Defect] = []
     constants = {constant.name for constant in domain.constants}
     for obj in problem.sorted_objects():
@@ -128,8 +128,8 @@ def problem_warnings(domain: Domain, problem: Problem) -> tuple[Defect, ...]:
     return (*warnings, *_never_true(domain, problem), *broken_invariants(domain, problem))
 
 
-def _of_part(domain: Domain, part: Formula, where: str, scope: Scope) -> Iterator[Defect]:
-    """Arguments of too wide a type, and variables that are bound twice."""
+def _argument_warnings(domain: Domain, part: Formula, where: str, scope: Scope) -> Iterator[Defect]:
+    """Warnings about arguments of a wider type than declared, and about variables that are bound twice."""
     for node, bound in walk(part, scope):
         if isinstance(node, Exists | Forall):
             for variable in node.variables:
@@ -146,69 +146,68 @@ def _of_part(domain: Domain, part: Formula, where: str, scope: Scope) -> Iterato
 
 
 def _is_wider(domain: Domain, kind: str, wanted: str) -> bool:
-    """Whether only some things of type `kind` are of type `wanted`."""
+    """Whether some objects of type `kind` are of type `wanted`, and others are not."""
     return not domain.is_a(kind, wanted) and all(
         any(domain.is_a(one, above) for above in either(kind)) for one in either(wanted)
     )
 
 
 def _contradictions(
-    part: Formula, where: str, kind: DefectKind, meant: frozenset[Formula] = frozenset()
+    part: Formula, where: str, kind: DefectKind, allowed: frozenset[Formula] = frozenset()
 ) -> Iterator[Defect]:
-    """Facts that one conjunction asks for, or makes, both true and false, and that are not `meant` so."""
+    """Warnings about atoms that one conjunction contains both plain and negated, except `allowed` ones."""
     true = set(required_atoms(part))
     for conjunct in conjuncts(part):
         match conjunct:
-            case Not(part=Atom() as atom) if atom in true and atom not in meant:
+            case Not(part=Atom() as atom) if atom in true and atom not in allowed:
                 message = f"{where}: {atom} and (not {atom}) contradict each other; keep one"
                 yield warning(kind, where, message, atom.place)
     for inner in parts_of(part):
         if not isinstance(part, Not) and not isinstance(inner, Not):
-            yield from _contradictions(inner, where, kind, meant)
+            yield from _contradictions(inner, where, kind, allowed)
 
 
 def _usable_types(domain: Domain, problem: Problem) -> Iterator[str]:
-    """The types of the objects that something may happen with, or depend on, though no fact names them."""
+    """The types of quantified variables, and of parameters that no atom of an unchanging predicate restricts."""
     for condition in (problem.goal, *domain.conditions()):
         for node, _ in walk(condition):
             if isinstance(node, Exists | Forall):
                 yield from (variable.type for variable in node.variables)
-    changed = {name for action in domain.actions for name in _made(action)}
+    changed = {name for action in domain.actions for name in _added_predicates(action)}
     for action in domain.actions:
         atoms = required_atoms(action.precondition)
-        asked = {arg for atom in atoms if atom.predicate not in changed for arg in atom.args}
-        yield from (parameter.type for parameter in action.parameters if parameter.name not in asked)
+        restricted = {arg for atom in atoms if atom.predicate not in changed for arg in atom.args}
+        yield from (parameter.type for parameter in action.parameters if parameter.name not in restricted)
 
 
 _MOST_NAMED = 3
-"""Actions that a message names."""
+"""The maximum number of actions that a message names."""
 
 
-def named(names: Sequence[str]) -> str:
+def action_names(names: Sequence[str]) -> str:
     """`action a`, or `actions a, b, c and 2 more`."""
     more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
     return f"action{'s' * (len(names) > 1)} {', '.join(names[:_MOST_NAMED])}{more}"
 
 
 def _never_true(domain: Domain, problem: Problem) -> Iterator[Defect]:
-    """The predicates that actions require, and that are in no fact of `:init` and in no effect."""
-    there = {*domain.rules, *(fact.predicate for fact in problem.facts)}
-    there |= {name for action in domain.actions for name in _made(action)}
+    """Warnings about predicates that actions require, and that occur in no fact of `:init` and in no effect."""
+    possible = {*domain.rules, *(fact.predicate for fact in problem.facts)}
+    possible |= {name for action in domain.actions for name in _added_predicates(action)}
     requiring: dict[str, list[str]] = defaultdict(list)
     for action in domain.actions:
-        for name in {atom.predicate for atom in required_atoms(action.precondition)} - there:
+        for name in {atom.predicate for atom in required_atoms(action.precondition)} - possible:
             requiring[name].append(action.name)
     for name, actions in sorted(requiring.items()):
         if name in domain.predicates_by_name:
-            message = (
-                f"{named(actions)} can never be applied: {domain.predicates_by_name[name]} is in no fact of :init,"
-            )
+            predicate = domain.predicates_by_name[name]
+            message = f"{action_names(actions)} can never be applied: {predicate} is in no fact of :init,"
             message += f" and no action adds it; add facts of {name} to :init, or an effect to an action"
-            yield warning(DefectKind.NEVER_TRUE, name, message)  # its place is in the other file
+            yield warning(DefectKind.NEVER_TRUE, name, message)  # the cause is in the domain file
 
 
-def _made(action: Action) -> set[str]:
-    """The predicates of which an action can make a fact true."""
+def _added_predicates(action: Action) -> set[str]:
+    """The predicates of the atoms that an action can make true."""
     return {atom.predicate for atom, value in changed_atoms(action.effect) if value}
 
 
@@ -226,7 +225,7 @@ def _requirements(domain: Domain) -> Iterator[Defect]:
 
 
 def needed_requirements(domain: Domain) -> dict[str, str]:
-    """The requirements of what a domain uses, with what needs them."""
+    """The requirements that a domain needs, each with the element that needs it."""
     needed: dict[str, str] = {}
     typed = [parameter for predicate in domain.predicates for parameter in predicate.parameters]
     typed += [parameter for action in domain.actions for parameter in action.parameters]
@@ -252,7 +251,7 @@ def needed_requirements(domain: Domain) -> dict[str, str]:
 
 
 def _requirements_of(condition: Formula) -> Iterator[tuple[str, str]]:
-    """The requirements of what a condition uses, each with the word that needs it."""
+    """The requirements that a condition needs, each with the word that needs it."""
     for node, _ in walk(condition):
         word = word_of(node)
         if word in _NEEDS and not (isinstance(node, Not) and isinstance(node.part, Equal)):

@@ -1,10 +1,9 @@
-"""JSON objects in answers of models, including those that are nearly JSON.
+"""Reads JSON objects, and text that is almost JSON, from answers of models.
 
-The decoder of the standard library reads every object. Where it fails, the tokens of the object are rewritten as
-JSON if each has one meaning, and the decoder decides again: a missing comma, colon or bracket, or a word without quotes
-among the values, is still an error. Every rewriting is listed. Libraries that repair JSON guess what is missing, and
-libraries that read JSON5 know neither typographic quotes nor line breaks in strings, and do not list what they
-tolerated.
+The decoder of the standard library reads each object. If the decoder fails, every token with one possible meaning is
+rewritten as JSON, and the decoder tries again: a missing comma, colon or bracket, or a value without quotes, is still
+an error. Every repair is listed. Libraries that repair JSON guess missing parts; libraries that read JSON5 accept
+neither typographic quotes nor line breaks in strings, and do not list their repairs.
 """
 
 from __future__ import annotations
@@ -17,9 +16,9 @@ from typing import Any
 
 
 class EditSyntaxError(ValueError):
-    """An answer holds no readable edit; the message says what is wrong with it.
+    """An answer contains no readable edit; the message describes the error.
 
-    `cut_off` says that it ends in the middle of one.
+    `cut_off`: the answer ends in the middle of an edit.
     """
 
     def __init__(self, message: str, cut_off: bool = False) -> None:
@@ -29,7 +28,7 @@ class EditSyntaxError(ValueError):
 
 @dataclass(frozen=True)
 class JsonObject:
-    """An object of an answer, the text around it, and what was repaired in it."""
+    """A JSON object in an answer. `rest` is the text around the object."""
 
     value: dict[str, Any]
     rest: str = ""
@@ -37,13 +36,13 @@ class JsonObject:
 
 
 _PASSES = 4
-"""How often unreadable objects may make the reader go over the text: one without an end reaches to the end of it."""
+"""The maximum length of all unreadable objects, in lengths of the text: an object without an end reaches to the end."""
 
 _MOST_OBJECTS = 2_000
-"""Objects of a text that are looked at; an answer has a few."""
+"""The maximum number of objects in a text; an answer has a few."""
 
 _MAX_SHOWN = 100
-"""Characters of a key or a value in a message."""
+"""The maximum length of a key or a value in a message."""
 
 _BLANK = r"\s* (?: (?: //[^\n]{0,200}\n | \#[^\n]{0,200}\n | /\*[^*]{0,200}\*/ ) \s* ){0,5}"
 
@@ -55,47 +54,47 @@ _START = re.compile(
     )""",
     re.VERBOSE,
 )
-"""The beginning of an object: a key, the closing brace or the end of the text follows. Other braces are prose."""
+"""The beginning of an object: a brace before a key, a closing brace or the end of the text. Other braces are prose."""
 
 
 def last_object(text: str, keys: Collection[str], parts: Collection[str] = (), tolerant: bool = True) -> JsonObject:
-    """Return the last JSON object of a text that has one of the `keys`: earlier ones are drafts.
+    """Return the last JSON object in a text that has one of the `keys`; earlier objects are drafts.
 
-    Without such an object it is the last of all. An empty object counts if nothing else is on its lines. If `tolerant`,
-    what is nearly JSON is repaired; `parts` are the keys of inner objects. An object that cannot be read is an error
-    unless a readable one with one of the keys follows: another may be a part of it. Raises `EditSyntaxError`.
+    If no object has one of the keys, the last object is returned. An empty object counts like one with a key if nothing
+    else is on its lines. If `tolerant`, text that is almost JSON is repaired; `parts` are the keys of inner objects. An
+    unreadable object is an error unless a readable object with one of the keys follows. Raises `EditSyntaxError`.
     """
     chosen: tuple[JsonObject, int, int] | None = None
     error: _BrokenError | None = None
-    counted: list[dict[str, Any]] = []
-    end = passed = objects = 0
+    with_keys: list[dict[str, Any]] = []
+    end = unreadable = objects = 0
     while (match := _START.search(text, end)) is not None:
         start, objects = match.start(), objects + 1
         if objects > _MOST_OBJECTS:
             raise EditSyntaxError(f"the answer holds more than {_MOST_OBJECTS:,} JSON objects: answer with one")
         try:
-            found, end = _object_at(text, start, keys, (*keys, *parts) if tolerant else ())
+            json_object, end = _object_at(text, start, keys, (*keys, *parts) if tolerant else ())
         except _BrokenError as reason:
-            end, passed = reason.end, passed + reason.length
-            if reason.cut_off or passed > _PASSES * len(text):
-                raise _said(text, reason) from None
-            named = any(key in text[start:end].lower() for key in keys)
-            if chosen is None or named:
+            end, unreadable = reason.end, unreadable + reason.length
+            if reason.cut_off or unreadable > _PASSES * len(text):
+                raise _syntax_error(text, reason) from None
+            names_key = any(key in text[start:end].lower() for key in keys)
+            if chosen is None or names_key:
                 error, chosen = error or reason, None
             continue
         except RecursionError:
             raise EditSyntaxError("the JSON is nested too deeply") from None
-        if any(key in found.value for key in keys) or (not found.value and _stands_alone(text, start, end)):
-            counted.append(found.value)
-        elif error is not None or counted:
+        if any(key in json_object.value for key in keys) or (not json_object.value and _stands_alone(text, start, end)):
+            with_keys.append(json_object.value)
+        elif error is not None or with_keys:
             continue
-        chosen, error = (found, start, end), None
+        chosen, error = (json_object, start, end), None
     if chosen is None:
         if error is not None:
-            raise _said(text, error)
+            raise _syntax_error(text, error)
         raise EditSyntaxError('the answer holds no JSON object: answer with {"objects": {…}, "init": {…}}')
     last, start, end = chosen
-    drafts = ("earlier JSON objects are drafts",) if any(value != last.value for value in counted) else ()
+    drafts = ("earlier JSON objects are drafts",) if any(value != last.value for value in with_keys) else ()
     return replace(last, rest=(text[:start] + text[end:]).strip(), repairs=(*last.repairs, *drafts))
 
 
@@ -103,15 +102,15 @@ _LINE_ENDS = re.compile(r"[ \t`]*(?:\n|\Z)")
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
-    """Whether nothing else is on the lines of an object."""
+    """Whether the lines of an object contain nothing else."""
     before = text[max(0, start - 20) : start].rpartition("\n")[2]
     return not before.strip(" \t`") and _LINE_ENDS.match(text, end) is not None
 
 
 class _BrokenError(Exception):
-    """An object that cannot be read: why, and at which `place` of the text.
+    """An object cannot be read because of an `error` at an offset, `place`.
 
-    `end` is where to look for the next one, and `length` how much was read in vain.
+    The search for the next object goes on at `end`; `length` is the length of the unreadable text.
     """
 
     def __init__(self, error: ValueError, place: int, end: int, length: int, cut_off: bool) -> None:
@@ -119,8 +118,8 @@ class _BrokenError(Exception):
         self.error, self.place, self.end, self.length, self.cut_off = error, place, end, length, cut_off
 
 
-def _said(text: str, broken: _BrokenError) -> EditSyntaxError:
-    """The error as the model reads it."""
+def _syntax_error(text: str, broken: _BrokenError) -> EditSyntaxError:
+    """The error message for the model."""
     error, place = broken.error, broken.place
     if not isinstance(error, json.JSONDecodeError):
         reason = "a number is too long" if "digits" in str(error) else str(error)[: 4 * _MAX_SHOWN]
@@ -131,7 +130,7 @@ def _said(text: str, broken: _BrokenError) -> EditSyntaxError:
 
 
 def _object_at(text: str, start: int, keys: Collection[str], names: Collection[str]) -> tuple[JsonObject, int]:
-    """The object that starts there, and where it ends; without `names` strictly. Raises `_BrokenError`."""
+    """The object at offset `start`, and its end. Without `names`, only valid JSON is read. Raises `_BrokenError`."""
     repairs: dict[str, None] = {}
     try:
         value, end = _decoded(text, start, names, repairs)
@@ -146,13 +145,13 @@ def _object_at(text: str, start: int, keys: Collection[str], names: Collection[s
         repairs, end = tokens.repairs, tokens.end
     if names:
         value = _unwrapped(value, keys, repairs)
-    # A lone surrogate is legal in JSON and in no file: it becomes a question mark.
+    # A lone surrogate is legal in JSON but cannot be written to a file: it becomes a question mark.
     sound = json.loads(json.dumps(value, ensure_ascii=False).encode(errors="replace"))
     return JsonObject(sound, repairs=tuple(repairs)), end
 
 
 def _decoded(text: str, start: int, names: Collection[str], repairs: dict[str, None]) -> tuple[Any, int]:
-    """The value that starts there, with the keys that are known by these names in lower case. Raises `ValueError`."""
+    """The value at offset `start`, and its end; keys among `names` become lower-case. Raises `ValueError`."""
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         capital = {key for key, _ in pairs if key not in names and key.lower() in names}
@@ -163,9 +162,10 @@ def _decoded(text: str, start: int, names: Collection[str], repairs: dict[str, N
 
 
 def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object whose keys are all different: of two equal keys the decoder would silently drop one.
+    """The object with these keys and values. The decoder alone would silently drop a value of a repeated key.
 
-    Empty lists and objects add nothing to another value. Raises `ValueError` if one key has two values.
+    Of two values of one key, an empty list or object gives way to the other. Raises `ValueError` for any other two
+    values.
     """
     value: dict[str, Any] = {}
     for key, item in pairs:
@@ -179,7 +179,7 @@ def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _unwrapped(value: dict[str, Any], keys: Collection[str], repairs: dict[str, None]) -> dict[str, Any]:
-    """The object with one of the keys inside of one without: it must be the only one that is not a text or a number."""
+    """The inner object with one of the keys, if each object around it has only one nested value; else `value`."""
     inner: Any = value
     name = ""
     while isinstance(inner, dict) and not any(key in inner for key in keys):
@@ -211,13 +211,13 @@ _TOKEN = re.compile(
 )
 
 _ODD = re.compile(r'\\(.)|["\n\r\t]', re.DOTALL)
-"""What a string may have to be escaped for, and escapes."""
+"""An escape in a string, or a character that JSON requires to be escaped."""
 
 _LITERALS = {"None": "null", "True": "true", "False": "false"}
 
 
 _UNFINISHED = re.compile(r"[^\]}]{0,6}|[\w-]+")
-"""What is left of a text that ends in the middle of an object, behind the place of the error: part of a token."""
+"""The rest of a text after the position of an error, if the text was cut off: part of a token."""
 
 
 class _Tokens:
@@ -246,7 +246,7 @@ class _Tokens:
                 break
 
     def place(self, position: int) -> int:
-        """Where in the text a position of the rewritten one is."""
+        """The offset in the original text of an offset in the rewritten text."""
         offset = 0
         for piece, place in zip(self.pieces, self._places, strict=True):
             if position < offset + len(piece):
@@ -255,9 +255,10 @@ class _Tokens:
         return self.end
 
     def broken(self, error: ValueError, place: int) -> _BrokenError:
-        """The error at a place of the text. What follows the place of an object without an end may not belong to it.
+        """The exception for an object that cannot be read because of `error` at offset `place`.
 
-        If nothing is wrong but that the text ends there, it was cut off.
+        The text after `place` may not belong to an object without an end. The object is cut off if only its end is
+        missing.
         """
         length = self.end - self._start
         if self._closed:

@@ -1,4 +1,4 @@
-"""The problem in an answer that is still being generated: the complete lines of an edit or of a file."""
+"""Reads the problem in an answer that is still being generated, from the complete lines of an edit or a file."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from pddlego.util.answers import spoken
 
 
 def problem_so_far(before: Problem, answer: str) -> Problem | None:
-    """The problem after the complete lines of an unfinished answer; None without any. Total.
+    """The problem after the complete lines of an unfinished answer; None without a complete line. Total.
 
-    The facts known before stay until a line of the file contradicts them, because the rest is still to come.
+    The facts of the problem `before` stay until a line of the file contradicts them, because later lines may repeat
+    them.
     """
     text = spoken(answer)
     start = text.lower().find("(define")
@@ -36,7 +37,7 @@ def problem_so_far(before: Problem, answer: str) -> Problem | None:
 
 
 def _whole_pairs(edit: dict[str, Any]) -> dict[str, Any]:
-    """An edit without a line to replace whose new one is yet to come."""
+    """The edit without a last replacement whose new line is still missing."""
     for section in edit.values():
         pairs = section.get("replace") if isinstance(section, dict) else None
         if isinstance(pairs, list) and pairs and isinstance(pairs[-1], dict) and "new" not in pairs[-1]:
@@ -51,13 +52,13 @@ def _file_so_far(before: Problem, text: str) -> Problem | None:
     problem = read_problem(text[: end + 1]).problem
     if not problem.objects and not problem.facts:
         return None
-    # Of a predicate that holds of one thing before, and of another now, only the new one counts: the agent has moved.
+    # If a predicate had one fact and has one fact now, such as the place of the agent, the new fact replaces the old.
     single = _single(problem) & _single(before)
     kept = {fact for fact in before.facts if fact.predicate not in single}
     return replace(before, objects=before.objects | problem.objects, facts=frozenset(kept) | problem.facts)
 
 
 def _single(problem: Problem) -> set[str]:
-    """The predicates that hold of one thing."""
+    """The predicates with exactly one fact, which has one argument."""
     times = Counter(fact.predicate for fact in problem.facts if len(fact.args) == 1)
     return {predicate for predicate, number in times.items() if number == 1}

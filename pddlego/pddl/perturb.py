@@ -15,13 +15,13 @@ from pddlego.util.text import natural
 
 @dataclass(frozen=True)
 class Anonymous:
-    """A domain without meaning, and the new name of each of its names."""
+    """A domain with meaningless names. `names` maps each original name to its new name."""
 
     domain: Domain
     names: Mapping[str, str]
 
     def problem(self, problem: Problem) -> Problem:
-        """A problem of the old domain as one of the new."""
+        """Convert a problem of the original domain to a problem of this domain."""
         objects = sorted((obj.name for obj in problem.objects if obj.name not in self.names), key=natural)
         own = {name: f"object{number}" for number, name in enumerate(objects, start=len(self.domain.constants))}
         renamed = rename(problem, Renaming({**self.names, **own}, self.names, self.names))
@@ -29,7 +29,7 @@ class Anonymous:
 
 
 def anonymous(domain: Domain) -> Anonymous:
-    """The domain with new names for everything that has one. Names are numbered in the order of the file."""
+    """The domain with a new name for each named element. Names are numbered in the order of the file."""
     names = _numbered("predicate", (predicate.name for predicate in domain.predicates))
     names |= _numbered("function", (function.name for function in domain.functions))
     names |= _numbered("operator", (action.name for action in domain.actions))
@@ -66,10 +66,10 @@ def _numbered(prefix: str, names: Iterable[str]) -> dict[str, str]:
 
 
 def corrupted(domain: Domain, share: float, seed: str) -> tuple[Domain, tuple[str, ...]]:
-    """The domain without that share (0 to 1) of its conditions, drawn by `seed`, and what was removed, by action.
+    """The domain without a `share` (0 to 1) of its conditions, drawn by `seed`, and the removed conditions as texts.
 
-    Conditions are the conjuncts of all preconditions and effects of actions, whatever is inside of them (a `when` is
-    one); the share is rounded to whole conditions.
+    Conditions are the conjuncts of the preconditions and effects of all actions (a `when` is one condition). The number
+    of removed conditions is rounded.
     """
     conditions = [
         (action.name, field, part)

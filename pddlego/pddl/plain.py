@@ -1,6 +1,6 @@
-"""The same task in fewer words: without what some planners refuse or misread, such as `(either …)` types.
+"""Rewrites a task without constructs that some planners refuse or misread, such as `(either …)` types.
 
-`plain` does what every engine needs; `write_out` is for engines that lack derived predicates.
+`plain` is for all engines; `write_out` is for engines without derived predicates.
 """
 
 from __future__ import annotations
@@ -39,8 +39,7 @@ _Head = TypeVar("_Head", Predicate, Function)
 
 
 def plain(domain: Domain, problem: Problem) -> tuple[Domain, Problem]:
-    """The task with every type declared once, and without repeated declarations, `(either …)` types, variables that are
-    bound twice, and nested effects.
+    """The task without `(either …)` types, nested effects, and repeated or missing declarations and bindings.
 
     Returns the same values if nothing has to change. Actions keep their names and parameters, so each plan of the
     result is a plan of the task. Neither domain nor problem may have blocking defects.
@@ -64,12 +63,12 @@ def plain(domain: Domain, problem: Problem) -> tuple[Domain, Problem]:
 
 
 def _once(items: tuple[_T, ...], key: Callable[[_T], str]) -> tuple[_T, ...]:
-    """The last item of each key, as conditions are checked by it."""
+    """The last item with each key, which is also the declaration that checks use."""
     return tuple({key(item): item for item in items}.values())
 
 
 def _with_own_names(head: _Head) -> _Head:
-    """A declaration whose parameters have different names."""
+    """The declaration with different names for its parameters."""
     names = {parameter.name for parameter in head.parameters}
     if len(names) == len(head.parameters):
         return head
@@ -96,7 +95,7 @@ def _is_either(name: TypedName) -> bool:
 
 
 def _without_either(domain: Domain, problem: Problem) -> tuple[Domain, Problem]:
-    """The task with a static predicate for each `(either …)` type, which is true of the objects of its types."""
+    """The task with a static predicate, true of the objects of the types, in place of each `(either …)` type."""
     rewriter = _EitherRewriter(domain)
     changed = replace(
         domain,
@@ -118,7 +117,7 @@ def _without_either(domain: Domain, problem: Problem) -> tuple[Domain, Problem]:
 
 
 class _EitherRewriter:
-    """Replaces `(either …)` types. `names` are the predicates in place of the types that were met."""
+    """Replaces `(either …)` types by predicates. `names` maps each replaced type to its predicate."""
 
     def __init__(self, domain: Domain) -> None:
         self.domain = domain
@@ -157,20 +156,20 @@ class _EitherRewriter:
         return replace(effect, variables=variables, part=When(And(guards), effect.part) if guards else effect.part)
 
     def typed(self, names: Iterable[TypedName]) -> tuple[TypedName, ...]:
-        return tuple(replace(name, type=self._above(name.type)) if _is_either(name) else name for name in names)
+        return tuple(replace(name, type=self._supertype(name.type)) if _is_either(name) else name for name in names)
 
-    def _above(self, kind: str) -> str:
-        """The narrowest type that all types of `(either …)` are of."""
+    def _supertype(self, kind: str) -> str:
+        """The narrowest common supertype of the types in `(either …)`."""
         types = self.domain.types
         common = frozenset.intersection(*(types.get(name, frozenset({ANY_TYPE})) for name in either(kind)))
         return max(common, key=lambda name: (len(types.get(name, ())), name))
 
     def _guards(self, variables: Iterable[TypedName]) -> tuple[Atom, ...]:
-        """What is true of the variables in addition to their types."""
+        """The atoms that restrict variables to their `(either …)` types."""
         return tuple(
             Atom(self._predicate(name.type), (name.name,))
             for name in variables
-            if _is_either(name) and self._above(name.type) not in either(name.type)
+            if _is_either(name) and self._supertype(name.type) not in either(name.type)
         )
 
     def _predicate(self, kind: str) -> str:
@@ -202,7 +201,7 @@ def _plain_action(action: Action) -> Action:
 
 
 def _plain_rule(domain: Domain, rule: Rule) -> Rule:
-    """The rule whose parameters are of the declared types if it names wider ones, which no argument can have."""
+    """The rule without variables that are bound twice, and without parameters of wider types than declared."""
     head = rule.predicate
     declared = domain.predicates_by_name[head.name].parameters
     kinds = [
@@ -224,7 +223,7 @@ def _is_shadowed(formula: Formula, names: Iterable[str]) -> bool:
 
 
 def _renamed(formula: Formula, names: Iterable[str]) -> Formula:
-    """The formula with a name of its own for each variable that it binds."""
+    """The formula with a unique name for each quantified variable."""
     fresh = _fresh_variables(f"{formula} {' '.join(names)}")
 
     def renamed(node: Formula) -> Formula:
@@ -238,7 +237,7 @@ def _renamed(formula: Formula, names: Iterable[str]) -> Formula:
 
 
 def _fresh_variables(text: str) -> Iterator[str]:
-    """Names of variables that are not in a text."""
+    """Names of variables that do not occur in a text."""
     used = {*re.findall(r"\?[^\s()]+", text)}
     return (name for number in itertools.count(1) if (name := f"?v{number}") not in used)
 
@@ -250,7 +249,7 @@ def _is_nested(effect: Formula) -> bool:
 
 
 def _effects(effect: Formula) -> Iterator[Formula]:
-    """An effect and those inside of it, without conditions."""
+    """An effect and all effects inside it, without conditions."""
     yield effect
     for part in _effects_in(effect):
         yield from _effects(part)
@@ -307,7 +306,7 @@ def write_out(domain: Domain, goal: Formula) -> tuple[Domain, Formula]:
 
 
 class _Writer:
-    """Replaces derived atoms. Bound variables of a definition get fresh names, so that none is captured."""
+    """Replaces derived atoms by their definitions, in which quantified variables get fresh names."""
 
     def __init__(self, domain: Domain, goal: Formula) -> None:
         self.domain = domain
@@ -326,16 +325,17 @@ class _Writer:
             variables = Renaming(fresh).typed(condition.variables)
             return replace(condition, variables=variables, part=self.condition(condition.part, names))
         if isinstance(condition, Atom) and condition.predicate in self.domain.rules:
-            ways = tuple(
-                self._way(rule, Renaming(names).atom(condition)) for rule in self.domain.rules[condition.predicate]
+            definitions = tuple(
+                self._definition(rule, Renaming(names).atom(condition))
+                for rule in self.domain.rules[condition.predicate]
             )
-            return ways[0] if len(ways) == 1 else Or(ways)
+            return definitions[0] if len(definitions) == 1 else Or(definitions)
         if isinstance(condition, Atom | Equal):
             return Renaming(names).formula(condition)
         return with_parts(condition, lambda part: self.condition(part, names))
 
-    def _way(self, rule: Rule, atom: Atom) -> Formula:
-        """One rule for the arguments of an atom; it applies only to arguments of the types that it names."""
+    def _definition(self, rule: Rule, atom: Atom) -> Formula:
+        """The condition of a rule for the arguments of an atom, with guards for the types of its parameters."""
         parameters = rule.predicate.parameters
         names = {parameter.name: arg for parameter, arg in zip(parameters, atom.args, strict=True)}
         declared = self.domain.predicates_by_name[atom.predicate].parameters
@@ -344,5 +344,4 @@ class _Writer:
             if not self.domain.is_a(general.type, parameter.type):
                 variable = next(self.fresh)
                 guards.append(Exists((TypedName(variable, parameter.type),), Equal(variable, arg)))
-        written = self.condition(rule.condition, names)
-        return And((*guards, written)) if guards else written
+        return _guarded(tuple(guards), self.condition(rule.condition, names))

@@ -1,7 +1,7 @@
 """Errors for files that other planners refuse to read although their meaning is clear, such as sections out of order.
 
-`check` reports it as errors, so that what has no errors can be read by Fast Downward's translator as it is. Planning
-does without: engines receive a text that we print.
+`pddlego check` reports these errors, so that Fast Downward's translator can read each file without errors as it is.
+Planning ignores them: engines receive a text that we print.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _REFUSED = frozenset(
         *(DefectKind.DOMAIN_NAME, DefectKind.IGNORED_METRIC, DefectKind.UNKNOWN_REQUIREMENT),
     )
 )
-"""Kinds of warnings that are errors for other readers."""
+"""The kinds of warnings about files that other planners refuse: they count as errors."""
 
 _ORDER = "most planners refuse that; write"
 
@@ -37,7 +37,7 @@ class CheckedDomain:
 
 
 def checked_domain(text: str) -> CheckedDomain:
-    """Check a domain: the defects of its syntax, else all errors, else warnings. Total."""
+    """Check a domain: report syntax defects; without these, other errors; without errors, warnings. Total."""
     reading = read_domain(text)
     unreadable = tuple(defect for defect in reading.defects if defect.blocking)[:MAX_DEFECTS]
     refusals = itertools.islice(_domain_refusals(reading), MAX_DEFECTS)
@@ -50,7 +50,7 @@ def checked_domain(text: str) -> CheckedDomain:
 
 
 def is_sound_problem(domain: Domain, text: str) -> bool:
-    """Whether the check finds no error in the text of a problem."""
+    """Whether the text of a problem has no errors."""
     reading = read_problem(text)
     if any(map(_is_error, (*check_reading(domain, reading), *problem_refusals(reading)))):
         return False
@@ -58,7 +58,7 @@ def is_sound_problem(domain: Domain, text: str) -> bool:
 
 
 def as_errors(text: str, defects: Iterable[Defect]) -> tuple[Defect, ...]:
-    """The defects of a text at their words, as errors where other readers refuse the file."""
+    """The defects with the positions of their words, as errors where other planners refuse the file."""
     return tuple(replace(defect, blocking=_is_error(defect)) for defect in at_words(text, defects))
 
 
@@ -67,7 +67,7 @@ def _is_error(defect: Defect) -> bool:
 
 
 def _domain_refusals(reading: DomainReading) -> Iterator[Defect]:
-    """Errors in a domain that can be read here."""
+    """The errors in a domain that can be read here but not by other planners."""
     yield from _head(reading.source, "domain", 1)
     seen: set[str] = set()
     for part, place in placed(reading.source, 2):
@@ -86,7 +86,7 @@ def _domain_refusals(reading: DomainReading) -> Iterator[Defect]:
 
 
 def problem_refusals(reading: ProblemReading) -> Iterator[Defect]:
-    """Errors in a problem that can be read here; nothing if there is no problem in the text."""
+    """The errors in a problem that can be read here but not by other planners; empty for a text without a problem."""
     if not reading.source:
         return
     yield from _head(reading.source, "problem", 1)
@@ -109,7 +109,7 @@ def problem_refusals(reading: ProblemReading) -> Iterator[Defect]:
 
 
 def _head(define: tuple[Sexpr, ...], word: str, number: int) -> Iterator[Defect]:
-    """What is wrong with `(domain NAME)`, which must be there as part `number`."""
+    """The error if part `number` of a file is not `(word …)`, such as `(domain NAME)`."""
     head = define[number] if len(define) > number else ()
     if not isinstance(head, tuple) or head[:1] != (word,):
         begin = "(define (domain NAME) …" if word == "domain" else "(define (problem NAME) (:domain NAME) …"
@@ -127,7 +127,7 @@ def _fields(action: Sexpr) -> Iterator[Defect]:
 
 
 def _requirements(define: tuple[Sexpr, ...]) -> Iterator[Defect]:
-    """Requirements that PDDL knows and other readers refuse; unknown ones are found elsewhere."""
+    """Errors for requirements of PDDL that other planners refuse; unknown requirements are not reported here."""
     for part in define[1:]:
         if not isinstance(part, tuple) or part[:1] != (":requirements",):
             continue
@@ -141,7 +141,7 @@ def _requirements(define: tuple[Sexpr, ...]) -> Iterator[Defect]:
 
 
 def _empty_parts(define: Sexpr) -> Iterator[Defect]:
-    """Empty parentheses in place of a condition or an effect."""
+    """Errors for empty parentheses in place of a condition or an effect."""
     stack: list[tuple[Sexpr, Position | None]] = [(define, None)]
     while stack:
         part, _ = stack.pop()

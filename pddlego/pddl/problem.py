@@ -38,7 +38,7 @@ from pddlego.util.text import Shown, count, natural
 
 @dataclass(frozen=True)
 class Metric(Located):
-    """What a plan should have little or much of: `minimize` or `maximize` a numeric expression."""
+    """The quality measure of plans: `minimize` or `maximize` a numeric expression."""
 
     direction: str
     term: Term
@@ -89,13 +89,13 @@ class Problem(Shown):
 
 
 def without(problem: Problem, constants: Iterable[TypedName]) -> Problem:
-    """The problem without objects that are constants of the domain: declared twice, some readers refuse them."""
+    """The problem without objects that are also constants of the domain, which some planners refuse."""
     names = {constant.name for constant in constants}
     return replace(problem, objects=frozenset(obj for obj in problem.objects if obj.name not in names))
 
 
 def rename(problem: Problem, renaming: Renaming) -> Problem:
-    """The problem under new names: those of objects in objects, facts and goal, all at once."""
+    """The problem with new names for objects, types and predicates, all changed at once."""
     return replace(
         problem,
         objects=frozenset(renaming.typed(problem.objects)),
@@ -108,10 +108,11 @@ def rename(problem: Problem, renaming: Renaming) -> Problem:
 
 @dataclass(frozen=True)
 class ProblemReading:
-    """A text read as a problem: the problem as far as it can be read, and what is wrong with the text.
+    """The result of reading a problem file: the readable part as a problem, and the defects of the text.
 
-    `missing` are sections; `slips` are objects that are declared twice and facts of `:init` under a `not`, which only
-    `parse_problem` refuses. `source` is its expression `(define …)`; empty if it has none.
+    `missing` are the missing sections. `slips` are repeated objects and negated facts of `:init`: `parse_problem`
+    refuses all of them, though some do not prevent planning. `source` is the expression `(define …)`, empty without
+    one.
     """
 
     problem: Problem
@@ -131,10 +132,9 @@ class ProblemReading:
 
 
 def parse_problem(text: str) -> Problem:
-    """Read one problem file strictly.
+    """Read one problem file strictly; `check` compares the problem with a domain.
 
-    Raises `PddlSyntaxError` with everything that is wrong if the text is not one whole, balanced
-    `(define (problem …) …)` with objects, facts and goal. `check` compares it with a domain.
+    Raises `PddlSyntaxError` with all defects if the text is not exactly one complete `(define (problem …) …)`.
     """
     reading = read_problem(text)
     defects = [defect for defect in reading.all_defects() if defect.blocking or defect in reading.slips]
@@ -182,7 +182,7 @@ def is_define(expression: tuple[Sexpr, ...], kind: str) -> bool:
 
 
 def is_one_word(parts: tuple[Sexpr, ...]) -> bool:
-    """Whether there is one part, and it is a word."""
+    """Whether the parts are a single word."""
     return len(parts) == 1 and isinstance(parts[0], str)
 
 
@@ -241,7 +241,7 @@ def _negated(atom: Atom, listed: bool) -> Defect:
 
 
 def _read_init(section: tuple[Sexpr, ...], defects: list[Defect]) -> tuple[list[Atom], list[Compare], list[Atom]]:
-    """The facts of `:init`, the numbers, and the facts under a `not`."""
+    """The facts of `:init`, the numbers that it assigns, and the negated facts."""
     facts: list[Atom] = []
     values: list[Compare] = []
     negated: list[Atom] = []
@@ -288,7 +288,7 @@ def _word(section: tuple[Sexpr, ...], default: str) -> str:
 
 
 _MOST = 10
-"""Objects of a type, and atoms of a predicate, that are listed (Silver et al., 2024)."""
+"""The maximum number of objects of a type, and of atoms of a predicate, that are listed (Silver et al., 2024)."""
 
 _INDENT = "    "
 
@@ -296,7 +296,7 @@ _INDENT = "    "
 def abbreviated(problem: Problem) -> str:
     """The problem with at most `_MOST` objects of each type and atoms of each predicate, in alphabetical order.
 
-    `...` marks what is left out.
+    `...` marks omitted lines.
     """
     objects = sorted(problem.objects, key=lambda obj: (obj.type, obj.name))
     typed = any(obj.type != ANY_TYPE for obj in objects)
@@ -311,7 +311,7 @@ def abbreviated(problem: Problem) -> str:
 
 
 def _some(entries: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """The first lines of each kind."""
+    """The first `_MOST` lines of each kind; `...` marks more."""
     for _, group in groupby(entries, key=lambda entry: entry[0]):
         lines = [line for _, line in group]
         yield from (_INDENT + line for line in lines[:_MOST])

@@ -1,4 +1,4 @@
-"""The rules that PDDL files are checked by, each with a stable id, and the defects that break them."""
+"""The rules for PDDL files, each with a stable id, and the defects: violations of these rules."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class DefectKind(str, Enum):
     DOMAIN_NAME = "other domain name"
     GLUED_VARIABLE = "glued variable"
     IGNORED_METRIC = "ignored metric"
-    # what readers and games add
+    # reported by readers and games, not by checks
     REPAIRED = "repaired"
     CONTRADICTION = "contradiction"
 
@@ -80,10 +80,10 @@ Position: TypeAlias = tuple[int, int]
 
 @dataclass(frozen=True)
 class Defect:
-    """One defect: its kind, the atom or name it is about, and what to do. `blocking` ones make planning impossible.
+    """A defect of a file. `subject` is the faulty atom or name; `blocking` defects make planning impossible.
 
-    `place` is its position in the text that was checked; None for what is missing from the text, and for a value that
-    was not read from one. `word` is the word in question if it is the first such word from there on, see `at_words`.
+    `place` is the position in the checked text; None for a missing part, and for a value that was not read from a text.
+    `word` is the faulty word, if it is the first such word from `place` on (see `at_words`).
     """
 
     kind: DefectKind
@@ -98,7 +98,7 @@ class Defect:
 
 
 class PddlSyntaxError(ValueError):
-    """A text is not the PDDL it should be. `defects` lists everything that is wrong, `faults` their messages."""
+    """A text is not valid PDDL. `defects` are all defects of the text, `faults` their messages."""
 
     def __init__(self, defects: Iterable[Defect]) -> None:
         self.defects = tuple(defects)
@@ -110,15 +110,15 @@ class PddlSyntaxError(ValueError):
 
 
 def syntax_defect(message: str, place: Position | None = None) -> Defect:
-    """A text that breaks the grammar of PDDL."""
+    """The defect of a text that breaks the grammar of PDDL."""
     return Defect(DefectKind.SYNTAX, message, message, place=place)
 
 
 def not_supported(what: str, place: Position | None = None) -> Defect:
-    """Legal PDDL that is not classical planning: numbers, time, chance, preferences. `what` is the whole message."""
+    """The defect of legal PDDL outside classical planning, such as time. `what` is the whole message."""
     return Defect(DefectKind.NOT_SUPPORTED, what, what, place=place)
 
 
 def warning(kind: DefectKind, subject: str, message: str, place: Position | None = None) -> Defect:
-    """A likely mistake that does not prevent planning."""
+    """The defect for a likely mistake that does not prevent planning."""
     return Defect(kind, subject, message, blocking=False, place=place)

@@ -1,7 +1,8 @@
-"""S-expressions: the layer below PDDL. Text in, nested tuples of lower-case words out, each list with its position.
+"""S-expressions, the layer below PDDL: a text becomes nested tuples of lower-case words, with the position of each
+list.
 
-Reading never stops at the first error: it returns every expression that can be read and a list of defects, so that a
-check can report everything that is wrong with a text at once.
+The reader does not stop at the first error: it returns every readable expression and all defects, so that a check can
+report every error of a text at once.
 """
 
 from __future__ import annotations
@@ -18,12 +19,13 @@ from pddlego.pddl.rules import Defect, DefectKind, Position, syntax_defect, warn
 Sexpr: TypeAlias = "str | tuple[Sexpr, ...]"
 
 _MAX_DEPTH = 100
-"""Deepest nesting that is read. Real domains stay below 15; beyond this a text is an accident or an attack."""
+"""The maximum depth of nested parentheses. Real domains stay below 15."""
 
 TOKEN = re.compile(r"[()]|[^\s();][^\s();?]*(?:(?:(?<=[_-])\?|\?(?![A-Za-z]))[^\s();?]*)*|;[^\r\n]*")
+"""A parenthesis, a word or a comment. A `?` before a letter begins a new word, except after `-` or `_`."""
 
 _GLUED = re.compile(r"[^\s();?_-](\?[A-Za-z][^\s();?]*)|;[^\r\n]*")
-"""A variable that is not separated from the word before it, or a comment."""
+"""A variable without a space before it, as in `at?x`, or a comment."""
 
 LINE_BREAK = re.compile(r"\r\n?|\n")
 """The end of a line, on any system."""
@@ -32,11 +34,11 @@ LINE_BREAK = re.compile(r"\r\n?|\n")
 NUMBER = re.compile(r"-?(?:\d+(?:\.\d*)?|\.\d+)\Z", re.ASCII)
 
 MAX_NUMBER = 100
-"""Characters of a number: sums and common denominators of costs stay far below the 4,300 digits that Python prints."""
+"""The maximum length of a number, with which sums and common denominators stay below the digits that Python prints."""
 
 
 _Span: TypeAlias = tuple[int, int]
-"""The offsets in a text at which something starts and ends."""
+"""The offsets of the start and the end of an expression in a text."""
 
 
 @dataclass(frozen=True)
@@ -60,14 +62,14 @@ class Source:
 
 
 class Expression(tuple[Sexpr, ...]):
-    """A list that was read from `source`. `spans` holds the span of the list, then those of its parts."""
+    """A list that was read from `source`. `spans` holds the span of the list, then the span of each part."""
 
     source: Source
     spans: list[_Span]
 
 
 def place_of(part: Sexpr) -> Position | None:
-    """The position of a list that was read from a text; None for a word, and for a list that code made."""
+    """The position of a list in its text; None for a word, and for a list that was not read from a text."""
     return part.source.position(part.spans[0][0]) if isinstance(part, Expression) else None
 
 
@@ -85,7 +87,7 @@ def placed(parts: Sequence[Sexpr], start: int = 0) -> Iterator[tuple[Sexpr, Posi
 class SexprReading:
     """The top-level expressions of a text in order, and its defects.
 
-    `unclosed` is the number of missing closing parentheses, `extra` the offsets of those that close nothing.
+    `unclosed` is the number of missing closing parentheses, `extra` the offsets of unmatched closing parentheses.
     """
 
     expressions: Expression
@@ -95,7 +97,7 @@ class SexprReading:
 
     @property
     def warnings(self) -> Iterator[Defect]:
-        """Variables without a space before them: they are read as if there were one."""
+        """A warning for each variable without a space before it, which is read as a separate word."""
         source = self.expressions.source
         for match in _GLUED.finditer(source.text):
             if match[1] is not None:
@@ -106,8 +108,8 @@ class SexprReading:
 def read_sexprs(text: str) -> SexprReading:
     """Read all expressions of `text`. Total: any string gives a reading.
 
-    A parenthesis that is never closed is closed at the end of the text, a closing one too many is skipped, and nesting
-    deeper than `_MAX_DEPTH` ends the reading; each of these is a defect.
+    Open lists are closed at the end of the text, and unmatched closing parentheses are skipped. A text with deeper
+    nesting than `_MAX_DEPTH` gives no expressions. Each of these is a defect.
     """
     source = Source(text)
     items: list[Sexpr] = []
@@ -166,7 +168,7 @@ def _expression(source: Source, items: list[Sexpr], spans: list[_Span]) -> Expre
 
 
 def at_words(text: str, defects: Iterable[Defect]) -> Iterator[Defect]:
-    """The defects, each at the word in question instead of at the parenthesis before it."""
+    """The defects, each with the position of its `word` in place of the position of the list around the word."""
     source = Source(text)
     for defect in defects:
         if defect.word and defect.place:

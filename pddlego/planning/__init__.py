@@ -1,4 +1,4 @@
-"""Text in, plan out. Imports nothing of the rest but `pddl`.
+"""Finds, validates and compares plans.
 
 `ProcessPlanner` plans in a process of its own, which loads what the planner needs.
 """

@@ -1,8 +1,8 @@
-"""Checks the text of a problem: errors, and without any, what is most likely a mistake.
+"""Checks the text of a problem: reports errors and, if there are no errors, warnings.
 
-The last part is the relaxed reachability of planning graphs: an action that is not possible even if nothing ever
-becomes false is never possible. Conditions other than conjunctions of facts count only where no action changes them, so
-that nothing is called impossible that is possible.
+Unreachable goals and actions are found by the relaxed reachability of planning graphs: an action that is not possible
+even if no fact ever becomes false is never possible. Preconditions other than atoms count only if no action changes
+their predicates, so that no possible action is reported.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pddlego.pddl import Atom, Defect, DefectKind, Domain, Problem
 from pddlego.pddl.check import MAX_DEFECTS, check_reading
 from pddlego.pddl.conditions import TRUE, And, Formula, Not, Term, When, atoms_of, changed_atoms, conjuncts, with_parts
 from pddlego.pddl.domain import Action
-from pddlego.pddl.lint import named, problem_warnings
+from pddlego.pddl.lint import action_names, problem_warnings
 from pddlego.pddl.portable import as_errors, problem_refusals
 from pddlego.pddl.problem import read_problem
 from pddlego.pddl.rules import warning
@@ -38,7 +38,7 @@ class CheckedProblem:
 
 
 def checked_problem(domain: Domain, text: str) -> CheckedProblem:
-    """Check a problem of a sound domain: all errors, else warnings."""
+    """Check a problem of a sound domain: report errors; without errors, warnings."""
     reading = read_problem(text)
     refusals = itertools.islice(problem_refusals(reading), MAX_DEFECTS)
     defects = as_errors(text, (*check_reading(domain, reading), *refusals))
@@ -69,14 +69,14 @@ def _goal_warnings(domain: Domain, problem: Problem) -> Iterator[Defect]:
 
 
 _MOST_WORK = 300_000
-"""Facts and bindings that are looked at: some tenths of a second. Larger tasks are not judged."""
+"""The maximum number of facts and bindings, some tenths of a second. Larger tasks are not explored."""
 
 
 def _relaxed_warnings(domain: Domain, problem: Problem, explained: bool) -> Iterator[Defect]:
-    """Yield the numbers that action costs lack, else the facts of the goal and the actions that are never possible.
+    """Yield warnings about missing action costs; without these, about unreachable goals and actions.
 
-    The latter follow from missing numbers, and from preconditions that are never true: then they are already
-    `explained`. Large problems are not judged.
+    If a precondition is never true, unreachable goals and actions are `explained` by it. Large problems are not
+    explored.
     """
     explorer = _Explorer(domain, problem)
     try:
@@ -102,13 +102,13 @@ def _relaxed_warnings(domain: Domain, problem: Problem, explained: bool) -> Iter
         and all(atom.predicate in there for atom in explorer.required[action.name])
     ]
     if never:
-        message = f"{named(never)} can never be applied in this problem"
+        message = f"{action_names(never)} can never be applied in this problem"
         message += "; ignore this if that is meant, else correct the preconditions or :init"
         yield warning(DefectKind.NEVER_APPLICABLE, never[0], message)
 
 
 class _Explorer(Simulator):
-    """Adds facts one by one, and executes each action once as soon as its facts are true."""
+    """Adds facts one by one, and executes each action once, as soon as the facts that it requires are true."""
 
     def __init__(self, domain: Domain, problem: Problem) -> None:
         super().__init__(World(domain, problem, Work(_MOST_WORK)), ())
@@ -139,7 +139,7 @@ class _Explorer(Simulator):
         return False
 
     def missing_costs(self) -> Iterator[Defect]:
-        """Yield the numbers that costs lack: without them an action is not applicable."""
+        """Yield a warning for each function of which a cost lacks a number: the action is not applicable without it."""
         for terms in self._missing.values():
             term, step = min(terms.items(), key=lambda item: str(item[0]))
             subject = f"{term} and {count(len(terms) - 1, 'other number')} have" if len(terms) > 1 else f"{term} has"
@@ -181,7 +181,7 @@ class _Explorer(Simulator):
 
 
 def _static_part(action: Action, changed: AbstractSet[str]) -> Formula:
-    """Return the part of a precondition that is true in every state or in none, without its facts."""
+    """Return the conjuncts of a precondition that are not atoms and that no action changes."""
     parts = (part for part in conjuncts(action.precondition) if not isinstance(part, Atom))
     return And(tuple(part for part in parts if changed.isdisjoint(atom.predicate for atom in atoms_of(part))))
 

@@ -1,8 +1,8 @@
-"""Compares problems, domains and tasks, each up to the names in them.
+"""Compares problems, domains and tasks, each up to renaming.
 
-Problems of one domain are compared as in Planetarium (Zuo et al., 2024), for any domain: goals are completed by what
-must be true in every state that reaches them, and the facts of both problems are compared as labelled graphs. Tasks of
-different domains are compared by their transition systems.
+Problems of one domain are compared as in Planetarium (Zuo et al., 2024), for any domain: goals are completed by the
+literals that are true in every state that reaches them, and the facts of both problems are compared as labelled graphs.
+Tasks of different domains are compared by their transition systems.
 """
 
 from __future__ import annotations
@@ -45,18 +45,18 @@ _SECONDS = 10.0
 """The time limit of a comparison."""
 
 _MOST_FACTS = 4_000_000
-"""Facts of all states that are looked at to find what a goal implies: some 300 MB."""
+"""The maximum number of facts in all explored states together, about 300 MB."""
 
 _MOST_CASES = 2_000
-"""Cases of a `forall` that are written out."""
+"""The maximum number of cases of a `forall` that is written out."""
 
 _MOST_WITNESSES = 5
 
 _MOST_REMOVALS = 100
-"""Facts that are removed, one after the other, to find the one that makes the difference."""
+"""The maximum number of facts that are removed, one at a time, to find the one that makes the difference."""
 
 _MOST_STEPS = 20_000_000
-"""Names that are looked at, again in each round, unless the caller sets another bound: some seconds."""
+"""The default limit of an isomorphism test, in names per round of refinement: some seconds."""
 
 Relation = tuple[str, tuple[str, ...]]
 """A labelled tuple of names, such as a fact."""
@@ -97,7 +97,7 @@ def compare_problems(domain: Domain, left: Problem, right: Problem, *, seconds: 
         return Comparison(ComparisonVerdict.DIFFERENT, "only one of the problems minimizes costs")
     problems = (left, right)
     try:
-        result = _compared(
+        result = _compare_sides(
             domain, problems, *_completed_goals(domain, problems, Work(seconds=seconds / 4)), seconds / 4
         )
         if result.verdict is ComparisonVerdict.UNDECIDED:
@@ -112,7 +112,7 @@ def compare_problems(domain: Domain, left: Problem, right: Problem, *, seconds: 
     return result
 
 
-def _compared(
+def _compare_sides(
     domain: Domain, problems: Sequence[Problem], goals: Sequence[_Literals | None], exact: bool, seconds: float
 ) -> Comparison:
     """Compare two problems with their completed goals, which are `exact` if the goals imply no other facts."""
@@ -138,7 +138,7 @@ def _compared(
 
 
 def _by_states(domain: Domain, problems: Sequence[Problem], undecided: Comparison, seconds: float) -> Comparison:
-    """Compare two problems with equal initial states by the states that reach their goals."""
+    """Compare two problems with equal initial states by the states in which their goals are true."""
     systems = []
     for problem in problems:
         work = Work(seconds=seconds)
@@ -155,7 +155,7 @@ def _by_states(domain: Domain, problems: Sequence[Problem], undecided: Compariso
     derived = [frozenset(item for item in literals or () if item[0].predicate in domain.rules) for literals in written]
     implied = [_implied(system) | more for system, more in zip(systems, derived, strict=True)]
     completed = [None if one is None else goal for goal, one in zip(implied, written, strict=True)]
-    return _compared(domain, problems, completed, not any(derived), seconds)
+    return _compare_sides(domain, problems, completed, not any(derived), seconds)
 
 
 def _differ(reason: str, left: Iterable[Relation], right: Iterable[Relation]) -> Comparison:
@@ -165,10 +165,10 @@ def _differ(reason: str, left: Iterable[Relation], right: Iterable[Relation]) ->
 
 
 def _witnessed(reason: str, sides: Sequence[_Side], part: str, work: Work) -> Comparison:
-    """A difference in the initial states or the goals, shown by the fewest relations without which they are the same.
+    """A difference in the initial states or the goals, with the relations that show it.
 
-    If the objects of both sides have the same names, relations are compared by these; else they are removed one after
-    the other, until the sides are isomorphic.
+    If the objects of both sides have the same names, these are the relations that only one side has; else relations are
+    removed, one at a time, until the sides are isomorphic.
     """
     left, right = ([*getattr(side, part)] for side in sides)
     if sides[0].objects == sides[1].objects:
@@ -264,7 +264,7 @@ def _goal_relations(literals: Iterable[tuple[Atom, bool]]) -> list[Relation]:
 
 
 def _formula(condition: Formula, names: set[str]) -> Iterator[Relation]:
-    """A condition that is not a conjunction, as one tuple of the objects that it names: equal if written equally."""
+    """A condition that is not a conjunction, as one relation over its objects. Equal texts give equal relations."""
     mentioned = tuple(dict.fromkeys(name for name in arguments_in(condition) if name in names))
     shape = str(Renaming({name: f"#{number}" for number, name in enumerate(mentioned)}).formula(condition))
     yield shape, mentioned
@@ -276,9 +276,9 @@ def _formula(condition: Formula, names: set[str]) -> Iterator[Relation]:
 def _completed_goals(
     domain: Domain, problems: Sequence[Problem], work: Work
 ) -> tuple[Sequence[_Literals | None], bool]:
-    """Return the goals with what they imply because facts exclude each other, and whether that is all that they imply.
+    """Return the goals with all literals that exclusive facts imply, and whether the goals imply no other literals.
 
-    None for a goal that is not a conjunction of literals.
+    A goal that is not a conjunction of literals is None.
     """
     changed = {atom.predicate for action in domain.actions for atom, _ in changed_atoms(action.effect)}
     static = {predicate.name for predicate in domain.predicates} - {*domain.rules} - changed
@@ -303,7 +303,7 @@ def _completed_goals(
 
 
 def _literals(domain: Domain, problem: Problem) -> _Literals | None:
-    """The literals of a goal, with `forall` written out."""
+    """The literals of a goal, with `forall` written out; None if the goal is not a conjunction of literals."""
     world = World(domain, problem)
     literals: set[tuple[Atom, bool]] = set()
     waiting: list[Formula] = [problem.goal]
@@ -322,7 +322,7 @@ def _literals(domain: Domain, problem: Problem) -> _Literals | None:
 
 
 def _implied(system: Transitions) -> _Literals:
-    """What is true, and what is false, in every state that reaches the goal, of all that ever changes."""
+    """The literals that are true in all goal states, without atoms whose value never changes."""
     always, ever = frozenset.intersection(*system.states), frozenset.union(*system.states)
     reached = [system.states[number] for number in sorted(system.goals)]
     true, some = frozenset.intersection(*reached), frozenset.union(*reached)
@@ -335,7 +335,8 @@ def _implied(system: Transitions) -> _Literals:
 def compare_domains(left: Domain, right: Domain) -> Comparison:
     """Compare two domains up to the names of their types, predicates, constants, actions, functions and variables.
 
-    Conjuncts, disjuncts and declarations may be in any order. Domains that say the same in other words are undecided.
+    Conjuncts, disjuncts and declarations may be in any order. Equivalent domains that are written differently are
+    undecided.
     """
     shapes = [Counter(len(action.parameters) for action in domain.actions) for domain in (left, right)]
     if shapes[0] != shapes[1]:
@@ -397,7 +398,7 @@ class _DomainStructure:
         return sorted(f"type {one}" for one in either(kind))
 
     def _named(self, colour: str, name: TypedName) -> str:
-        """A new name for a variable or constant, with its type."""
+        """Add a node for a variable or a constant of a type, and return the node."""
         node = f"constant {name.name}" if colour == "constant" else self._node(colour)
         self.structure.colours[node] = colour
         for kind in self._types(name.type):
@@ -405,7 +406,7 @@ class _DomainStructure:
         return node
 
     def _head(self, own: str, parameters: Iterable[TypedName]) -> dict[str, str]:
-        """A declaration with parameters; returns the names of these."""
+        """Add a node for a declaration, with its parameters; return the nodes of the parameters by their names."""
         self.structure.colours.setdefault(own, own.partition(" ")[0])
         scope = {}
         for place, parameter in enumerate(parameters):
@@ -414,7 +415,7 @@ class _DomainStructure:
         return scope
 
     def _formula(self, formula: Formula, scope: dict[str, str]) -> str:
-        """A part of a condition or an effect; returns its name."""
+        """Add a node for a condition, an effect or a part of one, and return the node."""
         match formula:
             case And(parts=(single,)):
                 return self._formula(single, scope)
@@ -452,7 +453,7 @@ class _DomainStructure:
 
 
 Equivalence = Literal["same", "different", "no reachable goal", "too large"]
-"""How two tasks compare. No reachable goal: they are alike as far as their steps go, but show no goals to compare."""
+"""How two tasks compare. No reachable goal: their transitions are equal, but neither reaches a goal."""
 
 
 def equivalence(left: tuple[Domain, Problem], right: tuple[Domain, Problem], most: int = 2_000) -> Equivalence:
@@ -478,7 +479,7 @@ def equivalence(left: tuple[Domain, Problem], right: tuple[Domain, Problem], mos
 
 
 def _same_by_names(one: Transitions, other: Transitions) -> bool:
-    """Whether the same steps, by action and objects, lead through both systems to goals at the same time."""
+    """Whether two transition systems are equal when steps with the same action and objects correspond."""
     if len(one.states) != len(other.states):
         return False
     left, right = _by_label(one), _by_label(other)
@@ -505,14 +506,14 @@ def _by_label(transitions: Transitions) -> list[dict[tuple[str, ...], int]]:
 
 
 def _structure(transitions: Transitions) -> Structure:
-    """The states without what is true in them: which is the first, which are goals, and what leads to what."""
+    """A transition system as a labelled structure: the initial state, goal states and transitions, without facts."""
     colours = {str(number): f"{number == 0} {number in transitions.goals}" for number in range(len(transitions.states))}
     times = Counter((str(start), str(end)) for start, _, end in transitions.edges)
     return Structure(colours, [(f"{number} steps", pair) for pair, number in times.items()])
 
 
 def named_alike(domain: Domain, name: str) -> str | None:
-    """The action of a domain that is called so, as far as spelling lets it: `pick-up` and `pick_up` are one."""
+    """The action of a domain with this name, or with another spelling of it: `pick-up` and `pick_up`."""
     exact = name if name in domain.actions_by_name else None
     return exact or next((action.name for action in domain.actions if same_name(action.name, name)), None)
 
@@ -522,18 +523,18 @@ def named_alike(domain: Domain, name: str) -> str | None:
 
 @dataclass(frozen=True)
 class Structure:
-    """Names with colours, and labelled tuples of names. A name in a tuple that has no colour stands for itself."""
+    """Names with colours, and labelled tuples of names. A name without a colour is a constant."""
 
     colours: dict[str, str]
     relations: list[Relation]
 
 
 def are_isomorphic(left: Structure, right: Structure, work: Work | None = None) -> bool | None:
-    """Whether two structures are equal up to the names that have colours; None if that could not be decided.
+    """Whether two structures are equal up to renaming of their coloured names; None if this could not be decided.
 
-    Colours are refined until they are stable (1-dimensional Weisfeiler-Leman); then objects that look alike are paired
-    one by one. If no pair fits, the structures differ, unless an earlier choice of a pair may be to blame. Raises
-    `TooManyCasesError` if that takes more than `work`.
+    Colours are refined until they are stable (1-dimensional Weisfeiler-Leman); then names of equal colour are paired
+    one by one. If no pair fits, the structures differ, unless an earlier pair may be the reason. Raises
+    `TooManyCasesError` if the test takes more than `work`.
     """
     if Counter(label for label, _ in left.relations) != Counter(label for label, _ in right.relations):
         return False
@@ -608,7 +609,7 @@ class _Refinement:
         return {other for _, _, nodes in self.around[node] for other in nodes if not isinstance(other, str)}
 
     def _key(self, node: _Node) -> tuple[object, ...]:
-        """What a node sees: the labels around it, and the colours of the other names there."""
+        """The relations of a node, with the colours of the other nodes in them."""
         colours = self.colours
         seen = [
             (label, place, tuple(other if isinstance(other, str) else colours[other] for other in nodes))
@@ -617,11 +618,11 @@ class _Refinement:
         return tuple(sorted(seen))
 
     def smallest_class(self) -> list[_Node] | None:
-        """The fewest nodes of one colour, two or more on each side."""
+        """The smallest class of nodes with one colour that has at least two nodes on each side; None without one."""
         return min((nodes for nodes in self._classes().values() if len(nodes) > 2), key=len, default=None)
 
     def pair(self, first: _Node, second: _Node) -> bool:
-        """Take two nodes for the same; False if they cannot be."""
+        """Give two nodes a colour of their own, and refine; False if the sides then differ."""
         self.colours[first] = self.colours[second] = self.next
         self.next += 1
         return self.refine({first, second} | self._neighbours(first) | self._neighbours(second))

@@ -1,4 +1,4 @@
-"""Reads a corpus of what models wrote, repairs it, plans with it, and compares with what was recorded."""
+"""Reads a corpus of PDDL files by models, repairs and plans with them, and compares the results with recorded ones."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _VERDICTS = {
     "goal FALSE": PlanStatus.UNSOLVABLE,
     "goal already TRUE": PlanStatus.ALREADY_TRUE,
 }
-"""What planners said that say something about a problem, and not about a text that they could not read."""
+"""The recorded verdicts about problems, as statuses. Other verdicts are about texts that a planner could not read."""
 
 RECORDED_VERDICTS = (*_VERDICTS, "", "semantic error", "syntax error", "none, no message", "n/a", "segfault")
-"""All verdicts that are recorded; with those that are not in `_VERDICTS` nothing is compared."""
+"""All recorded verdicts; only those in `_VERDICTS` are compared with a result."""
 
 
 class Pair(BaseModel):
-    """A line: a domain and a problem as a model wrote them, and what a planner said of them then."""
+    """A line of the corpus: a domain and a problem by a model, and the recorded result of a planner."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -38,11 +38,11 @@ class Pair(BaseModel):
 
 
 @dataclass(frozen=True)
-class Checked:
-    """What became of a pair. `refused` is the class of what cannot be planned with, `message` says it precisely.
+class CheckedPair:
+    """The result of checking a pair. `refused` is the kind of defect that prevents planning, `message` its description.
 
-    `readable` means that nothing is wrong with the files as texts. `contradiction` says how the result differs from
-    what was recorded; empty if it does not. A recorded plan or verdict of a pair that is refused differs, too.
+    `readable`: the files have no syntax errors. `contradiction` is the difference between the result and the record;
+    empty without one. A refused pair contradicts every record of a verdict about the problem.
     """
 
     pair: Pair
@@ -68,8 +68,8 @@ def read_pairs(path: Path) -> Iterator[Pair]:
             raise UsageError(f"{path} is not a corpus", reason, "A line needs id, domain and problem.") from error
 
 
-def check_pair(pair: Pair, planner: Planner) -> Checked:
-    """Repair a pair, check it, plan with it, and compare with what was recorded."""
+def check_pair(pair: Pair, planner: Planner) -> CheckedPair:
+    """Repair a pair, check it, plan with it, and compare the result with the record."""
     reading = read_pair(pair.domain, pair.problem)
     repairs = tuple(map(str, reading.files.repairs))
     if reading.domain is None:
@@ -83,13 +83,13 @@ def check_pair(pair: Pair, planner: Planner) -> Checked:
     result = planner.solve(reading.domain, reading.problem, Search())
     if result.status not in _VERDICTS.values():
         return _refused(pair, repairs, True, f"planner: {result.status.value}", result.message)
-    return Checked(pair, repairs, contradiction=_contradiction(pair, result))
+    return CheckedPair(pair, repairs, contradiction=_contradiction(pair, result))
 
 
-def _refused(pair: Pair, repairs: tuple[str, ...], readable: bool, reason: str, message: str) -> Checked:
-    """A pair that cannot be planned with. That contradicts a record which says what a planner made of it."""
+def _refused(pair: Pair, repairs: tuple[str, ...], readable: bool, reason: str, message: str) -> CheckedPair:
+    """The result for a pair that cannot be planned with, which contradicts a recorded verdict about the problem."""
     recorded = f"recorded {pair.recorded_verdict}, now refused" if pair.recorded_verdict in _VERDICTS else ""
-    return Checked(pair, repairs, readable, reason, message, recorded)
+    return CheckedPair(pair, repairs, readable, reason, message, recorded)
 
 
 def _contradiction(pair: Pair, result: PlanResult) -> str:

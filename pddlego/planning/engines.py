@@ -53,15 +53,16 @@ class Attempt:
 def attempts(search: Search, seconds: float) -> list[Attempt]:
     """Return the attempts of a planning call that may take `seconds`.
 
-    The first one that finds a plan, or proves that none exists, ends the call. `auto` begins with pyperplan, goes on
-    with the best compiled engine that is installed, and ends with pyperplan, in case that one cannot read the problem.
+    The first attempt that finds a plan, or proves that none exists, ends the call. `auto` begins with pyperplan, goes
+    on with the best compiled engine that is installed, and ends with pyperplan, because the compiled engine may be
+    unable to read the problem.
     """
     engines = ("fast-downward",) if search.is_optimal else ("fast-downward", "mimir")
     compiled = next((name for name in engines if not missing(name)), None)
     solvers: dict[str, Solver] = {"fast-downward": _solve_downward, "mimir": _solve_mimir}
     if search.engine != "auto" or compiled is None:
         engine = "pyperplan" if search.engine == "auto" else search.engine
-        # The process ends a search in Python, which would slow it down to look at the clock itself.
+        # The planner kills the process in time: looking at the clock would slow a search in Python down.
         limit = math.inf if engine == "pyperplan" else seconds
         return [Attempt(engine, solvers.get(engine, solve_strips), limit)]
     head = [Attempt("pyperplan", solve_strips, _HEAD_START)] if hasattr(signal, "setitimer") else []
@@ -94,13 +95,13 @@ def solve_strips(domain: Domain, problem: Problem, search: Search, seconds: floa
 
 @contextlib.contextmanager
 def _at_most(seconds: float) -> Iterator[None]:
-    """Interrupt this thread, which must be the main one, after so many seconds of CPU time. Raises `PlanningError`."""
+    """Interrupt this thread, which must be the main one, after `seconds` of CPU time. Raises `PlanningError`."""
 
     def end(number: int, frame: object) -> None:
         raise PlanningError(status=PlanStatus.TIMEOUT)
 
     before = signal.signal(signal.SIGVTALRM, end)
-    signal.setitimer(signal.ITIMER_VIRTUAL, seconds, 0.1)  # again and again: Python ignores an error in a destructor
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds, 0.1)  # repeatedly: Python ignores an error in a destructor
     try:
         yield
     finally:
@@ -278,7 +279,7 @@ def _mimir_texts(domain: Domain, problem: Problem) -> tuple[str, str]:
 def _with_plain_goal(domain: Domain, problem: Problem) -> tuple[Domain, Problem]:
     """Return the task with a conjunction of literals as its goal: any other goal becomes a derived predicate.
 
-    A rule may name objects, so these become constants of the domain.
+    All objects become constants of the domain, because the rule of this predicate may name them.
     """
     literals = (part.part if isinstance(part, Not) else part for part in conjuncts(problem.goal))
     if all(isinstance(part, Atom) for part in literals):

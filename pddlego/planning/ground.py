@@ -1,8 +1,9 @@
 """PDDL to a ground STRIPS task: Fast Downward's translator parses, normalises and grounds; the rest is compiled here.
 
-What pyperplan's STRIPS tasks cannot say is compiled away: negative conditions become complement facts, derived atoms
-(the translator makes them from `exists`, `forall`, `or` and `imply`) are replaced by their rules, conditional effects
-split an operator, and a goal with several ways becomes one artificial last step for each, stripped from the plan.
+Features that pyperplan's STRIPS tasks lack are compiled away: negative conditions become complement facts, derived
+atoms (the translator makes them from `exists`, `forall`, `or` and `imply`) are replaced by their rules, conditional
+effects split an operator, and a goal with several alternatives becomes one artificial last step for each, which is
+removed from the plan.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from pddlego.planning.result import PlanStatus
 from pddlego.util.text import natural
 
 _MAX_VARIANTS = 5_000
-"""Most conjunctions that one condition, and operators that one ground action, may compile into."""
+"""The maximum number of conjunctions that a condition, and of operators that a ground action, may be compiled into."""
 
 _GOAL_FACT = "(goal-reached)"
 GOAL_STEP = "(reach-goal)"
@@ -36,10 +37,10 @@ _Conjunction = frozenset[_Literal]
 
 
 class PlanningError(Exception):
-    """An engine ended without a plan and without a proof that none exists; `status` says how.
+    """An engine ended without a plan and without a proof that none exists; `status` is the kind of this ending.
 
     `INVALID`: the engine cannot express something, which the message names. `CRASHED`: the engine failed. `TIMEOUT`:
-    another engine may find a plan. `BOUND`: longer plans were not looked for.
+    another engine may find a plan. `BOUND`: longer plans were not searched for.
     """
 
     def __init__(self, message: str = "", status: PlanStatus = PlanStatus.INVALID) -> None:
@@ -54,7 +55,7 @@ class PlanningError(Exception):
 class Operator:
     """A ground STRIPS operator. `action` is the ground action, shared by all operators compiled from it.
 
-    Costs are whole numbers, 1 where the problem does not ask for a plan of little cost.
+    Costs are whole numbers; they are 1 if the problem does not minimize costs.
     """
 
     action: str
@@ -75,13 +76,13 @@ class GroundTask:
 
 
 def ground(domain: Domain, problem: Problem, relevant: bool = True) -> GroundTask | None:
-    """Ground `problem`. None means that the goal is out of reach even if nothing were ever deleted.
+    """Ground `problem`; None if the goal is unreachable even when actions delete nothing.
 
-    Operators that cannot contribute to the goal are left out, if only the `relevant` ones are wanted.
+    If `relevant`, operators that cannot contribute to the goal are left out.
 
-    The problem has no blocking defects (see `check`). Raises `PlanningError` for what the translator rejects and
-    for what cannot be compiled into STRIPS. Redirects standard output while it works, because the translator prints:
-    not for use in a process with threads that print.
+    The problem has no blocking defects (see `check`). Raises `PlanningError` if the translator rejects the task, or if
+    it cannot be compiled into STRIPS. Redirects standard output during the call, because the translator prints: not for
+    use in a process with threads that print.
     """
     from fast_downward.translate import instantiate
 
@@ -102,10 +103,11 @@ def ground(domain: Domain, problem: Problem, relevant: bool = True) -> GroundTas
 
 
 def _relevant(task: GroundTask) -> GroundTask:
-    """Only the operators that may contribute to the goal: they add a goal, or what a relevant operator needs.
+    """The task with only the operators that may contribute to the goal: they add a goal, or a fact that such an
+    operator needs.
 
-    Any plan remains one without its irrelevant steps, so shortest plans stay as short; and a blind search no longer
-    tries every order of picking up irrelevant things.
+    Every plan without its irrelevant steps is still a plan, so shortest plans stay as short; and a blind search no
+    longer tries every order of picking up irrelevant things.
     """
     adding: dict[str, list[Operator]] = defaultdict(list)
     for operator in task.operators:
@@ -125,8 +127,8 @@ def _relevant(task: GroundTask) -> GroundTask:
 def _ordered(domain: Domain, operators: Iterable[Operator]) -> tuple[Operator, ...]:
     """Operators in the order of the domain file: actions, then constants as declared, names of objects last.
 
-    This order breaks the ties between equally good plans, so it should depend as little as possible on what a model
-    happened to call a thing.
+    This order breaks the ties between equally good plans, so it should depend as little as possible on the names that a
+    model chose.
     """
     actions = {action.name: number for number, action in enumerate(domain.actions)}
     constants = {constant.name: number for number, constant in enumerate(domain.constants)}
@@ -141,7 +143,7 @@ def _ordered(domain: Domain, operators: Iterable[Operator]) -> tuple[Operator, .
 
 
 def translator_task(domain: Domain, problem: Problem) -> Any:
-    """The normalised task of Fast Downward's translator. Call it, and what follows, under `translating`."""
+    """The normalised task of Fast Downward's translator. Call the function, and use its result, under `translating`."""
     from fast_downward.translate import normalize
 
     domain, problem = integral(domain, without(problem, domain.constants))
@@ -164,9 +166,9 @@ def _parsed(domain: str, problem: Problem) -> Any:
 
 
 def _explored(domain: Domain, problem: Problem) -> tuple[Any, Any]:
-    """The translator's task of a problem without numbers, and what `explore` finds in it.
+    """The translator's task of a problem without numbers, and the result of its exploration.
 
-    Games plan again and again for the same goals, so what does not depend on the facts is made only once.
+    Games plan repeatedly for the same goals, so `_schema` caches all results that do not depend on the facts.
     """
     from fast_downward.translate import build_model, instantiate, pddl, pddl_to_prolog
 
@@ -194,10 +196,10 @@ def _explored(domain: Domain, problem: Problem) -> tuple[Any, Any]:
 
 @lru_cache(maxsize=32)
 def _schema(domain: str, goal: Formula, named: tuple[str, ...]) -> tuple[Any, list[Any], list[Any]]:
-    """What the translator makes of a domain and a goal that names some objects, whatever the facts are.
+    """The translator's results for a domain and a goal that names some objects, independent of the facts.
 
-    A task without objects and facts, and the Datalog program that grounds it: its rules, and the atoms that are not
-    facts of a problem.
+    These are a task without objects and facts, and the Datalog program that grounds it: its rules, and the atoms that
+    are not facts of a problem.
     """
     from fast_downward.translate import build_model, normalize, pddl_to_prolog
 
@@ -215,7 +217,7 @@ def _schema(domain: str, goal: Formula, named: tuple[str, ...]) -> tuple[Any, li
 
 @contextlib.contextmanager
 def translating() -> Iterator[None]:
-    """Discard what the translator prints, and turn what it raises into `PlanningError`."""
+    """Discard the output of the translator, and convert its exceptions to `PlanningError`."""
     from fast_downward.translate.pddl_parser.parse_error import ParseError
 
     try:
@@ -298,7 +300,7 @@ class _Compiler:
         return GroundTask(facts, start, wanted, tuple(operators))
 
     def _variants(self, action: Any) -> list[tuple[str, _Conjunction, frozenset[str], frozenset[str]]]:
-        """The STRIPS operators of one ground action: one for each way its conditions can be true."""
+        """The STRIPS operators of one ground action: one for each way in which its conditions can be true."""
         name = _name(action)
         grouped: dict[tuple[_Literal, ...], tuple[set[str], set[str]]] = {}
         for effects, which in ((action.add_effects, 0), (action.del_effects, 1)):
@@ -323,7 +325,7 @@ class _Compiler:
         return [(name, condition, adds, deletes) for condition, adds, deletes in drafts]
 
     def _ways(self, literal: _Literal) -> tuple[_Conjunction, ...]:
-        """The ways in which a literal can be true, over atoms that are not derived."""
+        """The ways in which a literal can be true: conjunctions of literals that are not derived."""
         fact, positive = literal
         if fact not in self.rules:
             return (frozenset({literal}),)
@@ -339,12 +341,12 @@ class _Compiler:
         return self.known[literal]
 
     def _negate(self, ways: Iterable[_Conjunction]) -> tuple[_Conjunction, ...]:
-        """The ways in which none of `ways` is true: one literal of each must be false."""
+        """The ways in which every conjunction in `ways` is false: one literal of each is false."""
         falsified = ([frozenset({(fact, not positive)}) for fact, positive in sorted(way)] for way in ways)
         return self._conjoin(falsified)
 
     def _conjoin(self, choices: Iterable[Iterable[_Conjunction]]) -> tuple[_Conjunction, ...]:
-        """All consistent conjunctions that take one way from each choice; supersets of another are dropped."""
+        """All consistent conjunctions of one way from each choice, without supersets of other conjunctions."""
         conjunctions: list[_Conjunction] = [frozenset()]
         for ways in choices:
             options = list(ways)
@@ -366,7 +368,7 @@ class _Compiler:
 
 
 def _minimal(ways: list[_Conjunction]) -> list[_Conjunction]:
-    """Drop every way that another way implies. Quadratic, so only where it is cheap."""
+    """Drop every way that contains another way. Quadratic, so only for few ways."""
     if len(ways) > 200:
         return ways
     return [way for way in ways if not any(other < way for other in ways)]

@@ -20,7 +20,7 @@ class Rung:
 
 @dataclass(frozen=True)
 class TriedRung:
-    """One rung of the ladder and what planning for it gave. `length` counts the steps of its plan."""
+    """A rung of the ladder and the result of planning for it. `length` is the number of steps of its plan."""
 
     name: str
     status: PlanStatus
@@ -31,7 +31,7 @@ class TriedRung:
 
 @dataclass(frozen=True)
 class LadderResult:
-    """Every rung that was tried, in order. `plan` is that of the last one, if it was solved."""
+    """The rungs that were tried, in order. `plan` is the plan for the last rung, if one was found."""
 
     tried: tuple[TriedRung, ...]
     plan: Plan | None = None
@@ -52,9 +52,9 @@ def climb(
 ) -> LadderResult:
     """Try the rungs in order and stop at the first that has a plan.
 
-    A rung that is already true gives no plan and the next one is tried, and so does one whose plan begins with a step
-    that is of no use now: `objection` says why, and is empty for a good one. An invalid problem or a broken planner
-    stops the climb, because every other rung would fail in the same way. So does the end of the time.
+    A rung whose goal is already true has no plan. A plan is rejected if `objection` returns a reason against its first
+    step; an empty text accepts the plan. An invalid problem or a crashed planner ends the climb, because every other
+    rung would fail in the same way; so does the end of the time.
     """
     tried: list[TriedRung] = []
     plan: Plan | None = None

@@ -23,7 +23,7 @@ from pddlego.util.text import count, one_line
 
 @dataclass(frozen=True)
 class PlanReading:
-    """A plan, and the position of each of its steps in the text. `note` says what was skipped; empty if nothing was."""
+    """A plan, and the position of each of its steps in the text. `note` describes skipped lines; empty without any."""
 
     plan: Plan
     places: tuple[Position, ...]
@@ -42,8 +42,8 @@ def read_plan(text: str, domain: Domain, problem: Problem) -> PlanReading:
 def plan_in(answer: str, domain: Domain, problem: Problem) -> PlanReading:
     """Read the plan in a model's answer. Of several plans the last counts. An answer without steps is an empty plan.
 
-    An answer that breaks off keeps the steps that are complete. Raises `PddlSyntaxError` for what looks like a step and
-    cannot be read.
+    From an answer that breaks off, the complete steps are read. Raises `PddlSyntaxError` for texts that look like steps
+    and cannot be read.
     """
     return _Reader(answer, domain, problem, prose=True).read()
 
@@ -68,7 +68,7 @@ _BETWEEN = re.compile(
     r"(?:\[t=[^\]]*\]|\b\d[\d.,]{0,20}e[-+]?\d{1,4}|[\s\d\ufeff,;.:|>*_\"'`\[\]{}=→•·–—+-]|\\[nrt]|\b(?:step|then|and|next|finally|first|plan)\b)*",
     re.IGNORECASE,
 )
-"""What may be between two steps of a list of steps, and before the first: markup, numbers, connecting words."""
+"""The text that may be between two steps of a list, and before the first: markup, numbers, connecting words."""
 
 _ITEM = re.compile(r"[\s>#*_]*(?:[-+•|]|\*\s|\d[\d.]*\s*[.):]|step\s*\d)", re.IGNORECASE)
 """The beginning of an item of a list, or of a row of a table."""
@@ -105,11 +105,11 @@ class _Label:
 
 
 @dataclass(frozen=True)
-class _Found:
-    """Something that looks like a step, at an offset of the text; `step` is None if it cannot be read.
+class _Candidate:
+    """A text at an offset that looks like a step; `step` is None if it cannot be read.
 
-    `known`: its name is an action's. `listed`: it is an item of a list of steps, not a mention in a sentence.
-    `begins`: the text before it announces a plan. `broken_off`: the text ends in it.
+    `known`: the first word is the name of an action. `listed`: it is an item of a list of steps, not a mention in a
+    sentence. `begins`: the text before it announces a plan. `broken_off`: the text ends in it.
     """
 
     offset: int
@@ -125,19 +125,19 @@ class _Found:
 class _Run:
     """The steps of one plan. `decisive`: in a block of code, or announced as the corrected plan."""
 
-    found: tuple[_Found, ...]
+    candidates: tuple[_Candidate, ...]
     decisive: bool
 
     @property
     def is_known(self) -> bool:
-        return any(found.known for found in self.found)
+        return any(candidate.known for candidate in self.candidates)
 
 
 @dataclass(frozen=True)
 class _Part:
     """A block of code, or the text between two blocks. `strict`: parentheses and semicolons are PDDL, not punctuation.
 
-    `text` is as long as in the answer, without comments and without line breaks inside of parentheses.
+    `text` has the length of `raw`, but no comments and no line breaks inside of parentheses.
     """
 
     start: int
@@ -166,27 +166,26 @@ class _Reader:
         self._broken_off = -1 if opened < 0 or {")", "\n"} & {*tail} or "```" in tail else opened
 
     def read(self) -> PlanReading:
-        """The plan of the text."""
-        found = _chosen([run for part in self._parts() for run in self._runs(part)])
-        found = self._once(found) if self.prose else found
-        broken_off = self.prose and len(found) > 1 and found[-1].broken_off
-        found = found[:-1] if broken_off else found
-        unreadable = [self._unreadable(one.offset) for one in found if one.step is None]
+        candidates = _chosen([run for part in self._parts() for run in self._runs(part)])
+        candidates = self._once(candidates) if self.prose else candidates
+        broken_off = self.prose and len(candidates) > 1 and candidates[-1].broken_off
+        candidates = candidates[:-1] if broken_off else candidates
+        unreadable = [self._unreadable(one.offset) for one in candidates if one.step is None]
         if unreadable:
             raise PddlSyntaxError(unreadable[:_MOST_FAULTS])
-        used = {bisect.bisect(self._lines, one.offset) - 1 for one in found}
+        used = {bisect.bisect(self._lines, one.offset) - 1 for one in candidates}
         skipped = [self._place(at) for number, at in enumerate(self._lines) if number not in used]
-        if skipped and not found and not self.prose:
+        if skipped and not candidates and not self.prose:
             message = f"no action of the domain is in the text (for example: {', '.join([*self.arities][:3])})"
             raise PddlSyntaxError([syntax_defect(message, skipped[0])])
         lines = f"{count(len(skipped), 'line')} without a step of the plan skipped, the first is line "
         notes = [f"{lines}{skipped[0][0]}"] if skipped else []
         notes += ["the text ends inside of a step"] if broken_off else []
-        found = self._in_order(found)
-        times = [one.label.value for one in found if one.label is not None and one.label.is_time]
-        parallel = len(times) == len(found) and any(one == other for one, other in pairwise(times))
-        plan = Plan(tuple(one.step for one in found if one.step is not None), tuple(times) if parallel else ())
-        places = tuple(self._place(one.offset) for one in found)
+        candidates = self._in_order(candidates)
+        times = [one.label.value for one in candidates if one.label is not None and one.label.is_time]
+        parallel = len(times) == len(candidates) and any(one == other for one, other in pairwise(times))
+        plan = Plan(tuple(one.step for one in candidates if one.step is not None), tuple(times) if parallel else ())
+        places = tuple(self._place(one.offset) for one in candidates)
         return PlanReading(plan, places, "; ".join(notes))
 
     # parts of the text
@@ -202,17 +201,17 @@ class _Reader:
 
     def _runs(self, part: _Part) -> Iterator[_Run]:
         """The plans of a part. One begins where it is announced, or where a list begins again with its first number."""
-        run: list[_Found] = []
+        run: list[_Candidate] = []
         labels: list[_Label] = []
         decisive = part.fenced
         for line in _LINE.finditer(part.text):
             at = part.start + line.start()
             if re.search(r"\w", line[0]):
                 self._lines.append(at)
-            found = _as_sentence(list(self._found(line[0], at, part)), line[0], at)
-            before = line[0][: found[0].offset - at] if found else part.raw[line.start() : line.end()]
+            candidates = _as_sentence(list(self._candidates(line[0], at, part)), line[0], at)
+            before = line[0][: candidates[0].offset - at] if candidates else part.raw[line.start() : line.end()]
             begins = _announces(before)
-            entries: list[_Found | None] = [*found] or [None]
+            entries: list[_Candidate | None] = [*candidates] or [None]
             for one in entries:
                 again = one is not None and (one.begins or self._is_first(one.label, labels))
                 if run and (begins or again):
@@ -234,8 +233,8 @@ class _Reader:
 
     # steps
 
-    def _found(self, line: str, at: int, part: _Part) -> Iterator[_Found]:
-        """What looks like a step in a line."""
+    def _candidates(self, line: str, at: int, part: _Part) -> Iterator[_Candidate]:
+        """The texts in a line that look like steps."""
         end, is_list, empty, is_item = 0, True, True, _ITEM.match(line) is not None
         for number, match in enumerate(_LIST.finditer(line)):
             call = [match["head"]] if self._is_call(match) else []
@@ -251,9 +250,9 @@ class _Reader:
             if words and self._is_step(words, listed, label, part.strict):
                 empty, is_list = False, listed
                 broken_off = at + match.start("open") == self._broken_off
-                yield _Found(at + start, step, known, listed, label, begins=begins, broken_off=broken_off)
+                yield _Candidate(at + start, step, known, listed, label, begins=begins, broken_off=broken_off)
             elif not number and step and step.action not in self.predicates and _WORD.findall(line) == words:
-                yield _Found(at + start, step, known=False, listed=False)  # alone on its line
+                yield _Candidate(at + start, step, known=False, listed=False)  # alone on its line
         if empty:
             yield from self._bare(line, at, part)
 
@@ -273,7 +272,7 @@ class _Reader:
             return False
         return not match["blank"] or "," in match["body"] or not match["body"].strip()
 
-    def _bare(self, line: str, at: int, part: _Part) -> Iterator[_Found]:
+    def _bare(self, line: str, at: int, part: _Part) -> Iterator[_Candidate]:
         """The steps of a line without parentheses, such as `0: GO X Y` or `go x y (1)`."""
         for segment in _SEGMENT.finditer(line):
             lead = _LEAD.match(segment[0])
@@ -295,31 +294,31 @@ class _Reader:
             else:
                 like_step = names_object and (is_marked or (part.strict and self.objects.issuperset(args)))
             if like_step:
-                yield _Found(at + segment.start() + lead.end(), _step(words), known, label=label)
+                yield _Candidate(at + segment.start() + lead.end(), _step(words), known, label=label)
 
     # the plan
 
-    def _once(self, found: Sequence[_Found]) -> Sequence[_Found]:
+    def _once(self, candidates: Sequence[_Candidate]) -> Sequence[_Candidate]:
         """The steps without their repetition in an explanation after the plan."""
-        half, odd = divmod(len(found), 2)
-        steps = [one.step for one in found]
+        half, odd = divmod(len(candidates), 2)
+        steps = [one.step for one in candidates]
         if odd or half < 2 or steps[:half] != steps[half:]:
-            return found
-        between = [found[half - 1].offset < line < found[half].offset for line in self._lines]
-        return found[:half] if sum(between) > 1 else found
+            return candidates
+        between = [candidates[half - 1].offset < line < candidates[half].offset for line in self._lines]
+        return candidates[:half] if sum(between) > 1 else candidates
 
-    def _in_order(self, found: Sequence[_Found]) -> Sequence[_Found]:
+    def _in_order(self, candidates: Sequence[_Candidate]) -> Sequence[_Candidate]:
         """The steps by time, if all have one. Raises `PddlSyntaxError` if only some do and they are not in order."""
-        timed = [one for one in found if one.label is not None and one.label.is_time]
+        timed = [one for one in candidates if one.label is not None and one.label.is_time]
         times = [one.label.value for one in timed if one.label is not None]
-        if len(timed) == len(found):
-            order = sorted(range(len(found)), key=times.__getitem__)
-            return [found[number] for number in order]
+        if len(timed) == len(candidates):
+            order = sorted(range(len(candidates)), key=times.__getitem__)
+            return [candidates[number] for number in order]
         for one, (time, following) in zip(timed[1:], pairwise(times), strict=True):
             if following <= time:
                 message = f"time {following} follows time {time}, and other steps have no time; give each step a time"
                 raise PddlSyntaxError([syntax_defect(message, self._place(one.offset))])
-        return found
+        return candidates
 
     def _unreadable(self, offset: int) -> Defect:
         place = self._place(offset)
@@ -351,20 +350,20 @@ def _without_reasoning(text: str) -> str:
     return "".join((*pieces, text[done:]))
 
 
-def _as_sentence(found: list[_Found], line: str, at: int) -> list[_Found]:
-    """The steps of a line: of a sentence, as in `First (go x y), after which I (rest)`, they are all mentions."""
-    if all(one.listed for one in found) or found[0].begins or _ITEM.match(line):
-        return found
-    has_words = re.search(r"[^\W\d]", line[: found[0].offset - at]) is not None
-    return [replace(one, listed=False) for one in found] if has_words else found
+def _as_sentence(candidates: list[_Candidate], line: str, at: int) -> list[_Candidate]:
+    """The steps of a line. In a sentence, as in `First (go x y), after which I (rest)`, all of them are mentions."""
+    if all(one.listed for one in candidates) or candidates[0].begins or _ITEM.match(line):
+        return candidates
+    has_words = re.search(r"[^\W\d]", line[: candidates[0].offset - at]) is not None
+    return [replace(one, listed=False) for one in candidates] if has_words else candidates
 
 
-def _chosen(runs: Sequence[_Run]) -> Sequence[_Found]:
-    """The steps of the last plan, without those that sentences mention, unless only sentences do."""
+def _chosen(runs: Sequence[_Run]) -> Sequence[_Candidate]:
+    """The steps of the last plan. Steps that sentences mention are left out, unless there are no others."""
     known = [run for run in runs if run.is_known] or runs
-    candidates = [run for run in known if run.decisive] or known
-    found = candidates[-1].found if candidates else ()
-    return [one for one in found if one.listed] or found
+    preferred = [run for run in known if run.decisive] or known
+    candidates = preferred[-1].candidates if preferred else ()
+    return [one for one in candidates if one.listed] or candidates
 
 
 def _announces(text: str) -> bool:
@@ -372,9 +371,9 @@ def _announces(text: str) -> bool:
     line = text.strip(" \t*_#`\"'[{(")
     if not line:
         return False
-    about_plan, found = _PLAN_WORD.search(line) is not None, _FOUND.search(line) is not None
+    about_plan, is_result = _PLAN_WORD.search(line) is not None, _FOUND.search(line) is not None
     if line.startswith(";") or not line.endswith(":"):
-        return about_plan and found
+        return about_plan and is_result
     return (about_plan or _CORRECTION.search(line) is not None) and _OTHER.search(line) is None
 
 
@@ -389,7 +388,7 @@ def _label(text: str) -> _Label | None:
 
 
 def _step(words: Sequence[str]) -> PlanStep | None:
-    """The step of a name and arguments; None if they are not names."""
+    """The step of a name and arguments; None if the words are not names."""
     head, *args = (word.lower() for word in words)
     return PlanStep(head, tuple(args)) if head[0].isalpha() and all(map(_NAME.fullmatch, words)) else None
 

@@ -28,10 +28,10 @@ from pddlego.util.limits import Deadline
 from pddlego.util.text import suggestion
 
 _ENDING = 5.0
-"""Seconds that a process that closed its pipe is waited for, at most."""
+"""The maximum number of seconds to wait for the end of a process that has closed its pipe."""
 
 CLOSING = 1.0
-"""Seconds that a call which is under way has to end when the planner is closed."""
+"""The maximum number of seconds that a running call has to end when the planner is closed."""
 
 _BOOT = "import sys; sys.path[:] = sys.argv[4:]; from pddlego.planning.worker import main; main()"
 
@@ -39,9 +39,9 @@ _BOOT = "import sys; sys.path[:] = sys.argv[4:]; from pddlego.planning.worker im
 class ProcessPlanner:
     """A planner in a separate process, which is started immediately and again after a time-out or a crash.
 
-    Without an `engine`, each search says which one plans. `timeout` is in seconds per call, and `memory` in MiB for the
-    process; 0 means no limit. Calls from several threads
-    are executed one after the other. Planners are cheap, so use one for each worker to plan in parallel.
+    Without an `engine`, each search names its engine. `timeout` is in seconds per call, and `memory` in MiB for the
+    process; 0 means no limit. Calls from several threads are executed one after the other. Planners are cheap, so use
+    one for each worker to plan in parallel.
     """
 
     def __init__(self, engine: str | None = None, timeout: float = 30.0, memory: int = 4096) -> None:
@@ -68,14 +68,15 @@ class ProcessPlanner:
         _check_type("domain", domain, Domain, "parse_domain(text)")
         _check_type("problem", problem, Problem, "parse_problem(text)")
         _check_type("search", search, Search, "Search.parse(text)")
-        own = self.timeout or math.inf
-        how = search if isinstance(search, Graphplan) else Graphplan() if self.engine == "graphplan" else None
+        timeout = self.timeout or math.inf
+        timeout = timeout if seconds is None else min(timeout, max(0.01, seconds))
+        graphplan = search if isinstance(search, Graphplan) else Graphplan() if self.engine == "graphplan" else None
         with self._lock:
-            return self._solve(domain, problem, search, how, own if seconds is None else min(own, max(0.01, seconds)))
+            return self._solve(domain, problem, search, graphplan, timeout)
 
     def close(self) -> None:
         self._closed = True
-        self._signal()  # a call that is under way ends; one that waits for an answer may hold the lock for ever
+        self._signal()  # a running call ends; a call that waits for an adviser may hold the lock for ever
         locked = self._lock.acquire(timeout=CLOSING)
         try:
             self._kill()
@@ -91,11 +92,11 @@ class ProcessPlanner:
         self.close()
 
     def _solve(
-        self, domain: Domain, problem: Problem, search: Search, how: Graphplan | None, timeout: float
+        self, domain: Domain, problem: Problem, search: Search, graphplan: Graphplan | None, timeout: float
     ) -> PlanResult:
         spent, task = 0.0, None
         plain = Search(search.algorithm, search.heuristic, self.engine or search.engine)
-        graph = (how.graph, how.task) if how else ()
+        graph = (graphplan.graph, graphplan.task) if graphplan else ()
         message: object = Job(domain.text or domain.canonical, problem, plain, timeout, *graph)
         while True:
             began = time.perf_counter()
@@ -104,7 +105,7 @@ class ProcessPlanner:
                 answer = self._ask(message)
                 deadline.cancel()
                 if deadline.expired:
-                    self._restart()  # the answer and the kill crossed
+                    self._restart()  # the process was killed while it answered
                     if not isinstance(answer, PlanResult):
                         return self._late(problem, timeout, time.perf_counter() - began + spent)
             except (EOFError, OSError):
@@ -123,19 +124,19 @@ class ProcessPlanner:
             if isinstance(answer, GraphTask):
                 task = answer
                 continue
-            assert how is not None
+            assert graphplan is not None
             try:
                 if isinstance(answer, AdviceQuestion):
-                    message = tuple(how.advise(replace(answer, domain=domain, problem=problem, task=task)))
+                    message = tuple(graphplan.advise(replace(answer, domain=domain, problem=problem, task=task)))
                 else:
-                    how.watch(cast("SearchMoment", answer))
+                    graphplan.watch(cast("SearchMoment", answer))
             except BaseException:
                 self._kill()  # the process still works on an answer that is no longer needed
                 raise
 
     def _gone(self, problem: Problem, expired: bool, timeout: float, seconds: float) -> PlanResult:
         """The result of a call whose process has ended instead of answering."""
-        # It closed its pipe, so it is ending: its own exit code says why, if we do not kill it first.
+        # The process closed its pipe, so it is ending: its exit code is the reason, unless we kill it first.
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=_ENDING)
         self._kill()
@@ -152,7 +153,7 @@ class ProcessPlanner:
         return PlanResult(PlanStatus.TIMEOUT, problem.goal, None, f"no answer within {timeout:.3g} s", seconds)
 
     def _ask(self, question: object) -> object:
-        """Send a question, and receive what comes; if the process was gone before it heard a job, ask a new one."""
+        """Send a message, and receive the reply. A process that ended before it received a job is started again."""
         if isinstance(question, Job) and self._process.poll() is not None:
             self._restart()
         try:
@@ -186,7 +187,7 @@ class ProcessPlanner:
         return started
 
     def _signal(self) -> None:
-        """Kill the process with all its children, unless it was waited for: its number may be another's by then."""
+        """Kill the process and its children, unless it was waited for: another process may have its id by then."""
         if not self._waited:
             kill_group(self._process.pid)
 
@@ -254,7 +255,7 @@ class PlannerPool:
 
 
 _MIN_MEMORY = 128
-"""MiB below which no planner starts."""
+"""The minimum memory of a planner in MiB."""
 
 
 def make_planner(engine: str | None, timeout: float, memory: int) -> ProcessPlanner:

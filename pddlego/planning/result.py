@@ -15,7 +15,7 @@ from pddlego.util.text import Shown, count
 
 
 class PlanStatus(str, Enum):
-    """How a planning call ended. `bound`: none within the levels that were allowed, maybe a longer one."""
+    """How a planning call ended. `bound`: no plan within the allowed levels, though a longer one may exist."""
 
     SOLVED = "solved"
     ALREADY_TRUE = "already true"
@@ -72,8 +72,8 @@ class Plan(Shown):
 class PlanResult:
     """The result of one planning call. `plan` is set if and only if the status is `solved`; `seconds` is wall time.
 
-    `engine` found the plan, or was tried last. `cost` is that of the plan: the sum of its action costs if the problem
-    asks for a plan of little cost, else the number of its steps.
+    `engine` is the engine that found the plan, or that was tried last. `cost` is the cost of the plan: the sum of its
+    action costs if the problem minimizes costs, else the number of its steps.
     """
 
     status: PlanStatus
@@ -143,7 +143,7 @@ LEAST_COST = Search("astar", "lmcut")
 """The search to recommend for a plan of least cost."""
 
 BREADTH_FIRST = Search()
-"""The default: short plans, and of many goals the nearest."""
+"""The default search: shortest plans, to the nearest of several goals."""
 
 
 class Planner(Protocol):
@@ -154,7 +154,7 @@ class Planner(Protocol):
         """The engine and its limits, for the manifest."""
 
     def solve(self, domain: Domain, problem: Problem, search: Search, seconds: float | None = None) -> PlanResult:
-        """Plan for `problem.goal`, in at most so many seconds if they are given."""
+        """Plan for `problem.goal`, in at most `seconds` if they are given."""
 
     def close(self) -> None:
-        """Give back processes and files. Safe to call twice."""
+        """Release processes and files. Safe to call twice."""

@@ -27,11 +27,11 @@ from pddlego.planning.ground import GOAL_STEP, GroundTask
 from pddlego.planning.result import Plan, PlanStep, Search
 
 _BREADTH_FIRST_WORK = 400_000
-"""Facts of expanded states after which breadth-first search gives way: some 0.1 s, and 0.1 GB of states."""
+"""The maximum number of facts in states that breadth-first search expands: about 0.1 s and 0.1 GB."""
 
 
 class _WorkSpentError(Exception):
-    """The search has expanded as many facts as it may."""
+    """The search has expanded the maximum number of facts."""
 
 
 class IndexedTask(Task):  # type: ignore[misc]
@@ -154,8 +154,8 @@ def cheapest(task: IndexedTask) -> list[Any] | None:
 def breadth_first(task: IndexedTask) -> list[Any] | None:
     """A shortest plan, breadth-first; if the goal is far, by A* with hmax, whose plans are as short.
 
-    Every door that may or may not be open doubles the states of a level, so that a goal a dozen steps away on a large
-    map is out of reach for a blind search. A* looks at few of these states, but is slower where the goal is near.
+    Each door that may or may not be open doubles the states of a level, so that a blind search cannot reach a goal a
+    dozen steps away on a large map. A* expands few of these states, but is slower where the goal is near.
     """
     try:
         task.work = _BREADTH_FIRST_WORK
@@ -167,26 +167,27 @@ def breadth_first(task: IndexedTask) -> list[Any] | None:
 
 
 def _first_reached(task: IndexedTask) -> list[Any] | None:
-    """Breadth-first search that looks for the goal when a state is generated (Russell and Norvig, figure 3.9).
+    """Breadth-first search that tests for the goal when a state is generated (Russell and Norvig, figure 3.9).
 
-    pyperplan's looks when a state is expanded: by then a whole level more was generated, which on problems with many
-    applicable operators is all the work. The plan is the same: states are generated in the order of their expansion.
+    pyperplan's search tests a state when it is expanded: by then one more level has been generated, which is most of
+    the work on problems with many applicable operators. The plan is the same, because states are generated in the order
+    of their expansion.
     """
     start = task.initial_state
     if task.goal_reached(start):
         return []
-    came: dict[frozenset[str], tuple[frozenset[str], Any]] = {}
+    origins: dict[frozenset[str], tuple[frozenset[str], Any]] = {}
     waiting = deque([start])
     while waiting:
         state = waiting.popleft()
         for operator, successor in task.get_successor_states(state):
-            if successor == start or successor in came:
+            if successor == start or successor in origins:
                 continue
-            came[successor] = (state, operator)
+            origins[successor] = (state, operator)
             if task.goal_reached(successor):
                 path, state = [], successor
                 while state != start:
-                    state, operator = came[state]
+                    state, operator = origins[state]
                     path.append(operator)
                 return path[::-1]
             waiting.append(successor)

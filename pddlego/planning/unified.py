@@ -23,14 +23,14 @@ _LIMITS = "It knows only types with one parent, and arguments of the declared ty
 
 
 class ExchangeError(PddlegoError):
-    """A problem says something that the other side has no words for (exit code 3)."""
+    """A problem cannot be exchanged with unified-planning (exit code 3)."""
 
 
 def to_unified(domain: Domain, problem: Problem) -> Any:
-    """The `unified_planning.model.Problem` that a domain and a problem are.
+    """Convert a domain and a problem to a `unified_planning.model.Problem`.
 
-    Constants of the domain become objects. Needs the extra `unified-planning`. Raises `ExchangeError` where it is
-    missing, and for what it cannot say, such as a recursive derived predicate.
+    Constants of the domain become objects. Raises `ExchangeError` if the extra `unified-planning` is not installed, and
+    for features that unified-planning lacks, such as recursive derived predicates.
     """
     up = _unified_planning()
     from pyparsing import ParseBaseException
@@ -48,7 +48,7 @@ def to_unified(domain: Domain, problem: Problem) -> Any:
     strict, environment.error_used_name = environment.error_used_name, False  # a type and a predicate may share a name
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # it warns of that as well
+            warnings.simplefilter("ignore")  # it warns of shared names
             return up.io.PDDLReader().parse_problem_string(readable.canonical, str(stated))
     except (UPException, ParseBaseException, AssertionError, LookupError, ValueError, TypeError, SyntaxError) as error:
         reason = " ".join(str(error).split())[:300] or type(error).__name__
@@ -59,10 +59,10 @@ def to_unified(domain: Domain, problem: Problem) -> Any:
 
 
 def from_unified(problem: Any) -> tuple[Domain, Problem]:
-    """The domain and the problem that a `unified_planning.model.Problem` is.
+    """Convert a `unified_planning.model.Problem` to a domain and a problem.
 
-    Objects that actions name become constants. Names that PDDL does not allow are written otherwise.
-    Raises `ExchangeError` for what cannot be planned with here, such as time, and numbers other than action costs.
+    Objects that actions name become constants. Names that PDDL does not allow are changed. Raises `ExchangeError` for
+    features that are not supported here, such as time, and numbers other than action costs.
     """
     up = _unified_planning()
     from unified_planning.exceptions import UPException
@@ -88,7 +88,7 @@ def from_unified(problem: Any) -> tuple[Domain, Problem]:
 
 
 def _renamed(text: str, names: Mapping[str, str]) -> str:
-    """The text with predicates called as in the problem: the writer renames one that is called as a type."""
+    """The text with the original names of predicates: the writer renames a predicate with the name of a type."""
     wanted = {new: old for new, old in names.items() if new != old and is_name(old) and old not in names}
     pattern = re.compile(rf"(?<=[(\s])({'|'.join(map(re.escape, wanted))})(?=[\s)])")
     return pattern.sub(lambda match: wanted[match[1]], text) if wanted else text

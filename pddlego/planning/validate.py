@@ -41,13 +41,13 @@ from pddlego.util.limits import Work
 from pddlego.util.text import nearest
 
 _MOST_PIECES = 20
-"""Alternatives, or things to do, that are listed at most: a condition over all objects may have thousands."""
+"""The maximum number of pieces of advice in a list: a condition over all objects may have thousands."""
 
 Binding = Mapping[str, str]
 
 
 def advice(world: World, condition: Formula, state: AbstractSet[Atom], binding: Binding, wanted: bool = True) -> str:
-    """Say what to change so that `condition` is as `wanted` in `state`; empty if it is already."""
+    """Return the changes that make `condition` as `wanted` in `state`; empty if it already is."""
     if world.holds(condition, state, binding) is wanted:
         return ""
     match condition:
@@ -67,7 +67,7 @@ def advice(world: World, condition: Formula, state: AbstractSet[Atom], binding: 
 
 
 def _joined(advice: Iterable[str], all_of: bool) -> str:
-    """Join pieces of advice: each of them is to be followed, or one of them is enough."""
+    """Join pieces of advice, of which the user follows each one (`all_of`) or only one."""
     pieces = list(dict.fromkeys(itertools.islice(filter(None, advice), _MOST_PIECES + 1)))
     if len(pieces) < 2:
         return "".join(pieces)
@@ -79,7 +79,7 @@ def _joined(advice: Iterable[str], all_of: bool) -> str:
 
 
 class FaultKind(str, Enum):
-    """What can be wrong with a plan."""
+    """The kinds of faults of a plan."""
 
     ACTION = "unknown action"
     ARITY = "wrong number of arguments"
@@ -94,7 +94,7 @@ class FaultKind(str, Enum):
 
 @dataclass(frozen=True)
 class PlanFault:
-    """What is wrong with a plan, and `advice` to fix it, which may have several lines or be empty.
+    """A fault of a plan, and `advice` to fix it, which may have several lines or be empty.
 
     `time` is the index of the `step`; both are None if the goal is not reached.
     """
@@ -158,7 +158,7 @@ def _executed(world: World, steps: Sequence[PlanStep], first: int, state: set[At
 
 
 def _advice(world: World, condition: Formula, state: AbstractSet[Atom], binding: Binding) -> str:
-    """Say what to change so that a condition is true; empty if there are too many cases to say."""
+    """Return the changes that make a condition true; empty if there are too many cases."""
     try:
         return advice(world, condition, state, binding)
     except TooManyCasesError:
@@ -237,7 +237,7 @@ class _Mention:
 
 
 _Changers = dict[int, Atom]
-"""The indices of steps, with an atom that each changes. Two are enough: at most one of them is a given step."""
+"""Up to two steps by index, each with an atom that it changes: enough to find one besides a given step."""
 
 
 def interference(world: World, steps: Sequence[PlanStep], state: AbstractSet[Atom]) -> tuple[int, int, Atom] | None:

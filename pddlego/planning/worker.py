@@ -47,7 +47,7 @@ NO_MEMORY = 77
 class Job:
     """A planning call: the text of the domain, the problem, the search and the time limit.
 
-    With a `graph` Graphplan plans, whatever the engine.
+    With a `graph`, Graphplan plans instead of the engine of the search.
     """
 
     text: str
@@ -62,23 +62,23 @@ _domain = lru_cache(maxsize=8)(parse_domain)
 
 
 def send(stream: BinaryIO, value: object) -> None:
-    """Write one value."""
     stream.write(pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL))
     stream.flush()
 
 
 def receive(stream: BinaryIO) -> object:
-    """Read one value. Raises `EOFError` when the other side is gone."""
+    """Read one value. Raises `EOFError` if the other process has ended."""
     try:
         return pickle.load(stream)
-    except pickle.UnpicklingError as error:  # it was gone in the middle of the value
+    except pickle.UnpicklingError as error:  # it ended in the middle of the value
         raise EOFError from error
 
 
 def main() -> None:
     """Serve until the pipe closes.
 
-    Arguments are the engine that is loaded first, the memory limit in MiB (0 for none), and the number of the parent.
+    The command-line arguments are the engine to load first, the memory limit in MiB (0: none), and the id of the
+    parent.
     """
     engine, memory, parent = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     answers = os.fdopen(os.dup(1), "wb")
@@ -90,7 +90,7 @@ def main() -> None:
     limit_memory(memory)
     threading.Thread(target=die_with, args=(parent, str(Path.cwd())), daemon=True).start()
     _preload(engine)
-    gc.freeze()  # what is loaded now stays: the collector need not look at it again at every call
+    gc.freeze()  # loaded modules stay: the garbage collector need not visit them at every call
     try:
         while True:
             job = cast(Job, receive(sys.stdin.buffer))
@@ -125,15 +125,15 @@ def _answer(job: Job, tell: Callable[[object], tuple[str, ...]]) -> PlanResult:
     # Python itself may fail without memory, and then says "error return without exception set".
     with contextlib.suppress(MemoryError, SystemError):
         return solve(_domain(job.text), job.problem, job.search, tries)
-    # Not in a handler: as long as there is an error, everything that the search had found is still in use.
+    # Not in an except block, where the exception keeps the memory of the search in use.
     return PlanResult(PlanStatus.MEMORY, job.problem.goal, message=OUT_OF_MEMORY)
 
 
 def solve(domain: Domain, problem: Problem, search: Search, tries: Sequence[Attempt]) -> PlanResult:
     """Plan for `problem.goal`: the first attempt that finds a plan, or proves that none exists, ends the call.
 
-    Every plan is executed on the problem before it is returned. Nothing here counts its work: the process is killed in
-    time. Raises `MemoryError`.
+    Every plan is executed on the problem before it is returned. Work is not counted, because the process is killed at
+    the time limit. Raises `MemoryError`.
     """
     started = time.perf_counter()
     result = _before_planning(domain, problem)
@@ -191,5 +191,5 @@ def _attempted(domain: Domain, problem: Problem, search: Search, attempt: Attemp
         if fault.kind is FaultKind.TOO_LARGE:
             return failed(PlanStatus.INVALID, TOO_DEEP)
         return failed(PlanStatus.CRASHED, f"the plan found does not work: {fault}")
-    # Not in a handler: as long as there is an error, everything that the search had found is still in use.
+    # Not in an except block, where the exception keeps the memory of the search in use.
     return failed(PlanStatus.MEMORY, OUT_OF_MEMORY)

@@ -36,17 +36,17 @@ from pddlego.util.limits import Work
 WorldState = frozenset[Atom]
 
 _MOST_CASES = 1_000_000
-"""Conditions, and cases of their variables, that a `World` looks at unless it is given other `work`: about a second."""
+"""The default limit of a `World`, in evaluated conditions and bindings of variables: about a second."""
 
 SECONDS = 15.0
-"""Seconds that executing a plan may take, whose steps may have `_MOST_CASES` each."""
+"""The time limit for the execution of a plan, each step of which may take `_MOST_CASES`."""
 
 
 class World:
     """The semantics of conditions and effects over the objects of one problem.
 
-    Evaluating them raises `TooManyCasesError` once it has taken more than `work`: by default `_MOST_CASES`, and as many
-    again after each `work.renew()`, which the execution of a plan calls for each step.
+    An evaluation raises `TooManyCasesError` if it takes more than `work`: by default `_MOST_CASES`, and as many again
+    after each `work.renew()`, which the execution of a plan calls for each step.
     """
 
     def __init__(self, domain: Domain, problem: Problem, work: Work | None = None) -> None:
@@ -67,7 +67,7 @@ class World:
         return self._of_type[kind]
 
     def cases(self, condition: Formula) -> int:
-        """How many ways there are to bind the variables of a condition, nested ones multiplied."""
+        """The number of ways to bind the variables of a condition; those of nested quantifiers are multiplied."""
         inner = [self.cases(part) for part in parts_of(condition)]
         if isinstance(condition, Exists | Forall):
             number = math.prod(len(self.of_type(variable.type)) for variable in condition.variables)
@@ -104,7 +104,7 @@ class World:
         return False
 
     def is_vacuous(self, condition: Formula, state: AbstractSet[Atom], binding: Mapping[str, str]) -> bool:
-        """Whether a true condition speaks of everything of a kind, of which there is nothing."""
+        """Whether a true condition is true only because types are empty, or premises of implications are false."""
         match condition:
             case And():
                 return bool(condition.parts) and all(self.is_vacuous(part, state, binding) for part in condition.parts)
@@ -116,7 +116,7 @@ class World:
         return False
 
     def binding(self, step: PlanStep) -> dict[str, str]:
-        """What each parameter of the action is in a step."""
+        """The argument of each parameter of the action in a step."""
         parameters = self.domain.actions_by_name[step.action].parameters
         return {parameter.name: arg for parameter, arg in zip(parameters, step.args, strict=True)}
 
@@ -126,28 +126,29 @@ class World:
         return (state - deletes) | adds
 
     def changes(self, step: PlanStep, state: AbstractSet[Atom]) -> tuple[set[Atom], set[Atom]]:
-        """What a step adds and deletes in `state`; what is in both is true afterwards."""
+        """The atoms that a step adds and deletes in `state`; an atom in both sets is true afterwards."""
         return self.effects(self.domain.actions_by_name[step.action].effect, state, self.binding(step))
 
     def effects(
         self, effect: Formula, state: AbstractSet[Atom], binding: Mapping[str, str]
     ) -> tuple[set[Atom], set[Atom]]:
-        """What an effect adds and deletes in `state`."""
+        """The atoms that an effect adds and deletes in `state`."""
         adds: set[Atom] = set()
         deletes: set[Atom] = set()
         self._collect(effect, state, binding, adds, deletes)
         return adds, deletes
 
     def cost(self, step: PlanStep) -> Fraction:
-        """What a step costs: 1 in a problem that does not minimize costs.
+        """The cost of a step; 1 in a problem that does not minimize costs.
 
-        Raises `KeyError` if its cost depends on a number that the problem does not give: then it is not applicable.
+        Raises `KeyError` if the cost depends on a number that the problem does not assign: then the step is not
+        applicable.
         """
         cost = action_cost(self.domain.actions_by_name[step.action], self.binding(step), self._values)
         return cost if self._counts_cost else Fraction(1)
 
     def has_cost(self, step: PlanStep) -> bool:
-        """Whether the problem gives every number that the cost of a step depends on."""
+        """Whether the problem assigns every number that the cost of the step depends on."""
         try:
             self.cost(step)
         except KeyError:
@@ -173,7 +174,7 @@ class World:
                     self._collect(effect.part, state, case, adds, deletes)
 
     def bindings(self, variables: tuple[TypedName, ...], binding: Mapping[str, str]) -> Iterator[Mapping[str, str]]:
-        """Every way to give objects to quantified variables, each with `binding`."""
+        """All bindings of quantified variables to objects, each in addition to `binding`."""
         for chosen in itertools.product(*(self.of_type(variable.type) for variable in variables)):
             self.work.spend()
             yield {**binding, **{variable.name: name for variable, name in zip(variables, chosen, strict=True)}}
@@ -205,14 +206,14 @@ class World:
             return self.holds(rule.condition, state, {parameter.name: arg for parameter, arg in pairs})
         except TooManyCasesError as error:
             raise TooManyCasesError(error.part or f"derived predicate {atom.predicate}") from None
-        except RecursionError:  # a long chain of rules, or a long way in a recursive one
+        except RecursionError:  # a long chain of rules, or a deep recursion of one rule
             raise TooManyCasesError(f"derived predicate {atom.predicate}") from None
 
 
 class _Proof:
     """Proves atoms of recursive derived predicates in rounds, until a round proves nothing new.
 
-    Each round looks at every atom at most once, and takes those that it is looking at for false.
+    A round evaluates every atom at most once. An atom counts as false while it is being evaluated.
     """
 
     def __init__(self, circle: frozenset[str]) -> None:
@@ -243,7 +244,7 @@ _JoinKey = tuple[str, int, str]
 
 
 class Simulator:
-    """The state of a task during its execution, and the actions that are applicable. Matching is work of the world."""
+    """The state of a task during its execution, and the applicable actions. Matching counts as work of the world."""
 
     def __init__(self, world: World, facts: Iterable[Atom]) -> None:
         self.world = world
@@ -258,7 +259,7 @@ class Simulator:
         self._change(facts, ())
 
     def applicable(self) -> Iterator[PlanStep]:
-        """Every action whose precondition holds, each once, in an order that depends on nothing but the state."""
+        """All applicable actions, each once, in an order that depends on the state only."""
         for action in self.world.domain.actions:
             actions = {
                 tuple(binding[parameter.name] for parameter in action.parameters)
@@ -285,7 +286,7 @@ class Simulator:
                 self._by_argument[atom.predicate, place, arg].add(atom)
 
     def _bindings(self, action: Action, atoms: Sequence[Atom], bound: Mapping[str, str]) -> Iterator[Mapping[str, str]]:
-        """Every way to give objects to the parameters that are not `bound` yet, under which the atoms are true."""
+        """All extensions of `bound` to every parameter of the action under which the atoms are true."""
         kinds = {parameter.name: parameter.type for parameter in action.parameters}
         for binding in self._joined(atoms, bound, kinds):
             free = [name for name in kinds if name not in binding]
@@ -309,7 +310,7 @@ class Simulator:
                 yield from self._joined(rest, extended, kinds)
 
     def _facts(self, atom: Atom, binding: Mapping[str, str]) -> set[Atom]:
-        """The fewest facts among which all that match the atom are."""
+        """The smallest indexed set of facts that contains all matches of the atom."""
         best = self._by_predicate.get(atom.predicate, set())
         for place, arg in enumerate(atom.args):
             name = binding.get(arg, arg)
@@ -331,18 +332,18 @@ class Simulator:
 
 
 _MOST_STATES = 2_000
-"""States that are looked at unless more are asked for."""
+"""The default limit of explored states."""
 
-_LOOKING = 5.0
-"""Seconds that looking at states may take, unless the caller says otherwise."""
+_EXPLORATION_SECONDS = 5.0
+"""The default time limit of an exploration."""
 
 
 @dataclass(frozen=True)
 class Transitions:
     """The states that can be reached from the first one, breadth-first, numbered from 0.
 
-    `edges` are (from, step, to), also of steps that change nothing; `goals` the numbers of states in which the goal is
-    true. If it is not `complete`, more states exist than were looked at, and the last ones have no edges.
+    `edges` are (from, step, to), including steps that change nothing; `goals` are the numbers of states in which the
+    goal is true. If the exploration is not `complete`, more states exist, and the last states have no edges.
     """
 
     states: tuple[WorldState, ...]
@@ -354,11 +355,11 @@ class Transitions:
 def transitions(
     domain: Domain, problem: Problem, most: int = _MOST_STATES, work: Work | None = None, facts: float = math.inf
 ) -> Transitions:
-    """Look at up to `most` states of a sound domain and problem, which together have up to `facts` facts.
+    """Explore up to `most` states of a sound domain and problem, which together have up to `facts` facts.
 
-    States that take more than `work` are left out as well.
+    The exploration also ends, incomplete, when it takes more than `work`.
     """
-    world = World(domain, problem, work or Work(_MOST_CASES, _LOOKING))
+    world = World(domain, problem, work or Work(_MOST_CASES, _EXPLORATION_SECONDS))
     start = frozenset(problem.facts)
     numbers, waiting = {start: 0}, deque([start])
     edges: list[tuple[int, PlanStep, int]] = []

@@ -29,20 +29,20 @@ Split = Literal["training", "evaluation"]
 
 @dataclass(frozen=True)
 class Task:
-    """A problem under a name that is unique in its split."""
+    """A problem with a name that is unique in its split."""
 
     name: str
     problem: Problem
 
     @property
     def size(self) -> int:
-        """How many objects it has."""
+        """The number of objects of the problem."""
         return len(self.problem.objects)
 
 
 @dataclass(frozen=True)
 class Tasks:
-    """The tasks of one seed, each split in its order: the first two for training are those that a prompt shows."""
+    """The tasks of one seed, each split in its order. A prompt shows the first two tasks for training."""
 
     training: tuple[Task, ...]
     evaluation: tuple[Task, ...]
@@ -81,7 +81,7 @@ class TaskFolder:
 
     @property
     def seeds(self) -> tuple[int, ...]:
-        """Every seed that has tasks of both kinds."""
+        """The seeds that have tasks for training and for evaluation."""
         seeds = [set(map(int, re.findall(rf"^{name}/seed(\d+)/", "\n".join(self.files), re.M))) for name in SPLITS]
         return tuple(sorted(set.intersection(*seeds)))
 
@@ -96,7 +96,7 @@ class TaskFolder:
         return tuple(Task(name, self._problem(f"{folder}/{name}", domain)) for name in self._order(folder))
 
     def _order(self, folder: str) -> tuple[str, ...]:
-        """The names of the files of a folder. Raises `SettingError` where the manifest names another."""
+        """The file names of a folder in order. Raises `SettingError` if the manifest names a missing file."""
         own = [name.rpartition("/")[2] for name in self.files if name.startswith(f"{folder}/")]
         if (order := self._manifest().get(folder)) is None:
             return tuple(sorted(own, key=natural))

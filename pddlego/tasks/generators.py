@@ -1,6 +1,7 @@
 """Seeded generators of tasks (the domains of Silver et al., 2024, and of LLMs4Plan; the sizes are in the settings).
 
-Each takes numbers drawn from the ranges of a setting. Every task with at least one of everything can be solved.
+Each generator takes numbers drawn from the ranges of a setting. Every task with at least one object of each kind can be
+solved.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ def _names(prefix: str, number: int) -> list[str]:
 def _make_problem(
     domain: str, objects: Mapping[str, Iterable[str]], facts: Iterable[_Fact], goal: Iterable[_Fact]
 ) -> Problem:
-    """A problem whose goal is a conjunction. `objects` are their names by type."""
+    """A problem whose goal is a conjunction. `objects` are the names of the objects by type."""
     typed = frozenset(TypedName(name, kind) for kind, names in objects.items() for name in names)
     atoms = frozenset(Atom(head, tuple(args)) for head, *args in facts)
     wanted = And(tuple(Atom(head, tuple(args)) for head, *args in sorted(goal)))
@@ -49,7 +50,7 @@ def _delivery(rng: random.Random, places: int, customers: int, extra_papers: int
 
 
 def _forest(rng: random.Random, rows: int, columns: int) -> Problem:
-    """A grid with a trail from the left side to the right; water and hills are everywhere else, hills on it, too."""
+    """A grid with a trail from left to right. Other squares may have water or hills, the trail only hills."""
     trail, row = [], rng.randrange(rows)
     for column in range(columns):
         target = rng.randrange(rows) if 0 < column < columns - 1 and column % 2 else row
@@ -76,7 +77,7 @@ def _forest(rng: random.Random, rows: int, columns: int) -> Problem:
 
 
 def _gripper(rng: random.Random, rooms: int, balls: int) -> Problem:
-    """Every ball is in some room and wanted in another, or where it is."""
+    """Each ball has a random room and a random goal room."""
     places, things, hands = _names("room", rooms), _names("ball", balls), ("left", "right")
     facts: list[_Fact] = [("robot-at", rng.choice(places))]
     facts += [("room", place) for place in places] + [("ball", place) for place in things]
@@ -87,7 +88,7 @@ def _gripper(rng: random.Random, rooms: int, balls: int) -> Problem:
 
 
 def _miconic(rng: random.Random, buildings: int, floors: int, passengers: int) -> Problem:
-    """Every building has at most that many `floors`, and at least half of it, `passengers`, and a lift of its own."""
+    """Each building has half to all of `floors`, one to all of `passengers`, and a lift of its own."""
     objects: dict[str, list[str]] = {"floor": [], "passenger": []}
     facts: list[_Fact] = []
     goal = []
@@ -106,7 +107,7 @@ def _miconic(rng: random.Random, buildings: int, floors: int, passengers: int) -
 
 
 def _ferry(rng: random.Random, locations: int, cars: int) -> Problem:
-    """Every car is somewhere and wanted somewhere."""
+    """Each car has a random location and a random goal location."""
     places, vehicles = _names("l", locations), _names("c", cars)
     facts: list[_Fact] = [("empty-ferry",), ("at-ferry", rng.choice(places))]
     facts += [("location", place) for place in places] + [("car", place) for place in vehicles]
@@ -141,7 +142,7 @@ def _heavy(rng: random.Random, items: int) -> Problem:
 
 
 def _collector(rng: random.Random, locations: int, doors: int) -> Problem:
-    """Coin Collector with a known map: rooms on a grid, some with closed doors between, and a coin in one."""
+    """Coin Collector with a known map: rooms on a grid, some with closed doors between them, and a coin in one room."""
     directions = {(0, 1): ("north", "south"), (1, 0): ("east", "west")}
     places = {(0, 0): "room0"}
     edges: list[tuple[str, str, tuple[str, str]]] = []
@@ -165,7 +166,7 @@ def _collector(rng: random.Random, locations: int, doors: int) -> Problem:
 
 
 def _logistics(rng: random.Random, cities: int, places: int, packages: int, airplanes: int) -> Problem:
-    """Every city has a truck and so many places, the first of which is its airport."""
+    """Each city has a truck and `places` places, the first of which is its airport."""
     towns = _names("c", cities)
     spots = {town: [f"l{number}{letter}" for letter in range(places)] for number, town in enumerate(towns)}
     everywhere = [spot for town in towns for spot in spots[town]]
@@ -185,7 +186,7 @@ def _logistics(rng: random.Random, cities: int, places: int, packages: int, airp
 
 
 def _movie(rng: random.Random, snacks: int) -> Problem:
-    """So many snacks of each of five kinds; the counter is at two hours or not."""
+    """`snacks` snacks of each of five kinds; the counter is at two hours or not."""
     kinds = ("chips", "dip", "pop", "cheese", "crackers")
     objects = {kind: _names(f"{kind}-", snacks) for kind in kinds}
     facts: list[_Fact] = [("counter-at-two-hours",)] if rng.random() < 0.5 else []
@@ -194,7 +195,7 @@ def _movie(rng: random.Random, snacks: int) -> Problem:
 
 
 def _blocks(rng: random.Random, blocks: int) -> Problem:
-    """Towers of all blocks, and other towers of them."""
+    """Random towers of all blocks at the beginning and in the goal."""
     things = _names("b", blocks)
 
     def towers() -> list[list[str]]:
@@ -219,7 +220,7 @@ def _blocks(rng: random.Random, blocks: int) -> Problem:
 def _satellite(
     rng: random.Random, satellites: int, instruments: int, modes: int, directions: int, images: int
 ) -> Problem:
-    """Every satellite has up to so many instruments; every mode is supported by one at least."""
+    """Each satellite has one to `instruments` instruments; each mode is supported by at least one instrument."""
     crafts, ways, places = _names("satellite", satellites), _names("mode", modes), _names("direction", directions)
     tools = {
         craft: [f"instrument{number}-{index}" for index in range(rng.randint(1, instruments))]
@@ -240,7 +241,7 @@ def _satellite(
 
 
 def _zenotravel(rng: random.Random, aircraft: int, people: int, cities: int) -> Problem:
-    """Seven levels of fuel; every person is wanted in some city."""
+    """Seven levels of fuel; each person has a random goal city."""
     planes, persons, towns = _names("plane", aircraft), _names("person", people), _names("city", cities)
     levels = _names("fl", 7)
     facts: list[_Fact] = [("next", low, high) for low, high in itertools.pairwise(levels)]
@@ -253,7 +254,7 @@ def _zenotravel(rng: random.Random, aircraft: int, people: int, cities: int) -> 
 
 
 def _driverlog(rng: random.Random, junctions: int, drivers: int, trucks: int, packages: int) -> Problem:
-    """Junctions with roads that connect them all, and paths that do, too, each over a place of its own."""
+    """Roads connect all junctions; so do paths, each with a place of its own in the middle."""
     places = _names("s", junctions)
     facts: list[_Fact] = []
     roads = {tuple(sorted((places[number], rng.choice(places[:number])))) for number in range(1, junctions)}
@@ -276,7 +277,7 @@ def _driverlog(rng: random.Random, junctions: int, drivers: int, trucks: int, pa
 
 
 def _woodworking(rng: random.Random, parts: int, boards: int, colours: int, machines: int) -> Problem:
-    """Parts of one to three units; there is enough wood of every kind, one saw, and so many of the other machines."""
+    """Parts of one to three units; enough wood of every kind, one saw, and `machines` of each other machine."""
     pieces, planks, paints = _names("part", parts), _names("board", boards), _names("colour", colours)
     woods = ("oak", "pine")[:boards]
     need = {piece: rng.randint(1, 3) for piece in pieces}
@@ -312,7 +313,7 @@ def _woodworking(rng: random.Random, parts: int, boards: int, colours: int, mach
 
 
 def _openstacks(rng: random.Random, orders: int, products: int, spare: int) -> Problem:
-    """Every order includes some products. There are `spare` stacks more than a greedy way of making them needs."""
+    """Each order includes some products. There are `spare` more stacks than a greedy order of products needs."""
     wanted, goods = _names("o", orders), _names("p", products)
     holds = {order: {rng.choice(goods) for _ in range(rng.randint(1, 3))} for order in wanted}
     for good in goods:
@@ -327,7 +328,7 @@ def _openstacks(rng: random.Random, orders: int, products: int, spare: int) -> P
 
 
 def _stacks(holds: dict[str, set[str]], goods: list[str]) -> int:
-    """How many stacks it takes to make the products in their order, shipping each order as soon as it is complete."""
+    """The number of stacks for making the products in order, shipping each order as soon as it is complete."""
     made: set[str] = set()
     open_orders: set[str] = set()
     most = 0
@@ -349,12 +350,12 @@ GENERATORS: Mapping[str, _Generator] = {
 
 
 def parameters_of(name: str) -> tuple[str, ...]:
-    """The parameters of the generator of that name. Raises `KeyError`."""
+    """The parameters of the generator with this name. Raises `KeyError`."""
     return tuple(signature(GENERATORS[name]).parameters)[1:]
 
 
 def generate(name: str, ranges: Mapping[str, Sequence[int]], seed: str) -> Problem:
-    """A task of the generator of that name, drawn by `seed`: each parameter from its range, both ends included."""
+    """A task of the generator with this name, drawn by `seed`: each parameter from its range, both ends included."""
     rng = random.Random(seed)
     drawn = {parameter: rng.randint(*ranges[parameter]) for parameter in parameters_of(name)}
     return GENERATORS[name](rng, **drawn)

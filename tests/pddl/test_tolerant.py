@@ -18,7 +18,7 @@ from pddlego.pddl.problem import read_problem
 from pddlego.pddl.tolerant import Repaired, RepairKind, is_cut_off, repair
 from pddlego.pddl.tolerant.files import read_pair
 from pddlego.planning import ProcessPlanner, Search
-from pddlego.planning.corpus import Checked, Pair, check_pair, read_pairs
+from pddlego.planning.corpus import CheckedPair, Pair, check_pair, read_pairs
 
 CORPUS = Path(__file__).parent.parent / "data" / "corpus" / "pairs.jsonl"
 
@@ -387,11 +387,11 @@ def test_no_text_is_an_accident(domain: str, problem: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def report(planner: ProcessPlanner) -> list[Checked]:
+def report(planner: ProcessPlanner) -> list[CheckedPair]:
     return [check_pair(pair, planner) for pair in read_pairs(CORPUS)]
 
 
-def test_the_corpus_is_read_and_contradicts_nothing(report: list[Checked]) -> None:
+def test_the_corpus_is_read_and_contradicts_nothing(report: list[CheckedPair]) -> None:
     assert len(report) == 343
     assert sum(item.readable for item in report) >= 340
     assert sum(not item.refused for item in report) >= 319, "93 %"
@@ -415,13 +415,13 @@ def test_a_recorded_plan_that_is_refused_is_a_contradiction(planner: ProcessPlan
     assert report[0].contradiction == "recorded PLAN, now refused"
 
 
-def test_recorded_plans_and_verdicts_are_all_reproduced(report: list[Checked]) -> None:
+def test_recorded_plans_and_verdicts_are_all_reproduced(report: list[CheckedPair]) -> None:
     text = [item for item in report if item.pair.recorded_verdict in ("PLAN", "goal FALSE", "goal already TRUE")]
     assert len(text) == 227
     assert not [item for item in text if item.refused]
 
 
-def test_what_is_refused_says_precisely_why(report: list[Checked]) -> None:
+def test_what_is_refused_says_precisely_why(report: list[CheckedPair]) -> None:
     assert all(item.message for item in report if item.refused)
 
 

@@ -53,7 +53,7 @@ def test_a_position_leads_back_to_the_same_character(text: str, data: st.DataObj
         if "\r" not in draft.text and "\r" not in text:
             column = here - draft.text.rfind("\n", 0, here)
             origin = (text[:there].count("\n") + 1, there - text.rfind("\n", 0, there))
-            assert draft.given_place((line, column)) == origin
+            assert draft.original_place((line, column)) == origin
 
 
 def test_what_moves_takes_its_text_along() -> None:

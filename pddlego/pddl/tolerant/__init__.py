@@ -1,10 +1,10 @@
-"""Reads what models write: repairs what has one possible meaning, and leaves the rest to the check.
+"""Repairs PDDL files by models: slips with one possible meaning are repaired, and other defects are left to the check.
 
-Every repair is one of three kinds. *Lexical* and *structural* ones concern how a thing is written: fences and prose
-around a file, misspelt or misplaced sections, `and` around facts, duplicates. *Declared by use* is an object, a type or
-a predicate that only its use declares, where that leaves one possibility. What would need a guess (a variable in a
-goal, a wrong number of arguments) is not touched: the check reports it. Files without an error come out as they were,
-unless Fast Downward's translator refuses them; in others, what is not repaired keeps its text.
+*Lexical* repairs concern characters and the text around a file, such as fences and prose. *Structural* repairs concern
+the arrangement: misspelt or misplaced sections, `and` around facts, duplicates. *Declared by use* are missing
+declarations of objects, types and predicates, if the uses of the name allow one declaration only. A defect that needs a
+guess (a variable in a goal, a wrong number of arguments) stays: the check reports it. Files without an error stay as
+they are, unless Fast Downward's translator refuses them; in other files, unrepaired parts keep their text.
 """
 
 from pddlego.pddl.tolerant.files import Repaired, RepairKind, read_pair, repair, repair_problem

@@ -1,4 +1,4 @@
-"""Declares what the files use and do not declare, in its order: types, constants, predicates, objects, requirements."""
+"""Declares undeclared names from their uses: types, constants, predicates, parameters and objects."""
 
 from __future__ import annotations
 
@@ -37,43 +37,40 @@ from pddlego.pddl.tolerant.structure import changed_list, renamed, typed_words
 from pddlego.util.text import nearest
 
 _Use = tuple[Atom, Scope]
-"""An atom with the types of the variables that are bound there."""
+"""An atom with the types of the variables that are bound around it."""
 
 _ArgumentTypes = Mapping[str, tuple[str, ...]]
-"""The types that each predicate's arguments have."""
+"""The types of the arguments of each predicate."""
 
 
-def declare(parts: Parts, declared: Note) -> tuple[str, ...]:
-    """Declare what only its use declares, where that leaves one possibility. Returns the objects that are new.
-
-    Each repair answers an error.
-    """
-    user = _User(parts, declared)
-    user.requirements()
+def declare(parts: Parts, note: Note) -> tuple[str, ...]:
+    """Declare undeclared names if their uses allow one declaration only. Returns the new objects."""
+    declarer = _Declarer(parts, note)
+    declarer.requirements()
     if not parts.in_domain:
         return ()
-    user.types()
-    user.constants()
-    user.spelling()
-    user.predicates()
-    user.argument_types()
-    user.variables()
-    objects = user.objects()
-    if parts.asked_domain is None and parts.in_problem:
-        declared(f"the problem is of the domain {parts.name}")
-        parts.asked_domain = parts.name
+    declarer.types()
+    declarer.constants()
+    declarer.spelling()
+    declarer.predicates()
+    declarer.argument_types()
+    declarer.variables()
+    objects = declarer.objects()
+    if parts.problem_domain is None and parts.in_problem:
+        note(f"the problem is of the domain {parts.name}")
+        parts.problem_domain = parts.name
     return objects
 
 
 _MOST_NEW = 50
-"""Predicates that only :init says and that are compared with the declared ones; more are not misspelt."""
+"""The maximum number of new predicates of `:init` that are compared with declared ones as possible misspellings."""
 
 
-class _User:
+class _Declarer:
     """Declares the undeclared names of one pair of files by their uses."""
 
-    def __init__(self, parts: Parts, declared: Note) -> None:
-        self.parts, self.declared = parts, declared
+    def __init__(self, parts: Parts, note: Note) -> None:
+        self.parts, self.note = parts, note
         self._read()
 
     def _read(self) -> None:
@@ -95,20 +92,20 @@ class _User:
         is_slip = _slips(known)
         for name in sorted(set(used) - known - {ANY_TYPE}):
             if is_name(name) and not is_slip(name):
-                self.declared(f"{name} is a type")
+                self.note(f"{name} is a type")
                 parts.types.append(TypedName(name))
 
     def constants(self) -> None:
-        """What actions name must be a constant: objects that they name, and names that they compare variables with."""
+        """Make constants of objects that actions name, and of undeclared names that actions compare with variables."""
         parts = self.parts
         pairs = {use for action in self.actions for use in _compared(action)}
         times = Counter(name for name, _ in pairs)
-        # What is compared with variables of several types has no type that could be inferred.
+        # A name that is compared with variables of several types has no type that could be inferred.
         compared = {name: kind for name, kind in sorted(pairs) if times[name] == 1}
         named = {arg for atom, _ in self.uses for arg in atom.args}
         moved = [obj for obj in parts.objects or () if obj.name in named or obj.name in compared]
         for obj in moved:
-            self.declared(f"{obj.name} is a constant: an action names it")
+            self.note(f"{obj.name} is a constant: an action names it")
         parts.constants += moved
         if moved and parts.objects is not None:
             gone = set(moved)
@@ -116,11 +113,12 @@ class _User:
         known = {constant.name for constant in parts.constants}
         for name, kind in compared.items():
             if name not in known:
-                self.declared(f"{name} is a constant, a {kind}: an action compares with it")
+                self.note(f"{name} is a constant, a {kind}: an action compares with it")
                 parts.constants.append(TypedName(name, kind))
 
     def spelling(self) -> None:
-        """`at` where only `is-at` is declared, and the other way round: the same predicate if nothing else fits."""
+        """Rename undeclared predicates such as `at` to a declared `is-at`, or the other way round, if only that
+        fits."""
         parts = self.parts
         declared = self._declared()
         meant: dict[str, str] = {}
@@ -133,7 +131,7 @@ class _User:
             if name not in declared and len(close) == 1 and len(declared[close[0]]) == len(atom.args):
                 meant[name] = close[0]
         for name, right in meant.items():
-            self.declared(f"{name} is the predicate {right}")
+            self.note(f"{name} is the predicate {right}")
         if meant:
             parts.actions = [renamed(action, meant) for action in parts.actions]
             parts.init = None if parts.init is None else renamed(parts.init, meant)
@@ -141,7 +139,6 @@ class _User:
             self._read()
 
     def _all_atoms(self) -> Iterator[Atom]:
-        """Every atom of both files."""
         yield from (atom for atom, _ in self.uses)
         yield from self.facts
         yield from self.wanted
@@ -152,13 +149,13 @@ class _User:
         kinds = {constant.name: constant.type for constant in parts.objects_and_constants}
         can_be_true = {fact.predicate for fact in self.facts}
         can_be_true |= {atom.predicate for action in self.actions for atom, _ in changed_atoms(action.effect)}
-        asked = {name for action in self.actions for name in _asked(action.precondition)}
+        required = {name for action in self.actions for name in _required_predicates(action.precondition)}
         is_slip = _slips(known)
         for name, types in _used_predicates(self.uses, known, kinds.get).items():
-            if is_slip(name) or (name in asked and name not in can_be_true):
-                continue  # nothing makes it true, nothing changes it: it may be another one's name
+            if is_slip(name) or (name in required and name not in can_be_true):
+                continue  # nothing makes it true: it may be a wrong name of another predicate
             self._add_predicate(name, types)
-        # What only :init says has no effect, unless it is another one's name.
+        # A predicate of :init alone is harmless, unless it is a wrong name of another predicate.
         rest = known.union(show(predicate[0]) for predicate in parts.declared_predicates)
         facts: list[_Use] = [(fact, {}) for fact in self.facts]
         new = _used_predicates(facts, rest, lambda word: kinds.get(word, ANY_TYPE))
@@ -167,14 +164,14 @@ class _User:
                 self._add_predicate(name, types)
 
     def _add_predicate(self, name: str, types: tuple[str, ...]) -> None:
-        self.declared(f"{name} is a predicate")
+        self.note(f"{name} is a predicate")
         arguments = (TypedName(f"?x{number}", kind) for number, kind in enumerate(types, start=1))
         self.parts.predicates.append((name, *typed_words(arguments)))
 
     def argument_types(self) -> None:
-        """`(closed ?loc ?dir - direction)`, where every action gives it a location first: the declaration is at odds.
+        """Correct the declared types of arguments that disagree with every action, unless a fact agrees with them.
 
-        The check reports each of these actions. Facts that agree with the declaration are another reading of it.
+        For example, `(closed ?loc ?dir - direction)` declares two directions, but every action passes a location first.
         """
         parts = self.parts
         if len(parts.types) > MAX_TYPES:
@@ -203,13 +200,13 @@ class _User:
                 for place, argument in enumerate(arguments)
             ]
             if tuple(right) != arguments:
-                self.declared(f"{name} takes {', '.join(argument.type for argument in right)}, as every action says")
+                self.note(f"{name} takes {', '.join(argument.type for argument in right)}, as every action says")
                 parts.predicates[number] = (name, *typed_words(right))
 
     def variables(self) -> None:
-        """Variables of an action that are not parameters: their type is inferred from conditions that must be true.
+        """Make parameters of undeclared variables of an action, with the type that its precondition demands.
 
-        Those that occur only in effects, or in what must be false, are ambiguous, and stay.
+        Variables that occur only in effects or in negated conditions are ambiguous, and stay.
         """
         parameters = self._parameters()
         sections = self.parts.actions
@@ -217,7 +214,7 @@ class _User:
             is_slip = _slips(parameter.name for parameter in action.parameters)
             missing = [name for name in _free_variables(action, parameters) if not is_slip(name.name)]
             if missing and _is_whole(sections[number]):
-                self.declared(
+                self.note(
                     f"{action.name} has the parameters {', '.join(map(str, missing))}, too: its precondition names them"
                 )
                 sections[number] = _with_parameters(sections[number], (*action.parameters, *missing))
@@ -233,7 +230,7 @@ class _User:
         known = [constant.name for constant in parts.objects_and_constants]
         names = {arg for fact in facts for arg in fact.args}
         types = _used_objects([*facts, *wanted], known, parameters)
-        # A name that only the goal has may be another object's, misspelt, and so may one that is nearly the same.
+        # A name that only the goal has, or that is similar to a declared one, may be misspelt.
         is_slip = _slips(known)
         glued = self._glued(known, types)
         new = [
@@ -242,13 +239,13 @@ class _User:
             if name in names and name not in glued and not is_slip(name)
         ]
         for obj in new:
-            self.declared(f"{obj.name} is a {obj.type}")
+            self.note(f"{obj.name} is a {obj.type}")
         if new:
             parts.objects = [*(parts.objects or ()), *new]
         return tuple(obj.name for obj in new)
 
     def _glued(self, known: Iterable[str], used: Collection[str]) -> set[str]:
-        """The names that a declared one may hold: `k2-box` may be `k2 - box`, and `k1-k2` the objects k1 and k2."""
+        """The names that may be glued in a declared name: `k2-box` may be `k2 - box`, `k1-k2` the objects k1 and k2."""
         kinds = {type_name.name for type_name in self.parts.types}
         glued: set[str] = set()
         for name in known:
@@ -261,7 +258,7 @@ class _User:
         return glued
 
     def _parameters(self) -> _ArgumentTypes:
-        """The types of the predicates' arguments: as declared, else as the actions' parameters demand."""
+        """The types of predicates' arguments: as declared, else as the parameters of actions demand."""
         demanded = _demanded(self.uses)
         return {
             name: tuple(
@@ -277,7 +274,7 @@ class _User:
         }
 
     def _type_by_use(self, facts: list[Atom]) -> None:
-        """Objects of the type `object` where a predicate takes another type, so that the check names them."""
+        """Give objects of the type `object` the other type that predicates demand of them."""
         parts = self.parts
         typed = {constant.name for constant in parts.objects_and_constants if constant.type != ANY_TYPE}
         types = _used_objects(facts, typed, self._declared())
@@ -287,7 +284,7 @@ class _User:
 
         for name in parts.objects_and_constants:
             if name.name in types and types[name.name] != name.type:
-                self.declared(f"{name.name} is a {types[name.name]}")
+                self.note(f"{name.name} is a {types[name.name]}")
         parts.constants = retyped(parts.constants)
         parts.objects = None if parts.objects is None else retyped(parts.objects)
 
@@ -301,7 +298,7 @@ class _User:
         unknown = [show(word) for word in stated if show(word) not in READ_REQUIREMENTS]
         if not unknown:
             return
-        self.declared(f"requirements {' '.join(unknown)} are of no use here")
+        self.note(f"requirements {' '.join(unknown)} are of no use here")
         parts.requirements = [name for name in parts.requirements if name in READ_REQUIREMENTS]
         parts.in_problem = [_without_unknown(slot) for slot in parts.in_problem]
 
@@ -317,7 +314,7 @@ def _without_unknown(slot: Slot) -> Slot:
     )
 
 
-# what a use says
+# inference from uses
 
 
 def _action_of(section: Section) -> Action:
@@ -357,19 +354,19 @@ def _uses_in(action: Action) -> Iterator[_Use]:
         yield from ((node, bound) for node, bound in walk(formula, scope) if isinstance(node, Atom))
 
 
-def _asked(condition: Formula, positive: bool = True) -> Iterator[str]:
-    """The predicates of which a condition asks that they are true."""
+def _required_predicates(condition: Formula, positive: bool = True) -> Iterator[str]:
+    """The predicates that a condition requires to be true."""
     if isinstance(condition, Atom) and positive:
         yield condition.predicate
     for part in parts_of(condition):
-        yield from _asked(part, positive is not isinstance(condition, Not))
+        yield from _required_predicates(part, positive is not isinstance(condition, Not))
 
 
 def _free_variables(action: Action, parameters: Mapping[str, tuple[str, ...]]) -> tuple[TypedName, ...]:
-    """Variables that are not parameters, of which the precondition asks something that shows their type."""
+    """The undeclared variables of a precondition whose atoms demand one type, with that type."""
     bound = {parameter.name for parameter in action.parameters}
     types: dict[str, set[str]] = defaultdict(set)
-    for atom in _asked_of_all(action.precondition):
+    for atom in _plain_atoms(action.precondition):
         kinds = parameters.get(atom.predicate, ())
         for place, arg in enumerate(atom.args):
             if arg.startswith("?") and arg not in bound:
@@ -377,17 +374,17 @@ def _free_variables(action: Action, parameters: Mapping[str, tuple[str, ...]]) -
     return tuple(TypedName(name, kinds.pop()) for name, kinds in types.items() if len(kinds) == 1 and "" not in kinds)
 
 
-def _asked_of_all(condition: Formula) -> Iterator[Atom]:
-    """The atoms that are to be true, except those with variables of their own."""
+def _plain_atoms(condition: Formula) -> Iterator[Atom]:
+    """The atoms of a condition that are neither negated nor quantified."""
     if isinstance(condition, Atom):
         yield condition
     elif isinstance(condition, And | Or):
         for part in condition.parts:
-            yield from _asked_of_all(part)
+            yield from _plain_atoms(part)
 
 
 def _compared(action: Action) -> Iterator[tuple[str, str]]:
-    """Names that an action compares its variables with, with the types of these."""
+    """The names that an action compares with its parameters, each with the type of the parameter."""
     kinds = scope_of(action.parameters)
     for formula in (action.precondition, action.effect):
         for node, _ in walk(formula):
@@ -398,7 +395,7 @@ def _compared(action: Action) -> Iterator[tuple[str, str]]:
 
 
 def _demanded(uses: Iterable[_Use]) -> dict[tuple[str, int], str]:
-    """The type of each argument of a predicate, by its place, where all variables that are used there have one type."""
+    """The type of each argument of a predicate, by its index, where all variables that are used there have one type."""
     types: dict[tuple[str, int], set[str]] = defaultdict(set)
     for atom, bound in uses:
         for place, arg in enumerate(atom.args):
@@ -420,12 +417,12 @@ def _used_predicates(
     return {name: kinds for name, kinds in agreed.items() if kinds is not None}
 
 
-def _agreed(several: set[tuple[str, ...]]) -> tuple[str, ...] | None:
-    """The one row of types that fits all uses; a use that does not tell fits any."""
-    if len({len(row) for row in several}) != 1:
+def _agreed(signatures: set[tuple[str, ...]]) -> tuple[str, ...] | None:
+    """The only list of types that fits all uses; None without one. An empty type in a use fits any type."""
+    if len({len(row) for row in signatures}) != 1:
         return None
     row = []
-    for column in zip(*several, strict=True):
+    for column in zip(*signatures, strict=True):
         types = {kind for kind in column if kind}
         if len(types) != 1:
             return None
@@ -449,11 +446,11 @@ def _used_objects(
 
 
 _COMPARED = 40
-"""Characters of a name that is compared with others; longer ones are not misspelt by accident."""
+"""The maximum length of a name that is compared with others; longer names are not misspelt by accident."""
 
 
 def _slips(known: Iterable[str]) -> Callable[[str], bool]:
-    """Whether a name may be a known one with a character too many or too few, or with two swapped."""
+    """A test whether a name may be a known name with one character too many or too few, or with two swapped."""
     names = {name for name in known if len(name) <= _COMPARED}
     shortened = {short for name in names for short in _shortened(name)}
 
@@ -467,6 +464,6 @@ def _slips(known: Iterable[str]) -> Callable[[str], bool]:
 
 
 def _shortened(name: str) -> Iterator[str]:
-    """The name without each of its characters; digits count things, but not variables."""
+    """The name without each of its characters, except digits, which number objects (but not variables)."""
     counts = not name.startswith("?")
     return (name[:at] + name[at + 1 :] for at in range(len(name)) if not (counts and name[at].isdigit()))

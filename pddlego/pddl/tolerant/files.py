@@ -22,11 +22,11 @@ from pddlego.pddl.tolerant.parts import Parts, Slot, is_in_order
 _OF_PROBLEM = (":domain", ":objects", ":init", ":goal")
 
 _MAX_TEXT = 1_000_000
-"""Characters of a file that is repaired; the longest answer that is read has a fifth of it."""
+"""The maximum length of a file to repair, five times the maximum length of an answer."""
 
 
 class RepairKind(str, Enum):
-    """What a repair concerns: the letters, the arrangement, or a declaration that only its use makes."""
+    """The subject of a repair: characters, the arrangement, or a declaration that the uses of a name imply."""
 
     LEXICAL = "lexical"
     STRUCTURAL = "structural"
@@ -35,8 +35,6 @@ class RepairKind(str, Enum):
 
 @dataclass(frozen=True)
 class Repair:
-    """One repair."""
-
     kind: RepairKind
     what: str
 
@@ -46,9 +44,9 @@ class Repair:
 
 @dataclass(frozen=True)
 class Repaired:
-    """A domain and a problem file after all repairs, as texts for the strict reader. Without repairs: as they were.
+    """A domain and a problem file after all repairs, as texts for the strict reader; unchanged without repairs.
 
-    `declared` are the objects that only their use declares. `drafts` know where the texts were in the given ones.
+    `declared` are the objects that were declared because of their use. `drafts` map positions to the original texts.
     """
 
     domain: str
@@ -58,20 +56,19 @@ class Repaired:
     drafts: tuple[Draft, Draft] | None = None
 
     def domain_place(self, place: Position) -> Position:
-        """The position in the given domain of a position in the repaired one."""
-        return self.drafts[0].given_place(place) if self.drafts else place
+        """The position in the original domain file of a position in the repaired file."""
+        return self.drafts[0].original_place(place) if self.drafts else place
 
     def problem_place(self, place: Position) -> Position:
-        """The position in the given problem of a position in the repaired one."""
-        return self.drafts[1].given_place(place) if self.drafts else place
+        """The position in the original problem file of a position in the repaired file."""
+        return self.drafts[1].original_place(place) if self.drafts else place
 
 
 def repair(domain: str, problem: str) -> Repaired:
-    """Repair a domain and a problem file as far as nothing has to be guessed. Total: any two texts give a result.
+    """Repair a domain and a problem file as far as this needs no guess. Total: any two texts give a result.
 
-    Files in which `pddlego check` finds no error are left as they are.
-    A text may be empty: then the other one is repaired alone. Texts of more than `_MAX_TEXT` characters stay as they
-    are: they are not PDDL files.
+    Files in which `pddlego check` finds no error are left as they are. If a text is empty, only the other one is
+    repaired. Texts of more than `_MAX_TEXT` characters stay as they are, because they are not PDDL files.
     """
     if max(len(domain), len(problem)) > _MAX_TEXT or _is_sound(domain, problem):
         return Repaired(domain, problem)
@@ -95,7 +92,7 @@ def repair(domain: str, problem: str) -> Repaired:
 
 
 def _is_sound(domain: str, problem: str) -> bool:
-    """Whether `pddlego check` finds no error in the files that are there."""
+    """Whether `pddlego check` finds no error in the files that are not empty."""
     if not domain.strip():
         reading = read_problem(problem)
         return not reading.missing and not any(
@@ -108,7 +105,7 @@ def _is_sound(domain: str, problem: str) -> bool:
 def repair_problem(domain: str, problem: str) -> Repaired:
     """Repair a problem file of a domain that is sound and stays as it is."""
     repaired = repair(domain, problem)
-    own = repair(domain, "").repairs  # what is said of the domain alone is not the model's doing
+    own = repair(domain, "").repairs  # repairs of the domain alone are not repairs of the problem
     repairs = tuple(repair for repair in repaired.repairs if repair not in own) if repaired.problem != problem else ()
     if not repairs:
         return Repaired(domain, problem)
@@ -116,25 +113,25 @@ def repair_problem(domain: str, problem: str) -> Repaired:
 
 
 class _Reader:
-    """Takes sections in, each where it belongs. Without `both` files, each stays in its own."""
+    """Collects sections, each in the file where it belongs. Without `both` files, sections stay in their file."""
 
-    def __init__(self, arranged: Note, both: bool) -> None:
+    def __init__(self, note: Note, both: bool) -> None:
         self.parts = Parts()
         self.domain_goals: list[Slot] = []
-        self.arranged, self.both = arranged, both
+        self.note, self.both = note, both
         self._placed: set[tuple[bool, str]] = set()
         self._goals: set[tuple[bool, Section]] = set()
 
     def read(self, domain: Section, problem: Section) -> None:
         for in_domain, sections in ((True, domain), (False, problem)):
-            own = list(structure.sections(sections, self.arranged))
+            own = list(structure.sections(sections, self.note))
             kinds = [str(section[0]) for section in own if in_domain or section[0] not in DECLARATIONS[1:]]
             if not is_in_order(kinds, in_domain):
-                self.arranged("sections found in another order than planners read")
+                self.note("sections found in another order than planners read")
             for section in own:
                 self._take(section, in_domain)
         if self.domain_goals and self.parts.goals:
-            self.arranged("the goal in the domain file gave way to that of the problem")
+            self.note("the goal in the domain file gave way to that of the problem")
         elif self.domain_goals:
             self.parts.in_problem += self.domain_goals
         self._drop_repeated()
@@ -146,7 +143,7 @@ class _Reader:
         # A problem may have requirements, too.
         elif name in structure.DOMAIN_SECTIONS and (in_domain or (self.both and name != ":requirements")):
             if not in_domain:
-                self.arranged(f"section {name} of the domain found in the problem file")
+                self.note(f"section {name} of the domain found in the problem file")
             self._domain_section(name, section)
         else:
             if name == "domain":
@@ -157,46 +154,46 @@ class _Reader:
         parts, name, rest = self.parts, str(section[0]), section[1:]
         slots = parts.in_problem
         if in_domain:
-            self.arranged(f"section {name} of the problem found in the domain file")
+            self.note(f"section {name} of the problem found in the domain file")
         if name == ":goal":
             self._goal(section, in_domain)
             return
         if name == ":objects" and in_domain:
-            # What the domain's actions may name must be constants; elsewhere they are as good as objects.
+            # Actions may name constants only; everywhere else a constant is as good as an object.
             self._names(":constants", parts.constants, rest)
             name, slots = ":constants", parts.in_domain
         elif name == ":objects":
             self._objects(rest)
         elif name == ":init":
-            parts.init = (*(parts.init or ()), *structure.facts(rest, self.arranged))
-        elif len(rest) == 1:  # of several names one is the domain's: the check reports it
-            parts.asked_domain = show(rest[0])
+            parts.init = (*(parts.init or ()), *structure.facts(rest, self.note))
+        elif len(rest) == 1:  # several names stay: the check reports them
+            parts.problem_domain = show(rest[0])
         self._add(slots, Slot(name, section))
 
     def _add(self, slots: list[Slot], slot: Slot) -> None:
-        """Add the place of a section of which there is one in a file."""
+        """Add the slot of a section that a file has only once."""
         place = (slots is self.parts.in_domain, slot.kind)
         if place in self._placed:
-            self.arranged(f"section {slot.kind} found twice")
+            self.note(f"section {slot.kind} found twice")
         self._placed.add(place)
         slots.append(slot)
 
     def _goal(self, section: Section, in_domain: bool) -> None:
-        """A goal. Two that differ both stay, for the check to say so."""
-        conditions = tuple(structure.joined(part, self.arranged) for part in section[1:])
+        """Add a goal. Two different goals both stay, and the check reports them."""
+        conditions = tuple(structure.joined(part, self.note) for part in section[1:])
         if conditions == ((),):
-            self.arranged("the goal was empty")
+            self.note("the goal was empty")
             conditions = (("and",),)
         goals = self.domain_goals if in_domain else self.parts.in_problem
         slot = Slot(":goal", same_or(section, (":goal", *conditions)))
         if (in_domain, slot.section) in self._goals:
-            self.arranged("the goal found twice")
+            self.note("the goal found twice")
         else:
             goals.append(slot)
         self._goals.add((in_domain, slot.section))
 
     def _objects(self, rest: Section) -> None:
-        """Objects; a group that may be a name and its type, as `(kitchen location)`, stays for the check to ask."""
+        """Add objects. A group such as `(kitchen location)` may be a name and its type: it stays for the check."""
         parts = self.parts
         types = {type_name.name for type_name in parts.types} | {type_name.type for type_name in parts.types}
 
@@ -209,7 +206,7 @@ class _Reader:
 
     def _names(self, kind: str, names: list[TypedName], rest: Section) -> None:
         """Add the names of a typed list to those of its kind."""
-        words = structure.flat_list(rest, self.arranged)
+        words = structure.flat_list(rest, self.note)
         self.parts.add_words(kind, words)
         names += read_typed_list(words)[0]
 
@@ -231,17 +228,17 @@ class _Reader:
             self._add(parts.in_domain, Slot(name, section))
 
     def _predicates(self, rest: Section) -> Section:
-        """Predicates; bare names are those without arguments."""
+        """The predicates, with parentheses around bare names of predicates without arguments."""
         words = [part for part in rest if isinstance(part, str)]
         predicates = tuple(
-            same_or(part, (part[0], *structure.flat_list(part[1:], self.arranged)))
+            same_or(part, (part[0], *structure.flat_list(part[1:], self.note)))
             if isinstance(part, tuple) and part
             else part
             for part in rest
         )
         if not words or not all(map(is_name, words)):
             return predicates
-        self.arranged("a predicate found without parentheses")
+        self.note("a predicate found without parentheses")
         return tuple((part,) if isinstance(part, str) else part for part in predicates)
 
     def _drop_repeated(self) -> None:
@@ -249,7 +246,7 @@ class _Reader:
         self._drop_own_subtypes()
         once = list(dict.fromkeys(parts.constants))
         if len(once) < len(parts.constants):
-            self.arranged("something found twice among the constants")
+            self.note("something found twice among the constants")
             parts.constants = once
         seen: set[Section] = set()
         kept: list[Slot] = []
@@ -259,20 +256,20 @@ class _Reader:
             if slot.kind == ":action":
                 seen.add(slot.section)
         if len(kept) < len(parts.in_domain):
-            self.arranged("an action is defined twice in the same words")
+            self.note("an action is defined twice in the same words")
             parts.in_domain = kept
         if parts.objects is not None:
             self._drop_repeated_objects(parts.objects)
 
     def _drop_own_subtypes(self) -> None:
-        """`room - room` says that room is a type. `a room - room` may also lack the parent of a: the check asks."""
+        """Turn `room - room` into a type `room`. `a room - room` stays, because the parent of `a` may be missing."""
         parts = self.parts
         words = parts.words.get(":types", ())
         ends = [number for number, word in enumerate(words) if word == "-"]
         alone = {show(words[end - 1]) for begin, end in zip((-2, *ends), ends, strict=False) if end - begin == 3}
         selves = {name.name: None for name in parts.types if name.name == name.type != ANY_TYPE and name.name in alone}
         if selves:
-            self.arranged(f"type {', '.join(selves)} was its own subtype")
+            self.note(f"type {', '.join(selves)} was its own subtype")
             kept = [name for name in parts.types if not (name.name == name.type and name.name in selves)]
             declared = {other.name for other in kept}
             parts.types = [*kept, *(TypedName(name) for name in selves if name not in declared)]
@@ -286,19 +283,19 @@ class _Reader:
             if constant.type == ANY_TYPE
         ]
         if any(constant.type != ANY_TYPE for constant in typed):
-            self.arranged("constants without a type were declared with one among the objects")
+            self.note("constants without a type were declared with one among the objects")
             parts.constants = [*typed, *(constant for constant in parts.constants if constant.type != ANY_TYPE)]
         constants = {constant.name: constant.type for constant in parts.constants}
         once = list(dict.fromkeys(objects))
         fits = [obj for obj in once if constants.get(obj.name) not in (obj.type, *([ANY_TYPE] * bool(kinds)))]
         fits = [obj for obj in fits if obj.type != ANY_TYPE or not (obj.name in constants or obj.name in kinds)]
         if len(fits) < len(objects):
-            self.arranged("an object found twice, or was a constant already")
+            self.note("an object found twice, or was a constant already")
         parts.objects = fits
         self._of_both_types(fits)
 
     def _of_both_types(self, objects: list[TypedName]) -> None:
-        """An object that is declared with two types is of both."""
+        """Give an object that is declared with two types a new common subtype of both."""
         parts = self.parts
         kinds: dict[str, list[str]] = {}
         for obj in objects:
@@ -306,7 +303,7 @@ class _Reader:
         joint = {name: "-and-".join(sorted(several)) for name, several in kinds.items() if len(several) > 1}
         declared = {type_name.name for type_name in parts.types}
         for name, both in joint.items():
-            self.arranged(f"{name} has the types {' and '.join(kinds[name])}, and is of both")
+            self.note(f"{name} has the types {' and '.join(kinds[name])}, and is of both")
             if both not in declared:
                 declared.add(both)
                 parts.types += [TypedName(both, kind) for kind in sorted(kinds[name])]
@@ -317,11 +314,10 @@ class _Reader:
 
 @dataclass(frozen=True)
 class PairReading:
-    """What could be read. `domain` and `problem` are values as far as the texts are files; the pair can be planned with
-    if there is a domain and no defect.
+    """The result of reading a domain and a problem. `domain` is None if its text cannot be read.
 
-    `in_domain` are the defects of the domain, `in_problem` those of the problem, blocking ones only; without a domain
-    nothing is said of the problem.
+    `in_domain` are the blocking defects of the domain, and `in_problem` those of the problem, which is not checked
+    without a domain. The pair can be planned with if there is a domain and no defect.
     """
 
     files: Repaired
@@ -332,14 +328,14 @@ class PairReading:
 
     @property
     def defects(self) -> tuple[Defect, ...]:
-        """All that stops planning, the domain's first."""
+        """All blocking defects, those of the domain first."""
         return self.in_domain + self.in_problem
 
 
 def read_pair(domain: str, problem: str, goal_needed: bool = True) -> PairReading:
     """Read a domain and a problem. Total: any two texts give a reading.
 
-    Where no `goal` is `needed` a problem without one is not a defect.
+    Unless `goal_needed`, the goal is ignored, and a missing goal is not a defect.
     """
     files = repair(domain, problem)
     reading = read_problem(files.problem)

@@ -1,8 +1,8 @@
-"""Changes of a text that leave everything else as it was: spaces, line breaks, comments and capitals.
+"""Edits of a text that keep the spaces, line breaks, comments and capitals of its other parts.
 
-A repair computes the lists that a file should consist of. `edits` compares them with the lists that were read, and
-replaces only what differs; a list that moves takes its text along. A `Draft` remembers where its text was in the given
-one, so that the position of an error that remains is a position in the text that the user has.
+A repair computes the lists of the repaired file. `edits` compares them with the lists that were read, and replaces only
+what differs; a list that moves keeps its text. A `Draft` maps its positions to the original text, so that the position
+of a remaining error is a position in the user's file.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from pddlego.pddl.sexpr import Expression, Sexpr, Source
 
 Section = tuple[Sexpr, ...]
 Edit = tuple[int, int, str]
-"""The start and the end of what is replaced, and the text that replaces it."""
+"""The start and the end of a replaced text, and the new text."""
 
 
 @dataclass(frozen=True)
 class Draft:
-    """A text that was made from a given one. `kept` are the pieces of both: their start in each, and their length."""
+    """A text that was edited. `kept` are its unchanged pieces: start in the draft, start in the original, length."""
 
-    given: str
+    original: str
     text: str
     kept: tuple[tuple[int, int, int], ...]
 
@@ -44,7 +44,7 @@ class Draft:
             pieces += (self.text[done:start], new)
             size += start - done + len(new)
             done = end
-        return Draft(self.given, "".join(pieces), tuple(kept))
+        return Draft(self.original, "".join(pieces), tuple(kept))
 
     def _kept(self, start: int, end: int, shift: int) -> Iterator[tuple[int, int, int]]:
         """The kept pieces between two offsets, moved."""
@@ -63,29 +63,29 @@ class Draft:
         return Source(self.text)
 
     @cached_property
-    def _given_source(self) -> Source:
-        return Source(self.given)
+    def _original_source(self) -> Source:
+        return Source(self.original)
 
-    def given_place(self, place: Position) -> Position:
-        """The position in the given text of what is at `place`; for what was inserted, that of the text before it."""
+    def original_place(self, place: Position) -> Position:
+        """The position in the original text; for inserted text, the position of the text before it."""
         offset = self._source.offset(place)
         number = bisect_right(self._starts, offset) - 1
         if number < 0:
             return (1, 1)
         here, there, length = self.kept[number]
-        return self._given_source.position(there + min(offset - here, max(length - 1, 0)))
+        return self._original_source.position(there + min(offset - here, max(length - 1, 0)))
 
 
 def same_or(old: Section, new: Section) -> Section:
-    """The old list if the new one is equal to it: it has a text."""
+    """The old list if the new one is equal to it, because only the old list knows its text."""
     return old if old == new else new
 
 
-def written(part: Sexpr) -> str:
-    """The text of a part: as it was read, as far as it was read from a text."""
+def text_of(part: Sexpr) -> str:
+    """The text of a part; parts that were read keep the text that they were read from."""
     if isinstance(part, Expression):
         return part.source.text[slice(*part.spans[0])]
-    return part if isinstance(part, str) else f"({' '.join(map(written, part))})"
+    return part if isinstance(part, str) else f"({' '.join(map(text_of, part))})"
 
 
 def edits(old: Expression, new: Section) -> Iterator[Edit]:
@@ -99,7 +99,7 @@ def edits(old: Expression, new: Section) -> Iterator[Edit]:
 
 
 def _between(old: Expression, start: int, end: int, wanted: Section) -> Iterator[Edit]:
-    """The edits that replace some parts of a list by others, none of which are equal."""
+    """The edits that replace parts of a list by other parts, where no old part is equal to a new one."""
     here = there = 0
     gone = old[start:end]
     for left, right in (*_common(tuple(map(_key, gone)), tuple(map(_key, wanted))), (len(gone), len(wanted))):
@@ -110,7 +110,7 @@ def _between(old: Expression, start: int, end: int, wanted: Section) -> Iterator
 
 
 def _key(part: Sexpr) -> Sexpr:
-    """What a list is recognised by if something in it has changed: its first words."""
+    """The first words of a list, by which a list with changes inside is recognised."""
     if isinstance(part, str):
         return part
     return part[:2] if len(part) > 1 and isinstance(part[1], str) else (part[:1] if part else ())
@@ -137,11 +137,11 @@ def _replaced(old: Expression, number: int, part: Sexpr) -> Iterator[Edit]:
         yield from edits(before, part)
     elif before != part:
         start, end = old.spans[number + 1]
-        yield start, end, _apart(old.source.text, start, end, written(part))
+        yield start, end, _apart(old.source.text, start, end, text_of(part))
 
 
 def _removed(old: Expression, number: int) -> Edit:
-    """Remove a part with the space before it, unless a comment stands there."""
+    """The edit that removes a part and the space before it, unless a comment is before it."""
     start, end = old.spans[number + 1]
     first = start
     while old.source.text[first - 1].isspace():
@@ -152,21 +152,21 @@ def _removed(old: Expression, number: int) -> Edit:
 
 
 def _inserted(old: Expression, number: int, parts: Section) -> Edit:
-    """Insert parts behind a part, or at the beginning of a list (-1)."""
+    """The edit that inserts parts behind part `number`, or at the beginning of a list (-1)."""
     source = old.source.text
     if number < 0:
         place = old.spans[0][0] + 1
-        return place, place, _apart(source, place, place, " ".join(map(written, parts)))
+        return place, place, _apart(source, place, place, " ".join(map(text_of, parts)))
     place = old.spans[number + 1][1]
-    start = old.spans[min(max(number, 2), len(old) - 1) + 1][0]  # what follows the name of a list has its own spacing
+    start = old.spans[min(max(number, 2), len(old) - 1) + 1][0]  # the spacing after the name of a list may be special
     before = source[len(source[:start].rstrip()) : start] if any(isinstance(part, tuple) for part in parts) else ""
     space = "\n" + before.rpartition("\n")[2] if "\n" in before else " "
-    text = "".join(f"{space}{written(part)}" for part in parts)
+    text = "".join(f"{space}{text_of(part)}" for part in parts)
     return place, place, _apart(source, place, place, text)
 
 
 def _apart(source: str, start: int, end: int, new: str) -> str:
-    """The new text, with the spaces without which it would be glued to its neighbours."""
+    """The new text, with spaces where it would touch a neighbouring word."""
     left, right = source[max(0, start - 1) : start], source[end : end + 1]
     if not new:
         return " " if _is_word(left) and _is_word(right) else ""
@@ -178,7 +178,7 @@ def _is_word(character: str) -> bool:
 
 
 def _common(old: Sequence[Sexpr], new: Sequence[Sexpr]) -> list[tuple[int, int]]:
-    """The places of parts that both lists have in the same order: a longest increasing sequence of the equal ones."""
+    """The pairs of indices of equal parts, in the same order in both lists (a longest increasing subsequence)."""
     places: dict[Sexpr, list[int]] = defaultdict(list)
     for number in range(len(old) - 1, -1, -1):
         places[old[number]].append(number)

@@ -12,10 +12,10 @@ from pddlego.pddl.tolerant.layout import Draft, Edit, edits
 from pddlego.util.answers import last_file, reasoning
 
 Note = Callable[[str], None]
-"""Records a repair."""
+"""A function that records a repair."""
 
 MISSING = "closing parentheses were missing"
-"""How the repairs begin that an answer which was cut off looks like."""
+"""The beginning of the repairs that may also result from an answer that was cut off."""
 
 _UNCLOSED = f"{MISSING} at the end"
 
@@ -32,9 +32,9 @@ _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 
 @dataclass(frozen=True)
 class SourceFile:
-    """A file of a text. `define` is the list that was read, None without a file or if it is cut off.
+    """A PDDL file in a text. `define` is its list `(define …)`; None if there is no file or if it is cut off.
 
-    `parts` are the parts of the file, with those that stood behind its end.
+    `parts` are the parts of the file, including parts behind a closing parenthesis that came too early.
     """
 
     draft: Draft
@@ -42,7 +42,7 @@ class SourceFile:
     parts: tuple[Sexpr, ...] = ()
 
     def rewritten(self, parts: tuple[Sexpr, ...]) -> Draft:
-        """The file with other parts, and nothing but comments behind it."""
+        """The draft of the file with other parts, and with nothing but comments behind the file."""
         if self.define is None:
             return self.draft
         changes = [*edits(self.define, (self.define[0], *parts))]
@@ -53,14 +53,14 @@ class SourceFile:
 
 
 def read_file(text: str, kind: str, note: Note) -> SourceFile:
-    """The `(define (KIND …) …)` in a text. Total."""
+    """Read the `(define (KIND …) …)` in a text. Total."""
     draft = _cleaned(text, kind, note)
     reading = read_sexprs(draft.text)
     if last_file(_plain(draft.text), kind) is None or not reading.expressions:
         return SourceFile(draft)
     if reading.unclosed and not _is_whole(reading, kind):
         if _opens_at_the_end(draft.text):
-            return SourceFile(draft)  # what is there is not the whole
+            return SourceFile(draft)  # the file is cut off
         draft = _closed(draft, note)
         reading = read_sexprs(draft.text)
     if reading.extra:
@@ -72,7 +72,7 @@ def read_file(text: str, kind: str, note: Note) -> SourceFile:
             note("text found after the file")  # nothing of the file is missing
         return SourceFile(draft, define, define[1:])
     more = _continued(define[1:], rest, note)
-    if reading.extra and more and len(more) == len(rest):  # one of the parentheses behind them closes the file
+    if reading.extra and more and len(more) == len(rest):  # a parenthesis behind these parts closes the file
         end = define.spans[0][1]
         draft = draft.edited([(end - 1, end, "")])
         define = read_sexprs(draft.text).expressions[0]
@@ -91,9 +91,9 @@ def _is_whole(reading: SexprReading, kind: str) -> bool:
 
 
 def _continued(parts: tuple[Sexpr, ...], rest: list[Sexpr], note: Note) -> list[Sexpr]:
-    """What belongs to a file that was closed too early: it goes on with sections and fields that it does not have yet.
+    """The parts behind a file that was closed too early which belong to it: sections and fields that the file lacks.
 
-    Facts before such a section count. Everything else that follows is prose.
+    Facts before such a section belong to the file, too. All other parts are prose.
     """
     there = {part[0] for part in parts if isinstance(part, tuple) and part} - {":action", ":derived"}
     sections: list[Sexpr] = []
@@ -125,7 +125,7 @@ _FIELD_KEYS = (":parameters", ":precondition", ":preconditions", ":effect", ":ef
 
 
 def _closed(draft: Draft, note: Note) -> Draft:
-    """The file with the closing parentheses that it lacks: those before a key, then those at the end."""
+    """The file with missing closing parentheses added: first before keys, then at the end."""
     plain = _plain(draft.text)
     end = plain.rfind(")") + 1  # prose may follow
     inserted, keys = _before_keys(plain[:end])
@@ -144,10 +144,10 @@ def _closed(draft: Draft, note: Note) -> Draft:
 
 
 def _before_keys(text: str) -> tuple[list[Edit], list[str]]:
-    """The closing parentheses that are missing before a key; and these keys.
+    """The edits that add missing closing parentheses before keys, and these keys.
 
-    Keys of one kind are equally deep in a file: sections, actions, and the fields of one action. A key that is
-    deeper than the first of its kind shows that something before it was not closed.
+    Keys of one kind are equally deep in a file: sections, actions, and the fields of one action. A key that is deeper
+    than the first of its kind shows that a list before it was not closed.
     """
     depth, first, closing, keys, last = 0, dict[str, int](), list[Edit](), list[str](), 0
     for match in _KEYS.finditer(text):
@@ -170,7 +170,7 @@ def _before_keys(text: str) -> tuple[list[Edit], list[str]]:
 def is_cut_off(text: str, kind: str) -> bool:
     """Whether a text ends in the middle of a list of the last `(define (KIND …) …)` in it.
 
-    Words behind the last parenthesis are prose, and a file that ends with one may lack only those at its end.
+    Words behind the last parenthesis are prose. A file whose last parenthesis is a closing one is not cut off.
     """
     cleaned = _cleaned(text, kind, lambda what: None).text
     if last_file(_plain(cleaned), kind) is None or not _opens_at_the_end(cleaned):
@@ -186,7 +186,7 @@ def _opens_at_the_end(text: str) -> bool:
 
 
 def _cleaned(text: str, kind: str, note: Note) -> Draft:
-    """The last file of a kind without what stands around it, in characters that PDDL has. Comments stay."""
+    """The last file of a kind without the text around it, in characters that PDDL has. Comments stay."""
     draft = Draft.of(text)
     thoughts = reasoning(text)
     if thoughts:
@@ -212,7 +212,7 @@ def _cleaned(text: str, kind: str, note: Note) -> Draft:
 
 
 def _unescaped(draft: Draft, note: Note) -> Draft:
-    r"""The draft with line breaks where they were written as \n; in a comment only if it has few other line breaks."""
+    r"""The draft with line breaks in place of \n; in comments only if the text has few other line breaks."""
     text = draft.text
     if "\\n" not in text:
         return draft
@@ -225,7 +225,7 @@ def _unescaped(draft: Draft, note: Note) -> Draft:
 
 
 def _in_ascii(text: str, note: Note) -> Iterator[Edit]:
-    """Parentheses, dashes, blanks and letters of other keyboards."""
+    """The edits that replace parentheses, dashes, blanks and letters that look like ASCII characters."""
     plain = _COMMENT.sub(lambda comment: " " * len(comment[0]), text)
     for match in _NOT_ASCII.finditer(plain, 0, _end(text)):
         meant = _meant(match[0])
@@ -235,7 +235,7 @@ def _in_ascii(text: str, note: Note) -> Iterator[Edit]:
 
 
 def _meant(character: str) -> str:
-    """The ASCII character that another one looks like; nothing for one that cannot be seen; else itself."""
+    """The ASCII character that a character looks like; empty for an invisible one; else the character itself."""
     category = unicodedata.category(character)
     if category == "Pd" or character == "\N{MINUS SIGN}":
         return "-"
@@ -260,7 +260,7 @@ def _without_foreign(text: str, note: Note) -> Iterator[Edit]:
 
 
 def _with_blanks(text: str, note: Note) -> Iterator[Edit]:
-    """`?b -ball` is `?b - ball`: no name begins with a hyphen."""
+    """The edits that turn `?b -ball` into `?b - ball`: no name begins with a hyphen."""
     for match in _GLUED_TYPE.finditer(_plain(text), 0, _end(text)):
         note("a blank was missing between '-' and a type")
         yield match.end(), match.end(), " "
@@ -272,7 +272,7 @@ def _end(text: str) -> int:
 
 
 def _plain(text: str) -> str:
-    """The text of the same length without comments, and with the parentheses that others stand for."""
+    """The text with blanks in place of comments, and ASCII characters in place of similar ones; its length stays."""
     if not text.isascii():
         text = _NOT_ASCII.sub(lambda match: (_meant(match[0]) or " ")[0], text)
     return _COMMENT.sub(lambda comment: " " * len(comment[0]), text)

@@ -1,6 +1,6 @@
-"""A domain and a problem file taken apart into their sections, and put together again.
+"""Splits a domain and a problem file into sections, and joins the sections again.
 
-Each section keeps its place and, if it says what it said, its text.
+Each section keeps its place and, if its content does not change, its text.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from pddlego.pddl.tolerant.structure import changed_list, joined_lists
 
 _RANKS = {"domain": 0, ":action": 2, ":derived": 2} | dict.fromkeys(DECLARATIONS, 1)
 _PROBLEM_RANKS = {name: rank for rank, name in enumerate(PROBLEM_SECTIONS)}
-"""The order in which planners read sections; those of one rank may stand in any order."""
+"""The order in which planners read sections; sections of one rank may be in any order."""
 
 
 @dataclass
 class Slot:
-    """The place of a section in a file. The content of some kinds of sections is in `Parts`; `section` is as read."""
+    """A section as it was read, at its place in a file. `Parts` has the repaired content of some sections."""
 
     kind: str
     section: Section
@@ -30,13 +30,13 @@ class Slot:
 
 @dataclass
 class Parts:
-    """Both files as sections, while they are repaired. There is one goal, unless the files have several.
+    """Both files as sections, during their repair.
 
-    `words` are the typed lists as they were read, `types`, `constants` and `objects` what they are to say.
+    `words` are the typed lists as they were read; `types`, `constants` and `objects` are their repaired contents.
     """
 
     name: str = "unnamed"
-    asked_domain: str | None = None
+    problem_domain: str | None = None
     in_domain: list[Slot] = field(default_factory=list)
     in_problem: list[Slot] = field(default_factory=list)
     words: dict[str, Section] = field(default_factory=dict)
@@ -50,7 +50,7 @@ class Parts:
     init: Section | None = None
 
     def add_words(self, kind: str, words: Section) -> None:
-        """Add a typed list to those that were read."""
+        """Append a typed list to the lists of its kind as they were read."""
         self.words[kind] = joined_lists((self.words.get(kind, ()), words))
 
     def _of(self, slots: Sequence[Slot], kind: str) -> list[Slot]:
@@ -96,7 +96,6 @@ class Parts:
         return (*self.constants, *(self.objects or ()))
 
     def domain_sections(self) -> Section:
-        """The sections of the domain file."""
         contents: dict[str, Section] = {
             ":requirements": tuple(self.requirements),
             ":types": self._typed(":types", self.types),
@@ -107,10 +106,9 @@ class Parts:
         return _arranged(self.in_domain, contents, _RANKS)
 
     def problem_sections(self) -> Section:
-        """The sections of the problem file."""
         contents: dict[str, Section] = {}
-        if self.asked_domain is not None:
-            contents[":domain"] = (self.asked_domain,)
+        if self.problem_domain is not None:
+            contents[":domain"] = (self.problem_domain,)
         if self.objects is not None:
             contents[":objects"] = (*self._typed(":objects", self.objects), *self.unread_objects)
         if self.init is not None:
@@ -122,7 +120,7 @@ class Parts:
 
 
 def _arranged(slots: Sequence[Slot], contents: dict[str, Section], ranks: dict[str, int]) -> Section:
-    """The sections in the order that planners read; those with contents once."""
+    """The sections in the order that planners demand. Each kind in `contents` occurs once."""
     waiting = dict(contents)
     placed: list[Slot] = []
     for slot in slots:
@@ -142,14 +140,14 @@ def _arranged(slots: Sequence[Slot], contents: dict[str, Section], ranks: dict[s
 
 
 def _ranks_of(kinds: Iterable[str], ranks: dict[str, int]) -> list[int]:
-    """The rank of each section; a section that is not known stays behind the one before it."""
-    found: list[int] = []
+    """The rank of each section; an unknown section has the rank of the section before it."""
+    order: list[int] = []
     for kind in kinds:
-        found.append(ranks.get(kind, found[-1] if found else 0))
-    return found
+        order.append(ranks.get(kind, order[-1] if order else 0))
+    return order
 
 
 def is_in_order(kinds: Iterable[str], in_domain: bool) -> bool:
-    """Whether planners read the sections of a file in this order."""
+    """Whether the sections of a file are in an order that planners accept."""
     ranks = _ranks_of(kinds, _RANKS if in_domain else _PROBLEM_RANKS)
     return ranks == sorted(ranks)

@@ -1,7 +1,4 @@
-"""Repairs of the arrangement: sections by their right names in the right file, fields of actions, lists, facts.
-
-`Parts` holds a domain and a problem file taken apart into their sections, and writes them again.
-"""
+"""Structural repairs: names of sections, fields of actions, typed lists, conditions and facts."""
 
 from __future__ import annotations
 
@@ -38,13 +35,13 @@ _MISSPELT = {
     ":postcondition": ":effect",
     ":postconditions": ":effect",
 }
-"""Names of sections and fields that models write, with the ones that they mean."""
+"""Wrong names of sections and fields in files by models, with the right names."""
 
 _ALL_SECTIONS = frozenset({*DOMAIN_SECTIONS, ":domain", ":objects", ":init", ":goal", ":metric"})
 _SECTIONS = _ALL_SECTIONS - {":domain"}
 
 _CONNECTIVES = {"implies": "imply", "implication": "imply"}
-"""Connectives that models write, with the ones that they mean."""
+"""Wrong connectives in files by models, with the right ones."""
 
 _ADDING, _DELETING = frozenset({"add"}), frozenset({"delete", "remove", "del"})
 """Words of STRIPS lists that models put around the literals of an effect."""
@@ -57,12 +54,12 @@ def head(part: Sexpr) -> str:
 
 
 def _key(part: Sexpr) -> str:
-    """The word of a part of a section, or its first word, correctly spelt."""
+    """The part itself if it is a word, else its first word, correctly spelt."""
     return _MISSPELT.get(part, part) if isinstance(part, str) else head(part)
 
 
 def sections(parts: Iterable[Sexpr], note: Note) -> Iterator[Section]:
-    """The sections of a file, each action one, with those that stood inside others."""
+    """The sections of a file, with one section for each action, and nested sections on their own."""
     for part in _rejoined(_with_colons(_opened(tuple(parts), note), note), note):
         if not isinstance(part, tuple) or not part:
             note(f"'{show(part)[:40]}' found among the sections")
@@ -95,7 +92,7 @@ def sections(parts: Iterable[Sexpr], note: Note) -> Iterator[Section]:
 
 
 def _header(part: Section, note: Note) -> Iterator[Section]:
-    """The name of a file, and the section that stood with it: `(domain d :requirements :strips)`."""
+    """The header `(domain d)`, and a section inside it, as in `(domain d :requirements :strips)`."""
     name, behind = part[:2], part[2:]
     if behind and isinstance(behind[0], str) and _key(behind[0]) in _ALL_SECTIONS:
         note(f"section {_key(behind[0])} found beside the name")
@@ -106,7 +103,7 @@ def _header(part: Section, note: Note) -> Iterator[Section]:
 
 
 def _opened(parts: Section, note: Note) -> Section:
-    """The sections with the opening parenthesis that some lack; such a section ends where the next begins."""
+    """The sections with missing opening parentheses added; such a section ends where the next begins."""
     opened: list[Sexpr | list[Sexpr]] = []
     inside = False
     for part in parts:
@@ -126,7 +123,7 @@ def _opened(parts: Section, note: Note) -> Section:
 
 
 def _with_colons(parts: Section, note: Note) -> Section:
-    """The sections of a file, with the colon before their names that some models leave out."""
+    """The sections of a file, with missing colons before their names added."""
     sections: list[Sexpr] = []
     there = {head(part) for part in parts}
     for part in parts:
@@ -140,7 +137,7 @@ def _with_colons(parts: Section, note: Note) -> Section:
 
 
 def _rejoined(parts: Section, note: Note) -> Iterator[Sexpr]:
-    """The parts, with fields after an action moved back into it: it was closed too early."""
+    """The parts, with fields after an action moved into the action, which was closed too early."""
     action: Section = ()
     behind: list[Sexpr] = []
     key = ""
@@ -162,7 +159,7 @@ def _rejoined(parts: Section, note: Note) -> Iterator[Sexpr]:
 
 
 def _with_facts(parts: Section, note: Note) -> list[Sexpr]:
-    """The parts, with facts after `:init` moved back into it: it was closed too early."""
+    """The parts, with facts after `:init` moved into the section, which was closed too early."""
     joined: list[Sexpr] = []
     behind: list[Sexpr] = []
     for part in (*parts, ()):
@@ -178,7 +175,7 @@ def _with_facts(parts: Section, note: Note) -> list[Sexpr]:
 
 
 def _is_fact(part: Sexpr) -> bool:
-    """Whether a part of a file may be a fact, and no section."""
+    """Whether a part of a file may be a fact rather than a section."""
     words = part[1] if isinstance(part, tuple) and len(part) == 2 and part[0] == "not" else part
     if not isinstance(words, tuple) or not words or not all(isinstance(word, str) for word in words):
         return False
@@ -186,7 +183,7 @@ def _is_fact(part: Sexpr) -> bool:
 
 
 def _action(section: Section, note: Note) -> Section:
-    """An action as `:action NAME :parameters (…) :precondition … :effect …`."""
+    """The section of an action with its fields repaired, in the usual order."""
     name, fields, key = section[1] if len(section) > 1 else "unnamed", dict[str, list[Sexpr]](), ""
     notes: list[str] = []
     there = set(map(_key, section[2:]))
@@ -231,7 +228,7 @@ def _field(key: str, parts: list[Sexpr], note: Note) -> Sexpr:
 
 
 def _literals(effect: Sexpr, note: Note) -> Sexpr:
-    """An effect whose literals are no longer in lists to add and to delete."""
+    """An effect with plain literals in place of `add` and `delete` lists."""
     if not isinstance(effect, tuple) or not effect:
         return effect
     word, rest = effect[0], effect[1:]
@@ -255,7 +252,7 @@ def _condition(parts: list[Sexpr], note: Note) -> Sexpr:
 
 
 def joined(condition: Sexpr, note: Note) -> Sexpr:
-    """A condition; a bare list of conditions is their conjunction."""
+    """A condition with `and` added to bare lists of conditions, and with misspelt connectives corrected."""
     if not isinstance(condition, tuple) or not condition:
         return condition
     if all(isinstance(part, tuple) for part in condition):
@@ -279,15 +276,15 @@ def joined(condition: Sexpr, note: Note) -> Sexpr:
 
 
 def _is_bare(part: Sexpr) -> bool:
-    """Whether a part is several conditions in parentheses."""
+    """Whether a part is a list of several conditions without a connective."""
     return isinstance(part, tuple) and len(part) > 1 and all(isinstance(one, tuple) for one in part)
 
 
 def flat_list(parts: Section, note: Note) -> Section:
     """A typed list without parentheses around its entries, and with `-` before its types.
 
-    A group in parentheses is a list of its own, unless a type follows it: untyped names in it stay
-    untyped, whatever follows the group. `(either a b)` after a `-` stays.
+    The untyped names of a group in parentheses stay untyped, unless a type follows the group. `(either a b)` after a
+    `-` stays.
     """
     items: list[Sexpr] = []
     without_type: list[Sexpr] = []
@@ -319,7 +316,7 @@ def _ends_in_hyphen(word: str, following: Section) -> bool:
 
 
 def _typed_end(items: Sequence[Sexpr]) -> int:
-    """Where the names without a type begin at the end of a typed list."""
+    """The index of the first name without a type at the end of a typed list."""
     return len(items) - items[::-1].index("-") + 1 if "-" in items else 0
 
 
@@ -339,7 +336,7 @@ def facts(parts: Section, note: Note) -> Section:
 
 
 def renamed(expressions: Section, names: Mapping[str, str]) -> Section:
-    """The expressions with predicates (the first words of lists) under other names."""
+    """The expressions with new names for predicates (the first words of lists)."""
 
     def inner(part: Sexpr) -> Sexpr:
         if not isinstance(part, tuple) or not part:
@@ -371,7 +368,7 @@ def joined_lists(lists: Iterable[Section]) -> Section:
 
 
 def changed_list(words: Section, names: Sequence[TypedName]) -> Section:
-    """A typed list that says what `names` say: the words that agree with them, in their order, then what is new."""
+    """A typed list of these `names`: first the `words` that agree with them, in their order, then the other names."""
     wanted = Counter(names)
 
     def stays(name: Sexpr, kind: str) -> bool:

@@ -10,9 +10,10 @@ from pddlego.planning.graphplan.values import GraphTask, bits
 class PlanningGraph:
     """The graph as far as it is expanded.
 
-    `facts[k]` are the facts of level k, `excluded[k][p]` those that exclude fact p there. `actions[k]` are the actions
-    between levels k - 1 and k, `exclusive[k][a]` those that exclude action a there, also such as are not in the level;
-    number 0 of both is empty. Facts that do not exclude each other never do later, pruned or not: their no-ops stay.
+    `facts[k]` are the facts of level k, `excluded[k][p]` the facts that exclude fact p there. `actions[k]` are the
+    actions between levels k - 1 and k, `exclusive[k][a]` the actions that exclude action a there, including actions
+    outside the level; both are empty for k = 0. Two facts that do not exclude each other never do at a later level,
+    pruned or not, because their no-ops stay.
     """
 
     def __init__(self, task: GraphTask) -> None:
@@ -50,8 +51,8 @@ class PlanningGraph:
 
     @property
     def level_off(self) -> int | None:
-        """The first level from which on all are alike, if there is one yet: the same facts have the same candidates,
-        and of the same candidates the same are kept."""
+        """The first level to which all later ones are equal; None if the last two levels differ. Equal facts have equal
+        candidates, and of equal candidates the same are kept."""
         level = self.level
         while level and self._same(level, level - 1):
             level -= 1
@@ -61,7 +62,7 @@ class PlanningGraph:
         return self.facts[level] == self.facts[other] and self.excluded[level] == self.excluded[other]
 
     def candidates(self) -> int:
-        """The real actions that the next level may have: what they need is there, and does not exclude each other."""
+        """The real actions that the next level may have: no two of the facts that they need exclude each other."""
         absent, excluded = ~self.facts[-1], self.excluded[-1]
         actions = 0
         for action in range(self.task.real):
@@ -76,7 +77,7 @@ class PlanningGraph:
         return actions
 
     def expand(self, kept: int) -> None:
-        """Add a level with these of the candidates, and all no-ops."""
+        """Add a level with the `kept` candidates and all no-ops."""
         facts, excluded = self.facts[-1], self.excluded[-1]
         present = kept | self._noops
         exclusive = self._compete(present)
@@ -90,12 +91,12 @@ class PlanningGraph:
         self._noops |= self._noops_of(after & ~facts)
 
     def mutexes(self, level: int) -> int:
-        """How many pairs of actions of a level exclude each other."""
+        """The number of pairs of actions of a level that exclude each other."""
         present, exclusive = self.actions[level], self.exclusive[level]
         return sum((exclusive[action] & present).bit_count() for action in bits(present)) // 2
 
     def fact_mutexes(self, level: int) -> int:
-        """How many pairs of facts of a level exclude each other."""
+        """The number of pairs of facts of a level that exclude each other."""
         return sum(mask.bit_count() for mask in self.excluded[level]) // 2
 
     def supporters(self, level: int, fact: int) -> int:
@@ -106,7 +107,7 @@ class PlanningGraph:
         return facts << self.task.real
 
     def _static(self, action: int, deleters: list[int]) -> int:
-        """The actions that exclude one in every level: inconsistent effects, and interference."""
+        """The actions that exclude an action in every level, by inconsistent effects or interference."""
         task, actions = self.task, 0
         for fact in task.added[action]:
             actions |= deleters[fact]
@@ -118,7 +119,7 @@ class PlanningGraph:
         return actions & ~(1 << action)
 
     def _compete(self, present: int) -> list[int]:
-        """What excludes each action in the next level: what always does, and what needs an excluded fact."""
+        """The actions that exclude each action in the next level: always, or by needs that exclude each other."""
         excluded, needs = self.excluded[-1], self.task.needs
         before = self.excluded[-2] if len(self.excluded) > 1 else None
         seen = self.actions[-1] if before is not None else 0
@@ -140,9 +141,9 @@ class PlanningGraph:
         return exclusive
 
     def _exclude(self, present: int, exclusive: list[int], facts: int, after: int, before: list[int]) -> list[int]:
-        """Inconsistent support: the facts all of whose ways exclude all ways of another.
+        """The facts that exclude each fact: all actions that add one exclude all that add the other.
 
-        Only pairs with a fact that is new, and pairs that excluded each other, have to be looked at.
+        Only pairs with a new fact, and pairs that excluded each other before, are examined.
         """
         excluded = [0] * len(before)
         new = after & ~facts
@@ -169,17 +170,16 @@ class PlanningGraph:
 
 
 _FAR = 1 << 30
-"""The cost of what is out of reach."""
+"""The cost of an unreachable fact."""
 
 
 def relevance(task: GraphTask) -> dict[int, int]:
-    """The real actions that may help, each with its distance: how many actions lie between it and the goal.
+    """The real actions that may help, each with its distance: the number of actions between it and the goal.
 
-    These are the actions of all cheapest relaxed plans, by additive costs, and of those that restore what these delete.
-
-    A relaxed plan never needs a fact twice. So for every fact that is needed, and that an action found deletes, the
-    cheapest actions that add it again are added, with what they need, until nothing is missing. In the end every action
-    helps that adds a needed fact and needs none but needed or initial ones: often there is a shorter way.
+    These are the actions of all cheapest relaxed plans, by additive costs, and the actions that restore what these
+    delete: for every needed fact that a relevant action deletes, the cheapest actions that add it again are relevant,
+    with the facts that they need, until no fact is missing. In the end, every action is relevant that adds a needed
+    fact and needs only needed or initial facts, because it may be part of a shorter plan.
     """
     costs = _costs(task)
     adders: dict[int, list[int]] = {}
@@ -214,7 +214,7 @@ def relevance(task: GraphTask) -> dict[int, int]:
 
 
 def _cheapest(task: GraphTask, ways: Iterable[int], costs: list[int], restored: int | None) -> list[int]:
-    """The cheapest of some actions. What restores a fact does not need it."""
+    """The cheapest of some actions. Actions that restore a fact must not need it."""
     priced = [
         (cost, action)
         for action in ways
@@ -225,7 +225,7 @@ def _cheapest(task: GraphTask, ways: Iterable[int], costs: list[int], restored: 
 
 
 def _costs(task: GraphTask) -> list[int]:
-    """Additive costs of all facts."""
+    """The additive cost of each fact."""
     costs = [0 if task.initial >> fact & 1 else _FAR for fact in range(len(task.facts))]
     changed = True
     while changed:

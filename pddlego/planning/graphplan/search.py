@@ -1,7 +1,7 @@
-"""Graphplan in passes: expand the graph, asking what to keep, until a backward search finds a plan (Algorithm 1).
+"""Graphplan in passes: expand and prune the graph until a backward search finds a plan (Algorithm 1 of the paper).
 
-The paper's loop, with what it leaves open: the graph begins anew in each pass, the last pass prunes nothing, and a
-graph whose levels are all alike from some point on is proved to hold no plan.
+The paper leaves three details open: here each pass begins with a new graph, the last pass prunes nothing, and a graph
+whose levels no longer change can be proved to contain no plan.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ from pddlego.planning.ground import GOAL_STEP, PlanningError, ground
 from pddlego.planning.result import Plan, PlanStatus, PlanStep, Search
 from pddlego.util.text import count
 
-Chosen = tuple[int, int, "Chosen"] | None
-"""What was chosen in a level so far, the last first: the goal (as a bit), and the action for it."""
+_Chosen = tuple[int, int, "_Chosen"] | None
+"""The actions chosen in a level as a linked list, the last first: the goal (as a bit), its action, and the rest."""
 
 
 @dataclass
 class _NodeCount:
-    """What a search took: `nodes` are actions tried for a goal, `sets` the sets of goals looked at."""
+    """The work of a search: `nodes` are actions tried for a goal, `sets` the sets of goals examined."""
 
     nodes: int = 0
     sets: int = 0
@@ -51,7 +51,7 @@ class _NodeCount:
 
 
 class _NoGoods:
-    """Sets of goals that cannot be reached together at a level, found by any set that holds one of them."""
+    """The sets of goals that cannot be reached together at a level."""
 
     def __init__(self) -> None:
         self.all: list[int] = []
@@ -67,7 +67,7 @@ class _NoGoods:
         return True
 
     def within(self, facts: int) -> int:
-        """One that `facts` hold; 0 if they hold none."""
+        """A no-good that is a subset of `facts`; 0 without one."""
         if facts in self._known:
             return facts
         rest, missing, by_lowest = facts, ~facts, self._by_lowest
@@ -81,11 +81,11 @@ class _NoGoods:
 
 
 class _Choice:
-    """A goal for which an action is being chosen. `first` is set in the first of a level: what was to be reached."""
+    """A goal for which an action is being chosen. `first` holds all goals of a level, in its first choice only."""
 
     __slots__ = ("above", "available", "chosen", "conflict", "first", "forbidden", "goal", "level", "remaining", "ways")
 
-    def __init__(self, level: int, remaining: int, forbidden: int, chosen: Chosen, first: int, above: Chosen) -> None:
+    def __init__(self, level: int, remaining: int, forbidden: int, chosen: _Chosen, first: int, above: _Chosen) -> None:
         self.level, self.remaining, self.forbidden, self.chosen = level, remaining, forbidden, chosen
         self.first, self.above = first, above
         self.goal = self.conflict = self.available = 0
@@ -93,10 +93,10 @@ class _Choice:
 
 
 class Extraction:
-    """Searches one graph, again each time it has grown. `ranks` say, by level, which actions to try first.
+    """Backward search in one graph, which may grow between two searches. `ranks` order the actions of each level.
 
-    What is not ranked follows: the no-op, then the others in their order. `tick` is called at every set of goals,
-    and may raise to break off; the last one was looked at in level `depth`.
+    Actions without a rank follow: the no-op, then the others in their order. `tick` is called at every set of goals,
+    and may raise an exception to stop the search; `depth` is the level of the last set.
     """
 
     def __init__(
@@ -118,7 +118,7 @@ class Extraction:
         """The actions of each level, no-ops too, that reach the goals at `level`; None if no actions do."""
         if level == 0 or not goals:
             return [[] for _ in range(level)]
-        if self._known(level, goals):
+        if self._nogood_in(level, goals):
             return None
         stack = [self._begin(level, goals, None)]
         while stack:
@@ -144,14 +144,14 @@ class Extraction:
     def hopeless(self, level_off: int) -> bool:
         """Whether longer graphs hold no plan either, after a search from the last level has found none.
 
-        That is so if, from where all levels are alike, there is a level each of whose no-goods holds one of the next
-        level: then what blocks every way down to it blocks every way down to the next, and so on.
+        This is proved if, after all levels are equal, each no-good of some level contains a no-good of the next level:
+        then whatever makes the search fail at a level makes it fail at the next one, and so on.
         """
         if not self.memo:
             return False
         for level in range(level_off, self.graph.level):
             here, above = self.nogoods[level], self.nogoods[level + 1]
-            # A search may add to the no-goods that are gone through, and these must hold, too.
+            # A search may add no-goods to the list during this loop, and these are checked, too.
             if here.all and all(above.within(mutex) or self.find(level + 1, mutex) is None for mutex in here.all):
                 return True
         return False
@@ -164,7 +164,7 @@ class Extraction:
                 continue
             self.count.nodes += 1
             remaining = top.remaining & ~self._adds[action]
-            chosen: Chosen = (top.goal, action, top.chosen)
+            chosen: _Chosen = (top.goal, action, top.chosen)
             if remaining:
                 forbidden = top.forbidden | graph.exclusive[level][action]
                 stack.append(self._prepared(_Choice(level, remaining, forbidden, chosen, 0, None)))
@@ -177,7 +177,7 @@ class Extraction:
             if level == 1 or not goals:
                 stack.append(_Choice(0, 0, 0, None, 0, chosen))
                 return 0
-            known = self._known(level - 1, goals)
+            known = self._nogood_in(level - 1, goals)
             if not known:
                 stack.append(self._begin(level - 1, goals, chosen))
                 return None
@@ -187,8 +187,8 @@ class Extraction:
             top.conflict |= conflict
         return top.conflict
 
-    def _known(self, level: int, goals: int) -> int:
-        """A no-good that these goals hold."""
+    def _nogood_in(self, level: int, goals: int) -> int:
+        """A no-good among these goals; 0 without one."""
         self.depth = level
         self._tick()
         self.count.sets += 1
@@ -201,11 +201,11 @@ class Extraction:
         if self.memo and self.nogoods[level].add(conflict):
             self.count.nogoods += 1
 
-    def _begin(self, level: int, goals: int, above: Chosen) -> _Choice:
+    def _begin(self, level: int, goals: int, above: _Chosen) -> _Choice:
         return self._prepared(_Choice(level, goals, 0, None, goals, above))
 
     def _prepared(self, choice: _Choice) -> _Choice:
-        """Choose the goal with the fewest actions left. Choices that exclude others are part of why it may fail."""
+        """Choose the goal with the fewest available actions. Choices that exclude its actions join its conflict."""
         level, forbidden = choice.level, choice.forbidden
         best, least, all_ways = -1, 1 << 60, 0
         ordered: tuple[int, ...] = ()
@@ -240,8 +240,8 @@ class Extraction:
             supporters = self._ways[level, fact] = ways, tuple(order)
         return supporters
 
-    def _regressed(self, conflict: int, chosen: Chosen) -> int:
-        """The goals of the level above for whose sake the facts of a conflict were needed."""
+    def _regressed(self, conflict: int, chosen: _Chosen) -> int:
+        """The goals of the level above whose chosen actions need the facts of a conflict."""
         needs = 0
         while chosen is not None and conflict:
             goal, action, chosen = chosen
@@ -255,7 +255,7 @@ class Extraction:
         for choice in reversed(stack):
             if choice.above is not None:
                 level: list[int] = []
-                link: Chosen = choice.above
+                link: _Chosen = choice.above
                 while link is not None:
                     level.append(link[1])
                     link = link[2]
@@ -263,12 +263,12 @@ class Extraction:
         return [[] for _ in range(stack[0].level - len(layers))] + layers
 
 
-_WayKey = tuple[int, int]
+_QuestionKey = tuple[int, int]
 """The facts and the candidates of a question."""
 
 
 _Tick = Callable[[Callable[[], SearchProgress]], None]
-"""Is called again and again in a search, with what can say how far it is; may raise to break off."""
+"""A function that is called again and again in a search, with a function for its progress; may raise."""
 
 
 def _no_tick(progress: Callable[[], SearchProgress]) -> None:
@@ -282,7 +282,7 @@ def plan_graph(
     watch: SearchWatcher = ignore,
     tick: _Tick = _no_tick,
 ) -> PlannedLayers:
-    """Plan. `advise` answers questions, `watch` is called with what happens. What any of them raises ends it."""
+    """Plan. `advise` answers questions, `watch` is called with events. An exception in either ends planning."""
     kappas = [kappa for kappa in search.kappas if kappa > 0] if search.prune else []
     answers = _Answers(advise, watch)
     for iteration, kappa in enumerate((*kappas, 0.0), start=1):
@@ -296,12 +296,12 @@ def plan_graph(
 
 @dataclass
 class _Answers:
-    """What was answered to questions: they are asked once, whatever the pass. `asked` counts them."""
+    """The answers to questions, each of which is asked once for all passes. `asked` counts the questions."""
 
     advise: Advise
     watch: SearchWatcher
-    kept: dict[_WayKey, int] = field(default_factory=dict)
-    ranks: dict[_WayKey, dict[int, int]] = field(default_factory=dict)
+    kept: dict[_QuestionKey, int] = field(default_factory=dict)
+    ranks: dict[_QuestionKey, dict[int, int]] = field(default_factory=dict)
     asked: int = 0
 
 
@@ -320,12 +320,12 @@ class _Pass:
         self.task, self.search, self.iteration, self.kappa, self.answers = task, search, iteration, kappa, answers
         self.graph = PlanningGraph(task)
         self._ranks: dict[int, dict[int, int]] = {}
-        # Without no-goods nothing ends a pass whose graph lacks what it needs, and the last pass must have its turn.
+        # Without no-goods, a pass with a pruned graph may never end, and the last pass would not begin.
         memo = search.memo or kappa > 0
         self._most = None if search.levels is None else search.levels + bool(task.goal_steps)
         self._tick: Callable[[], None] = lambda: tick(self._progress)
         self._extraction = Extraction(self.graph, self._ranks, memo, self._tick)
-        self._tossed: dict[_WayKey, bool] = {}
+        self._tossed: dict[_QuestionKey, bool] = {}
         self._draw = random.Random(f"{search.seed}/{iteration}").random
         self._pruned = self._hopeless = False
 
@@ -334,14 +334,14 @@ class _Pass:
         while True:
             self._tick()
             if satisfied:
-                steps = self._searched()
+                steps = self._search()
                 if steps is not None:
-                    return PlannedLayers("found", self._named(steps))
+                    return PlannedLayers("found", self._step_names(steps))
             if self._hopeless or (not satisfied and graph.level_off is not None):
                 return PlannedLayers("given up" if self._pruned else "no plan")
             if self._most is not None and graph.level >= self._most:
                 return PlannedLayers("levels")
-            satisfied = self._expanded()
+            satisfied = self._expand()
 
     def _progress(self) -> SearchProgress:
         extraction = self._extraction
@@ -355,12 +355,12 @@ class _Pass:
             nogoods=count.nogoods,
         )
 
-    def _expanded(self) -> bool:
+    def _expand(self) -> bool:
         graph, candidates = self.graph, self.graph.candidates()
         kept = candidates
         asked = candidates & ~self.task.goal_steps  # the artificial last step is not an action of the domain
         if asked and self._prunes((graph.facts[-1], asked)):
-            kept = self._kept(asked)
+            kept = self._keep(asked)
             kept |= candidates & self.task.goal_steps
             self._pruned = self._pruned or kept != candidates
         before = graph.facts[-1].bit_count()
@@ -382,8 +382,8 @@ class _Pass:
         self.answers.watch(expanded)
         return satisfied
 
-    def _prunes(self, key: _WayKey) -> bool:
-        """Whether the level is pruned. Tossed once for what is the same question: levels that are alike stay alike."""
+    def _prunes(self, key: _QuestionKey) -> bool:
+        """Whether the level is pruned. Equal questions share one toss of the coin, so that equal levels stay equal."""
         if not self.kappa:
             return False
         if self.search.coin == "pass":
@@ -392,21 +392,21 @@ class _Pass:
             self._tossed[key] = self.kappa >= 1 or self._draw() < self.kappa
         return self._tossed[key]
 
-    def _kept(self, candidates: int) -> int:
+    def _keep(self, candidates: int) -> int:
         key = (self.graph.facts[-1], candidates)
         if key not in self.answers.kept:
-            named = self._asked("prune", self.graph.level + 1, candidates)
+            named = self._ask("prune", self.graph.level + 1, candidates)
             kept = 0
             for actions in named:
                 kept |= actions & candidates
             self.answers.kept[key] = kept or candidates
         return self.answers.kept[key]
 
-    def _searched(self) -> list[list[int]] | None:
+    def _search(self) -> list[list[int]] | None:
         level = self.graph.level
         if self.search.sort:
             for unsorted in range(len(self._ranks) + 1, level + 1):
-                self._ranks[unsorted] = self._ranked(unsorted)
+                self._ranks[unsorted] = self._rank(unsorted)
         extraction = self._extraction
         extraction.count = count = _NodeCount()
         steps = extraction.find(level, self.task.goal)
@@ -426,20 +426,20 @@ class _Pass:
         self.answers.watch(searched)
         return steps
 
-    def _ranked(self, level: int) -> dict[int, int]:
+    def _rank(self, level: int) -> dict[int, int]:
         kept = self.graph.actions[level] & ((1 << self.task.real) - 1) & ~self.task.goal_steps
         key = (self.graph.facts[level - 1], kept)
         if key not in self.answers.ranks:
             named: list[int] = []
             if kept.bit_count() > 1:
-                named = self._asked("sort", level, kept)
+                named = self._ask("sort", level, kept)
             present = self.graph.actions[level]
             ordered = [action for actions in named for action in bits(actions & present)]
             self.answers.ranks[key] = {action: rank for rank, action in enumerate(ordered)}
         return self.answers.ranks[key]
 
-    def _asked(self, purpose: Purpose, level: int, candidates: int) -> list[int]:
-        """The sets of actions that an answer names; none after the last question that may be asked."""
+    def _ask(self, purpose: Purpose, level: int, candidates: int) -> list[int]:
+        """Ask a question; return the sets of actions in the answer, and none after the last allowed question."""
         if self.answers.asked >= self.search.questions:
             return []
         self.answers.asked += 1
@@ -448,13 +448,13 @@ class _Pass:
         return self._sets(self.answers.advise(question))
 
     def _sets(self, names: Sequence[str]) -> list[int]:
-        """The actions of each name: one that was compiled into several is several."""
+        """The set of actions for each name, as one action may be compiled into several."""
         return [self.task.named_actions[name] for name in dict.fromkeys(names) if name in self.task.named_actions]
 
     def _names(self, actions: int) -> tuple[str, ...]:
         return tuple(self.task.actions[action] for action in bits(actions))
 
-    def _named(self, steps: list[list[int]]) -> tuple[tuple[str, ...], ...]:
+    def _step_names(self, steps: list[list[int]]) -> tuple[tuple[str, ...], ...]:
         """The real actions of each level, in the task's order, without the artificial last step."""
         real = [sorted(action for action in level if action < self.task.real) for level in steps]
         names = ([self.task.actions[action] for action in level] for level in real)
@@ -463,16 +463,16 @@ class _Pass:
 
 
 _OFTEN = 0.25
-"""Seconds after which it is said how far a search is."""
+"""Seconds between two reports on the progress of a search."""
 
 _Tell = Callable[[object], tuple[str, ...]]
-"""Passes something on, and returns what was answered; nothing, if it was not a question."""
+"""A function that sends a value to the caller, and returns the answer; nothing, if the value is not a question."""
 
 
 def graph_solver(graph: GraphSearch, relevant: bool, tell: _Tell) -> Solver:
-    """A solver that plans as `graph` says. A task that is not only the `relevant` part holds also what never changes.
+    """A solver by Graphplan. Unless only the `relevant` part is grounded, the task also holds facts that never change.
 
-    It yields, in this order: the ground task, if a model is asked about it; then questions and moments.
+    The solver sends, in this order: the ground task, if an adviser is asked about it; then questions and events.
     """
 
     def solve(domain: Domain, problem: Problem, search: Search, seconds: float) -> Plan | None:
@@ -494,9 +494,9 @@ def graph_solver(graph: GraphSearch, relevant: bool, tell: _Tell) -> Solver:
 
 
 def graph_task(domain: Domain, problem: Problem, relevant: bool = True) -> GraphTask | None:
-    """The task of a problem. None where the goal is out of reach even if nothing were ever deleted.
+    """The numbered ground task of a problem; None if the goal is unreachable even when actions delete nothing.
 
-    Raises `PlanningError` for what cannot be compiled.
+    Raises `PlanningError` for a problem that cannot be compiled.
     """
     task = ground(domain, problem, relevant)
     if task is None:
@@ -506,7 +506,7 @@ def graph_task(domain: Domain, problem: Problem, relevant: bool = True) -> Graph
 
 
 def _tick(tell: _Tell) -> Callable[[Callable[[], SearchProgress]], None]:
-    """Tells how far a search is, not more often than every `_OFTEN` seconds."""
+    """Return a function that sends the progress of a search, at most once in `_OFTEN` seconds."""
     reported = time.monotonic()
 
     def tick(progress: Callable[[], SearchProgress]) -> None:

@@ -1,4 +1,4 @@
-"""Values that are passed between the algorithm and its caller."""
+"""The values that the algorithm and its caller exchange."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pddlego.util.text import natural
 
 
 def bits(number: int) -> Iterator[int]:
-    """The places of the bits that are set, the lowest first."""
+    """The indices of the bits that are set, the lowest first."""
     while number:
         low = number & -number
         yield low.bit_length() - 1
@@ -23,9 +23,10 @@ def bits(number: int) -> Iterator[int]:
 
 @dataclass(frozen=True)
 class GraphTask:
-    """`needs`, `adds` and `deletes` are sets of facts, one for each action; what an action adds it does not delete.
+    """A ground task with numbered facts and actions. A set is an integer with a bit for each member.
 
-    The first `real` actions are those of the domain. The others are the no-ops, one for each fact, in their order.
+    `needs`, `adds` and `deletes` hold a set of facts for each action; no fact is both added and deleted. The first
+    `real` actions are actions of the domain. The others are the no-ops, one for each fact, in the order of the facts.
     """
 
     facts: tuple[str, ...]
@@ -39,7 +40,7 @@ class GraphTask:
 
     @cached_property
     def named_actions(self) -> dict[str, int]:
-        """The actions of each name, as a set: an action of the domain may be compiled into several."""
+        """The set of actions with each name: an action of the domain may be compiled into several."""
         actions: dict[str, int] = {}
         for number, name in enumerate(self.actions):
             actions[name] = actions.get(name, 0) | 1 << number
@@ -47,17 +48,17 @@ class GraphTask:
 
     @cached_property
     def goal_steps(self) -> int:
-        """The artificial last steps, where the goal can be reached in several ways."""
+        """The set of artificial last steps, which exist if the goal can be reached in several ways."""
         return self.named_actions.get(GOAL_STEP, 0)
 
     @cached_property
     def needed(self) -> tuple[tuple[int, ...], ...]:
-        """What each action needs, as numbers of facts: to go through these is faster than through bits."""
+        """The numbers of the facts that each action needs: a loop over them is faster than over bits."""
         return tuple(tuple(bits(facts)) for facts in self.needs)
 
     @cached_property
     def added(self) -> tuple[tuple[int, ...], ...]:
-        """What each action adds, as numbers of facts."""
+        """The numbers of the facts that each action adds."""
         return tuple(tuple(bits(facts)) for facts in self.adds)
 
     def named(self, facts: int) -> tuple[str, ...]:
@@ -66,8 +67,8 @@ class GraphTask:
 
 
 def compile_task(task: GroundTask, others: Iterable[str] = ()) -> GraphTask:
-    """Number a ground task. `others` are facts that are always true, and have a no-op of their own like any other."""
-    names = sorted({*task.facts, *others}, key=_written)
+    """Number the facts and actions of a ground task. `others` are facts that are always true; they have no-ops, too."""
+    names = sorted({*task.facts, *others}, key=_sort_key)
     number_of = {name: number for number, name in enumerate(names)}
 
     def mask(facts: Iterable[str]) -> int:
@@ -103,34 +104,34 @@ def _noop(fact: str) -> str:
     return f"(noop {fact[1:-1]})"
 
 
-def _written(fact: str) -> tuple[object, ...]:
+def _sort_key(fact: str) -> tuple[object, ...]:
     return tuple(natural(word) for word in fact.strip("()").split())
 
 
 Purpose = Literal["prune", "sort"]
 
 TaskKind = Literal["relevant", "whole"]
-"""Which ground task: what may contribute to the goal, or everything."""
+"""The extent of a ground task: the part that may contribute to the goal, or everything."""
 
 _Ending = Literal["found", "no plan", "levels", "given up"]
-"""How a pass ended: with a plan; with a proof that its graph holds none; after the most levels that it may have; or
-because a graph without the pruned actions holds none, which proves nothing."""
+"""How a pass ended: with a plan; with a proof that no plan exists; at the maximum number of levels; or without a plan
+in a pruned graph, which proves nothing."""
 
 
 MOST_QUESTIONS = 200
-"""Questions of one planning call, so that what a night may cost can be said before it."""
+"""The maximum number of questions of a planning call, which bounds the cost of a run in advance."""
 
 
 @dataclass(frozen=True)
 class GraphSearch:
-    """How to plan.
+    """The options of Graphplan.
 
-    With `prune` and `sort`, `advise` is asked which actions to keep, and which to try first. `kappas` are the
-    probabilities with which a level is pruned, one for each pass (the paper's kappa_i); a pass without pruning follows
-    as the last one, so that planning stays complete. The `coin` is tossed for each level, or once for a pass. `levels`
-    are the most action levels of a graph; None: no bound. `memo` keeps what was found impossible (no-goods); without,
-    it is never proved that no plan exists once all goals are in the graph. `seed` draws the coins. At most so many
-    `questions` are asked; after that everything is kept.
+    With `prune`, the adviser chooses the actions to keep, and with `sort` their order. `kappas` are the probabilities
+    of pruning a level, one for each pass (the paper's kappa_i); a last pass without pruning follows, so that planning
+    is complete. The `coin` is tossed for each level, or once for a pass; `seed` is the seed of the coins. `levels` is
+    the maximum number of action levels of a graph; None: no bound. `memo` records sets of goals that cannot be reached
+    together (no-goods); without them, it is never proved that no plan exists once all goals are in the graph. After
+    `questions` questions, all actions are kept.
     """
 
     prune: bool = False
@@ -145,13 +146,12 @@ class GraphSearch:
 
 @dataclass(frozen=True)
 class AdviceQuestion:
-    """Which of the `candidates` of an action level to keep (`prune`), or in which order to try those kept (`sort`).
+    """A question about an action level: which `candidates` to keep (`prune`), or in which order to try them (`sort`).
 
-    The answer is a sequence of candidates as they are written here. What is not a candidate is ignored, an empty answer
-    keeps all, and what a sorted answer does not name comes last. `facts` are those of the level before.
+    The answer is a sequence of candidates, spelt as here. Other names are ignored, an empty answer keeps all
+    candidates, and candidates that a `sort` answer does not name come last. `facts` are the facts of the level before.
 
-    What it is about is added on its way out of the planning process: domain and problem for a model that reads them,
-    and the ground task for rules that compute.
+    `ProcessPlanner` adds domain and problem, for a model that reads them, and the ground task, for rules that compute.
     """
 
     purpose: Purpose
@@ -165,11 +165,11 @@ class AdviceQuestion:
 
 @dataclass(frozen=True)
 class LevelAdded:
-    """An action level was made from `facts` facts: of `candidates` actions so many were `kept`, both without no-ops.
+    """A level of actions was added after a level of `facts` facts. `candidates` and `kept` do not count the `noops`.
 
-    `noops` are the actions that keep a fact as it is, `mutexes` the pairs of all these that exclude each other.
-    `new_facts` and `fact_mutexes` are those of the level behind it; `satisfied` says that it has all goals, no two of
-    which exclude each other. `pruned` names the actions that were not kept.
+    `mutexes` are the pairs of actions, including no-ops, that exclude each other. `new_facts` and `fact_mutexes` count
+    the facts, and the pairs of facts that exclude each other, in the level after the actions. `satisfied`: that level
+    has all goals, no two of which exclude each other. `pruned` names the actions that were not kept.
     """
 
     iteration: int
@@ -186,14 +186,15 @@ class LevelAdded:
 
     @property
     def actions(self) -> int:
-        """All actions of the level, no-ops too: what the paper counts as expanded."""
+        """The number of all actions of the level, including no-ops: the paper counts these as expanded."""
         return self.kept + self.noops
 
 
 @dataclass(frozen=True)
 class Searched:
-    """The graph was searched backwards from `level`: `nodes` actions were tried for a goal, `sets` are the sets of
-    goals that were looked at; `nogoods` were found impossible, `hits` times one was met again. All of this search."""
+    """The graph was searched backwards from `level`: `nodes` actions were tried for a goal, `sets` sets of goals
+    examined, `nogoods` of them found impossible; `hits` sets contained a known no-good. All counts are of this
+    search."""
 
     iteration: int
     level: int
@@ -206,7 +207,7 @@ class Searched:
 
 @dataclass(frozen=True)
 class SearchProgress:
-    """A search is under way: so much of it is done, and it has come down to level `depth`."""
+    """The progress of a running search, which is at level `depth`."""
 
     iteration: int
     level: int
@@ -218,7 +219,7 @@ class SearchProgress:
 
 @dataclass(frozen=True)
 class Passed:
-    """A pass with this `kappa` has ended after so many `levels`; `steps` are the actions of each level of its plan."""
+    """A pass with pruning probability `kappa` has ended; `steps` are the actions of each level of its plan."""
 
     iteration: int
     kappa: float
@@ -229,37 +230,37 @@ class Passed:
 
 @dataclass(frozen=True)
 class PlannedLayers:
-    """How planning ended. `steps` are the names of the actions of each level that has any; None without a plan."""
+    """The result of planning. `steps` are the names of the actions of each level that has any; None without a plan."""
 
     ending: _Ending
     steps: tuple[tuple[str, ...], ...] | None = None
 
 
 SearchMoment = LevelAdded | SearchProgress | Searched | Passed
-"""What happens while planning."""
+"""An event during planning."""
 
 Advise = Callable[[AdviceQuestion], Sequence[str]]
-"""Answers a question with some of its candidates, in an order. An empty answer keeps all."""
+"""A function that answers a question with some of its candidates, in an order. An empty answer keeps all."""
 
 SearchWatcher = Callable[[SearchMoment], object]
-"""Is called with what happens while planning."""
+"""A function that is called with each event during planning."""
 
 
 def keep_all(question: AdviceQuestion) -> Sequence[str]:
-    """Answer nothing: all candidates are kept, in their order."""
+    """Give an empty answer: all candidates are kept, in their order."""
     return ()
 
 
 def ignore(moment: SearchMoment) -> None:
-    """Watch nothing."""
+    """Ignore an event."""
 
 
 @dataclass(frozen=True)
 class Graphplan(Search):
-    """Plan by Graphplan, whatever the planner's engine: as `graph` says, with the `task` that is chosen.
+    """A search by Graphplan as in `graph`, whatever the planner's engine. `task` is the extent of the ground task.
 
-    `advise` answers questions, and `watch` is called with moments, in the thread that plans; the time that they take
-    is not counted. What they raise ends the planning.
+    `advise` answers questions, and `watch` is called with events, in the thread that plans; their time is not counted.
+    An exception in either function ends the planning.
     """
 
     algorithm: str = "graphplan"
