@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from pddlego.episode.budget import Budget
 from pddlego.episode.events import Limits
 from pddlego.methods.builders.draft import ComponentError, read_component
-from pddlego.methods.graphplan.advisers import Advisers, written
+from pddlego.methods.graphplan.advisers import Advisers, paper_form
 from pddlego.methods.programs.play import code_of as program_of
 from pddlego.methods.textgames.formalize import CommandProposal, ProblemProposal, Terms
 from pddlego.methods.textgames.formalize.act import ActionGen
@@ -250,7 +250,7 @@ steps = st.lists(st.sampled_from(STEPS), min_size=1, max_size=5, unique=True)
 
 def listed(actions: Sequence[str], frame: str) -> str:
     return "\n".join(
-        frame.format(number=number, action=action, paper=written(action, MOVES))
+        frame.format(number=number, action=action, paper=paper_form(action, MOVES))
         for number, action in enumerate(actions, 1)
     )
 

@@ -89,7 +89,7 @@ class Episode:
 
     @property
     def message(self) -> str:
-        """Why the episode ended, if the outcome does not say it."""
+        """The reason why the episode ended; empty if the outcome is enough."""
         return self.summary.message
 
     @property
@@ -117,9 +117,10 @@ class Episode:
         return self.trajectory[-1].plan if self.trajectory else None
 
     def first_difference(self, other: Episode) -> int | None:
-        """The first step at which two episodes of one seed differ in the command; None if they do not.
+        """The number of the first step at which the commands of two episodes differ; None if all commands are equal.
 
-        If one of them only ends earlier, that is the step after its last. Raises `UsageError` for another game or seed.
+        If one episode is the beginning of the other, the number of the first additional step. Raises `UsageError` for
+        an episode of another game or seed.
         """
         from pddlego.episode.trace import first_difference
 
@@ -147,7 +148,7 @@ class Episode:
             return replay(self.recorded, planner)
 
     def save(self, folder: str | Path) -> Path:
-        """Write the episode as a run folder, for `pddlego show` and other commands. There it is the first repeat.
+        """Write the episode, as the first repeat of its cell, to a run folder for `pddlego show` and other commands.
 
         Raises `UsageError` if the folder is not empty, and `JournalError` if it cannot be written.
         """
@@ -199,18 +200,18 @@ def _is_program_over() -> bool:
 
 
 _SLICE = 0.2
-"""Seconds after which an asynchronous program that waits can be cancelled."""
+"""Seconds between two checks whether an asynchronous program that waits was cancelled."""
 
 
 class Evaluation:
     """The episodes of one or several run folders, which may still be played.
 
-    Iterating yields each episode when it has ended; everything else waits until all have ended. An interrupt, or the
-    cancellation of an `async for`, stops the running episodes, which are recorded as interrupted.
+    Iterating yields each episode when it has ended; most other methods wait until all episodes have ended. An
+    interrupt, or the cancellation of an `async for`, stops the running episodes, which are recorded as interrupted.
     """
 
     def __init__(self, folders: Sequence[Path], setup: Setup | None = None) -> None:
-        """Play a `setup` in the only folder, if one is given. Raises `PddlegoError` if it cannot be started."""
+        """Start to play the `setup`, if there is one, in the only folder. Raises `PddlegoError` if that fails."""
         self.folders = tuple(folders)
         self._results: list[Summary] = []
         self._ended = setup is None

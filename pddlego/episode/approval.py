@@ -1,4 +1,4 @@
-"""Approval by a person: questions, decisions, and recorded decisions."""
+"""Approval by a person: questions, decisions, and the replay of recorded decisions."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from pddlego.util.text import writable
 
 @dataclass(frozen=True)
 class Question:
-    """`text` is about to take effect: `what` the method calls such a thing (edits, plans, commands), `title` says it.
+    """A request to approve a `text` before it takes effect.
 
-    One that `changes` something is shown by what it changes: `added`, `removed` and `renamed` (old, new). `reason` says
-    what it is for. `preview` is what will have happened when it is accepted. `faults` says why a changed text cannot be
-    used; it is empty for one that can. `suffix` is that of a file with such a text.
+    `what` is the kind of thing to approve (`edits`, `plans`, `commands`), `title` the question's heading, and `reason`
+    the purpose. If it `changes` a text, the question shows the differences: `added`, `removed` and `renamed` (old,
+    new). `preview` lists the events that acceptance will cause. `faults` returns the errors of a text that the person
+    has changed; empty if it is usable. `suffix` is the suffix of a file with such a text.
     """
 
     what: str
@@ -36,19 +37,19 @@ class Question:
 
 
 REJECTED_BY_PERSON = "rejected by a person"
-"""The category of what a person rejected."""
+"""The category of feedback that comes from a person."""
 
 
 @dataclass(frozen=True)
 class Decision:
-    """What a person says: `text` is the hint of a rejection, or what takes the place of what was shown."""
+    """A person's decision. `text` is the hint for the model with a rejection, or the replacement of the shown text."""
 
     kind: Literal["accepted", "rejected", "replaced"] = "accepted"
     text: str = ""
 
     @property
     def feedback(self) -> Feedback:
-        """A rejection as the model reads it."""
+        """The feedback for the model on a rejection."""
         hint = (self.text,) if self.text else ()
         return Feedback(REJECTED_BY_PERSON, "a person looked at it and rejected it:", hint)
 
@@ -57,12 +58,13 @@ ACCEPTED = Decision()
 
 
 class Approver(Protocol):
-    """Is asked before something takes effect. May raise `KeyboardInterrupt`."""
+    """Decides about texts before they take effect."""
 
     def wants(self, what: str) -> bool:
-        """Whether to ask at all."""
+        """Whether this kind of text needs approval."""
 
-    def decide(self, question: Question) -> Decision: ...
+    def decide(self, question: Question) -> Decision:
+        """The decision about a question. May raise `KeyboardInterrupt`."""
 
 
 class RecordedApprover:
@@ -81,13 +83,13 @@ class RecordedApprover:
 def ask_approval(
     approver: Approver | None, what: str, question: Callable[[], Question], budget: Budget
 ) -> Generator[Event, None, Decision]:
-    """Ask for a person's decision, if there is an approver for it. Waiting does not count as episode time."""
+    """Ask the approver for a decision; accepted if it wants no question. Waiting does not count as episode time."""
     if approver is None or not approver.wants(what):
         return ACCEPTED
     with budget.paused():
         began = time.monotonic()
         decision = approver.decide(question())
-        seconds = time.monotonic() - began  # within the pause: what is taken off outside is never more than was paused
+        seconds = time.monotonic() - began  # measured within the pause, so that it never exceeds the paused time
     decision = replace(decision, text=writable(decision.text))
     yield Judged(what, decision.kind, decision.text, seconds)
     return decision

@@ -1,4 +1,4 @@
-"""Asks a model within an episode, once or in a conversation: what goes out, goes wrong and comes back are events."""
+"""Asks a model within an episode, once or in a conversation. Requests, retries and answers become events."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pddlego.models.limiter import SLICE
 from pddlego.util.text import writable
 
 _MAX_ANSWER = 200_000
-"""Characters of an answer that are read and kept; the longest useful one is a problem file of some thousand."""
+"""Maximum characters of a recorded answer; the longest useful answers are problem files of several thousand."""
 
 
 OFTEN = 0.1
@@ -25,9 +25,9 @@ OFTEN = 0.1
 
 
 def ask(model: Model, request: Request, budget: Budget, attempt: int = 0) -> Generator[Event, None, Completion]:
-    """Ask, within the limits of the episode. `attempt` counts the tries at the same question from 0.
+    """Send a request within the limits of the episode. `attempt` counts the attempts at the same question from 0.
 
-    Raises `EpisodeOver` where a limit allows no call, and `ModelError` where no answer comes.
+    Raises `EpisodeOver` if a limit allows no call, and `ModelError` if the model does not answer.
     """
     budget.check_call()
     call = budget.usage.calls + 1
@@ -58,22 +58,21 @@ def ask(model: Model, request: Request, budget: Budget, attempt: int = 0) -> Gen
 
 def _recordable(answer: Completion) -> Completion:
     """An answer that can be written to a file, cut at a maximum length."""
-    text, thought = writable(answer.text[:_MAX_ANSWER]), writable(answer.reasoning[:_MAX_ANSWER])
-    return replace(answer, text=text, reasoning=thought)
+    text, reasoning = writable(answer.text[:_MAX_ANSWER]), writable(answer.reasoning[:_MAX_ANSWER])
+    return replace(answer, text=text, reasoning=reasoning)
 
 
 def completed(model: Model, request: Request, call: int) -> Generator[Retrying | Streamed, None, Completion]:
-    """The answer of the model; every trouble with the `call`, and its words, are events, as they come. Raises what the
-    model raises.
+    """The answer of the model. Failed tries and streamed parts become events of the `call` as they are received.
 
-    A remote model is asked in a thread of its own. A caller that stops iterating, or throws an exception in,
-    abandons the request, and the model closes it.
+    Raises the exceptions of the model. A remote model is asked in a thread of its own. A caller that stops iterating,
+    or throws an exception into this generator, abandons the request, and the model closes it.
     """
     if not is_remote(model):
         return model.complete(request)
     arrived: SimpleQueue[RetryNotice | Delta | Completion | BaseException] = SimpleQueue()
-    left = threading.Event()
-    watched = replace(request, report=arrived.put, wanted=lambda: not left.is_set() and request.wanted())
+    abandoned = threading.Event()
+    watched = replace(request, report=arrived.put, wanted=lambda: not abandoned.is_set() and request.wanted())
 
     def work() -> None:
         try:
@@ -86,7 +85,7 @@ def completed(model: Model, request: Request, call: int) -> Generator[Retrying |
     try:
         while True:
             update: RetryNotice | Delta | Completion | BaseException | None = None
-            with contextlib.suppress(Empty):  # not for ever: a signal to another thread waits for this one to wake
+            with contextlib.suppress(Empty):  # with a time-out, because signals are handled only between two calls
                 update = arrived.get(timeout=min(SLICE, OFTEN))
             if isinstance(update, Delta) and shown < _MAX_ANSWER:
                 text, reasoning = text + writable(update.text), reasoning + writable(update.reasoning)
@@ -102,7 +101,7 @@ def completed(model: Model, request: Request, call: int) -> Generator[Retrying |
                 raise update
             yield Retrying(call, replace(update, reason=writable(update.reason)))
     finally:
-        left.set()
+        abandoned.set()
 
 
 class Chat:
@@ -115,10 +114,10 @@ class Chat:
     def say(
         self, purpose: str, text: str, attempt: int = 0, context: object = None, limit: str = ""
     ) -> Generator[Event, None, str]:
-        """Ask the next question; returns the answer. `attempt` counts the tries at the same question from 0.
+        """Ask the next question; returns the answer. `attempt` counts the attempts at the same question from 0.
 
-        `context` is that of the request, for built-in models. `limit` names the option whose limit the last answer
-        exceeded. Raises `ModelError` with it where a record ends.
+        `context` is the request's object for built-in models. `limit` names the option whose limit the last answer
+        exceeded: if recorded answers end here, the `ModelError` advises to raise that limit.
         """
         asked = (*self.messages, Message("user", text))
         try:

@@ -13,7 +13,7 @@ from pddlego.util.text import count
 
 
 class EpisodeOver(Exception):  # noqa: N818 -- most endings are not errors
-    """The episode is over."""
+    """Raised by a method, or by a limit, to end the episode with an outcome."""
 
     def __init__(self, outcome: Outcome, message: str = "", cause: Cause = "") -> None:
         super().__init__(message)
@@ -25,7 +25,7 @@ class EpisodeOver(Exception):  # noqa: N818 -- most endings are not errors
 class Budget:
     """Counts steps, calls, tokens and seconds. The clock can be `paused`, for instance while a person decides.
 
-    `score` is what the episode has reached so far, from 0 to 1; the method sets it.
+    `score` is the score reached so far, from 0 to 1; the method sets it.
     """
 
     def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
@@ -35,7 +35,7 @@ class Budget:
         self._clock, self._began = clock, clock()
 
     def begin(self) -> None:
-        """The episode's time begins now."""
+        """Start the episode's clock at 0."""
         self._began = self._clock()
 
     @contextmanager
@@ -70,11 +70,11 @@ class Budget:
         self.usage = self.usage.with_answer(answer)
 
     def final(self) -> Usage:
-        """The usage, with the time until now."""
+        """The usage, including the seconds so far."""
         return replace(self.usage, seconds=self.seconds)
 
     def check_call(self) -> None:
-        """Raises `EpisodeOver` before a call that a limit does not allow."""
+        """Raise `EpisodeOver` if a limit does not allow another model call."""
         used, limits = self.usage, self.limits
         if limits.calls is not None and used.calls - used.from_cache >= limits.calls:
             raise EpisodeOver(Outcome.BUDGET, f"{count(limits.calls, 'model call')} used up", "calls")
@@ -83,13 +83,13 @@ class Budget:
         self.check_time()
 
     def check_time(self, too_short: bool = False) -> None:
-        """Raises `EpisodeOver` when the time is up, or what is left is `too_short` for what must be done."""
+        """Raise `EpisodeOver` if the time is up, or if the caller found the remaining time `too_short`."""
         left = self.seconds_left
         if left is not None and (left <= 0 or too_short):
             raise EpisodeOver(Outcome.BUDGET, f"{count(self.limits.seconds or 0, 'second')} used up", "seconds")
 
     def check_steps(self) -> None:
-        """Raises `EpisodeOver` after the last step that is allowed."""
+        """Raise `EpisodeOver` if the limit of steps is reached."""
         most = self.limits.steps
         if most is not None and self.usage.steps >= most:
             raise EpisodeOver(Outcome.STEP_LIMIT, f"not won within {count(most, 'step')}")

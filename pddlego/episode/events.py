@@ -1,7 +1,7 @@
-"""What can happen in an episode of any method. All that people see or keep is made from events and nothing else.
+"""The events of episodes of every method. Everything that is displayed or recorded is computed from events.
 
-A method adds events of its own: frozen dataclasses that extend `Event` and name their method. One with an integer
-`step` moves the episode on; what is shown of it is its `command`, if it has one.
+A method adds events of its own: frozen dataclasses that extend `Event` and name their method. The first event with a
+higher integer `step` begins a step of the episode; its `command`, if it has one, is displayed as the step's command.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pddlego.pddl.edit import Entry
 
 
 class Outcome(str, Enum):
-    """How an episode ended. `no plan` means that no usable answer came from the model within its retries."""
+    """How an episode ended. `no plan` means that the model gave no usable answer within its retries."""
 
     WON = "won"
     LOST = "lost"
@@ -30,7 +30,7 @@ class Outcome(str, Enum):
 
 @dataclass(frozen=True)
 class Limits:
-    """What an episode may use at most: steps, model calls, tokens (in and out), seconds. None: no limit."""
+    """The limits of an episode: steps, model calls, tokens (in and out), seconds. None: no limit."""
 
     steps: int | None
     calls: int | None = None
@@ -39,11 +39,10 @@ class Limits:
 
 
 class Event:
-    """Something that happened. `type` names it in journals; `method` is the one that it belongs to, empty for all.
+    """Something that happened. `type` is its name in journals; `method` is the method that defines it, empty for none.
 
-    `times` are the fields that differ from run to run (`usage.seconds`; without the numbers of list items): a replay
-    does not compare them. Events that are `passing` report progress, and are
-    excluded from replay.
+    `times` are the paths of the fields that differ from run to run, such as `usage.seconds` (without the indices of
+    lists): a replay does not compare them. Events that are `passing` report progress and are excluded from replay.
     """
 
     type: ClassVar[str]
@@ -58,15 +57,15 @@ class Event:
 
     @property
     def plan_actions(self) -> tuple[str, ...] | None:
-        """The actions of the plan that the event brings; None if it brings no plan."""
+        """The actions of the plan in this event; None if it contains no plan."""
         return None
 
 
 @dataclass(frozen=True)
 class Started(Event):
-    """The first event: what is played, by which method and model, under which limits. `seed` is None without seeds.
+    """The first event: the setting, mode, model, seed and limits of the episode, and the method that plays it.
 
-    `details` is what the method's picture needs besides: plain JSON values.
+    `seed` is None for settings without seeds. `details` are further JSON values that the method's screens need.
     """
 
     type = "started"
@@ -83,10 +82,9 @@ class Started(Event):
 
 @dataclass(frozen=True)
 class Asked(Event):
-    """A request goes out. `call` counts model calls from 1, `attempt` the tries at the same question from 0.
+    """A request is sent. `call` counts model calls from 1, `attempt` the attempts at the same question from 0.
 
-    `temperature_increase` was added to the temperature, and `max_tokens` were allowed, because the last answer asked
-    for it.
+    `temperature_increase` and `max_tokens` change the request after an answer that was repeated or cut off.
     """
 
     type = "asked"
@@ -101,7 +99,7 @@ class Asked(Event):
 
 @dataclass(frozen=True)
 class Retrying(Event):
-    """A try at the request of `call` has failed; the next follows."""
+    """A try to send the request of `call` has failed; the next try follows."""
 
     type = "retrying"
     passing = True
@@ -111,9 +109,9 @@ class Retrying(Event):
 
 @dataclass(frozen=True)
 class Streamed(Event):
-    """Words of the answer to the request of `call` came: text and reasoning since the last ones.
+    """A part of the answer to the request of `call` was received: the text and reasoning since the last `Streamed`.
 
-    Who reads the journal later finds all of them in `Answered`; a replay has none.
+    `Answered` contains the complete answer.
     """
 
     type = "streamed"
@@ -134,16 +132,16 @@ class Answered(Event):
 
 
 Source = Literal["model", "plan"]
-"""Who says something: a model's answer (or a person in its place), or what a plan expected and came about."""
+"""The source of a change: an answer of a model (or a person's replacement), or the expected effects of a plan."""
 
 
 @dataclass(frozen=True)
 class Accepted(Event):
-    """An answer was accepted: the `kind` of thing that it is about (`problem`) is now `text`, and this changed.
+    """An answer was accepted: the thing of this `kind`, such as `problem`, is now `text`.
 
-    Where its `source` is a plan, no model was asked: all went as planned, and there was nothing else to know.
-    `renamed` lists (old, new) names; what only got another name is neither in `added` nor in `removed`. `lines` is what
-    became of the lines of an edit, `defects` are the messages of what was wrong and harmless, `kinds` their kinds.
+    If the `source` is a plan, no model was asked, because the game did what the plan expected. `renamed` lists (old,
+    new) names; a change that only renames is neither in `added` nor in `removed`. `lines` are the lines of an edit with
+    their effects. `defects` are the messages of harmless errors, and `kinds` are the kinds of these errors.
     """
 
     type = "accepted"
@@ -160,7 +158,7 @@ class Accepted(Event):
 
 @dataclass(frozen=True)
 class Rejected(Event):
-    """An answer was rejected: `attempt` (from 0) of so many `attempts` (0: unknown), with the reason.
+    """An answer was rejected, with the `feedback`. `attempt` counts from 0, up to `attempts` in all (0: unknown).
 
     `lines` are the lines of an edit with their effects, `kinds` the kinds of the defects that the check found.
     """
@@ -180,10 +178,10 @@ class Rejected(Event):
 
 @dataclass(frozen=True)
 class Judged(Event):
-    """A person was shown something (`what`: edits, plans, commands) before it took effect.
+    """A person decided about a text before it took effect. `what` is its kind: edits, plans, commands.
 
-    `decision` is accepted, rejected (`text` is the hint for the model) or replaced (`text` is the replacement). The
-    person took `seconds`, which do not count as time of the episode.
+    `text` is the hint for the model with a rejection, or the replacement. The `seconds` of the decision do not count as
+    time of the episode.
     """
 
     type = "judged"
@@ -196,7 +194,7 @@ class Judged(Event):
 
 @dataclass(frozen=True)
 class Isolated(Event):
-    """What the model writes is run in a sandbox: what was asked for, and the layers that hold on this machine."""
+    """Programs of the model run in a sandbox: the requested isolation, and the layers that hold on this machine."""
 
     type = "isolated"
     times = ("layers",)
@@ -206,10 +204,10 @@ class Isolated(Event):
 
 @dataclass(frozen=True)
 class Usage:
-    """What an episode used. `steps` are counted as the method counts them, `refused` those that changed nothing.
+    """The usage of an episode. The method defines a step; `refused` counts the steps that a game refused.
 
-    `seconds` is wall time, of which `model_seconds` were waited for answers. `from_cache` counts the calls that were
-    answered from the cache, and cost nothing. `tokens_reasoning` are those of `tokens_out` that were reasoning.
+    `seconds` is wall time, including `model_seconds` of waiting for answers. `from_cache` counts the calls that were
+    answered from the cache and cost nothing. `tokens_reasoning` is the part of `tokens_out` that was reasoning.
     """
 
     steps: int = 0
@@ -225,7 +223,7 @@ class Usage:
     tokens_reasoning: int = 0
 
     def with_answer(self, answer: Completion) -> Usage:
-        """With what an answer took."""
+        """The usage after one more answer."""
         return replace(
             self,
             tokens_in=self.tokens_in + answer.tokens_in,
@@ -238,12 +236,12 @@ class Usage:
 
 
 Cause = Literal["", "calls", "tokens", "seconds", "evaluation"]
-"""What a `budget` was spent of: a limit of the episode itself, or the budget of the whole evaluation."""
+"""The exhausted budget of an outcome `budget`: a limit of the episode, or the budget of the whole evaluation."""
 
 
 @dataclass(frozen=True)
 class Ended(Event):
-    """The last event of an episode. `score` is between 0 and 1. `cause` says which budget was spent, if one was."""
+    """The last event of an episode. `score` is between 0 and 1. `cause` names the exhausted budget, if there is one."""
 
     type = "ended"
     times = ("usage.seconds", "usage.model_seconds")
@@ -256,7 +254,7 @@ class Ended(Event):
 
 @dataclass(frozen=True)
 class Unknown(Event):
-    """An event of a method that is not installed here, as its journal holds it."""
+    """An event of a method that is not installed, as its journal contains it: the method is `owner`."""
 
     type = "unknown"
     owner: str
@@ -267,10 +265,10 @@ class Unknown(Event):
 COMMON: tuple[type[Event], ...] = (
     *(Started, Asked, Retrying, Streamed, Answered, Accepted, Rejected, Judged, Isolated, Ended),
 )
-"""What happens in episodes of every method."""
+"""The classes of the events that every method has."""
 
 
 def step_of(event: Event) -> int | None:
-    """The step that the episode is at after the event; None for one that moves nothing."""
+    """The step number of the event; None if it has none."""
     step = getattr(event, "step", None)
     return step if isinstance(step, int) else None

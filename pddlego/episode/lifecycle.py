@@ -1,4 +1,4 @@
-"""The border of an episode: whatever happens inside, its last event says how it ended."""
+"""The lifecycle of an episode: time it, turn every exception into an outcome, and end it with `Ended`."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pddlego.errors import BudgetSpentError, ModelError, PddlegoError, explained
 from pddlego.util.text import writable
 
 Body = Generator[Event, None, None]
-"""What a method does in an episode. It ends by raising `EpisodeOver`."""
+"""A method's part of an episode: a generator of its events, which ends by raising `EpisodeOver`."""
 
 
 def played(body: Body, budget: Budget, first: Event | None = None) -> Body:
-    """The events of an episode: `first`, then those of the body. The last one is always `Ended`, whatever it raises.
+    """The events of an episode: `first`, those of the body, and `Ended`, also if the body raises an exception.
 
-    The episode's clock is paused while an event is processed: a slow display costs no time. An interrupt that is
-    thrown in here ends the episode as `interrupted`.
+    The episode's clock is paused while the caller processes an event, so that a slow display costs no time. A
+    `KeyboardInterrupt` that is thrown into this generator ends the episode as `interrupted`.
     """
     episode = _to_its_end(body, budget, first)
     event = next(episode, None)

@@ -1,7 +1,4 @@
-"""The refinement loop: propose, check, turn what failed into feedback, propose again, stop at a limit.
-
-Whatever a model writes and a machine can check is refined in this way.
-"""
+"""The refinement loop: propose, check, turn a failed check into feedback, propose again, stop at a limit."""
 
 from __future__ import annotations
 
@@ -17,9 +14,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Attempt(Generic[T]):
-    """One try. `value` is there if and only if `feedback` is not; `answer` is what the model said.
+    """One answer of the model and its check: the `value` of a usable answer, or the `feedback` on a rejected one.
 
-    `tries` counts the tries until here, this one too.
+    `tries` counts the attempts including this one.
     """
 
     answer: str
@@ -29,7 +26,7 @@ class Attempt(Generic[T]):
 
     @property
     def failure(self) -> str:
-        """Why it failed, in a sentence; empty for a usable one."""
+        """The reason of the failure as a clause; empty for a usable answer."""
         if self.feedback is None:
             return ""
         reason = " ".join((self.feedback.message, *self.feedback.evidence[:1]))
@@ -40,10 +37,10 @@ class Attempt(Generic[T]):
 
 @dataclass(frozen=True)
 class Retry:
-    """What the next try must know: how many came before, the answer that failed and why. The first try has neither.
+    """The input of the next attempt, which has the number `attempt` from 0: the rejected answer and the feedback on it.
 
-    `repeated` counts how often in a row the answer was identical to the one rejected before it. `attempts` is the
-    maximum number of tries, or 0 if it is unknown.
+    The first attempt has neither. `repeated` counts how often in a row the rejected answer was identical to the one
+    before it. `attempts` is the maximum number of attempts, or 0 if it is unknown.
     """
 
     attempt: int = 0
@@ -53,7 +50,7 @@ class Retry:
     attempts: int = 0
 
     def failed_with(self, category: str) -> bool:
-        """Whether the answer failed for a reason of this category."""
+        """Whether the rejected answer has feedback of this category."""
         return self.feedback is not None and self.feedback.category == category
 
 
@@ -63,12 +60,12 @@ FIRST = Retry()
 def refine(
     propose: Callable[[Retry], Generator[Event, None, Attempt[T]]], retries: int, first: Retry = FIRST
 ) -> Generator[Event, None, Attempt[T]]:
-    """Try up to `1 + retries` times. Returns the first attempt that succeeded, or the last that failed."""
+    """Make up to `1 + retries` attempts. Returns the first attempt with a value, or else the last attempt."""
     retry = replace(first, attempts=1 + retries)
     while True:
         attempt = replace((yield from propose(retry)), tries=retry.attempt + 1)
         if attempt.feedback is None or retry.attempt >= retries:
             return attempt
-        again = retry.attempt > 0 and attempt.answer.strip() == retry.rejected.strip()
-        repeated = retry.repeated + 1 if again else 0
+        is_repetition = retry.attempt > 0 and attempt.answer.strip() == retry.rejected.strip()
+        repeated = retry.repeated + 1 if is_repetition else 0
         retry = Retry(retry.attempt + 1, attempt.answer, attempt.feedback, repeated, 1 + retries)

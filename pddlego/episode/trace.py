@@ -1,7 +1,7 @@
-"""An episode as one value: its events with their seconds, and what everything else needs to know of them.
+"""An episode as one value: its events with their seconds, and the steps, requests and usage that result from them.
 
 Summaries, tables, screens, pages, the Python interface, training data and replay are functions of a `Trace`. A method
-adds functions of its own; nothing else reads the events one by one.
+adds functions of its own; no other code iterates over the events of an episode.
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ _MOST_TEXT, _MOST_REASONING = 100_000, 20_000
 
 @dataclass(frozen=True)
 class OpenRequest:
-    """A request without a complete answer: purpose, when it was sent, in seconds, and the streamed part of the answer.
+    """A request without a complete answer. `text` and `reasoning` are the streamed part of the answer.
 
-    `trouble` is the last failed attempt if nothing was received since, and `tried_at` when it failed.
+    `trouble` is the last failed attempt if nothing was received after it. `sent_at` and `tried_at` are the times of the
+    request and of that failure, in seconds since the start.
     """
 
     purpose: str
@@ -54,28 +55,28 @@ class Step:
 
     @property
     def done(self) -> Event | None:
-        """The event of the command; None if the step has none."""
+        """The last event with a command in the step; None without one."""
         return next((event for event in reversed(self.events) if hasattr(event, "command")), None)
 
     @property
     def command(self) -> str | None:
-        """What was done, such as a command to a game; None before the first one."""
+        """The command of the step, such as a command to a game; None if the step has no command."""
         return getattr(self.done, "command", None)
 
     @property
     def response(self) -> str:
-        """What the game answered; empty for methods without games."""
+        """The response of the game to the command; empty for methods without games."""
         return str(getattr(self.done, "text", ""))
 
     @property
     def problem(self) -> Problem | None:
-        """The agent's problem after the step; None in modes without one, and before there is one."""
+        """The agent's PDDL problem after the step; None in modes without problems and before the first problem."""
         accepted = self.after.last(Accepted, where=lambda event: event.kind == "problem")
         return parse_problem(accepted.text) if accepted is not None else None
 
     @property
     def plan(self) -> tuple[str, ...] | None:
-        """The actions of the agent's plan after the step; None in modes without plans, and before there is one."""
+        """The actions of the agent's plan after the step; None in modes without plans and before the first plan."""
         plans = (event.plan_actions for event in reversed(self.after.events))
         return next((actions for actions in plans if actions is not None), None)
 
@@ -84,21 +85,21 @@ class Step:
 
 
 class Trace:
-    """The events of an episode until now, or until an earlier event (`until`), which shares them."""
+    """The events of an episode with their seconds. A trace that grows shares its events with its prefixes (`until`)."""
 
     def __init__(self, timed: Iterable[TimedEvent] = ()) -> None:
         self._events: list[Event] = []
         self._seconds: list[float] = []
         self._places: dict[type[Event], list[int]] = {}
         self._begins: list[tuple[int, int]] = []  # the number of each step, and the place of its first event
-        self._whole_steps: list[Step] = []
-        self._end: int | None = None
+        self._complete_steps: list[Step] = []
+        self._end: int | None = None  # the number of events of a prefix; None for a trace that can grow
         for event, seconds in timed:
             self.add(event, seconds)
 
     def add(self, event: Event, seconds: float) -> None:
         """Append an event, which happened `seconds` after the start of the episode."""
-        assert self._end is None, "only a whole trace grows"
+        assert self._end is None, "a prefix does not grow"
         place, number = len(self._events), step_of(event)
         self._events.append(event)
         self._seconds.append(seconds)
@@ -107,18 +108,18 @@ class Trace:
             self._begins.append((number or 0, place))
 
     def until(self, end: int) -> Trace:
-        """The first `end` events as a trace of their own. It does not grow."""
+        """The first `end` events as a trace, which does not grow."""
         part = Trace()
         part._events, part._seconds, part._places = self._events, self._seconds, self._places
-        part._begins, part._whole_steps, part._end = self._begins, self._whole_steps, end
+        part._begins, part._complete_steps, part._end = self._begins, self._complete_steps, end
         return part
 
     def with_events(self, events: Iterable[Event]) -> Trace:
-        """A copy with more events, which happen now."""
+        """A copy with more events, which have the time of the last event."""
         return Trace([*self.timed, *((event, self.seconds) for event in events)])
 
     def with_checks(self, after: Callable[[Event], Iterable[Event]]) -> Trace:
-        """A copy in which each event is followed by the events that `after` makes of it, at the same time."""
+        """A copy in which each event is followed by the events that `after` returns for it, with the same time."""
         return Trace((new, seconds) for event, seconds in self.timed for new in (event, *after(event)))
 
     def without(self, *kinds: type[Event]) -> Trace:
@@ -138,7 +139,7 @@ class Trace:
 
     @property
     def seconds(self) -> float:
-        """When the last event happened, in seconds after the start."""
+        """The time of the last event, in seconds since the start; 0 without events."""
         return self._seconds[len(self) - 1] if len(self) else 0.0
 
     def all(self, kind: type[E]) -> list[E]:
@@ -165,40 +166,40 @@ class Trace:
         return self._events[place + 1 : len(self)]
 
     def seconds_at(self, place: int) -> float:
-        """When the event at a place happened."""
+        """The time of the event at a place, in seconds since the start."""
         return self._seconds[place]
 
     @property
     def started(self) -> Started | None:
-        """The first event; None before the episode has begun, and if the first event is another one."""
+        """The first event if it is `Started`; else, and without events, None."""
         first = self._events[0] if len(self) else None
         return first if isinstance(first, Started) else None
 
     @property
     def ended(self) -> Ended | None:
-        """The last event; None while the episode is running."""
+        """The event `Ended`; None while the episode is running."""
         return self.last(Ended)
 
     @property
     def steps(self) -> Sequence[Step]:
         """The steps; the last one may be incomplete."""
         begins = [begin for begin in self._begins if begin[1] < len(self)]
-        for index in range(len(self._whole_steps), len(begins) - 1):
-            self._whole_steps.append(self._step(*begins[index], end=begins[index + 1][1]))
+        for index in range(len(self._complete_steps), len(begins) - 1):
+            self._complete_steps.append(self._step(*begins[index], end=begins[index + 1][1]))
         last = [self._step(*begins[-1], end=len(self))] if begins else []
-        return [*self._whole_steps[: max(0, len(begins) - 1)], *last]
+        return [*self._complete_steps[: max(0, len(begins) - 1)], *last]
 
     def _step(self, number: int, begin: int, end: int) -> Step:
         before = self.until(begin + bool(number))
         return Step(number, tuple(self._events[begin:end]), before, self.until(end))
 
     def step(self, number: int) -> Step | None:
-        """The step with a number; None without one."""
+        """The step with a number; None if there is no such step."""
         return next((step for step in self.steps if step.number == number), None)
 
     @property
     def usage(self) -> Usage:
-        """What was used: the final numbers of `Ended`, or what the events show, without wall time."""
+        """The usage: that of `Ended`, or while the episode is running, the sums over its events without wall time."""
         if self.ended is not None:
             return self.ended.usage
         used = Usage(steps=max((number for number, place in self._begins if place < len(self)), default=0))
@@ -214,12 +215,12 @@ class Trace:
 
     @property
     def is_estimated(self) -> bool:
-        """Whether the tokens of an answer are an estimate."""
+        """Whether the tokens of any answer are an estimate."""
         return any(answered.completion.estimated for answered in self.all(Answered))
 
     @property
     def request(self) -> OpenRequest | None:
-        """The request that was not answered yet."""
+        """The request without a complete answer; None if every request was answered."""
         place = self.place(Asked)
         if place <= self.place(Answered, Ended):
             return None
@@ -233,7 +234,7 @@ class Trace:
 
 
 def first_difference(left: Sequence[Step], right: Sequence[Step]) -> int | None:
-    """The index of the first step at which the commands of two episodes differ; None if they do not."""
+    """The index of the first step at which the commands of two episodes differ; None if all commands are equal."""
     for index, (one, other) in enumerate(zip(left, right, strict=False)):
         if one.command != other.command:
             return index

@@ -34,7 +34,7 @@ from pddlego.runs.journal import Timed
 from pddlego.util.children import without_secrets
 
 _RETRIES = 3
-"""How often Ray plays an episode again whose worker died."""
+"""Maximum number of times that Ray plays an episode again after its worker has died."""
 
 _WAITING = 1000
 """Maximum number of calls of the actor that wait at the same time."""
@@ -46,8 +46,8 @@ _TokenReport = tuple[int, int, int, bool]
 class Permits:
     """The limiter of an evaluation, as an actor that gives out permits by number.
 
-    An `owner` is one worker's attempt at a cell, `LABEL/NUMBER`. If its worker dies, its permits are released, and
-    it gets no further ones.
+    An `owner` identifies one worker's attempt at a cell, as `LABEL/NUMBER`. If the worker dies, the permits of the
+    owner are released, and the owner gets no further permits.
     """
 
     def __init__(self, make: Callable[[], SharedLimiter]) -> None:

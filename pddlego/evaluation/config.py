@@ -30,7 +30,7 @@ class WhatOptions(Options):
 
     model_config = ConfigDict(title="What to play")
 
-    games: tuple[str, ...] = option(("coin",), "Games or settings, separated by commas.", Flag(free=True))
+    games: tuple[str, ...] = option(("coin",), "Games or settings, separated by commas.", Flag(affects_episodes=False))
     modes: tuple[str, ...] = option((), "Modes, separated by commas (default: the first one of each game).")
     ablate: tuple[str, ...] = option((), "Also play without these parts: feedback, tolerance, feedback+tolerance, …")
     models: tuple[str, ...] = option(
@@ -106,10 +106,14 @@ class LimitOptions(Options):
 
     max_seconds: float | None = option(None, "Seconds per episode.", ge=0, le=1e7)
     retries: int = option(5, "Retries after an unusable answer (tos: --set answers=N).", ge=0, le=1000)
-    max_calls: int | None = option(None, "Requests in total, including retries.", Flag(free=True), ge=0)
-    max_tokens: int | None = option(None, "Input and output tokens in total.", Flag(free=True), ge=0)
-    max_cost: float | None = option(None, "Cost in total, in US dollars; requires --prices.", Flag(free=True), ge=0)
-    prices: str | None = option(None, "A TOML file with prices in US dollars per million tokens.", Flag(free=True))
+    max_calls: int | None = option(None, "Requests in total, including retries.", Flag(affects_episodes=False), ge=0)
+    max_tokens: int | None = option(None, "Input and output tokens in total.", Flag(affects_episodes=False), ge=0)
+    max_cost: float | None = option(
+        None, "Cost in total, in US dollars; requires --prices.", Flag(affects_episodes=False), ge=0
+    )
+    prices: str | None = option(
+        None, "A TOML file with prices in US dollars per million tokens.", Flag(affects_episodes=False)
+    )
 
 
 class Run(Options):
@@ -120,13 +124,19 @@ class Run(Options):
 
     model_config = ConfigDict(title="Run")
 
-    workers: int = option(4, "Parallel episodes.", Flag(free=True), ge=1, le=1024)
-    llm_jobs: int = option(16, "Parallel requests.", Flag(free=True), ge=1, le=1024)
-    executor: Literal["threads", "ray"] = option("threads", "threads, or ray (extra 'cluster').", Flag(free=True))
-    address: str | None = option(None, "Address of the Ray cluster.", Flag(free=True, default="a local one"))
+    workers: int = option(4, "Parallel episodes.", Flag(affects_episodes=False), ge=1, le=1024)
+    llm_jobs: int = option(16, "Parallel requests.", Flag(affects_episodes=False), ge=1, le=1024)
+    executor: Literal["threads", "ray"] = option(
+        "threads", "threads, or ray (extra 'cluster').", Flag(affects_episodes=False)
+    )
+    address: str | None = option(
+        None, "Address of the Ray cluster.", Flag(affects_episodes=False, default="a local one")
+    )
     carry: bool = option(False, "Mode full: pass the last good domain to the next seed.")
-    run: str | None = option(None, "Name of the run folder.", Flag(free=True, default="from the cells"))
-    runs: str = option(RUNS, "Folder that contains the run folders.", Flag(variable=RUNS_VARIABLE, free=True))
+    run: str | None = option(None, "Name of the run folder.", Flag(affects_episodes=False, default="from the cells"))
+    runs: str = option(
+        RUNS, "Folder that contains the run folders.", Flag(variable=RUNS_VARIABLE, affects_episodes=False)
+    )
 
 
 class Config(Options):

@@ -1,4 +1,4 @@
-"""What an evaluation may cost at most, and what it is likely to cost, before it begins."""
+"""Estimates of the maximum and the expected cost of an evaluation before it begins."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ class Amount:
 
 @dataclass(frozen=True)
 class Estimate:
-    """The episodes of a configuration, and the amount that they take at most.
+    """The number of episodes of a configuration, and the maximum amount that they may take.
 
-    The calls are a bound on the requests sent: each question may take all tries that a failing endpoint may take. The
-    tokens are estimated from the prompts (three characters a token). `expected` is the amount if the episodes go as
-    those of the built-in model; None if that is unknown.
+    The calls are a bound on the requests sent, if each question takes all tries at a failing endpoint. The tokens are
+    estimated from the prompts (three characters a token). `expected` is the amount if the episodes are like those of
+    the built-in model; None if that is unknown.
     """
 
     configuration: tuple[str, str, str]
@@ -54,14 +54,13 @@ _Means = tuple[float, float, float]
 
 
 def estimates(setup: Setup) -> list[Estimate]:
-    """What each configuration may take at most, and what is to be expected where the built-in model can tell.
+    """The maximum of each configuration, and the expected amount from sample episodes of the built-in model.
 
-    That is a sample of another model's calls: a language model that errs asks more, and one that writes more answers
-    longer.
+    A language model that errs more often sends more requests than the built-in model, and may write longer answers.
     """
     cells = setup.cells()
     episodes = Counter(cell.configuration for cell in cells)
-    means = _rehearsed(setup)
+    means = _sample_means(setup)
     estimates = []
     for cell in {one.configuration: one for one in cells}.values():
         number, expected = episodes[cell.configuration], None
@@ -88,8 +87,8 @@ def _worst(setup: Setup, cell: Cell, episodes: int) -> Amount:
     return _amount(setup, cell, calls, calls * (worst.characters // 3), calls * OUTPUT_ESTIMATE)
 
 
-def _rehearsed(setup: Setup) -> dict[tuple[str, str], _Means]:
-    """Means by setting and mode, of those that a paid model plays and the built-in model can play, too."""
+def _sample_means(setup: Setup) -> dict[tuple[str, str], _Means]:
+    """Means over sample episodes of the built-in model, by setting and mode, for those that a paid model plays."""
     paid: dict[tuple[str, str], dict[int, Cell]] = {}
     for cell in setup.cells():
         if not is_free(cell):
@@ -97,7 +96,9 @@ def _rehearsed(setup: Setup) -> dict[tuple[str, str], _Means]:
     if not paid:
         return {}
     with make_planners(setup) as planner:
-        samples = {pair: list(_played(list(cells.values())[:_SAMPLE], setup, planner)) for pair, cells in paid.items()}
+        samples = {
+            pair: list(_sample_episodes(list(cells.values())[:_SAMPLE], setup, planner)) for pair, cells in paid.items()
+        }
     means = {}
     for pair, episodes in samples.items():
         if episodes:
@@ -106,8 +107,8 @@ def _rehearsed(setup: Setup) -> dict[tuple[str, str], _Means]:
     return means
 
 
-def _played(cells: list[Cell], setup: Setup, planner: Planner) -> Iterator[_Means]:
-    """Calls, and characters in and out, of each episode. Nothing where no such model plays, or no engine is there."""
+def _sample_episodes(cells: list[Cell], setup: Setup, planner: Planner) -> Iterator[_Means]:
+    """Calls, and characters in and out, of each episode that the built-in model and the installed engines can play."""
     for cell in filter(is_free, cells):
         try:
             events = list(play(cell, setup, planner, SharedLimiter(1)))

@@ -1,4 +1,4 @@
-"""Makes the model of a name: a built-in model, a transcript, or a language model behind an endpoint."""
+"""Creates the model with a name: a built-in model, a transcript, or a language model behind an endpoint."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def is_free(cell: Cell) -> bool:
 
 
 def answered_by(name: str) -> str:
-    """The model that gave the answers of a name; empty for recorded conversations of a chosen variant or domain."""
+    """The model whose answers a model name stands for; empty for recordings with a chosen variant or domain."""
     if not name.startswith(TRANSCRIPT):
         return name
     place = parse_place(name.removeprefix(TRANSCRIPT))

@@ -75,7 +75,7 @@ its own returns `Timed`."""
 
 @dataclass(frozen=True)
 class Executor:
-    """How cells are played: the `player`, a function that stops what it plays in other processes, and the load."""
+    """How cells are played: the `player`, a function that stops its episodes in other processes, and the load."""
 
     player: Player
     break_off: Callable[[], None]

@@ -43,7 +43,7 @@ from pddlego.util.files import read_toml
 from pddlego.util.options import options_of, recorded
 
 Person = Callable[[tuple[str, ...]], str]
-"""Asks the person who plays for the next command, one of the valid commands."""
+"""A function that asks a person for one of the valid commands."""
 
 _DETERMINING = ("pddlego", "fast-downward.translate", "pyperplan")
 """Packages whose version may change an episode: the agent and the planner. A setting may name others."""
@@ -69,9 +69,9 @@ class SettingUse:
 
 @dataclass(frozen=True)
 class Continuation:
-    """How a recorded episode goes on: with a setting and options, from `restart`, within `limits`.
+    """The continuation of a recorded episode: with a setting and options, from `restart`, within `limits`.
 
-    `restart` is a value of the method that plays the episode, which gets it as one of its `Tools`.
+    `restart` is a value of the method that plays the episode; the method gets it in its `Tools`.
     """
 
     played: SettingUse
@@ -195,9 +195,9 @@ def make_setup(
 
 
 def make_continuing_setup(continued: Mapping[Cell, Continuation], config: Config, access: Access) -> Setup:
-    """The evaluation in which recorded episodes go on, each as the episode of a cell.
+    """The setup of an evaluation that continues recorded episodes, each as the episode of a cell.
 
-    Raises `UsageError` for a model that cannot be made, or has no price where one is needed.
+    Raises `UsageError` for a model that cannot be created, or that lacks a needed price.
     """
     cells, modes = tuple(continued), dict.fromkeys(cell.mode for cell in continued)
     settings = dict.fromkeys(cell.setting for cell in cells)
@@ -224,14 +224,15 @@ def _without_model(modes: Iterable[str]) -> tuple[str, ...]:
 
 
 def _with_budget(setup: Setup, sends: bool = True) -> Setup:
-    """The setup with its budget, prices and number of planners. A model of each configuration is tried out.
+    """The setup with its budget, prices and number of planners.
 
-    Of one that `sends` nothing only the models without endpoint are. Raises `UsageError`.
+    To check options early, creates a model of each configuration; only models without endpoint unless the setup
+    `sends` requests. Raises `UsageError`.
     """
     run = setup.config.run
     samples = list({cell.configuration: cell for cell in reversed(setup.cells())}.values())
     budget, prices = make_budget(setup.config.limits, [cell.model for cell in samples if not is_free(cell)])
-    # A planner that waits for an answer works no more than an idle one.
+    # A planner that waits for an answer uses no CPU, so there may be more planners than CPUs.
     waits = any(parse_mode(cell.mode).mode.advises and not is_free(cell) for cell in samples)
     planners = run.workers if waits else max(1, min(run.workers, os.cpu_count() or 1))
     setup = replace(setup, budget=budget, prices=prices, planners=planners)
@@ -242,7 +243,7 @@ def _with_budget(setup: Setup, sends: bool = True) -> Setup:
 
 
 def run_path(setup: Setup) -> Path:
-    """The run folder: as named, or named after the cells, so that the same cells have the same folder."""
+    """The run folder with the given name, or else with a name that depends only on the cells."""
     run = setup.config.run
     if run.run:
         return Path(run.runs) / run.run

@@ -100,7 +100,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Side:
-    """One of two methods that are compared: what it is called, and its results."""
+    """One of two methods that are compared: its name and its results."""
 
     name: str
     results: Sequence[Summary]

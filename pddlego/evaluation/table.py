@@ -66,12 +66,12 @@ class Measured:
 
 @dataclass(frozen=True)
 class Row:
-    """The results of one configuration over all its `episodes`: the cells with a result of their own.
+    """The results of one configuration over its `episodes`, which is the number of its played cells.
 
-    `counted` leaves out the episodes that were lost to errors of an endpoint or an engine. `interval` is Wilson's
-    interval (95 %) of the success over all episodes. `common` has the numbers of `COMMON_COLUMNS` by their names, and
-    `measured` those of the method. `cost` is all that was spent, None if a model has no price; `unanswered` is the part
-    of it that was, or may have been, spent on requests without an answer.
+    `counted` is the number of episodes that were not lost to errors of an endpoint or an engine. `interval` is Wilson's
+    interval (95 %) of the success over all episodes. `common` has the numbers of `COMMON_COLUMNS` by name, and
+    `measured` those of the method. `cost` is the cost of all requests, None if a model has no price; `unanswered` is
+    the part of it that may have been spent on requests without an answer.
     """
 
     setting: str
@@ -185,7 +185,7 @@ def _cost(summaries: Sequence[Summary], prices: Mapping[str, Price]) -> float | 
 
 
 def spent_elsewhere(rows: Iterable[Row], entries: Iterable[LedgerEntry]) -> str:
-    """A note on spending that is in no row of the table, because its cells have no outcome."""
+    """A note on the cost of cells without a result, which no row of the table includes; empty if there is no cost."""
     cost = sum(entry.cost for entry in entries) - sum(row.cost or 0.0 for row in rows)
     return f"Another {money(cost)} was spent on cells without a result." if cost >= 0.00005 else ""
 
@@ -235,12 +235,12 @@ def as_values(summary: Summary) -> dict[str, object]:
 
 
 _SHORTEST_NAME = 12
-"""The characters to which a long name is shortened at most."""
+"""Names are not shortened below this number of characters."""
 
 
 @dataclass(frozen=True)
 class ShownColumn:
-    """A column of the table of configurations. Columns with a lower `rank` give way first on a narrow terminal."""
+    """A column of the table of configurations. A narrow terminal leaves out columns with a lower `rank` first."""
 
     name: str
     cells: Sequence[str]
@@ -282,7 +282,7 @@ def _mean_columns(rows: Sequence[Mapping[str, Measured]]) -> Iterator[ShownColum
 
 
 def _mean(measured: Measured | None) -> str:
-    """A mean as a cell; empty if it does not exist, or if 0 is left blank."""
+    """A mean as a cell; empty if it does not exist, or if it is 0 in a column with `blank_zero`."""
     if measured is None or measured.mean is None or (measured.column.blank_zero and not measured.mean):
         return ""
     if measured.column.counted:
@@ -291,8 +291,7 @@ def _mean(measured: Measured | None) -> str:
 
 
 def results_table(rows: Iterable[Row], width: int) -> RenderableType:
-    """The table of configurations. Columns that do not fit into `width` are left out and named below: a number is
-    shown whole or not at all."""
+    """The table of configurations. Columns that do not fit into `width` are left out, and named below the table."""
     ordered = list(rows)
     names = [[clean(part) for part in (row.setting, row.mode, row.model)] for row in ordered]
     room = width - sum(min(_SHORTEST_NAME, max(map(len, part))) + 2 for part in zip(*names, strict=True))
@@ -315,7 +314,7 @@ def results_table(rows: Iterable[Row], width: int) -> RenderableType:
 
 
 def _name_widths(names: list[list[str]], room: int) -> list[int]:
-    """The widths of the columns with names: the longest is shortened until all fit, or none can be shortened."""
+    """The widths of the columns with names. The widest is shortened until all fit, or none can be shortened further."""
     widths = [_widest(head, (name_row[number] for name_row in names)) for number, head in enumerate(NAMES)]
     while sum(width + 2 for width in widths) > room and max(widths) > _SHORTEST_NAME:
         widths[widths.index(max(widths))] -= 1
@@ -331,7 +330,7 @@ def _widest(name: str, cells: Iterable[str]) -> int:
 
 
 def upper_bound_table(cases: Iterable[Estimate]) -> Table:
-    """What an evaluation may take at most, with the sum at the end."""
+    """The table of upper bounds for each configuration, with the sums in the last row."""
     estimates = list(cases)
     table = _table()
     expects = any(bound.expected is not None for bound in estimates)

@@ -181,13 +181,13 @@ def check_seed(setting: Setting, seed: int) -> None:
 
 @dataclass(frozen=True)
 class Column:
-    """A number of each episode, as a column of tables. It is what the method measured under this name, or its `value`.
+    """A number of each episode, as a column of tables: the measured number of this name, or the result of `value`.
 
     A table of configurations shows the mean `over` all episodes that have the number, or over those that were won.
-    `median` adds a column for the median, and `blank_zero` leaves a mean of 0 empty. A number that is 0 or 1 may be
-    `counted`: the cell is 3/5. A column that is not `shown` is left out. On a narrow terminal, columns with a lower
-    `rank` are left out first. Two methods are `compared` by one column: less is better.
-    The table of episodes contains the numbers that are `listed`: not those that depend on the machine, such as times.
+    `median` adds a column for the median, and `blank_zero` leaves a mean of 0 empty. If a number is 0 or 1, `counted`
+    shows the sum, such as 3/5. Only columns that are `shown` are in the table; a narrow terminal leaves out columns
+    with a lower `rank` first. Two methods are `compared` by one column: less is better. The table of episodes has the
+    columns that are `listed`; numbers that depend on the machine, such as times, are not.
     """
 
     name: str
@@ -208,12 +208,12 @@ class Column:
 
 
 Published = Mapping[str, Mapping[str, float]]
-"""Means that a paper printed for one setting: by model, then by mode. Modes without a model have the model `none`."""
+"""A paper's means for one setting: by model, then by mode. Modes without a model have the model `none`."""
 
 
 @dataclass(frozen=True)
 class PublishedShares:
-    """Shares in per cent that a paper printed for one model and mode, over all of the `settings` together."""
+    """A paper's shares, in per cent, for one model and mode, over all of the `settings` together."""
 
     model: str
     mode: str
@@ -223,7 +223,7 @@ class PublishedShares:
 
 @dataclass(frozen=True)
 class CountTable:
-    """A table of counts: how often each kind of a `group` was counted, and what such a kind is (`what`)."""
+    """A table of the counts of a `group`, with a row for each kind. `what` is the heading of the kinds."""
 
     group: str
     title: str
@@ -233,9 +233,9 @@ class CountTable:
 
 @dataclass(frozen=True)
 class ShareTable:
-    """A table of shares of counts, with a row for each kind of the group `part`, and a total.
+    """A table of shares of counts, with a row for each kind of the group `part`, and a total. `what` heads the kinds.
 
-    Each of the `columns` has a name and the groups that make up the whole together with the part.
+    Each of the `columns` has a name, and the other groups that are part of the whole.
     """
 
     title: str
@@ -263,10 +263,9 @@ class Figure:
 class Measuring:
     """What a method measures, and the columns, tables and figures that show it.
 
-    `best` computes the optimum of the compared column on a seed, or None. `checked` adds events to those of a recorded
-    episode, in a setting with options: what can be found out later about the model's claims, compared with another
-    model if one is given. `published` returns what a paper printed for a setting with these options: means of the
-    number `printed`.
+    `best` computes the optimum of the compared column on a seed, or None. `checked` returns a recorded episode, in a
+    setting with options, with additional events that check the model's claims; it may compare them with the answers of
+    another model. `published` returns a paper's means of the number `printed` for a setting with options.
     """
 
     of: Callable[[Trace], Measures]
@@ -290,9 +289,9 @@ class Tools:
     """The tools of a method to play one cell.
 
     `limits` are the user's limits of the episode. `person` asks a person for one of the possible commands, in modes
-    that need a person. `carried` is the text of a domain that an earlier episode left. `recorded` are the events of an
-    episode that is replayed: `model` and `approver` answer as they did then, and the method makes `person` of them.
-    `restart` is where this episode continues a recorded one, in a type of the method.
+    that need a person. `carried` is the text of the domain of an earlier episode. In a replay, `recorded` are the
+    recorded events: `model` and `approver` repeat their answers, and the method makes a `person` from the events.
+    `restart` is a value of the method that describes the point at which this episode continues a recorded one.
     """
 
     model: Model
@@ -318,20 +317,20 @@ class Method:
     """A method: a way in which a model and a planner work together. `load` and `play` have no default."""
 
     name: str
-    """The name of its package and of its configuration table."""
+    """The name of the method's package and of its configuration table."""
     modes: tuple[Mode, ...]
     """The values of `--mode`, the most important first."""
     options: type[BaseModel]
-    """Its options: set by `--set`, by its configuration table, or by a flag of the same name.
+    """The options of the method, which users set by `--set`, in its configuration table, or by a flag of the same name.
 
-    An unknown name of `--set` goes into the field `parameters`, if there is one.
+    If the options have a field `parameters`, it gets the unknown names of `--set`.
     """
     measuring: Measuring
-    """The columns, counts and figures of its episodes."""
+    """The columns, counts and figures of the method's episodes."""
     events: Sequence[type[MethodEvent]] = ()
-    """The classes of its own events."""
+    """The classes of the method's own events."""
     screen: Screen | None = None
-    """The panes and tabs of its episodes; None shows a line for each event."""
+    """The panes and tabs of the method's episodes; None shows a line for each event."""
 
     def load(self, name: str, options: Any) -> Setting:
         """The setting of that name. Raises `UsageError`, and `SettingError` if a file is wrong."""

@@ -1,4 +1,4 @@
-"""Settings of the kind `planning`: a domain with tasks, which a generator makes or a folder holds.
+"""Settings of the kind `planning`: a domain with tasks from a generator or a folder.
 
 Two lines are enough for a folder of tasks:
 
@@ -73,7 +73,7 @@ class PlanningSetting(Setting):
         return Tasks(training, self._made(file.evaluation, file.evaluation_tasks, f"evaluation/{seed}"))
 
     def small_tasks(self, seed: int, purpose: str) -> tuple[Task, ...]:
-        """Tasks that a search without a heuristic can solve: of the sizes in `[search]`, else in `[training]`.
+        """Tasks that a search without a heuristic can solve, with the sizes in `[search]`, else in `[training]`.
 
         Each `purpose` has tasks of its own. Raises `SettingError` for invalid files.
         """
@@ -84,7 +84,7 @@ class PlanningSetting(Setting):
         return self._made(ranges, self.file.search_tasks, f"{purpose}/{seed}")
 
     def one_task(self, seed: int, number: int = 0) -> Task:
-        """A task of a seed for methods that plan for one task: of the sizes in `[graphplan]`, else a small task.
+        """A task of a seed for methods that plan for one task, with a size in `[graphplan]`, else a small task.
 
         From a folder, it is the evaluation task of this number. Raises `SettingError` for invalid files.
         """
@@ -98,7 +98,7 @@ class PlanningSetting(Setting):
         return self._made(ranges, number + 1, f"graphplan/{seed}")[number]
 
     def nameless(self, seed: int) -> tuple[str, Domain, Tasks]:
-        """The text of the domain, the domain and the tasks, with names without a meaning such as `predicate0`."""
+        """The text of the domain, the domain and the tasks, with meaningless names such as `predicate0`."""
         if self.nameless_folder is not None:
             domain = self.nameless_folder.domain()
             return self.nameless_folder.domain_text, domain, self.nameless_folder.tasks(seed, domain)

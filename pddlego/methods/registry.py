@@ -29,7 +29,7 @@ BUILT_IN: Mapping[str, str] = {
     "graphplan": "pddlego.methods.graphplan",
     "builders": "pddlego.methods.builders",
 }
-"""The packages of our own methods; each has its method as `METHOD`."""
+"""The packages of our own methods; each package has a `METHOD`."""
 
 
 def _method_names() -> list[str]:
@@ -95,7 +95,7 @@ def _offered() -> dict[str, EntryPoint]:
 
 
 def package_of(name: str) -> str | None:
-    """The distribution that brought a method; None for our own."""
+    """The name of the distribution that contains a method; None for our own methods."""
     package = None if name in BUILT_IN else _offered().get(name)
     return package.dist.name if package is not None and package.dist is not None else None
 
@@ -177,9 +177,9 @@ def ablated(chosen: Iterable[str], ablations: Iterable[str]) -> tuple[str, ...]:
 
 
 def measuring_of(setting: str, mode: str) -> Measuring:
-    """The measuring of the method that plays a setting in a mode; empty if no installed method has the mode.
+    """The `Measuring` of the method that plays a setting in a mode; an empty one if no installed method has the mode.
 
-    For a setting that no longer exists, it is that of the first method with the mode.
+    For a setting that no longer exists, the `Measuring` of the first method with the mode.
     """
     from pddlego.runs.summary import Measures
 

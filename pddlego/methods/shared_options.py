@@ -43,9 +43,9 @@ class TaskOptions(Options):
 
 
 class SandboxOptions(Options):
-    """Running Python that a model wrote. `eval_timeout` is in seconds of CPU time; None: as long as in the tests.
+    """Options for running Python programs of a model. `eval_timeout` is CPU time in seconds; None: the tests' time-out.
 
-    `parity` does what the paper's code did where pddlego deviates from it (docs/programs.md, docs/search.md).
+    With `parity = "paper"`, pddlego repeats the deviations of the paper's code (docs/programs.md, docs/search.md).
     """
 
     isolation: Literal["required", "best-effort", "off"] = option("required", "Sandbox: required, best-effort or off.")

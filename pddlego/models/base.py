@@ -23,7 +23,7 @@ class Message:
 
 @dataclass(frozen=True)
 class RetryNotice:
-    """A failed attempt at a request, the `tries`-th of at most `most`. The next one follows after `seconds`."""
+    """A failed attempt at a request, the `tries`-th of at most `most`. The next attempt follows after `seconds`."""
 
     reason: str
     tries: int
@@ -41,13 +41,13 @@ class Delta:
 
 @dataclass(frozen=True)
 class Request:
-    """One question to a model. `purpose` names what it is for. `schema` is a JSON schema for the answer; an empty one
-    asks for any JSON object.
+    """One question to a model. `purpose` is the name of its template or step. `schema` is a JSON schema for the answer;
+    an empty schema requests any JSON object.
 
     `context` is the object from which the messages were rendered. Built-in models read it; it is never sent.
     `seconds` limits the time for the answer, including retries; None leaves that to the model. `temperature_increase`
-    is added to the model's temperature, up to a maximum. `max_tokens` is the room for an answer for which the usual
-    room was too small. `report` receives retries and streamed parts, and `wanted` returns whether the answer is still
+    is added to the model's temperature, up to a maximum. `max_tokens` replaces the usual limit of an answer after one
+    that was cut off. `report` receives retries and streamed parts, and `wanted` returns whether the answer is still
     needed; neither is sent.
     """
 
@@ -158,7 +158,7 @@ def _is_simulation(name: str) -> bool:
 
 
 def notes(names: Collection[str]) -> list[str]:
-    """Notes that explain these models, for below a table of results."""
+    """Notes below a table of results that explain the built-in models among these."""
     notes = [RULES] if "reader" in names else []
     return [*notes, *([SIMULATION] if any(map(_is_simulation, names)) else [])]
 

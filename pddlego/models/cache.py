@@ -152,7 +152,7 @@ def _request_key(description: Mapping[str, Any], request: Request, repeat: int, 
     """A digest of everything that determines the answer to a request.
 
     `address` identifies the endpoint (see `address_of`). `before` is how often the episode has sent the same request
-    before: a repeated request wants another answer.
+    before, because a repeated request needs a different answer.
     """
     content = {
         "model": description,

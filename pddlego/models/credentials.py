@@ -86,7 +86,7 @@ def address_of(url: str | None) -> str:
 
 
 def _bare(text: str) -> str:
-    """A text that may not be a URL, without what would be its user, password and query."""
+    """A text, which may be an invalid URL, without its possible user, password and query."""
     match = re.match(r"[a-z]+://", text, re.IGNORECASE)
     scheme = match.group() if match else ""
     return scheme + re.split(r"[?#]", text[len(scheme) :].rsplit("@", 1)[-1])[0]
@@ -95,7 +95,7 @@ def _bare(text: str) -> str:
 def secrets_of(key: str, url: str | None) -> tuple[str, ...]:
     """The texts that must never be shown: the key, secrets in the URL, and user and password as in a header.
 
-    Each is listed in every form in which an endpoint may quote it. Longest first.
+    The list has every form in which an endpoint may quote a secret, longest first.
     """
     parts = urlsplit(url or "")
     secrets = {key}

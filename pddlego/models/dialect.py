@@ -16,12 +16,13 @@ from pddlego.models.base import Request
 from pddlego.models.replies import error_of
 
 HOTTEST = 1.5
-"""The highest temperature to which a retry raises it: above, models seldom write valid files."""
+"""The highest temperature of a retry: above it, models seldom write valid files."""
 
 STRICT, SCHEMA, OBJECT, TEXT = "strict schema", "schema", "JSON object", "text"
-"""Response formats, from the strictest to none."""
+"""Response formats, from the strictest to free text."""
 
 EVERYTHING = "everything that can be left out"
+"""The name of all optional fields together, in the last guess and in notices."""
 
 FIELDS = ("max_tokens", "max_completion_tokens")
 """Names of the limit of tokens: most endpoints accept the first, OpenAI's reasoning models only the second."""
@@ -57,8 +58,8 @@ class Sampling:
 class Dialect:
     """What one endpoint accepts: response formats, strictest first, and names of the limit of tokens.
 
-    The fields in `left_out` are never sent. Without `more_room`, the retry of an incomplete answer does not raise the
-    limit of tokens.
+    The fields in `left_out` are never sent. Without `more_room`, the retry after an incomplete answer does not raise
+    the limit of tokens.
     """
 
     formats: tuple[str, ...] = (STRICT, SCHEMA, OBJECT, TEXT)
@@ -96,7 +97,7 @@ class Dialect:
         return tuple(name for name, is_wanted in wanted.items() if is_wanted and name not in there)
 
     def learned(self, error: Exception, sent: Mapping[str, Any]) -> tuple[Dialect, str]:
-        """The dialect without the field that an error names, and its name. Unchanged and '' if it names no sent field.
+        """The dialect without the field that an error names, and that name; the same dialect and '' if it names none.
 
         The error message is searched before the rest of the body, which may quote the request.
         """
@@ -176,7 +177,7 @@ def is_about_room(error: Exception) -> bool:
 
 
 def says_nothing_of_options(error: Exception) -> bool:
-    """Whether an error does not say what it is about, so that leaving a field out may help."""
+    """Whether an error names no cause, so that leaving a field out may help."""
     code = str(getattr(error, "code", None) or "")
     if code in _TURNED_DOWN or code.startswith("model_"):
         return False

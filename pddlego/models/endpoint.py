@@ -1,4 +1,4 @@
-"""Language models behind endpoints, with the cache around them."""
+"""Creates the models of endpoints from options, with the cache of answers if it is used."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _TAKEN = {
     "stream_options": "Use --no-stream.",
     "n": "One answer is read.",
 }
-"""Fields of a request that `extra_body` may not set, and how to set each."""
+"""Fields of a request that `extra_body` may not set, with advice on each."""
 
 
 class Endpoint(Options):
@@ -60,9 +60,11 @@ class Endpoint(Options):
         "An additional field of the request. Repeatable.",
         Flag(metavar="KEY=VALUE", repeatable=True),
     )
-    stream: bool = option(True, "Stream answers as they are generated.", Flag(free=True))
-    cache: CacheUse = option("off", "Cached answers: off, use or refresh.", Flag(free=True))
-    timeout: float = option(120.0, "Seconds per answer.", Flag(free=True), name="model_timeout", gt=0, le=86_400)
+    stream: bool = option(True, "Stream answers as they are generated.", Flag(affects_episodes=False))
+    cache: CacheUse = option("off", "Cached answers: off, use or refresh.", Flag(affects_episodes=False))
+    timeout: float = option(
+        120.0, "Seconds per answer.", Flag(affects_episodes=False), name="model_timeout", gt=0, le=86_400
+    )
     max_tokens: int | None = option(
         None, "Tokens per answer: sent to the model and reserved.", name="max_answer_tokens", ge=1
     )
@@ -90,7 +92,7 @@ def _new_dialects() -> Dialects:
 
 @dataclass(frozen=True)
 class Access:
-    """The key, which is never shown, and the dialects of the endpoints that were used."""
+    """The API key, which is never shown, and the dialects of the endpoints that this process has used."""
 
     key: str | None = field(default=None, repr=False)
     dialects: Dialects = field(default_factory=_new_dialects, compare=False, repr=False)
@@ -106,7 +108,7 @@ def make_endpoint(
     repeat: int = 1,
     attempts: int = ATTEMPTS,
 ) -> Model:
-    """The language model of that name. Every request passes the `limiter`.
+    """The language model with this name. The `limiter` admits every request.
 
     Each `repeat` has cached answers of its own. Raises `UsageError` for an unusable key or address.
     """
@@ -147,7 +149,10 @@ def make_endpoint(
 
 
 def _parse_extra_body(pairs: Iterable[str]) -> dict[str, Any]:
-    """Parse `KEY=VALUE` as fields: a value is JSON, or else a text, and `a.b=1` is nested. Raises `UsageError`."""
+    """The fields in `KEY=VALUE` pairs. A value is JSON or else a text; `a.b=1` is `{"a": {"b": 1}}`.
+
+    Raises `UsageError` for a pair that cannot be parsed.
+    """
     values: dict[str, Any] = {}
     for pair in pairs:
         name, sign, text = pair.partition("=")
@@ -155,13 +160,13 @@ def _parse_extra_body(pairs: Iterable[str]) -> dict[str, Any]:
         if not sign or not all(keys):
             reason = "Write KEY=VALUE."
             raise UsageError(f"'{pair}' is not a field", reason, "Example: chat_template_kwargs.enable_thinking=false.")
-        place = values
+        fields = values
         for key in keys[:-1]:
-            inner = place.setdefault(key, {})
+            inner = fields.setdefault(key, {})
             if not isinstance(inner, dict):
                 raise UsageError(f"'{pair}' does not fit", f"'{key}' has a value already.", "Give it once.")
-            place = inner
-        place[keys[-1]] = _read_value(text)
+            fields = inner
+        fields[keys[-1]] = _read_value(text)
     return values
 
 

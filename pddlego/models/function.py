@@ -1,4 +1,4 @@
-"""Models that a Python program brings: a function from messages to an answer, or an object with `complete`."""
+"""Models of a Python program: a function from messages to an answer, or an object with a method `complete`."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from pddlego.models.limiter import RequestLimiter
 from pddlego.util.text import writable
 
 Answer = Callable[[list[Message]], str]
-"""Answers the messages of a request. Several threads may call it at once."""
+"""A function that answers the messages of a request. Several threads may call it at once."""
 
 PREFIX = "python:"
-"""Prefix of the names of such models."""
+"""Prefix of the names of these models."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class OwnModel:
 
 
 def own_model(source: Answer | Model) -> OwnModel:
-    """The model, under the name of the function or the object. Raises `UsageError` for what cannot answer."""
+    """The model with the name of the function or the object. Raises `UsageError` for an object that cannot answer."""
     called = source if inspect.isroutine(source) else _call_of(source)
     waits = inspect.iscoroutinefunction(called) or inspect.isgeneratorfunction(called)
     if isinstance(source, type) or waits or not (callable(source) or callable(getattr(source, "complete", None))):

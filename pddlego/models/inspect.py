@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _CUT_OFF = ("max_tokens", "model_length")
-"""Inspect's names of OpenAI's reason to stop `length`."""
+"""Inspect's reasons to stop that OpenAI calls `length`."""
 
 
 class InspectModel:

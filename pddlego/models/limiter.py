@@ -24,7 +24,7 @@ OUTPUT_ESTIMATE = 2_000
 
 
 _UNITS = {"calls": "requests", "tokens": "tokens", "cost": "in money"}
-"""What the limits of `Spending` count."""
+"""The units of the limits in `Spending`, as error messages name them."""
 
 
 @dataclass(frozen=True)
@@ -129,9 +129,9 @@ class Ledger:
 def read_ledger(path: Path) -> tuple[dict[int, LedgerEntry], tuple[str, ...]]:
     """The requests of a ledger by number, without an incomplete last line, and warnings about damaged lines.
 
-    A request with a wrong amount counts as what was reserved for it. A damaged line may have been a request: for each
-    missing number, the highest amount of any request is counted. Raises `JournalError` if more numbers are missing than
-    lines are damaged, because then lines were lost.
+    A request whose amount is invalid counts with the amount that was reserved for it. A damaged line may have been a
+    request: for each missing number, the highest amount of any request is counted. Raises `JournalError` if more
+    numbers are missing than lines are damaged, because then lines were lost.
     """
     entries: dict[int, LedgerEntry] = {}
     warnings: list[str] = []
@@ -183,11 +183,11 @@ def _amount(value: object) -> float:
 
 
 SLICE = 0.2
-"""Seconds between the checks of a waiting thread whether it should go on waiting: no signal wakes it."""
+"""Seconds between two checks of a waiting thread whether it should stop, because no signal wakes such a thread."""
 
 
 class TurnedAwayError(ConnectionError):
-    """A request waited until it was not needed any more, because the endpoint rejected all others (429)."""
+    """The answer is no longer needed: the request waited too long, because the endpoint rejected others (429)."""
 
 
 class Permit(Protocol):
@@ -198,7 +198,7 @@ class Permit(Protocol):
         """Whether the answer is still needed."""
 
     def used(self, tokens_in: int, tokens_out: int, tokens_cached: int, whole: bool = True) -> None:
-        """Count the tokens of an answer; of one that is not `whole`, at least those reserved."""
+        """Count the tokens of an answer; for an incomplete answer (not `whole`), at least the reserved tokens."""
 
     def refused(self, pause: float) -> None:
         """The endpoint rejected the request, which costs nothing. No request is sent for `pause` seconds."""
@@ -216,7 +216,7 @@ class RequestLimiter(Protocol):
 
 @dataclass
 class _Reservation:
-    """The estimated maximum that a request may use, replaced by what it used."""
+    """The estimated maximum of tokens and cost of a request, and the amounts that the request has used."""
 
     limiter: SharedLimiter
     model: str
@@ -249,10 +249,10 @@ class _Reservation:
 class SharedLimiter:
     """One limiter for all workers: at most `jobs` requests in flight, and within `limits`.
 
-    Each request is counted when it is sent. Before, tokens and cost are reserved by an estimate, which the answer
-    corrects: three characters a token, and an answer as long as the model's longest, or `max_answer`, or
-    `OUTPUT_ESTIMATE`. So limits are exceeded by at most what the answers in flight are longer. The `ledger` is written
-    before a request is sent; amounts in it from earlier runs are spent.
+    Before a request is sent, estimated tokens and cost are reserved: three characters a token, and an answer as long as
+    the model's longest answer so far, and at least `max_answer` or else `OUTPUT_ESTIMATE`. The answer replaces the
+    estimate. So limits are exceeded only if answers are longer than estimated. The `ledger` is written before a request
+    is sent; amounts in it from earlier runs are spent.
     """
 
     def __init__(

@@ -52,12 +52,12 @@ if TYPE_CHECKING:
 
 
 _MAX_WAIT = 120.0
-"""Maximum of seconds that a Retry-After may ask for; a longer wait ends the call."""
+"""Maximum seconds of a Retry-After header; a longer wait ends the call."""
 
 _TOO_MUCH = re.compile(r"context[_ ]?(length|window|size)|too many tokens|prompt is too long", re.IGNORECASE)
 
 
-def _is_passing(error: BaseException) -> bool:
+def _is_transient(error: BaseException) -> bool:
     """Whether the same request may succeed later."""
     import openai
 
@@ -109,7 +109,7 @@ def _retry_after(error: BaseException) -> float | None:
 
 
 def explain(error: openai.OpenAIError) -> tuple[str, str]:
-    """The reason of an error, and what to do about it."""
+    """The reason of an error, and advice."""
     import openai
 
     if isinstance(error, openai.APITimeoutError):
@@ -145,10 +145,10 @@ _ADVICE = {
     403: "The key may not use this model: choose another, or ask for access.",
     429: "Wait, or raise your limits at the provider.",
 }
-"""What to do about an error with this status."""
+"""The advice on an error with this status."""
 
 _SAME_AGAIN = "The same request will not pass later: check your account, the name of the model and the options."
-"""What to do about an error that the endpoint itself reported."""
+"""The advice on an error that the endpoint itself reported."""
 
 
 def _reason(error: openai.OpenAIError) -> str:
@@ -161,7 +161,7 @@ def _reason(error: openai.OpenAIError) -> str:
 
 
 _CLOSING = 5.0
-"""Maximum of seconds to wait until an abandoned request is closed."""
+"""Maximum seconds to wait until an abandoned request is closed."""
 
 
 class _Client:
@@ -211,20 +211,20 @@ class _Connection:
             "timeout": timeout,
             "max_retries": 0,
         }
-        self._line: _Client | None = None
+        self._client: _Client | None = None
 
     @property
     def client(self) -> openai.OpenAI:
         """The client, which keeps its connection open for the next request."""
-        if self._line is None:
-            self._line = _Client(self._options)
-        return self._line.client
+        if self._client is None:
+            self._client = _Client(self._options)
+        return self._client.client
 
     def within(self, seconds: float, call: Callable[[], Any], wanted: Callable[[], bool]) -> Any:
-        """The result of `call`, which uses the client and takes at most so many `seconds` in all.
+        """The result of `call`, which uses the client and may take at most so many `seconds` in all.
 
-        The time-out of the client itself begins anew with every byte. Raises `openai.APITimeoutError` at the end of
-        the time, and `KeyboardInterrupt` if the result is not `wanted` any more; then the connection is closed.
+        The time-out of the client itself begins again with every byte. Raises `openai.APITimeoutError` at the end of
+        the time, and `KeyboardInterrupt` if the result is not `wanted` any more; in both cases, closes the connection.
         """
         import openai
 
@@ -259,18 +259,18 @@ class _Connection:
 
     def _give_up(self, thread: threading.Thread) -> None:
         """Close the connection that the thread waits for."""
-        line, self._line = self._line, None
-        if line is not None:
-            line.give_up()
-            if line.stream is not None:
+        client, self._client = self._client, None
+        if client is not None:
+            client.give_up()
+            if client.stream is not None:
                 thread.join(_CLOSING)
 
 
 MAX_REPLY = 16 * 2**20
-"""Maximum bytes of a reply. Useful replies have some hundred thousand."""
+"""Maximum bytes of a reply. Useful replies have at most some hundred thousand."""
 
 _MAX_LINE = 2**20
-"""Maximum bytes of one line of a stream, which usually has a few words."""
+"""Maximum bytes of one line of a stream; a line usually has a few words."""
 
 
 class _TooLongError(httpx2.ReadError):
@@ -331,7 +331,7 @@ class _StreamReporter:
         self._reported = [0, 0]
 
     def report_new(self, stream: Stream, everything: bool = False) -> None:
-        """Report new text and reasoning. A possible beginning of a secret waits until `everything` is reported."""
+        """Report new text and reasoning; unless `everything` is reported, without a possible beginning of a secret."""
         new = []
         for number, text in enumerate((stream.text, stream.reasoning)):
             begin, end = self._reported[number], len(text) if everything else len(text) - self._held_back(text)
@@ -448,7 +448,7 @@ class OpenAIModel:
             return ()
 
     def _too_late(self, failures: Sequence[openai.OpenAIError], sent: int, turned_away: bool = False) -> ModelError:
-        """The error at the end of the episode's time: that of the last failed attempt, if there was one."""
+        """The error at the end of the episode's time, with the reason of the last failed attempt if there was one."""
         if failures:
             return self._failure(failures[-1], sent)
         if turned_away:
@@ -468,7 +468,7 @@ class OpenAIModel:
         import openai
 
         dialect, keep = self._learned.dialect, True
-        unsaid: openai.APIStatusError | None = None
+        unexplained: openai.APIStatusError | None = None
         guesses: list[tuple[Dialect, str]] = []
         while True:
             arguments = dialect.arguments(self._sampling, request)
@@ -477,13 +477,13 @@ class OpenAIModel:
                     sent[0] += 1
                     seconds = min(self._timeout, deadline - time.perf_counter())
                     reply = self._permitted(permit, seconds, arguments, request)
-                    if keep and unsaid is not None:  # the guess was right
+                    if keep and unexplained is not None:  # the guess was right
                         self._learned.dialect = dialect
                     return reply, dialect.not_taken(request, arguments)
             except openai.APIConnectionError as error:
                 if not isinstance(error.__cause__, BrokenOffError):
                     raise
-                # Some endpoints report in a stream what others report with a status.
+                # Some endpoints report a rejected field in the stream, and not with a status.
                 fields = {name: value for name, value in arguments.items() if not name.startswith("stream")}
                 dialect, what = dialect.learned(error.__cause__, fields)
                 if not what:
@@ -496,22 +496,22 @@ class OpenAIModel:
                 if _is_too_much(error) or is_about_room(error):
                     what = next((name for name in FIELDS if name in arguments), "")
                     if not what:
-                        raise unsaid or error from None
+                        raise unexplained or error from None
                     if dialect.more_room and request.max_tokens is not None:
                         self._learned.dialect = dialect = replace(dialect, more_room=False)
-                    else:  # a shorter request may have the usual room
+                    else:  # a shorter request may have room for the usual limit, so the dialect stays
                         dialect, keep = dialect.without(what), False
                 else:
                     dialect, what = dialect.learned(error, arguments)
-                    if what and unsaid is None and keep:
+                    if what and unexplained is None and keep:
                         self._learned.dialect = dialect
                 if what:
                     request.report(self._left_out(error, f"does not take {_named(what)}, which is left out now", sent))
                     continue
-                if unsaid is None and error.status_code < 500 and says_nothing_of_options(error):
-                    unsaid, guesses = error, dialect.guesses(arguments)
-                if unsaid is None or not guesses:
-                    raise unsaid or error from None
+                if unexplained is None and error.status_code < 500 and says_nothing_of_options(error):
+                    unexplained, guesses = error, dialect.guesses(arguments)
+                if unexplained is None or not guesses:
+                    raise unexplained or error from None
                 dialect, what = guesses.pop(0)
                 request.report(self._left_out(error, f"does not say why; it is asked without {_named(what)}", sent))
 
@@ -546,11 +546,11 @@ class OpenAIModel:
             own: Any = httpx2.Response(error.status, headers=headers, request=response.http_request)
             raise openai.APIStatusError(str(error), response=own, body=error.body) from error
         except (httpx2.RequestError, BrokenOffError) as error:
-            nowhere: Any = None
-            raise openai.APIConnectionError(request=nowhere) from error
+            unknown: Any = None
+            raise openai.APIConnectionError(request=unknown) from error
 
     def _permitted(self, permit: Permit, seconds: float, arguments: Mapping[str, Any], request: Request) -> Reply:
-        """Send one request, and tell its permit what was used, or that the endpoint rejected it."""
+        """Send one request, and report its usage, or its rejection by the endpoint, to the permit."""
         import openai
 
         stream = Stream()
@@ -585,7 +585,7 @@ class OpenAIModel:
         import openai
 
         return tenacity.Retrying(
-            retry=tenacity.retry_if_exception(_is_passing),
+            retry=tenacity.retry_if_exception(_is_transient),
             wait=_wait_before_next,
             stop=stop,
             before_sleep=report,
@@ -659,7 +659,7 @@ def _within(request: Request, deadline: float) -> Request:
 
 
 def _named(what: str) -> str:
-    """The words for what is left out: a response format, or a field."""
+    """The description of a response format or a field that is left out, for notices."""
     if what == EVERYTHING:
         return what
     return f"a {what} for answers" if what in (STRICT, SCHEMA, OBJECT) else f"'{what}'"

@@ -1,4 +1,4 @@
-"""Reads the replies of endpoints, whole or streamed: text, reasoning and tokens, which endpoints put in many places."""
+"""Reads complete and streamed replies of endpoints. Endpoints use different fields for text, reasoning and tokens."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _REASONING = ("reasoning_content", "reasoning")
 """Fields with the reasoning: DeepSeek, llama.cpp and older vLLM use another name than OpenRouter and newer vLLM."""
 
 _NO_ROOM = 8
-"""An empty answer with fewer tokens means that the context was full; more tokens were hidden reasoning."""
+"""An empty answer with fewer tokens means a full context; an empty answer with more tokens was hidden reasoning."""
 
 
 @dataclass(frozen=True)
 class TokenCounts:
-    """The endpoint's counts of tokens: in, out (with reasoning), in from its cache, and out for reasoning.
+    """The endpoint's counts of tokens: `came` in, `went` out (with reasoning), in from its cache, out for reasoning.
 
-    None for what it did not count.
+    `came` or `went` is None if the endpoint did not count these tokens.
     """
 
     came: int | None = None
@@ -53,7 +53,7 @@ class Reply:
         return len(self.text) + len(self.reasoning)
 
     def fills_context(self, max_tokens: int | None) -> bool:
-        """Whether the prompt left no room for an answer: it ended at its beginning, but not because of `max_tokens`."""
+        """Whether the prompt left no room for an answer: the answer is empty, and not because of `max_tokens`."""
         tokens = self.usage.went
         if self.finish != "length" or self.text.strip() or self.reasoning.strip() or tokens is None:
             return False
@@ -69,15 +69,15 @@ class Reply:
 
 
 class NoReplyError(ValueError):
-    """A reply that is not a chat completion; the message says what it is."""
+    """A reply that is not a chat completion; the message describes the reply."""
 
 
 class ReportedError(NoReplyError):
     """An error that the body of a reply with status 200 reports, with its `status`, if it names one, and `body`."""
 
     def __init__(self, body: Any) -> None:
-        words = error_of(body)
-        super().__init__(f"The endpoint reports an error{': ' if words else ''}{words}")
+        message = error_of(body)
+        super().__init__(f"The endpoint reports an error{': ' if message else ''}{message}")
         self.body = body
         self.status = _status_of(body)
 
@@ -160,8 +160,8 @@ def _broken_off(error: ReportedError) -> NoReplyError:
     """The exception for an error in a stream: a retry makes sense unless the error names a status."""
     if error.status is not None:
         return error
-    words = error_of(error.body)
-    return BrokenOffError(f"The endpoint broke off{': ' if words else ''}{words}")
+    message = error_of(error.body)
+    return BrokenOffError(f"The endpoint broke off{': ' if message else ''}{message}")
 
 
 @dataclass
@@ -182,7 +182,7 @@ class Stream:
         """
         name, _, value = line.partition(":")
         value = value.strip()
-        if name == "error":  # llama.cpp of 2025 says it so
+        if name == "error":  # the form of llama.cpp in 2025
             raise _broken_off(ReportedError(_json(value) or {"message": value}))
         if name != "data" or not value:
             return False
@@ -257,7 +257,7 @@ def _said(message: Mapping[str, Any]) -> str:
 
 
 def _content(content: Any) -> str:
-    """The text of a content, which is a text, or a list of parts with a text each."""
+    """The text of a message's content, which is a text or a list of parts that each have a text."""
     if isinstance(content, list):
         return "".join(_text(part.get("text")) for part in content if isinstance(part, dict))
     return _text(content)

@@ -1,4 +1,4 @@
-"""Models that give recorded answers: of a journal, or of conversations that other projects recorded."""
+"""Models that replay recorded answers from a journal, or from conversations that other projects recorded."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ _FORM = "It takes rows of 'pddlego export', or JSON lines with model, domain, se
 DIFFERS = "recorded for another prompt"
 
 _SAME_QUESTIONS = frozenset({"debug"})
-"""Parts of a mode that change no question, so that conversations have no variant without them."""
+"""Parts of a mode that do not change questions, so that conversations may have no variant without them."""
 
 _OPTION = re.compile(r",(model|variant|domain)=([^,]*)\Z")
 
@@ -126,7 +126,7 @@ class _ChatRow(BaseModel):
 
 @dataclass(frozen=True)
 class TranscriptName:
-    """The conversation to play: as the name of the model says, or else as the cell that is played says.
+    """A selection of a conversation in the file `place`, from the name of the model or else from the played cell.
 
     `domains` are possible names of the domain, `parts` the parts that the mode leaves out, and `variants` further
     possible names of the variant.
@@ -142,7 +142,7 @@ class TranscriptName:
 
 
 def parse_place(text: str) -> TranscriptName:
-    """`FILE`, or `FILE,model=NAME,variant=NAME,domain=NAME`."""
+    """Parse `FILE`, or `FILE,model=NAME,variant=NAME,domain=NAME` with any of these options."""
     options: dict[str, str] = {}
     while match := _OPTION.search(text):
         options[match.group(1)] = match.group(2)
@@ -152,7 +152,7 @@ def parse_place(text: str) -> TranscriptName:
 
 
 def is_conversations(path: Path) -> bool:
-    """Whether a file holds conversations, and not a journal, which names the type of each event."""
+    """Whether a file holds conversations; a journal does not, and its lines contain the `type` of an event."""
     try:
         with path.open("rb") as file:
             packed = file.read(2) == _GZIP
@@ -210,9 +210,9 @@ def _read(place: str, changed: int) -> tuple[Conversation, ...]:
 
 
 def choose(conversations: Sequence[Conversation], wanted: TranscriptName) -> Conversation:
-    """The conversation about a domain and seed, in the variant that fits best. Raises `UsageError` if none fits.
+    """The conversation about a domain and seed, in the best matching variant. Raises `UsageError` if none matches.
 
-    If the file has several models, one must be named. If conversations have no seeds, the seed is the index of one.
+    If the file has several models, the selection must name one. If conversations have no seeds, the seed is an index.
     A variant that leaves a part out is called `MODEL no-PART`.
     """
     domains = {conversation.domain for conversation in conversations}
@@ -247,7 +247,7 @@ def choose(conversations: Sequence[Conversation], wanted: TranscriptName) -> Con
 
 
 def _variants(model: str, parts: Sequence[str]) -> list[str]:
-    """Possible names of a variant: with all parts that are left out, or only with those that change a question."""
+    """Possible names of a variant: with all left-out parts, or only with the left-out parts that change a question."""
     changing = [part for part in parts if part not in _SAME_QUESTIONS]
     names = [" ".join((model, *(f"no-{part}" for part in some))) for some in (parts, changing)]
     return [*names, *([] if changing else [""])]

@@ -1,4 +1,4 @@
-"""Reports: what one or several evaluations say, as a value, and that value in several formats."""
+"""Reports: the results of one or several evaluations as a value, and this value in several formats."""
 
 from pddlego.report.build import Report, build_report, load_results
 

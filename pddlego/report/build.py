@@ -46,7 +46,7 @@ _NO_RESULT = {
     RESUMED: "Its episodes were resumed from the middle of others.",
     CONFIRMED: "A person was asked in its episode, and could decide otherwise than the model.",
 }
-"""Entries of the manifest of an episode that a person influenced: its numbers are not those of a method alone."""
+"""Keys in the manifest of an episode that a person influenced, so that its numbers do not assess the method alone."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Report:
 
     @property
     def played(self) -> tuple[Summary, ...]:
-        """The results with an outcome of their own."""
+        """The results of episodes that were neither interrupted nor stopped by the budget of the evaluation."""
         return tuple(result for result in self.results if result.played)
 
     @property

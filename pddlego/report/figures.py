@@ -1,4 +1,4 @@
-"""What figures show: lines through the points that episodes measured, and the optimum of each seed."""
+"""The data of figures: lines through the measured points of episodes, and the optimum of each seed."""
 
 from __future__ import annotations
 
@@ -91,9 +91,9 @@ Optima = dict[tuple[str, int], int]
 
 
 def find_optima(results: Iterable[Summary], settings: Mapping[str, Any]) -> Optima:
-    """Play and plan for each game and seed, some tenths of a second each. Raises `UsageError`, `EngineError`.
+    """Compute the optimum of each game and seed, in some tenths of a second each. Raises `UsageError`, `EngineError`.
 
-    `settings` says how each game was played, as a run folder records it.
+    `settings` are the recorded configurations of the games, by name.
     """
     wanted = {(_player(summary.cell), summary.cell.setting, summary.cell.seed) for summary in results}
     optima: Optima = {}

@@ -52,7 +52,7 @@ def as_csv(report: Report) -> str:
 
 
 def as_json(report: Report) -> str:
-    """Everything, for programs."""
+    """The whole report as JSON."""
     value = {
         "sources": report.sources,
         "notes": report.notes,
@@ -66,7 +66,7 @@ def as_json(report: Report) -> str:
 
 
 def _row(row: Row) -> dict[str, object]:
-    """A row for programs: its own values, and the means of the numbers that all methods have or this one measures."""
+    """A row as a JSON object: its values, and the means of the common numbers and of the method's numbers."""
     values: dict[str, object] = {}
     for name, value in vars(row).items():
         values |= _means(value) if isinstance(value, Mapping) else {name: value}
@@ -83,10 +83,10 @@ def _means(numbers: Mapping[str, Measured]) -> dict[str, float | None]:
 
 
 def html(report: Report, most_pages: int, optima: Optima | None = None) -> str:
-    """The whole report as one HTML file that needs nothing else.
+    """The whole report as one self-contained HTML file.
 
-    At most `most_pages` episodes get a page of their own, those that were not won first. With `optima` the steps are
-    also shown against the full-information optimum.
+    At most `most_pages` episodes have a page of their own; those that were not won come first. With `optima`, a figure
+    compares the steps with the full-information optimum.
     """
     paged = {
         result.cell for result in sorted(report.results, key=lambda result: (result.won, result.cell))[:most_pages]
@@ -107,7 +107,7 @@ def html(report: Report, most_pages: int, optima: Optima | None = None) -> str:
 
 
 def _listed(report: Report, paged: set[Cell]) -> Iterator[ListedEpisode]:
-    """Every episode with what it has cost, and a page if it is one of those `paged` and its journal is there."""
+    """Every episode with its cost, and with its page if its cell is in `paged` and its journal exists."""
     folders = [Path(source) for source in report.sources]
     costs = {folder: costs_of(folder) for folder in folders}
     for result in report.results:

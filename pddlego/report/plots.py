@@ -31,7 +31,7 @@ _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _DASHES = ("-", "--", "-.", ":")
 
 _SETTINGS: Any = {"svg.fonttype": "none", "svg.hashsalt": "pddlego", "font.size": 9, "pdf.fonttype": 42}
-"""Text stays text, and the same report gives the same files."""
+"""Settings of matplotlib: text stays text in SVG, and equal reports give identical files."""
 
 _WIDTH, _HEIGHT = 5.2, 3.2
 """Inches of a figure."""
@@ -132,12 +132,12 @@ def short_names(models: Sequence[str]) -> dict[str, str]:
 
 
 def _shared(lists: Sequence[Sequence[str]]) -> int:
-    """With how many equal items several lists begin; none of a single list are shared."""
+    """The number of equal items at the beginning of several lists; 0 for a single list."""
     return len(list(takewhile(lambda items: len(set(items)) == 1, zip(*lists, strict=False)))) if len(lists) > 1 else 0
 
 
 _SHORT, _LABEL = 16, 32
-"""Characters of a name that is left as it is, and of one that is shown at most."""
+"""The length up to which a name is not shortened, and the maximum length of a shown name."""
 
 
 def _figure() -> Figure:

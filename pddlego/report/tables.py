@@ -111,7 +111,7 @@ def all_numbers(rows: Sequence[Row]) -> Table:
 
 
 def count_tables(grouped: Grouped) -> Iterator[Table]:
-    """Why episodes were not won, what was wrong with answers, and what the methods counted."""
+    """Tables of counts: reasons why episodes were not won, faults of answers, and the counts of the methods."""
     failures = _totals(grouped, lambda summary: {} if summary.won else {summary.outcome.value: 1})
     yield _counts("Why episodes were not won", "outcome", failures)
     yield _counts("What was wrong with answers", "trouble", _totals(grouped, _trouble))
@@ -163,7 +163,7 @@ def _totals_of(grouped: Grouped, group: str) -> dict[Configuration, Counter[str]
 
 
 def share_tables(grouped: Grouped) -> Iterator[Table]:
-    """Shares of what the methods counted, in per cent, each with the numbers that it was made of."""
+    """Tables of shares of counts: each share in per cent, with the counts of the part and the whole."""
     for table in dict.fromkeys(table for setting, mode, _ in grouped for table in measuring_of(setting, mode).shares):
         groups = dict.fromkeys((table.part, *(name for _, others in table.columns for name in others)))
         totals = {name: _totals_of(grouped, name) for name in groups}
@@ -186,9 +186,9 @@ def _shares(table: ShareTable, counted: Mapping[str, Counter[str]], kind: str) -
 
 
 def published_means(rows: Iterable[Row], settings: Mapping[str, Any]) -> Table:
-    """Our means beside those of a paper, where it has one of the same setting, mode and model.
+    """Our means beside a paper's means for the same setting, mode and model.
 
-    `settings` says how each was played, as a run folder records it.
+    `settings` are the recorded configurations of the settings, by name.
     """
     body = []
     for row in rows:
@@ -207,7 +207,7 @@ def published_means(rows: Iterable[Row], settings: Mapping[str, Any]) -> Table:
 
 
 def published_shares(grouped: Grouped) -> Table:
-    """The shares of what was counted beside those of a paper of the same model and mode, over the same games."""
+    """Our shares of counts beside a paper's shares for the same model, mode and games."""
     body = []
     played: dict[Method, set[str]] = {}
     for setting, mode, model in grouped:
@@ -230,9 +230,9 @@ def published_shares(grouped: Grouped) -> Table:
 
 
 def comparison_table(comparisons: Iterable[Comparison]) -> Table:
-    """Every two methods that share seeds: who won more of them, and who needed less where both won.
+    """The comparison of every two methods on their common seeds: the wins, and the difference where both won.
 
-    The last column is empty where too few seeds were won by both.
+    The last column is empty if both methods won too few common seeds.
     """
     head = ["game", "first", "second", "seeds", "only first", "only second", "p", "p (Holm)"]
     head += ["both won", "difference", "95 %"]

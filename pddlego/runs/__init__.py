@@ -1,1 +1,1 @@
-"""What is kept of episodes: cells, journals, results, ledgers and the folders that hold them."""
+"""Records of episodes: cells, journals, results, ledgers and the run folders that contain them."""

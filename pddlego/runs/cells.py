@@ -1,4 +1,4 @@
-"""What is played: a cell is one episode, a matrix says which cells an evaluation has."""
+"""Cells and matrices: a cell identifies one episode, and a matrix describes all cells of an evaluation."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 NO_MODEL = "none"
-"""The model of a mode that asks none: `random` is played once, not once for each model."""
+"""The name of the model in cells of modes that use no model, such as `random`."""
 
 
 @dataclass(frozen=True, order=True)
 class Cell:
-    """One episode to play. `repeat` counts from 1; repeats differ only in what a model answers."""
+    """One episode to play. `repeat` counts from 1; repeats of a cell differ only in the answers of the model."""
 
     setting: str
     mode: str
@@ -23,27 +23,27 @@ class Cell:
 
     @property
     def configuration(self) -> tuple[str, str, str]:
-        """What is compared: game, mode and model."""
+        """The setting, mode and model: evaluations compare configurations."""
         return self.setting, self.mode, self.model
 
     @property
     def model_seed(self) -> int:
-        """The seed that the model is given. It differs between repeats: these are to be different answers."""
+        """The seed of the model's sampling. It differs between repeats, so that their answers are independent."""
         return self.seed + 1_000_003 * (self.repeat - 1)
 
     @property
     def label(self) -> str:
-        """A name for files and people, unique within an evaluation."""
+        """A readable name for files, unique within an evaluation."""
         tail = f"-repeat{self.repeat}" if self.repeat > 1 else ""
         return f"{self.setting}-{self.mode}-{file_name(self.model)}-seed{self.seed}{tail}"
 
 
 _LONGEST_NAME = 100
-"""Characters of a model's name in a file's name: file systems allow 255 bytes for the whole."""
+"""Maximum characters of a model's name in a file name: file systems allow 255 bytes for the whole file name."""
 
 
 def file_name(model: str) -> str:
-    """A model's name as part of a file's name, unique: if characters are replaced, a digest of the name is added."""
+    """A unique form of a model's name for file names; if it had to be changed, it ends with a digest of the name."""
     name = re.sub(r"[^A-Za-z0-9.,+=@_-]+", "-", model)
     if name == model and len(name) <= _LONGEST_NAME:
         return name
@@ -52,9 +52,9 @@ def file_name(model: str) -> str:
 
 @dataclass(frozen=True)
 class Matrix:
-    """What an evaluation was asked to play: `seeds` of each game, with each mode and model, `repeats` times.
+    """The episodes that an evaluation requests: the `seeds` of each setting, with each mode and model, `repeats` times.
 
-    Modes `without_model` ask none and have a seed of their own: they are played once, and not repeated.
+    Modes `without_model` are played once, because other models and repeats would not change their episodes.
     """
 
     seeds: Mapping[str, tuple[int, ...]]
@@ -64,18 +64,18 @@ class Matrix:
     without_model: tuple[str, ...] = ("random",)
 
     def cells(self) -> tuple[Cell, ...]:
-        """All cells, in the order in which they are played: every configuration of a seed before the next seed.
+        """All cells in playing order: every configuration plays its n-th seed before any plays its next seed.
 
-        The order makes what is known after an interrupt comparable.
+        So an interrupted evaluation has comparable results of all configurations.
         """
         cells = []
-        longest = max((len(own) for own in self.seeds.values()), default=0)
+        longest = max((len(seeds) for seeds in self.seeds.values()), default=0)
         for repeat in range(1, self.repeats + 1):
-            for number in range(longest):
-                for setting, own in self.seeds.items():
-                    if number < len(own):
+            for index in range(longest):
+                for setting, seeds in self.seeds.items():
+                    if index < len(seeds):
                         cells += [
-                            Cell(setting, mode, model, own[number], repeat) for mode, model in self._pairs(repeat)
+                            Cell(setting, mode, model, seeds[index], repeat) for mode, model in self._pairs(repeat)
                         ]
         return tuple(dict.fromkeys(cells))
 

@@ -15,16 +15,16 @@ from pddlego.util.files import cannot_make
 from pddlego.util.text import count, natural, suggestion
 
 MANIFEST, EPISODES, LEDGER = "manifest.json", "episodes", "ledger.jsonl"
-"""What every run folder holds."""
+"""The names of the manifest, the folder of journals, and the ledger in every run folder."""
 
 RESUMED, CONFIRMED = "resumed", "confirmed"
-"""In a manifest: where its episode began, if not at the beginning, and which kinds of steps the user had to confirm."""
+"""Keys of a manifest: the recorded episode that this one continues, and the kinds of steps that the user confirms."""
 
 
 def newest_run(root: Path, wanted: Callable[[Path], bool] = lambda path: True) -> Path:
-    """The run folder below `root` that changed last, of those that are `wanted` if there are any.
+    """The run folder in `root` that changed last, among the `wanted` folders if there are any.
 
-    Raises `UsageError` if it does not exist.
+    Raises `UsageError` if `root` has no run folder.
     """
     changes = [(changed, path) for path in folders(root) if (changed := _last_change(path / EPISODES)) is not None]
     if not changes:
@@ -38,11 +38,11 @@ LATEST = "latest"
 
 
 RUNS, RUNS_VARIABLE = "runs", "PDDLEGO_RUNS"
-"""The folder of run folders, and the environment variable that names another."""
+"""The default folder of run folders, and the environment variable that names another."""
 
 
 def runs_folder(runs: str | None = None) -> Path:
-    """The folder of run folders: `runs`, else as the environment says, else `runs/`."""
+    """The folder of run folders: `runs`, else the value of `PDDLEGO_RUNS`, else `runs/`."""
     return Path(runs or os.environ.get(RUNS_VARIABLE) or RUNS)
 
 
@@ -73,7 +73,7 @@ def find_run(run: str, root: Path = Path(RUNS), wanted: Callable[[Path], bool] =
 
 @dataclass(frozen=True)
 class EpisodeFilter:
-    """Which episodes of a run are meant. A field that is None matches all."""
+    """A selection of episodes of a run. A field that is None matches all episodes."""
 
     game: str | None = None
     mode: str | None = None
@@ -87,7 +87,7 @@ class EpisodeFilter:
         return all(started.get(_FIELD.get(name, name)) == value for name, value in wanted.items())
 
     def advice(self, journals: Iterable[Path]) -> str:
-        """What to do when none of these journals match: the values that there are for the first that none has."""
+        """Advice if no journal matches: the existing values of the first option whose value no journal has."""
         started = [started_of(journal) for journal in journals]
         for name, value in self._wanted().items():
             known = sorted({str(event.get(_FIELD.get(name, name))) for event in started})
@@ -104,14 +104,14 @@ class EpisodeFilter:
 
 
 _FIELD = {"game": "setting"}
-"""Names of the fields of `Started` where they differ from the options."""
+"""The fields of `Started` whose names differ from the options, by the names of the options."""
 
 
 EVERY = EpisodeFilter()
 
 
 def started_of(journal: Path) -> Mapping[str, Any]:
-    """The first event of a journal as a dictionary: what is played. Empty if it cannot be read."""
+    """The first event of a journal, `Started`, as a dictionary; empty if it cannot be read."""
     try:
         with journal.open(encoding="utf-8") as file:
             event = json.loads(file.readline())["event"]
@@ -121,7 +121,7 @@ def started_of(journal: Path) -> Mapping[str, Any]:
 
 
 def find_journals(place: Path, which: EpisodeFilter = EVERY) -> list[Path]:
-    """The journals of a run folder that match, in natural order; a journal itself is the only one.
+    """The matching journals of a run folder, in natural order; only `place` itself if it is a journal.
 
     Raises `UsageError` if no journal matches.
     """
@@ -147,7 +147,7 @@ def find_journals(place: Path, which: EpisodeFilter = EVERY) -> list[Path]:
 def find_journal(
     place: Path, which: EpisodeFilter = EVERY, choose: Callable[[Sequence[Path]], Path | None] = lambda journals: None
 ) -> Path:
-    """The one journal that matches. If several do, `choose` may select one. Raises `UsageError` if it does not."""
+    """The one matching journal. `choose` may select one of several. Raises `UsageError` if no journal is selected."""
     journals = find_journals(place, which)
     chosen = journals[0] if len(journals) == 1 else choose(journals)
     if chosen is not None:
@@ -160,7 +160,7 @@ def find_journal(
 
 
 def _last_change(episodes: Path) -> float | None:
-    """When one of the journals in a folder last grew; None if there is no such folder."""
+    """The time (epoch) of the last change of a folder or of a file in it; None if it cannot be read."""
     try:
         return max([episodes.stat().st_mtime, *(entry.stat().st_mtime for entry in os.scandir(episodes))])
     except OSError:
@@ -168,7 +168,7 @@ def _last_change(episodes: Path) -> float | None:
 
 
 def folders(root: Path) -> Sequence[Path]:
-    """Every folder in `root`; none if there is no such folder."""
+    """The folders in `root`; empty if it cannot be read."""
     try:
         return [folder for folder in root.iterdir() if folder.is_dir()]
     except OSError:
@@ -176,7 +176,7 @@ def folders(root: Path) -> Sequence[Path]:
 
 
 def fresh_folder(root: Path, label: str) -> Path:
-    """A new folder in `root` that is named after the time and the label. Raises `UsageError` if it cannot be made."""
+    """Create a folder in `root`, named after the time and the label. Raises `UsageError` if that fails."""
     name = f"{datetime.now().strftime('%Y%m%d-%H%M%S')}-{label}"
     for number in range(1, 1000):
         path = root / (name if number == 1 else f"{name}-{number}")

@@ -19,14 +19,14 @@ from pddlego.models.transcript import RecordedCall
 from pddlego.util.files import append, cannot_write, flush_to_disk, open_run_file, read_run_file
 
 SCHEMA = 2
-"""Version of a run folder. It grows when another reader would misread it; a folder of another schema is refused."""
+"""The version of the format of run folders. Folders with another version are refused."""
 
 EventsOf = Callable[[str], Iterable[type[Event]]]
-"""The events of a method by its name. Raises `PddlegoError` for one that is not installed."""
+"""Returns the event classes of the method with a name. Raises `PddlegoError` if the method is not installed."""
 
 
 def _no_methods(name: str) -> Iterable[type[Event]]:
-    """Reads only events that every method has: recorded answers need no others."""
+    """No event classes of methods: recorded answers are events of the kernel."""
     return ()
 
 
@@ -35,21 +35,21 @@ class OtherSchemaError(ValueError):
 
 
 class Codec:
-    """Reads lines. The events of a method are looked for when the first of them comes."""
+    """Parses the lines of journals. The event classes of a method are loaded at its first event."""
 
     def __init__(self, events_of: EventsOf = _no_methods) -> None:
         self._events_of = events_of
         self._known: dict[str, Mapping[str, type[Event]]] = {"": {event.type: event for event in COMMON}}
 
     def load_line(self, line: str | bytes) -> tuple[Event, float]:
-        """The event of a line and its time. Raises `ValueError`, `KeyError` or `TypeError` if it holds none."""
+        """The event of a line, and its seconds. Raises `ValueError`, `KeyError` or `TypeError` for an invalid line."""
         entry = json.loads(line)
         if isinstance(entry["v"], int) and entry["v"] != SCHEMA:
             raise OtherSchemaError(f"Its schema is {entry['v']}; this version reads schema {SCHEMA}.")
         return self.load(entry["event"], entry.get("method", "")), float(entry["t"])
 
     def load(self, value: Mapping[str, Any], method: str = "") -> Event:
-        """The event that a JSON value holds. Raises `ValueError`, `KeyError` or `TypeError` if it holds none."""
+        """The event in a JSON value. Raises `ValueError`, `KeyError` or `TypeError` for an invalid event."""
         fields = dict(value)
         name = str(fields.pop("type"))
         known = self._of(str(method))
@@ -70,7 +70,7 @@ class Codec:
 
 
 def dump_line(event: Event, seconds: float) -> str:
-    """A line of a journal: the schema, when it happened in seconds after the start, whose event it is, and itself."""
+    """A line of a journal: the schema, the seconds since the start, the method of the event, and the event."""
     owner = event.owner if isinstance(event, Unknown) else event.method
     method = f'"method":{json.dumps(owner)},' if owner else ""
     return f'{{"v":{SCHEMA},"t":{seconds:.3f},{method}"event":{dump_event(event)}}}\n'
@@ -101,18 +101,18 @@ def _made(kind: Any) -> TypeAdapter[Any]:
 
 
 class JournalWriter:
-    """Appends events to one file. Raises `JournalError` when the disk does not take them."""
+    """Appends events to one file. Its methods raise `JournalError` if the file cannot be written."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         try:
-            # Unbuffered: every line is with the system at once, and nothing is left to fail when the file is closed.
+            # Unbuffered: every line reaches the system at once, so that closing the file cannot fail.
             self._file: FileIO = open_run_file(path, "xb")
         except OSError as error:
             raise cannot_write(path, error) from error
 
     def write(self, event: Event, seconds: float) -> None:
-        """Append `event`, which happened `seconds` after the start. The last one is on the disk when this returns."""
+        """Append `event`, which happened `seconds` after the start. `Ended` is flushed to the disk."""
         append(self._file, self.path, dump_line(event, seconds).encode())
         if isinstance(event, Ended):
             flush_to_disk(self._file, self.path)
@@ -122,7 +122,7 @@ class JournalWriter:
 
 
 def recorded_calls(events: Iterable[Event]) -> list[RecordedCall]:
-    """The answered questions in order, as a transcript."""
+    """The answered requests among the events, in their order."""
     asked: Asked | None = None
     calls: list[RecordedCall] = []
     for event in events:
@@ -134,21 +134,20 @@ def recorded_calls(events: Iterable[Event]) -> list[RecordedCall]:
 
 
 def read_journal(path: Path, codec: Codec) -> Trace:
-    """Read the episode of a journal up to its last whole line.
+    """The episode in the whole lines of a journal.
 
-    Raises `UsageError` if the file cannot be opened, and `JournalError` if it is from another version or an
-    invalid line before its last one.
+    Raises `UsageError` if the file cannot be read, and `JournalError` if a line is invalid or from another version.
     """
     try:
         data = read_run_file(path)
     except OSError as error:
         raise UsageError(f"{path} cannot be read", f"{error.strerror}.", "Check the path.") from error
-    lines = data.split(b"\n")[:-1]  # what follows the last newline is a line that was never finished
+    lines = data.split(b"\n")[:-1]  # an unfinished line may follow the last newline
     return Trace(read_line(path, line, number, codec) for number, line in enumerate(lines, start=1))
 
 
 def read_line(path: Path, line: bytes, number: int, codec: Codec) -> TimedEvent:
-    """A line of the journal at `path`: the event and the seconds since the start. Raises `JournalError`."""
+    """The event of a line of the journal at `path`, with its seconds. Raises `JournalError` for an invalid line."""
     try:
         return codec.load_line(line)
     except OtherSchemaError as error:
@@ -160,7 +159,7 @@ def read_line(path: Path, line: bytes, number: int, codec: Codec) -> TimedEvent:
 
 
 def lines_after(path: Path, read: int) -> list[bytes]:
-    """The whole lines of a file of a run after byte `read`; none if it cannot be read."""
+    """The whole lines of a run's file after byte `read`; empty if the file cannot be read."""
     try:
         with open_run_file(path, "rb") as file:
             file.seek(read)
@@ -170,7 +169,7 @@ def lines_after(path: Path, read: int) -> list[bytes]:
 
 
 class JournalTail:
-    """What was added to a journal since it was last looked at. Whole lines only."""
+    """Reads a growing journal. Each `poll` returns the events of the whole lines that are new."""
 
     def __init__(self, path: Path, codec: Codec) -> None:
         self.path = path
@@ -187,14 +186,14 @@ class JournalTail:
 
 
 Listener = Callable[[Event, float], None]
-"""Called with every event and the seconds that the episode had taken, in order."""
+"""A function that is called with every event of an episode, in order, and with the seconds since the start."""
 
 
 class Timed:
-    """Events of an episode, with the seconds that it had taken when the last of them happened.
+    """An iterator over the events of an episode. `seconds` is the episode's time at the last event.
 
-    The clock is paused while an event is processed. An episode with its own clock passes it as `clock`; otherwise the
-    time is measured here, without the time that a person took.
+    The time during which the caller processes an event does not count. An episode with its own clock passes it as
+    `clock`; otherwise the time is measured here, without the time of a person's decisions.
     """
 
     def __init__(self, events: Iterable[Event], clock: Callable[[], float] | None = None) -> None:
@@ -209,7 +208,7 @@ class Timed:
         return self._happened(lambda: next(self._events))
 
     def throw(self, error: BaseException) -> Event:
-        """Raise an error inside the episode; the next event."""
+        """Raise an error inside the episode; returns the next event."""
         return self._happened(lambda: self._events.throw(error))
 
     def close(self) -> None:
@@ -238,18 +237,18 @@ def _generator(events: Iterable[Event]) -> Generator[Event, None, None]:
 
 
 def follow(events: Iterable[Event], listeners: Iterable[Listener]) -> Ended:
-    """Hand every event to every listener, in order, with the seconds that the episode took (see `Timed`).
+    """Play an episode to its end: call every listener with every event and its seconds (see `Timed`).
 
-    Returns the last one. An interrupt that arrives while a listener works is passed on to the agent, which then ends
-    its episode properly. Raises whatever the episode or a listener raises, `TypeError` for what is not an event, and
-    `RuntimeError` for an episode without an end: the caller is the border of the episode.
+    Returns the last event. An interrupt in a listener is raised inside the episode, which then ends properly. Raises
+    the exceptions of the episode and of the listeners, `TypeError` for an object that is not an event, and
+    `RuntimeError` for an episode without `Ended`; the caller must handle them.
     """
     listening = list(listeners)
     source = events if isinstance(events, Timed) else Timed(events)
     try:
         return _followed(source, listening)
     finally:
-        source.close()  # also where a listener failed: no game is left open
+        source.close()  # also after an error of a listener, so that the game is closed
 
 
 def _followed(source: Timed, listening: Sequence[Listener]) -> Ended:
@@ -270,6 +269,6 @@ def _followed(source: Timed, listening: Sequence[Listener]) -> Ended:
         except KeyboardInterrupt as error:
             pending = None if isinstance(event, Ended) else error
         if isinstance(event, Ended):
-            next(source, None)  # what it does after its last event: it puts away what it used
+            next(source, None)  # let the episode release its resources
             return event
     raise RuntimeError("an episode ends with 'ended'" + (f", and not with '{last.type}'" if last else ""))

@@ -30,10 +30,10 @@ from pddlego.runs.summary import Summary
 from pddlego.util.files import open_run_file
 
 CHUNK = 1 << 12
-"""Bytes that are read from the end of a journal to see how far its episode is."""
+"""Bytes at the end of a journal that are read first to find the last step of its episode."""
 
 _STEP = b'"step":'
-"""In every line that moves an episode on. A text that contains it does no harm: it is only looked at."""
+"""A text in the line of every event with a step. Other lines may contain it too: every candidate is parsed."""
 
 _SILENT = 60.0
 """Seconds without an event after which an episode does not count as running."""
@@ -41,10 +41,10 @@ _SILENT = 60.0
 
 @dataclass(frozen=True)
 class EpisodeStatus:
-    """An episode at a glance: its current `step` of `most` (0: no limit), and its `outcome` (None while it runs).
+    """A summary of an episode: its current `step` of `most` (0: no limit), and its `outcome` (None while it runs).
 
-    `changed` is when its journal last grew, `read` the bytes of the journal that the status comes from. `calls`,
-    `seconds`, `cost` and `first_error` are known from its result.
+    `changed` is the time of the last change of its journal, and `read` the number of journal bytes that this status
+    reflects. `calls`, `seconds`, `cost` and `first_error` are set once the episode has a result.
     """
 
     path: Path
@@ -65,16 +65,16 @@ class EpisodeStatus:
     first_error: str = ""
 
     def state(self, now: float) -> str:
-        """`running`, how long it has been silent, or how it ended; `damaged` if its journal cannot be read."""
+        """The outcome, or else `running` or `silent M:SS` since the last event; `damaged` for an invalid journal."""
         if self.damaged:
             return "damaged"
         if self.outcome is not None:
             return self.outcome.value
-        silent = now - self.changed
-        return "running" if silent < _SILENT else f"silent {int(silent // 60)}:{int(silent % 60):02}"
+        seconds = now - self.changed
+        return "running" if seconds < _SILENT else f"silent {int(seconds // 60)}:{int(seconds % 60):02}"
 
     def with_result(self, summary: Summary, cost: float) -> EpisodeStatus:
-        """The status of the episode once it has a result."""
+        """The status with the values of the episode's result."""
         cell = summary.cell
         return replace(
             self,
@@ -91,7 +91,7 @@ class EpisodeStatus:
         )
 
     def _after(self, line: bytes) -> EpisodeStatus:
-        """The status after one more line of the journal; a damaged line is only marked."""
+        """The status after one more line of the journal; an invalid line makes it `damaged`."""
         try:
             event = json.loads(line)["event"]
             if event.get("type") == "started":
@@ -114,19 +114,19 @@ class EpisodeStatus:
 
 
 def status_of(path: Path, size: int) -> EpisodeStatus:
-    """The status of an episode by the beginning and the end of its journal, which has `size` bytes."""
+    """The status of an episode from the first and last lines of its journal, which has `size` bytes."""
     try:
         with BufferedReader(open_run_file(path, "rb")) as file:
             first = file.readline()
-            # A line without an end is not damaged: it is still being written.
+            # A line without a newline is not damaged: it is still being written.
             status = EpisodeStatus(path)._after(first) if first.endswith(b"\n") else EpisodeStatus(path)
             room = CHUNK
             while True:
                 file.seek(max(0, size - room))
                 lines = file.read(min(room, size)).split(b"\n")
-                # The first piece may be the rest of a line, the last one the beginning of one.
+                # The first piece may be the end of a line, and the last piece the beginning of a line.
                 complete = lines[:-1] if room >= size else lines[1:-1]
-                # Only the last step and the end of the episode are needed: other lines are not even parsed.
+                # Only the lines from the last step on are parsed: the status needs no others.
                 last = next((number for number in range(len(complete) - 1, -1, -1) if _STEP in complete[number]), None)
                 if last is not None or room >= size:
                     break
@@ -138,16 +138,18 @@ def status_of(path: Path, size: int) -> EpisodeStatus:
     return replace(status, read=size - len(lines[-1]))
 
 
-def _look_again(status: EpisodeStatus) -> EpisodeStatus:
+def _updated(status: EpisodeStatus) -> EpisodeStatus:
+    """The status after the lines that were added to the journal."""
     for line in lines_after(status.path, status.read):
         status = replace(status, read=status.read + len(line) + 1)._after(line)
     return status
 
 
 class EpisodeList:
-    """The episodes of a run folder, which may still be played: finished ones from its results, others from journals.
+    """The episodes of a run folder, updated by `poll`: from the results if they are finished, else from journals.
 
-    `newest` returns the run folder to continue with when all episodes have ended. It may raise `UsageError`.
+    When all episodes have ended, the list continues with the run folder that `newest` returns. `newest` may raise
+    `UsageError`.
     """
 
     def __init__(self, run: Path, newest: Callable[[], Path] | None = None) -> None:
@@ -164,20 +166,20 @@ class EpisodeList:
         return self._statuses
 
     def poll(self) -> bool:
-        """Look again. Whether anything is new. An episode that has ended is not looked at again."""
-        moved = self._advance()
+        """Read the changes of the run folder. Whether there are any. Journals of ended episodes are not read again."""
+        advanced = self._advance()
         finished = self._read_results()
-        return self._read_journals() or moved or finished
+        return self._read_journals() or advanced or finished
 
     def _advance(self) -> bool:
-        """Go on to the newest run if all episodes of this one have ended. Whether it is a different one."""
+        """Continue with the newest run if all episodes of this run have ended. Whether that is a different run."""
         if self._newest is None or not self._statuses:
             return False
         if any(status.outcome is None for status in self._statuses.values()):
             return False
         try:
             run = self._newest()
-        except UsageError:  # the folder of runs is gone
+        except UsageError:  # the folder of run folders is gone
             return False
         if run == self.run:
             return False
@@ -186,12 +188,12 @@ class EpisodeList:
         return True
 
     def _read_results(self) -> bool:
-        """Take in the results that were written since."""
+        """Read the results that were written since the last call. Whether there are any."""
         before = self._read
         summaries, self._read = results_from(self.run / RESULTS, before)
         if not summaries:
             return False
-        if self._read < before:  # the folder was made anew
+        if self._read < before:  # the run folder was deleted and created again
             self._statuses.clear()
         size = _size(self.run / LEDGER)
         if size != self._ledger_size:
@@ -203,7 +205,7 @@ class EpisodeList:
         return True
 
     def _read_journals(self) -> bool:
-        """Take in what was added to the journals of episodes without a result."""
+        """Read the lines that were added to journals of episodes without a result. Whether any status changed."""
         new = False
         try:
             entries = list(os.scandir(self.run / EPISODES))
@@ -220,7 +222,7 @@ class EpisodeList:
             except OSError:
                 continue
             if known is None or file.st_size > known.read:
-                status = status_of(Path(entry.path), file.st_size) if known is None else _look_again(known)
+                status = status_of(Path(entry.path), file.st_size) if known is None else _updated(known)
                 self._statuses[entry.name] = replace(status, changed=file.st_mtime)
                 new = new or status != known
         return new
@@ -228,10 +230,11 @@ class EpisodeList:
 
 @dataclass(frozen=True)
 class RunRow:
-    """A run folder, by its `name` in the folder of runs.
+    """A row of the table of runs. `name` is relative to the folder of run folders.
 
-    `what` was asked for, `when` it began, how many of its `cells` were played and won, and their cost. `state` is
-    `running`, `finished` or `unfinished` (the same command would play some cells again), or the fault of the folder.
+    `what` lists the requested games, modes and models; `when` is the start time. `played` and `won` are numbers of
+    `cells`, and `cost` is that of all attempts. `state` is `running`, `finished`, `unfinished` (the same command would
+    play more episodes), or the error if the folder is damaged.
     """
 
     path: Path
@@ -246,7 +249,7 @@ class RunRow:
 
 
 def list_runs(root: Path) -> Iterator[RunRow]:
-    """Every run folder in `root` and in folders there, the newest first. A damaged one is listed with its fault."""
+    """A row for every run folder in `root` and in its subfolders, newest first; for a damaged one, with the error."""
     runs = [run for folder in folders(root) for run in ((folder,) if _is_run(folder) else folders(folder))]
     for folder in sorted(filter(_is_run, runs), key=_changed, reverse=True):
         try:
@@ -259,7 +262,7 @@ def list_runs(root: Path) -> Iterator[RunRow]:
 def _is_run(folder: Path) -> bool:
     try:
         return (folder / MANIFEST).exists() or (folder / EPISODES).is_dir()
-    except OSError:  # it cannot be read: reading it says so
+    except OSError:  # `_run` reports the error
         return True
 
 
@@ -283,14 +286,14 @@ def _run(folder: Path) -> RunRow:
 
 
 def _what(manifest: Mapping[str, Any]) -> str:
-    """Games, modes and models, each once."""
+    """The requested games, modes and models, without duplicates."""
     asked = manifest.get(ASKED, [])
     names = ([name for matrix in asked for name in matrix[part]] for part in ("seeds", "modes", "models"))
     return " / ".join(", ".join(dict.fromkeys(part)) for part in names)
 
 
 def costs_of(folder: Path) -> dict[str, float]:
-    """The cost of each episode, by the label of its cell."""
+    """The cost of all requests for each cell, by the label of the cell; empty if the ledger cannot be read."""
     costs: dict[str, float] = {}
     try:
         entries = read_ledger(folder / LEDGER)[0]

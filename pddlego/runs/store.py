@@ -1,13 +1,13 @@
-"""The folder of an evaluation: its configuration, a journal for each attempt, and one line for each finished attempt.
+"""The run folder of an evaluation: its configuration, a journal and one result line for each attempt.
 
-    runs/NAME/manifest.json         what is played, and everything that determines an episode
+    runs/NAME/manifest.json         the requested cells, and everything that determines an episode
     runs/NAME/episodes/LABEL.jsonl  the journal of a cell; `LABEL.2.jsonl` is that of its second attempt
     runs/NAME/results.jsonl         a summary for each attempt, appended when it ends
     runs/NAME/results.csv           the result table, written when an evaluation stops
 
-Whatever kills the process, a finished episode is kept: its journal is complete, and on the disk, before its line is
-written, and a line that is missing is made from the journal when the evaluation is continued. A damaged line
-costs at most its cell, never the evaluation, and is reported.
+A finished episode survives a killed process: its journal is complete, and on the disk, before its result line is
+written, and a missing result line is computed from the journal when the evaluation is continued. A damaged line
+is reported, and costs at most the result of its cell.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from pddlego.util.files import (
 RESULTS, TABLE = "results.jsonl", "results.csv"
 
 ASKED, _PRICES = "asked", "prices"
-"""Keys of a manifest: every matrix that the evaluation was asked to play, and its price list."""
+"""Keys of a manifest: all matrices that were requested, and the price list."""
 
 _PACKAGES = ("pddlego", "fast-downward.translate", "pyperplan", "openai")
 """Packages whose versions a manifest records."""
@@ -78,16 +78,16 @@ def read_manifest(path: Path) -> dict[str, Any]:
 
 
 def read_configuration(path: Path) -> dict[str, Any]:
-    """The configuration in a manifest, with `settings` that each have a method, options and digests of files.
+    """The configuration in a manifest; each of its `settings` has a method, options and digests of files.
 
-    Empty where the manifest has none. Raises `UsageError` for a manifest that cannot be read or has another shape.
+    Empty if the manifest has no configuration. Raises `UsageError` if the manifest cannot be read or is invalid.
     """
     configuration: dict[str, Any] = read_manifest(path).get("configuration", {})
     try:
-        for name, kept in dict(configuration.get("settings", {})).items():
-            if not (isinstance(kept["method"], str) and isinstance(kept["options"], dict)):
+        for name, setting in dict(configuration.get("settings", {})).items():
+            if not (isinstance(setting["method"], str) and isinstance(setting["options"], dict)):
                 raise ValueError(f"setting '{name}' has no method or no options")
-            dict(kept.get("files") or {})
+            dict(setting.get("files") or {})
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         reason = f"Its {MANIFEST} does not say what was played ({type(error).__name__}: {error})."
         raise _damaged(path, reason) from error
@@ -95,13 +95,16 @@ def read_configuration(path: Path) -> dict[str, Any]:
 
 
 def recorded_setting(settings: Mapping[str, Any], name: str, method: str) -> Mapping[str, Any] | None:
-    """How a setting was played by a method; one that several methods play is recorded for each of them."""
-    both: Mapping[str, Any] | None = settings.get(f"{name} ({method})")
-    return both if both is not None else settings.get(name)
+    """The configuration of a setting for a method, among recorded `settings`; None if it is not recorded.
+
+    A setting that several methods play is recorded once for each of them, as `NAME (METHOD)`.
+    """
+    of_method: Mapping[str, Any] | None = settings.get(f"{name} ({method})")
+    return of_method if of_method is not None else settings.get(name)
 
 
 def read_recorded_prices(path: Path) -> dict[str, Price]:
-    """The prices of the evaluation. Raises `UsageError` for a manifest that cannot be read."""
+    """The recorded prices, by the name of the model. Raises `UsageError` for a manifest that cannot be read."""
     try:
         return TypeAdapter(dict[str, Price]).validate_python(read_manifest(path).get(_PRICES, {}))
     except ValueError as error:
@@ -109,12 +112,12 @@ def read_recorded_prices(path: Path) -> dict[str, Price]:
 
 
 def read_cells(path: Path) -> set[Cell]:
-    """Every cell that the evaluation was ever asked to play. Raises `UsageError` for a manifest that cannot be read."""
+    """The cells of all requested matrices. Raises `UsageError` for a manifest that cannot be read."""
     try:
         asked = _matrices().validate_python(read_manifest(path).get(ASKED, []))
     except ValueError as error:
         raise _damaged(path, f"{MANIFEST} has an invalid list of cells.") from error
-    return {cell for request in asked for cell in request.cells()}
+    return {cell for matrix in asked for cell in matrix.cells()}
 
 
 @lru_cache(maxsize=1)
@@ -127,7 +130,7 @@ def _damaged(path: Path, reason: str) -> UsageError:
 
 
 def environment_manifest() -> dict[str, Any]:
-    """Versions, and the git revision of the working directory, if any."""
+    """The versions of Python and packages, and the git revision of the working directory (None outside of git)."""
     import platform
 
     packages = {name: installed_version(name) for name in _PACKAGES}
@@ -153,7 +156,7 @@ def _revision() -> str | None:
 
 
 def read_results(path: Path) -> tuple[list[Summary], tuple[str, ...]]:
-    """Every result of a run folder that can be read, and a warning for each damaged line. Raises `UsageError`."""
+    """The results in a run folder, and a warning for each damaged line. Raises `UsageError` for an unreadable file."""
     place = path / RESULTS
     try:
         data = read_run_file(place) if place.exists() else b""
@@ -164,9 +167,9 @@ def read_results(path: Path) -> tuple[list[Summary], tuple[str, ...]]:
 
 
 def results_from(place: Path, start: int) -> tuple[list[Summary], int]:
-    """The results in whole lines after byte `start`, and the byte after them. Damaged lines are left out.
+    """The results in the whole lines after byte `start`, and the byte after these lines. Damaged lines are left out.
 
-    A file that has become shorter is another one, and is read from its beginning.
+    A file that is shorter than `start` was replaced, and is read from its beginning.
     """
     try:
         with open_run_file(place, "rb") as file:
@@ -190,7 +193,7 @@ def _results_in(data: bytes) -> tuple[list[Summary], list[int]]:
 
 
 def changed_journals(path: Path, summaries: Iterable[Summary]) -> tuple[str, ...]:
-    """Warnings on journals of finished episodes whose bytes are not what they were when their results were written."""
+    """Warnings about journals that are missing or have changed since their results were written."""
     changed = []
     for summary in summaries:
         journal = path / EPISODES / journal_name(summary.cell, summary.attempt)
@@ -205,13 +208,13 @@ def journal_name(cell: Cell, attempt: int) -> str:
 
 
 def journal_parts(journal: Path) -> tuple[str, int]:
-    """The label of the cell of a journal, and the attempt."""
+    """The label of a journal's cell, and the number of the attempt."""
     label, _, number = journal.stem.rpartition(".")
     return (label, int(number)) if label and number.isdecimal() else (journal.stem, 1)
 
 
 def check_output(path: Path) -> Path:
-    """The path of a file to write. Raises `UsageError` for a file of an evaluation, which must not be overwritten."""
+    """The resolved path of a file to write. Raises `UsageError` for a file of a run, which must not be overwritten."""
     path = path.resolve()
     folder, is_journal = path.parent, path.parent.name == EPISODES and path.suffix == ".jsonl"
     folder = folder.parent if is_journal else folder
@@ -221,10 +224,10 @@ def check_output(path: Path) -> Path:
 
 
 class Store:
-    """An evaluation on disk. Safe for many threads of one process; a second process is refused by a lock.
+    """The run folder of an evaluation. Safe for many threads of one process; a lock refuses a second process.
 
     `configuration` is everything that determines an episode; a folder that was begun with another one is refused.
-    `codec` reads the journals that are there, and `measure_of` says what is measured of a cell.
+    `codec` parses existing journals, and `measure_of` returns the measure for the episodes of a cell.
     """
 
     def __init__(
@@ -240,8 +243,8 @@ class Store:
         self._codec, self.measure_of = codec, measure_of
         self._lock = threading.Lock()
         self._attempts: dict[Cell, Summary] = {}
-        self._begun: dict[Cell, int] = {}
-        self._spent: list[Summary] = []
+        self._begun: dict[Cell, int] = {}  # the numbers of the last attempts that were begun
+        self._all: list[Summary] = []
         self.warnings: tuple[str, ...] = ()
         try:
             (path / EPISODES).mkdir(parents=True, exist_ok=True)
@@ -263,10 +266,10 @@ class Store:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    # what there is
+    # reading
 
     def recover(self, cells: Iterable[Cell]) -> None:
-        """Read what is there, and add the lines of attempts whose process was killed before it could write them.
+        """Read the results of earlier attempts, and write those that a killed process has not written.
 
         Damage is reported in `warnings`: a cell whose journal cannot be read is played again.
         """
@@ -294,38 +297,35 @@ class Store:
                 self.record(replace(measured, digest=digest(journal)))
 
     def plan(self, matrix: Matrix, prices: Mapping[str, Price] | None = None) -> None:
-        """Keep what is to be played, beside what was asked for before: a report says how much of it there is.
-
-        Prices are kept, too, for the costs in a report; those that are given now take the place of others.
-        """
+        """Add a requested matrix and prices to the manifest, for reports. New prices replace old ones."""
         manifest = read_manifest(self.path)
         asked, new = manifest.get(ASKED, []), _matrices().dump_python([matrix], mode="json")[0]
-        kept = {**manifest, ASKED: asked if new in asked else [*asked, new]}
+        changed = {**manifest, ASKED: asked if new in asked else [*asked, new]}
         if prices:
-            kept[_PRICES] = {**manifest.get(_PRICES, {}), **{name: asdict(price) for name, price in prices.items()}}
-        if kept != manifest:
-            write_run_file(self.path / MANIFEST, json.dumps(kept, indent=2) + "\n")
+            changed[_PRICES] = {**manifest.get(_PRICES, {}), **{name: asdict(price) for name, price in prices.items()}}
+        if changed != manifest:
+            write_run_file(self.path / MANIFEST, json.dumps(changed, indent=2) + "\n")
 
     def finished(self, cell: Cell) -> Summary | None:
-        """The last attempt at the cell, if it is a result and need not be played again."""
+        """The last attempt at the cell if it counts as a result; None if the cell must be played (again)."""
         last = self._attempts.get(cell)
         return last if last is not None and last.counts else None
 
     @property
     def attempts(self) -> list[Summary]:
-        """Every attempt, in the order in which they ended: all of them cost something."""
+        """All attempts, including those that were repeated, in the order in which they ended."""
         with self._lock:
-            return list(self._spent)
+            return list(self._all)
 
     def results(self) -> list[Summary]:
         """The last attempt at each cell, sorted by cell."""
         with self._lock:
             return [self._attempts[cell] for cell in sorted(self._attempts)]
 
-    # what happens
+    # writing
 
     def begin(self, cell: Cell) -> tuple[int, JournalWriter]:
-        """A new attempt at the cell: its number and its journal."""
+        """Begin a new attempt at the cell; returns its number and its journal."""
         with self._lock:
             last = self._attempts.get(cell)
             attempt = max(self._begun.get(cell, 0), last.attempt if last else 0) + 1
@@ -333,7 +333,7 @@ class Store:
         return attempt, JournalWriter(self.path / EPISODES / journal_name(cell, attempt))
 
     def record(self, summary: Summary) -> None:
-        """Append the line of an attempt. It is with the system when this returns. Raises `JournalError`."""
+        """Append the result of an attempt, and flush it to the disk. Raises `JournalError`."""
         data = dump_summary(summary).encode()
         with self._lock:
             try:
@@ -346,13 +346,13 @@ class Store:
 
     def _note(self, summary: Summary) -> None:
         with self._lock:
-            self._spent.append(summary)
+            self._all.append(summary)
             last = self._attempts.get(summary.cell)
             if last is None or last.attempt < summary.attempt:
                 self._attempts[summary.cell] = summary
 
     def _check(self, configuration: Mapping[str, Any], about: Mapping[str, Any]) -> None:
-        """Write the manifest, or compare with the one that is there."""
+        """Write the manifest, or compare it with the existing one. Raises `UsageError` if they differ."""
         place = self.path / MANIFEST
         wanted = json.loads(json.dumps(configuration))
         if not place.exists():
@@ -375,29 +375,29 @@ class Store:
 
 
 def _check_same(cell: Cell, path: Path, trace: Trace) -> None:
-    """Raises `JournalError` if the journal is that of another cell under this one's name."""
+    """Raise `JournalError` if a journal with the name of this cell contains an episode of another cell."""
     begun = trace.started
     if begun is not None and (begun.setting, begun.mode, begun.seed) != (cell.setting, cell.mode, cell.seed):
         reason = f"It is of {begun.setting}, {begun.mode}, seed {begun.seed}."
         raise JournalError(f"{path} is another episode", reason, "Remove it: its cell is played again.")
 
 
-def _differences(there: Any, wanted: Any, path: str = "") -> Iterable[str]:
-    """What differs, as `path: there, not wanted`; what only one side has differs too."""
-    if isinstance(there, dict) and isinstance(wanted, dict):
-        for key in sorted(set(there) | set(wanted)):
-            yield from _differences(there.get(key), wanted.get(key), f"{path}.{key}" if path else key)
-    elif there != wanted:
-        yield f"{path} was {_shown(there)} and is now {_shown(wanted)}"
+def _differences(old: Any, new: Any, path: str = "") -> Iterable[str]:
+    """The differences between two JSON values, as `PATH was OLD and is now NEW`; a missing value counts as null."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in sorted(set(old) | set(new)):
+            yield from _differences(old.get(key), new.get(key), f"{path}.{key}" if path else key)
+    elif old != new:
+        yield f"{path} was {_short_json(old)} and is now {_short_json(new)}"
 
 
-def _shown(value: Any) -> str:
+def _short_json(value: Any) -> str:
     text = json.dumps(value)
     return text if len(text) <= 40 else text[:37] + "…"
 
 
 def is_locked(path: Path) -> bool:
-    """Whether a process plays in the folder now."""
+    """Whether a process is playing in the run folder."""
     if not (path / ".lock").exists():
         return False
     try:
@@ -407,15 +407,15 @@ def is_locked(path: Path) -> bool:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
-    except (ImportError, OSError):  # Windows, or a folder that cannot be read
+    except (ImportError, OSError):  # on Windows, or for a folder that cannot be read
         return False
     return False
 
 
 def _lock(path: Path) -> FileIO:
-    """Hold the folder's lock as long as the returned file is open.
+    """Lock the run folder as long as the returned file is open.
 
-    Raises `UsageError` if another process has it, and `JournalError` if there cannot be one.
+    Raises `UsageError` if another process has locked it, and `JournalError` if the lock file cannot be written.
     """
     try:
         file = open_run_file(path / ".lock", "ab")
@@ -428,7 +428,7 @@ def _lock(path: Path) -> FileIO:
     try:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:  # perhaps only another process that looks whether the folder is in use
+        except BlockingIOError:  # another process may hold the lock briefly in `is_locked`
             time.sleep(0.1)
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
@@ -441,7 +441,7 @@ def _lock(path: Path) -> FileIO:
 
 
 class Recorder:
-    """A new attempt at a cell. Raises `JournalError` when the disk does not take what happens."""
+    """Records a new attempt at a cell. Its methods raise `JournalError` if a file cannot be written."""
 
     def __init__(self, cell: Cell, store: Store) -> None:
         self._cell, self._store = cell, store
@@ -449,17 +449,17 @@ class Recorder:
         self._trace = Trace()
 
     def keep(self, event: Event, seconds: float) -> None:
-        """Something happened, so many seconds after the start."""
+        """Append an event, which happened `seconds` after the start, to the journal."""
         self._journal.write(event, seconds)
         if not event.passing:
             self._trace.add(event, seconds)
 
     def close(self) -> None:
-        """Nothing more happens."""
+        """Close the journal."""
         self._journal.close()
 
     def record(self) -> Summary:
-        """What came of it, which is on the disk when this returns."""
+        """The result of the attempt, after it was written to the results of the run folder."""
         measured = summarize(self._cell, self._attempt, self._trace, self._store.measure_of(self._cell))
         summary = replace(measured, digest=digest(self._journal.path))
         self._store.record(summary)
@@ -467,15 +467,15 @@ class Recorder:
 
 
 DOMAIN = "domain"
-"""The kind of `Accepted` that brings a domain, and where `Started.details` has the one that an episode began with."""
+"""The kind of `Accepted` events with a domain, and the key in `Started.details` of the domain at the start."""
 
 
 DOMAIN_FROM = "domain_from"
-"""The option that names a run or a file with a domain to begin with, and the source that it becomes."""
+"""The option that names a run or a file whose domain an episode starts with; also that domain's key in `sources`."""
 
 
 def kept_domain(folder: Path, summaries: Iterable[Summary], codec: Codec, fits: Callable[[Summary], bool]) -> str:
-    """The text of the last domain of the last episode that was won and `fits`; empty without one.
+    """The final domain of the last won episode that `fits` and has a domain, as a text; empty without one.
 
     Raises `UsageError` and `JournalError` for a journal that cannot be read.
     """
@@ -488,7 +488,7 @@ def kept_domain(folder: Path, summaries: Iterable[Summary], codec: Codec, fits: 
 
 
 def last_domain(events: Iterable[Event]) -> str:
-    """The domain that an episode ended with; empty for one that has none of its own."""
+    """The domain at the end of an episode, as a text; empty if the episode has no domain."""
     domain = ""
     for event in events:
         if isinstance(event, Accepted) and event.kind == DOMAIN:

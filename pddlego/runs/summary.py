@@ -1,4 +1,4 @@
-"""What is kept of an episode for tables: one line of JSON, folded from its events."""
+"""The result of an episode for tables: a summary of its events, stored as one line of JSON."""
 
 from __future__ import annotations
 
@@ -21,15 +21,16 @@ RESERVED = frozenset(
         *("calls", "characters", "tokens_in", "tokens_out", "tokens_cached", "from_cache"),
     }
 )
-"""Columns that the table of episodes has for every method. A method cannot measure a number with such a name."""
+"""Columns of the table of episodes for every method. The numbers that a method measures must have other names."""
 
 
 @dataclass(frozen=True)
 class Measures:
-    """Numbers by name, each a column of tables, and counts of what happened: by kind, in several groups.
+    """The measured values of an episode.
 
-    `series` are points for figures, each an x and a y, by the name of the figure. `first_error` says what the model got
-    wrong first and did not correct, where the method can check that; empty if nothing.
+    `numbers` are columns of tables, by name. `counts` are numbers of occurrences: by group, then by kind. `series` are
+    points (x, y) of figures, by the name of the figure. `first_error` is the first error of the model that it did not
+    correct; empty if the model made none or the method cannot check it.
     """
 
     numbers: Mapping[str, int | float] = field(default_factory=dict)
@@ -39,25 +40,26 @@ class Measures:
 
 
 LOST_TO_ERRORS = frozenset({Outcome.MODEL_ERROR, Outcome.CRASHED})
-"""Outcomes that say nothing about the method: given apart, and played again when an evaluation is continued."""
+"""Outcomes that do not assess the method: they are reported separately, and a continued evaluation plays such cells
+again."""
 
 UNMEASURED = "unmeasured"
-"""The group of counts that says why a method measured nothing: its own fault."""
+"""The group of counts with the exception of a method whose measure failed."""
 
 REJECTED, LINES, DEFECTS = "rejected", "lines", "defects"
-"""What is counted in episodes of every method: unusable answers by category, lines of edits by what became of them,
-defects by kind."""
+"""Groups of counts that every method has: rejected answers by category, lines of edits by their effect, and defects by
+kind."""
 
 Measure = Callable[[Trace], Measures]
-"""What a method measures of an episode."""
+"""A function of a method that measures an episode."""
 
 
 @dataclass(frozen=True)
 class Summary:
     """The result of one attempt at an episode. `attempt` counts from 1.
 
-    `measures` contains the numbers of the method and the counts that all methods have. `cause` says which budget was
-    spent, if one was. `digest` is a digest of the journal.
+    `measures` contains the measures of the method and the counts that every method has. `cause` names the exhausted
+    budget, if there is one. `digest` is a digest of the journal.
     """
 
     cell: Cell
@@ -83,8 +85,7 @@ class Summary:
 
     @property
     def counts(self) -> bool:
-        """Whether the result says something about the method: the episode was played and not lost to an endpoint or
-        game-engine error."""
+        """Whether the result assesses the method: the episode was played and not ended by a model error or a crash."""
         return self.played and self.outcome not in LOST_TO_ERRORS
 
     def counts_of(self, group: str) -> Mapping[str, int]:
@@ -93,7 +94,7 @@ class Summary:
 
 
 def summarize(cell: Cell, attempt: int, trace: Trace, measure: Measure) -> Summary:
-    """The result of an attempt. One without its last event was interrupted by the end of the process."""
+    """The result of an attempt. An attempt without `Ended` was interrupted by the end of the process."""
     rejected, lines, defects = Counter[str](), Counter[str](), Counter[str]()
     answered: list[Accepted | Rejected] = [*trace.all(Rejected), *trace.all(Accepted)]
     for event in answered:
@@ -116,7 +117,7 @@ def summarize(cell: Cell, attempt: int, trace: Trace, measure: Measure) -> Summa
 
 
 def _measured(measure: Measure, trace: Trace) -> Measures:
-    """What was measured; what is wrong with the method's own code, where it cannot."""
+    """The measures of the method; if its `measure` fails, the exception as a count in the group `UNMEASURED`."""
     try:
         measured = measure(trace)
         for name, number in measured.numbers.items():
@@ -125,7 +126,7 @@ def _measured(measure: Measure, trace: Trace) -> Measures:
             if not isinstance(number, (int, float)):
                 raise TypeError(f"measured {name} = {number!r:.60}")
         return measured
-    except Exception as error:  # noqa: BLE001 -- the episode's border: what was played and paid for is a result
+    except Exception as error:  # noqa: BLE001 -- a bug in a measure must not discard an episode that was paid for
         return Measures(counts={UNMEASURED: {f"{type(error).__name__}: {message_of(error):.80}": 1}})
 
 
@@ -135,7 +136,7 @@ def dump_summary(summary: Summary) -> str:
 
 
 def load_summary(line: str | bytes) -> Summary:
-    """Raises `ValueError` if the line holds none."""
+    """The summary in a line of JSON. Raises `ValueError` for any other line."""
     return _adapter().validate_python(from_json(line, allow_inf_nan=False))
 
 

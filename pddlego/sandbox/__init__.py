@@ -1,4 +1,4 @@
-"""Runs Python that a model wrote where it can do no harm. Imports nothing of the rest but `errors` and `util`."""
+"""Runs Python programs of models in isolated processes. Imports only `errors` and `util` of the package."""
 
 from pddlego.sandbox.jail.values import TooLargeError, differs
 from pddlego.sandbox.result import (

@@ -1,7 +1,7 @@
-"""Attacks on the sandbox, run in it: what a program must not be able to do, tried. The tests try many more.
+"""Attacks on the sandbox from within: programs that try forbidden actions. The tests contain many more attacks.
 
-Those that call the kernel do so by its own numbers, through the C library that the interpreter has loaded, so that it
-is the kernel that says no, and not a missing module.
+Attacks on the kernel make system calls by number, through the C library of the interpreter. So the kernel must refuse
+them; a missing Python module does not protect it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LIMITS = SandboxLimits(seconds=10.0, memory=256, most=1_000_000, patience=30.0)
 ENDLESS = SandboxLimits(seconds=0.3, memory=256, most=1_000_000, patience=100.0, grace=0.2)
 
 REFUSED = frozenset({Status.RAISED})
-"""How a call ends that was not allowed something. A process that ended has perhaps become another program."""
+"""The statuses of a refused attack. `died` is not one of them: the process may have become another program."""
 
 _LIBRARY = """
 def library():
@@ -39,9 +39,9 @@ def ask(*numbers):
 
 @dataclass(frozen=True)
 class Probe:
-    """An attack: the `source` defines `attack(host, place)`, which gets the number of the host's process and a file.
+    """An attack: `source` defines `attack(host, place)`; the arguments are the host's process number and a file's path.
 
-    It is stopped if the call ends in one of the `stopped` ways.
+    The sandbox has stopped the attack if the call ends with a status in `stopped`. An empty `source` is not tried.
     """
 
     name: str
@@ -52,7 +52,7 @@ class Probe:
 
 @dataclass(frozen=True)
 class ProbeResult:
-    """What came of an attack."""
+    """The result of an attack: whether the sandbox stopped it, and how the call ended."""
 
     name: str
     stopped: bool
@@ -60,7 +60,7 @@ class ProbeResult:
 
 
 def kernel_call(name: str, x86_64: int, aarch64: int, arguments: str) -> Probe:
-    """An attack that is one call of the kernel."""
+    """An attack that consists of one system call, with its numbers on two kinds of processors."""
     numbers = {"x86_64": x86_64, "aarch64": aarch64}
     machine = os.uname().machine if hasattr(os, "uname") else ""
     if machine not in numbers or sys.platform != "linux":
@@ -70,6 +70,7 @@ def kernel_call(name: str, x86_64: int, aarch64: int, arguments: str) -> Probe:
 
 
 def code(name: str, body: str, *stopped: Status, limits: SandboxLimits = LIMITS) -> Probe:
+    """An attack with this body of the function `attack`."""
     lines = "\n".join(f"    {line}" for line in body.strip().splitlines())
     return Probe(name, f"def attack(host, place):\n{lines}\n", frozenset(stopped) or REFUSED, limits)
 
@@ -89,11 +90,11 @@ PROBES: tuple[Probe, ...] = (
         limits=ENDLESS,
     ),
 )  # fmt: skip
-"""What `doctor` tries: one attack on each layer."""
+"""The attacks that `pddlego doctor` tries: one on each layer."""
 
 
 def try_all(probes: Iterable[Probe] = PROBES, isolation: Isolation = "required") -> Iterator[ProbeResult]:
-    """Try every attack, each in a session of its own. Raises `UsageError` without a sandbox."""
+    """Try every attack in a session of its own. Raises `UsageError` if programs cannot be isolated."""
     with tempfile.TemporaryDirectory(prefix="pddlego-probe-") as folder, Sandbox(isolation) as sandbox:
         place = Path(folder) / "file"
         place.with_name("file.kept").write_text("x")

@@ -1,4 +1,4 @@
-"""What a sandbox may use, and what comes of a call in it."""
+"""The limits of a sandbox, the requests to it, and the results of calls."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from pddlego.util.text import writable
 
 @dataclass(frozen=True)
 class SandboxLimits:
-    """`seconds` of CPU time that a call may take, `memory` of the whole process in MiB, and how many bytes at most an
-    answer may have: a line of JSON with everything in it.
+    """The limits of calls: `seconds` of CPU time for a call, and `memory` of the whole process in MiB.
 
-    `patience` is how many times as long a call may take by the clock on the wall: a program that sleeps uses no CPU.
-    After the signal to stop, a call has `grace` seconds to report where it was.
+    An answer, which is one line of JSON, may have `most` bytes. A call may take `patience` times `seconds` of wall
+    time, because a sleeping program uses no CPU time. After the signal to stop, a call has `grace` seconds to report
+    its traceback.
     """
 
     seconds: float = 30.0
@@ -41,12 +41,11 @@ class Status(str, Enum):
 
 @dataclass(frozen=True)
 class CallResult:
-    """What came of a call: `value` if it returned, else `message` in a line, and `traceback` where there is one.
+    """The result of a call: the `value` that it returned, or else a one-line `message` and perhaps a `traceback`.
 
-    `error` is the name of the exception's class; `unreadable` says that the text of a program is not Python. `seconds`
-    are of CPU time where that can be measured, else of wall time. `echo` are the arguments as they are after the call,
-    if these were asked for. `size` estimates the bytes that all of it takes in memory. All of it is what the program
-    says: check it.
+    `error` is the name of the exception's class; `unreadable` is true if a program's text is not Python. `seconds` is
+    CPU time if the system can measure it, else wall time. `echo` is the list of the arguments after the call, if it was
+    requested. `size` estimates the memory of the result in bytes. Check each result: the program may have forged it.
     """
 
     status: Status
@@ -66,7 +65,7 @@ class CallResult:
 
 @dataclass(frozen=True)
 class Call:
-    """A function of a program, with the arguments that it gets besides a state."""
+    """A function of a program, and its arguments after the state."""
 
     module: str
     function: str
@@ -75,17 +74,17 @@ class Call:
 
 @dataclass(frozen=True)
 class SandboxState:
-    """A state that is sent whole."""
+    """A state that is sent as a value, and not as the number of a known state."""
 
     value: Any
 
 
 @dataclass(frozen=True)
 class Expansion:
-    """States of a search to be expanded, in their order: `goal` tests a state, `successors` lists what comes after it.
+    """A request to expand states of a search in order: `goal` tests a state, and `successors` returns its successors.
 
-    A state that came up as a successor is named by its number. Where it is `watched`, a state that `successors` changes
-    is noticed. Where it is given, numbers begin anew with `fresh`, and those before it mean nothing any more.
+    A state that was a successor before is sent as its number. If `watched`, a change of an argument by `successors` is
+    reported. If `fresh` is not None, the known states are forgotten, and new states are numbered from `fresh`.
     """
 
     states: Sequence[SandboxState | int]
@@ -97,24 +96,23 @@ class Expansion:
 
 @dataclass(frozen=True)
 class Changed:
-    """`successors` changed what it was given: the argument at a place, 0 for the state, as it was afterwards."""
+    """The function `successors` changed one of its arguments: its index (0: the state), and its value afterwards."""
 
     value: Any
     place: int = 0
 
 
 ExpandedState = Literal[True] | Changed | list[int]
-"""What came of a state: it is a goal, it was changed, or the numbers of its successors."""
+"""The result for one state: True for a goal, a change of an argument, or the numbers of the successors."""
 
 
 @dataclass(frozen=True)
 class ExpansionResult:
-    """What came of an expansion: of each state in turn, up to the first goal, change or fault.
+    """The result of an expansion: `done` has a result for each state, up to the first goal, change or failure.
 
-    Successors are numbers of states, which are counted in the order in which they came up; `new` are the states that
-    did so now.
-    If `result` did not return, the state after those in `done` made the function fail that `at` names, `goal` or
-    `successors`; after anything but an exception nothing is known of any state.
+    States are numbered in the order in which they first occur as successors; `new` are the states that first occur in
+    this expansion. If `result` did not return, the function `at` (`goal` or `successors`) failed on the state after
+    those in `done`; unless it raised an exception, `done` and `new` are empty.
     """
 
     result: CallResult
@@ -124,7 +122,7 @@ class ExpansionResult:
 
 
 ResultForm = Literal["any", "truth", "list"]
-"""What a call returns: any value, whether it is true, or the list of what it holds."""
+"""The conversion of a call's value: none, its truth, or the list of its items."""
 
 _TYPES: Mapping[ResultForm, type] = {"any": object, "truth": bool, "list": list}
 
@@ -133,19 +131,19 @@ _KEPT = {
     "error": values.REPR,
     "traceback": program.MOST_TRACEBACK + len(program.GAP),
 }
-"""Characters of each text that are kept. The sandbox never writes more."""
+"""Maximum characters of each text in an answer. The sandbox never writes more."""
 
 PART, OBJECT = 64, 256
-"""A rough estimate of the memory, in bytes, of a nested value besides its text, and of an object in addition."""
+"""Rough estimates in bytes: the memory of a nested value besides its text, and the additional memory of an object."""
 
 _COUNTED = (Status.RETURNED, Status.RAISED)
 """The statuses after which the states that an expansion reports are known."""
 
 
 def read_call(line: bytes, wanted: ResultForm = "any", arguments: int | None = None) -> ExpansionResult:
-    """Read the answer to a call. `arguments` is how many are sent back, if they are.
+    """Read the answer to a call. `arguments` is the number of arguments in its echo; None if no echo was requested.
 
-    Raises `ValueError` for everything that the sandbox never writes.
+    Raises `ValueError` for an answer that the sandbox never writes.
     """
     answer, result = _parsed(line)
     if result.status is not Status.RETURNED:
@@ -162,9 +160,9 @@ def read_call(line: bytes, wanted: ResultForm = "any", arguments: int | None = N
 
 
 def read_expansion(line: bytes, states: int, arguments: int) -> ExpansionResult:
-    """Read the answer to an expansion of so many `states`, whose successor function takes so many `arguments`.
+    """Read the answer to an expansion. `states` and the `arguments` of the successor function are numbers of these.
 
-    Raises `ValueError` for everything that the sandbox never writes.
+    Raises `ValueError` for an answer that the sandbox never writes.
     """
     answer, result = _parsed(line)
     if result.status not in _COUNTED:
@@ -181,7 +179,7 @@ def read_expansion(line: bytes, states: int, arguments: int) -> ExpansionResult:
 
 
 def _parsed(line: bytes) -> tuple[Mapping[str, Any], CallResult]:
-    """Parse a line, and read what every answer has: how the call ended, and texts."""
+    """Parse a line, and read the parts that every answer has: the status and the texts."""
     parts = values.parts(line)
     if parts > values.MOST_PARTS:
         raise ValueError("it has too many parts")
@@ -201,7 +199,7 @@ def _parsed(line: bytes) -> tuple[Mapping[str, Any], CallResult]:
 
 
 def _done(item: Any, arguments: int) -> ExpandedState:
-    """Read what became of one state."""
+    """Read the result for one state."""
     if item is True:
         return True
     if isinstance(item, dict):

@@ -4,7 +4,7 @@
         result = program.call("get_plan", objects, init, goal)
 
 One server process per sandbox loads Python once and is forked for every session, so that a session begins in a few
-milliseconds. The host never runs a line of the program, and trusts nothing that comes back.
+milliseconds. The host process never runs a line of the program, and does not trust its answers.
 """
 
 from __future__ import annotations
@@ -47,39 +47,39 @@ from pddlego.util.children import start_python
 from pddlego.util.text import writable
 
 Isolation = Literal["required", "best-effort", "off"]
-"""`required` refuses to run a program where the system cannot lock it away; `best-effort` takes what it can get; `off`
+"""`required` refuses to run programs if a needed layer does not hold; `best-effort` uses the layers that hold; `off`
 only limits time and memory."""
 
 ISOLATIONS: tuple[Isolation, ...] = get_args(Isolation)
 
 NEEDED = (LIMITS, LANDLOCK, SECCOMP)
-"""Layers without which `required` refuses; for root there is its own user besides. Namespaces come on top."""
+"""The layers that `required` needs; for root, also `USER`. Namespaces are used if possible, but not needed."""
 
 _MORE_MODULES = ("numpy",)
-"""Modules outside of the standard library that may be imported if they are installed."""
+"""Modules outside of the standard library that programs may import if they are installed."""
 
 _HASH_SEED = "0"
-"""Of every sandbox: the order of sets is the same in every run."""
+"""Python's hash seed in every sandbox, so that the order of sets is the same in every run."""
 
 _BOOT = "import sys; sys.path.insert(0, sys.argv.pop(1)); from jail.server import main; main()"
 
 _LOCKING = 60.0
-"""Seconds that a process may take to lock itself, on a machine that is busy."""
+"""Seconds that a process may take to lock itself; a busy machine needs many."""
 
 CHUNK = 1 << 16
-"""Bytes that are read from the pipe at once."""
+"""Maximum bytes of one read from the pipe."""
 
 _NEARLY = 0.85
-"""The share of its memory that a process has had when we take it that it died of wanting more."""
+"""A process that a signal ended counts as out of memory if it had used this share of its limit."""
 
 MODULE = "program"
-"""What a program is called that needs no other name."""
+"""The default module name of a program."""
 
 _FORGED = "the program wrote to the sandbox's own pipe"
 
 
 class Sandbox:
-    """Makes sessions. Safe for several threads; starts nothing before it is used, and again if its server is gone."""
+    """Starts sessions. Safe for several threads. The server starts with the first session, or again after its end."""
 
     def __init__(self, isolation: Isolation = "required") -> None:
         if isolation not in ISOLATIONS:
@@ -93,12 +93,12 @@ class Sandbox:
         self._errors: IO[bytes] | None = None
 
     def layers(self) -> tuple[str, ...]:
-        """The layers that hold, of a sandbox that is made for it. Raises `UsageError` where too few of them do."""
+        """The layers that hold, found out in a new session. Raises `UsageError` if a needed layer does not hold."""
         with self.session() as session:
             return session.layers
 
     def open(self, source: str, limits: SandboxLimits | None = None) -> Session:
-        """A session with a program in it; `loaded` of it says what came of that."""
+        """A session with a program. The session's `loaded` is the result of loading the program."""
         session = self.session(limits, modules_of(source))
         try:
             session.load(source)
@@ -108,7 +108,7 @@ class Sandbox:
         return session
 
     def session(self, limits: SandboxLimits | None = None, modules: tuple[str, ...] = ()) -> Session:
-        """A session without a program. Raises `UsageError` where the system cannot isolate as it must."""
+        """A session without a program. Raises `UsageError` if a needed layer does not hold."""
         limits = limits or SandboxLimits()
         request = {
             "memory": limits.memory,
@@ -147,7 +147,7 @@ class Sandbox:
         self.close()
 
     def _check(self, session: Session) -> None:
-        """Raises `UsageError` if a layer is missing that must hold."""
+        """Raise `UsageError` if a needed layer does not hold."""
         if self.isolation != "required":
             return
         needed = (*NEEDED, USER) if hasattr(os, "getuid") and os.getuid() == 0 else NEEDED
@@ -160,14 +160,14 @@ class Sandbox:
             )
 
     def _end(self, child: int, kill: bool) -> tuple[int | None, int]:
-        """End a process through the server, whose child it is."""
+        """End a process through the server, which is its parent."""
         with contextlib.suppress(EngineError):
             answer = self._ask({"end": child, "kill": kill}, ())
             return answer["status"], int(answer["memory"])
         return None, 0
 
     def _ask(self, request: Mapping[str, Any], pipes: tuple[int, ...]) -> dict[str, Any]:
-        """Ask the server, and start it if needed; when it ends, its sessions end."""
+        """Send a request to the server, and return the answer. The server is started to begin a session."""
         with self._lock:
             starting = "memory" in request
             if starting and (self._server is None or self._server.poll() is not None):
@@ -181,7 +181,7 @@ class Sandbox:
                     raise _not_started(reason) from error
                 raise EngineError("The sandbox does not answer", f"{error}.", "Try again.") from error
             except BaseException:
-                self._stop()  # interrupted between question and answer
+                self._stop()  # interrupted between request and answer
                 raise
 
     def _exchange(self, request: Mapping[str, Any], pipes: tuple[int, ...]) -> dict[str, Any]:
@@ -226,7 +226,7 @@ class Sandbox:
         self._control = ours
 
     def _errors_of_start(self) -> str:
-        """What a server that ended before it served said of it; empty where it served."""
+        """The last error message of a server that ended while it started; empty for one that has served."""
         if self._errors is None:
             return ""
         self._errors.seek(0)
@@ -235,7 +235,7 @@ class Sandbox:
 
     def _stop(self) -> None:
         if self._control is not None:
-            self._control.close()  # at the end of its connection it kills its children
+            self._control.close()  # then the server kills its children and ends
             self._control = None
         if self._server is not None:
             try:
@@ -247,7 +247,7 @@ class Sandbox:
 
 
 def _not_started(reason: str) -> EngineError:
-    """The error for a server that the system could not start: mostly its files cannot be read by this user."""
+    """The error for a server that did not start; usually this user cannot read its files."""
     return EngineError(
         "The sandbox did not start",
         f"{reason.rstrip('.')}.",
@@ -257,15 +257,15 @@ def _not_started(reason: str) -> EngineError:
 
 
 def modules_of(source: str) -> tuple[str, ...]:
-    """Which of `_MORE_MODULES` a program imports."""
-    # Not with Python's parser: what a model wrote can make it use up all memory, or crash.
-    # Not `^\s*`, which would look at the rest of a run of empty lines from each of them.
+    """The modules of `_MORE_MODULES` that a program imports."""
+    # Not with Python's parser: a model's program can make the parser use up all memory, or crash.
+    # Not `^\s*`: it would take quadratic time on a series of empty lines.
     imported = r"^[^\S\n]*(?:import|from)\s[^#\n]*\b"
     return tuple(name for name in _MORE_MODULES if re.search(rf"{imported}{name}\b", source, re.M))
 
 
 def _places() -> list[str]:
-    """The folders of the modules outside of the standard library."""
+    """The folders of `_MORE_MODULES`, if they are installed."""
     specs = [find_spec(name) for name in _MORE_MODULES]
     return list(dict.fromkeys(str(Path(spec.origin).parent.parent) for spec in specs if spec and spec.origin))
 
@@ -275,21 +275,21 @@ def _where() -> str:
 
 
 End = Callable[[int, bool], tuple[int | None, int]]
-"""Ends a process, killing it if requested: its exit code (negative: a signal) and the most bytes that it had."""
+"""Ends a process, killing it if requested; returns its exit code (negative: a signal) and its peak memory in bytes."""
 
 
 Read = Callable[[bytes], ExpansionResult]
-"""Reads an answer. Raises `ValueError` for one that no sandbox gives."""
+"""Reads an answer. Raises `ValueError` for an answer that the sandbox never writes."""
 
 
 class _BrokenError(Exception):
-    """The other side is gone, or says what no sandbox says."""
+    """The process has closed its pipe (empty message), or has sent too much."""
 
 
 class Session:
-    """A program in a sandbox. Not for several threads at once. `loaded` is what came of loading the program.
+    """A process in the sandbox, with one or more programs. Not safe for several threads.
 
-    `layers` are those that hold; after the process has ended every call ends as `died`.
+    `loaded` is the result of loading the last program. After the process has ended, every call ends as `died`.
     """
 
     def __init__(self, child: int, pipes: tuple[int, int], limits: SandboxLimits, end: End) -> None:
@@ -300,8 +300,8 @@ class Session:
         self._buffer = bytearray()
         self._unsent = b""
         self._arguments: dict[str, tuple[Any, ...]] = {}
-        self._posted: deque[Read] = deque()  # how to read the answers that have not come yet
-        self._used_before: float | None = None  # seconds of CPU time, before the first of them
+        self._posted: deque[Read] = deque()  # the functions that read the outstanding answers
+        self._used_before: float | None = None  # seconds of CPU time before the first outstanding request
         self._reason = "the process has ended"
         os.set_blocking(self._out, False)
         self._arriving = select.poll()
@@ -315,14 +315,14 @@ class Session:
 
     @property
     def layers(self) -> tuple[str, ...]:
-        """The layers that hold."""
+        """The names of the layers that hold."""
         return tuple(name for name, reason in self.layer_faults.items() if not reason)
 
     def load(self, source: str, module: str = MODULE, names: Mapping[str, Any] | None = None) -> CallResult:
-        """Run a program's text, which defines its functions. One that is not Python is `unreadable`.
+        """Run a program's text, which defines its functions. The result of a text that is not Python is `unreadable`.
 
-        Programs of one session see nothing of each other if they have different names as a `module`. `names` are values
-        that the program knows from its beginning.
+        Programs of one session with different `module` names have separate namespaces. `names` are values that the
+        program's namespace contains from the beginning.
         """
         read = self._ask({"compile": writable(source), "module": module})
         known = values.tagged(dict(names or {}), self.limits.most)
@@ -330,7 +330,7 @@ class Session:
         return self.loaded
 
     def defines(self, function: str, module: str = MODULE) -> bool:
-        """Whether a program has that name, although something in it failed."""
+        """Whether a program's namespace contains a name; also after an exception in the program."""
         return self._ask({"module": module, "defines": function}).value is True
 
     def call(
@@ -344,9 +344,8 @@ class Session:
     ) -> CallResult:
         """Call a function with values of JSON's types, tuples, sets and dictionaries.
 
-        `echo` asks for the arguments as they are after the call. `seconds` are of CPU time; None: as the limits say. Of
-        a `result` only its truth may be wanted, or the list of what it holds. Raises `TooLargeError` for arguments that
-        cannot be sent.
+        `echo` requests the arguments as they are after the call. `seconds` is CPU time; None: the time in the limits.
+        `result` is the conversion of the returned value. Raises `TooLargeError` for arguments that cannot be sent.
         """
         sent = values.tagged(list(arguments), self.limits.most * 10)
         request = {"module": module, "call": function, "arguments": sent, "echo": echo, "result": result}
@@ -354,7 +353,7 @@ class Session:
         return self._ask(request, seconds, read)
 
     def post(self, expansion: Expansion) -> None:
-        """Send states to be expanded, without waiting. Each is answered by one `expanded`, in their order."""
+        """Send an expansion without waiting. Each call of `expanded` returns the result of the next one, in order."""
         most = self.limits.most * 10
         functions = {
             name: {"function": (call.module, call.function), "arguments": self._new_arguments(name, call.arguments)}
@@ -369,15 +368,14 @@ class Session:
         self._post(request, partial(read_expansion, states=len(states), arguments=arguments))
 
     def _new_arguments(self, name: str, arguments: tuple[Any, ...]) -> Any:
-        """Arguments as they are sent; None where they are those of the expansion before."""
+        """The arguments as they are sent; None if they are the same object as in the expansion before."""
         if self._arguments.get(name) is arguments:
             return None
         self._arguments[name] = arguments
         return values.tagged(list(arguments), self.limits.most * 10)
 
     def expanded(self) -> ExpansionResult:
-        """What came of the first expansion that was not answered yet: all of its states together have the time of one
-        call."""
+        """Wait for the result of the first outstanding expansion. All of its states share the time of one call."""
         return self._collect(None)
 
     def close(self) -> None:
@@ -391,7 +389,7 @@ class Session:
         self.close()
 
     def _layers(self) -> Mapping[str, str]:
-        """What the process says of its locks before it runs anything. Raises `EngineError`."""
+        """The fault of each layer (empty if it holds), which the process reports first. Raises `EngineError`."""
         with contextlib.suppress(_BrokenError):
             line, _ = self._exchange(_LOCKING, _LOCKING, None)
             if line is not None:
@@ -403,7 +401,7 @@ class Session:
         return self._collect(seconds).result
 
     def _post(self, request: Mapping[str, Any], read: Read) -> None:
-        """Send a request, as far as the pipe takes it; the rest goes out while an answer is waited for."""
+        """Send as much of a request as the pipe accepts; the rest is sent while the session waits for an answer."""
         if self.child is None:
             return
         if not self._posted:
@@ -415,7 +413,7 @@ class Session:
         self._unsent = self._write(self._unsent + json.dumps(request).encode() + b"\n")
 
     def _collect(self, seconds: float | None) -> ExpansionResult:
-        """What came of the first request that was not answered yet."""
+        """Wait for the result of the first outstanding request."""
         if self.child is None:
             return ExpansionResult(CallResult(Status.DIED, message=self._reason))
         limit = self.limits.seconds if seconds is None else seconds
@@ -432,12 +430,12 @@ class Session:
             self._finish(kill=True, reason=_FORGED)
             return ExpansionResult(CallResult(Status.DIED, message=_FORGED))
         except BaseException:
-            self.close()  # interrupted between question and answer: the pipe is out of step
+            self.close()  # interrupted between request and answer: a later answer could be taken for another one
             raise
-        return self._judged(answer, late, limit, spent)
+        return self._limited(answer, late, limit, spent)
 
-    def _judged(self, answer: ExpansionResult, late: bool, limit: float, seconds: float) -> ExpansionResult:
-        """The answer with its time. A process that took too long, or has no memory left, is ended."""
+    def _limited(self, answer: ExpansionResult, late: bool, limit: float, seconds: float) -> ExpansionResult:
+        """The answer with its time. A process that took too long or ran out of memory is ended."""
         result = replace(answer.result, seconds=seconds)
         if late:
             self._finish(kill=True, reason="it was ended because it took too long")
@@ -453,9 +451,9 @@ class Session:
         return f"it needs more than {self.limits.memory:,} MiB of memory"
 
     def _exchange(self, seconds: float, wall: float, used: float | None) -> tuple[bytes | None, bool]:
-        """Receive a line; None if it does not arrive in time. The second says whether the program had to be stopped.
+        """Receive a line (None if it does not arrive in time), and whether the program was asked to stop.
 
-        `used` is the CPU time of the process before. What is not sent yet is sent meanwhile. Raises `_BrokenError`.
+        `used` is the CPU time of the process before the request. Unsent data are sent meanwhile. Raises `_BrokenError`.
         """
         began = time.monotonic()
         ends, stop_requested, left = began + wall, False, min(seconds, wall)
@@ -479,7 +477,7 @@ class Session:
                 self._stop()
 
     def _wait(self, sending: bool, seconds: float) -> bool:
-        """Wait until something came, or more can be sent. Whether something came."""
+        """Wait until data have arrived or more can be sent. Whether data have arrived."""
         if not sending:
             return bool(self._arriving.poll(max(1.0, seconds * 1000)))
         both = select.poll()
@@ -493,37 +491,37 @@ class Session:
         except BlockingIOError:
             return data
         except OSError:
-            return b""  # it is gone, which reading will notice
+            return b""  # the process is gone, and `_read` will notice it
 
     def _read(self) -> bool:
-        """Take what came. Whether a line is whole."""
+        """Read the data that have arrived. Whether they complete a line."""
         got = os.read(self._in, CHUNK)
         if not got:
             raise _BrokenError("")
         self._buffer += got
-        if len(self._buffer) > self.limits.most + CHUNK:  # the end of one line, and the begin of the next
+        if len(self._buffer) > self.limits.most + CHUNK:  # a read may contain the beginning of the next line
             self._finish(kill=True, reason="it was ended because it sent too much")
             raise _BrokenError("it sent more than it may")
         return b"\n" in got
 
     def _stop(self) -> None:
-        """Ask the program to stop. If it does not, it is killed."""
+        """Send the program the signal to stop; the caller kills it if it does not stop."""
         if self.child is not None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(self.child, signal.SIGINT)
 
     def _used(self) -> float | None:
-        """Seconds of CPU time that the process has used; None where the system does not say."""
+        """The CPU time of the process in seconds; None if the system does not measure it."""
         if self.child is None:
             return None
         try:
-            # The CPU clock of another process, by the number that the C library's `clock_getcpuclockid` gives it.
+            # The number of another process's CPU clock, as the C library's `clock_getcpuclockid` computes it.
             return time.clock_gettime((~self.child << 3) | 2)
         except (OSError, OverflowError):
             return None
 
     def _gone(self, reason: str, seconds: float) -> CallResult:
-        """What is said of a process that is gone: killed for what it sent, out of memory, or ended by itself."""
+        """The result of a call whose process is gone: it sent too much, ran out of memory, or ended by itself."""
         if reason:
             return CallResult(Status.TOO_LARGE, message=reason, seconds=seconds)
         status, memory = self._finish(kill=False)

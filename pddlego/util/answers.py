@@ -1,4 +1,4 @@
-"""Answers of language models as texts: what was thought aloud, and what was said."""
+"""Extract the parts of a language model's answer: its reasoning, its code blocks, its PDDL file."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ _UNMARKED_FINAL = re.compile(r"\A\s*analysis.*assistantfinal", re.DOTALL)
 
 
 def spoken(answer: str) -> str:
-    """The answer without what a model thought aloud: thoughts in tags, and all of Harmony's channels but the final one.
+    """The answer without its reasoning: without thoughts in tags, and without all Harmony channels but the final one.
 
-    Thinking that never ends is all that there is; of an end without a beginning the endpoint has kept the beginning.
+    A start tag without an end tag makes the rest of the answer reasoning. An end tag without a start tag makes
+    everything before the end tag reasoning, because some endpoints remove the start tag.
     """
     pieces, done = [], 0
     for start, end in (*reasoning(answer), (len(answer), len(answer))):
@@ -31,7 +32,7 @@ def spoken(answer: str) -> str:
 
 
 def reasoning(answer: str) -> list[tuple[int, int]]:
-    """The start and the end of each part of an answer that was thought aloud, in order."""
+    """The start and the end of each part of an answer that is reasoning, in order."""
     channels = list(_FINAL.finditer(answer))
     if channels:
         start = channels[-1].end()
@@ -42,10 +43,9 @@ def reasoning(answer: str) -> list[tuple[int, int]]:
         return [(0, unmarked.end() if unmarked else len(answer))]
     thoughts = [match.span() for match in _THOUGHT.finditer(answer)]
     ends = [match.end() for match in _END_OF_THOUGHT.finditer(answer)]
-    # The last end that no beginning belongs to; an end that does not stand in a thought belongs to none.
     closing = {end for _, end in thoughts}
-    alone = max((end for end in ends if end not in closing), default=0)
-    return [*([(0, alone)] if alone else []), *(thought for thought in thoughts if thought[0] >= alone)]
+    unopened = max((end for end in ends if end not in closing), default=0)  # after the last end tag without a start tag
+    return [*([(0, unopened)] if unopened else []), *(thought for thought in thoughts if thought[0] >= unopened)]
 
 
 _BLOCK = re.compile(r"```([^\n`]{0,40})\n(.*?)(?:```|\Z)", re.DOTALL)
@@ -53,7 +53,7 @@ _PYTHON = frozenset(("", "python", "python3", "py"))
 
 
 def python_blocks(text: str) -> list[str]:
-    """The blocks between fences whose language is Python or not named; the last one may lack its end."""
+    """The code blocks whose language is Python or not named; the last block may lack its closing fence."""
     return [block for language, block in _BLOCK.findall(text) if language.strip().lower() in _PYTHON]
 
 
@@ -62,9 +62,9 @@ _CONTENT = re.compile(r"\(\s*:?(?:init|goals?|objects?|actions?|predicates?|type
 
 
 def last_file(text: str, kind: str = "domain|problem") -> tuple[int, int] | None:
-    """Where the last PDDL file of a kind begins in a text, and where the next one or the text ends.
+    """The start of the last PDDL file of a kind in a text, and the start of the next file or the end of the text.
 
-    A `(define (problem …) …)` without sections is only mentioned; it counts if there is nothing else.
+    A file without sections, such as `(define (problem …) …)` in a sentence, counts only if no file has sections.
     """
     starts = [(match.start(), match[1].lower()) for match in _FILE.finditer(text)]
     ends = [*(start for start, _ in starts[1:]), len(text)]
@@ -74,10 +74,7 @@ def last_file(text: str, kind: str = "domain|problem") -> tuple[int, int] | None
 
 
 def file_in(text: str) -> str:
-    """The part of a text that is a PDDL file, the last one: from its `(define` to its last parenthesis.
-
-    The whole text if it contains no file.
-    """
+    """The last PDDL file in a text, from its `(define` to its last parenthesis; the whole text if it has no file."""
     start, end = last_file(text) or (text.lower().find("(define"), len(text))
     end = text.rfind(")", 0, end)
     return text[start : end + 1] if 0 <= start < end else text

@@ -1,4 +1,4 @@
-"""Child processes: how they start, the environment without secrets that they get, and how they end."""
+"""Child processes: start them with an environment without secrets, limit their memory, and end them."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ T = TypeVar("T")
 _SECRET = re.compile(r"(^|_)(API_?KEY|KEY|TOKEN|SECRET|CREDENTIAL)S?(_\d+)?$|PASSW(OR)?D", re.IGNORECASE)
 
 NEEDED = ("RAY_",)
-"""How names begin that a program of ours needs, though it is a secret: clusters need it to connect."""
+"""Prefixes of the secret variables that child processes receive: Ray needs its variables to connect to a cluster."""
 
 
 def _is_secret(name: str) -> bool:
-    """Whether a variable of this name holds something that no other program needs to know."""
+    """Whether an environment variable of this name holds a secret that child processes do not need."""
     return bool(_SECRET.search(name)) and not name.startswith(NEEDED)
 
 
 def for_children(**more: str) -> Mapping[str, str]:
-    """The environment of a program that we start: a planner, the Java machine, git."""
+    """The environment of a child process (a planner, Java, git): ours without secrets, with `more` variables."""
     return {name: value for name, value in os.environ.items() if not _is_secret(name)} | more
 
 
 @contextlib.contextmanager
 def without_secrets() -> Iterator[None]:
-    """Takes secrets out of our own environment meanwhile, for what starts programs with all of it."""
+    """Remove secrets from our own environment temporarily, for libraries that start processes with all of it."""
     taken = {name: os.environ.pop(name) for name in list(os.environ) if _is_secret(name)}
     try:
         yield
@@ -49,7 +49,7 @@ def without_secrets() -> Iterator[None]:
 def start_python(name: str, arguments: Sequence[str], **options: Any) -> subprocess.Popen[bytes]:
     """Start this interpreter with `arguments`, in a session of its own; `options` are those of `subprocess.Popen`.
 
-    Raises `EngineError` with the `name` of what did not start, and `OSError` if too many files are open.
+    Raises `EngineError` with the `name` of the program if it does not start, and `OSError` if too many files are open.
     """
     try:
         return subprocess.Popen([sys.executable or "", *arguments], start_new_session=True, **options)
@@ -62,7 +62,7 @@ def start_python(name: str, arguments: Sequence[str], **options: Any) -> subproc
 
 
 def limit_memory(mebibytes: int) -> None:
-    """Limit the memory of this process, where the system can; 0: no limit."""
+    """Limit the memory of this process, if the system supports a limit; 0: no limit."""
     if not mebibytes:
         return
     try:
@@ -75,7 +75,7 @@ def limit_memory(mebibytes: int) -> None:
 def kill_group(leader: int) -> None:
     """Kill a process that has a session of its own, with all its children.
 
-    It must not have been waited for: its number may be another's by then.
+    Call it before `wait`: after `wait`, the process number may belong to another process.
     """
     with contextlib.suppress(ProcessLookupError, PermissionError):
         if hasattr(os, "killpg"):
@@ -85,11 +85,10 @@ def kill_group(leader: int) -> None:
 
 
 def die_with(parent: int, folder: str | None = None) -> None:
-    """Remove the folder and end, with all children, when the parent is gone.
+    """Wait until the parent is gone; then remove the folder and end this process with all its children.
 
-    A long search does not notice the closed pipe.
-
-    The parent says its number: asked for here, it could be that of a process that adopted us.
+    A long search would not notice that its pipe was closed. The parent passes its own process number: `os.getppid` in
+    the child could already return the process that adopted the child.
     """
     while os.getppid() == parent:
         time.sleep(1.0)
@@ -101,10 +100,10 @@ def die_with(parent: int, folder: str | None = None) -> None:
 
 
 def in_a_fork(call: Callable[[], T], errors: tuple[type[Exception], ...]) -> T:
-    """The result of a call in a copy of this process; raises those `errors` that it raised.
+    """The result of a call in a forked copy of this process; raises those `errors` that the call raised.
 
-    Compiled code may hold Python's lock for minutes: then no thread of its own process can notice that the parent has
-    ended. Raises `MemoryError` if the copy ends without a result.
+    Compiled code may hold Python's lock for minutes, so that no other thread of the same process can notice that the
+    parent has ended. Raises `MemoryError` if the copy ends without a result.
     """
     reading, writing = os.pipe()
     child = os.fork()

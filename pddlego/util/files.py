@@ -17,20 +17,20 @@ from pddlego.errors import TOO_MANY_FILES, JournalError, UsageError, is_too_many
 def append(file: FileIO, path: Path, data: bytes) -> None:
     """Write all of `data` to the end of an unbuffered file, or nothing. Raises `JournalError`.
 
-    A disk that is nearly full takes a part of a line without a word; what comes after it would be glued to it.
+    A nearly full disk may accept only a part of a line without an error; the next line would then continue that part.
     """
-    whole = os.fstat(file.fileno()).st_size
+    size_before = os.fstat(file.fileno()).st_size
     try:
         while data:
             data = data[file.write(data) :]
     except OSError as error:
         with contextlib.suppress(OSError):
-            os.ftruncate(file.fileno(), whole)
+            os.ftruncate(file.fileno(), size_before)
         raise cannot_write(path, error) from error
 
 
 def flush_to_disk(file: FileIO, path: Path) -> None:
-    """Make sure that what was written outlives the machine's power, too. Raises `JournalError`."""
+    """Write the file's data to the disk, so that a power failure cannot lose them. Raises `JournalError`."""
     try:
         os.fsync(file.fileno())
     except OSError as error:
@@ -39,13 +39,13 @@ def flush_to_disk(file: FileIO, path: Path) -> None:
 
 
 MOST_IN_RUN = 200_000_000
-"""Bytes of a file of a run that is read; a ledger of 500,000 requests has less."""
+"""Maximum size in bytes of a run's file that is read; a ledger of 500,000 requests is smaller."""
 
 
 def open_run_file(path: Path, mode: Literal["rb", "ab", "xb"]) -> FileIO:
-    """Open a file of a run, unbuffered: a regular file, not a link, and for reading of at most `MOST_IN_RUN` bytes.
+    """Open a file of a run, unbuffered. It must be a regular file, and for reading of at most `MOST_IN_RUN` bytes.
 
-    Raises `OSError` for anything else. It neither waits for a pipe nor changes what a link points to.
+    Raises `OSError` otherwise, without waiting for a pipe and without changing the target of a link.
     """
     _check_regular(path)
     file = FileIO(path, mode, opener=_open_no_link)
@@ -72,12 +72,12 @@ def _check_regular(path: Path) -> None:
 
 
 def _open_no_link(path: str, flags: int) -> int:
-    """Open where the path may have become a link or a pipe meanwhile; Windows has neither flag."""
+    """Open a path that may have become a link or a pipe since the check; Windows has neither flag."""
     return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0), 0o666)
 
 
 def digest(path: Path) -> str:
-    """SHA-256 of the bytes of a run's file; empty where there is no such file."""
+    """SHA-256 of a run's file; empty if the file cannot be read."""
     import hashlib
 
     try:
@@ -87,7 +87,7 @@ def digest(path: Path) -> str:
 
 
 _MOST_READ = 50_000_000
-"""Bytes of a file that a user names; the largest PDDL file of a competition has some ten million."""
+"""Maximum size in bytes of a file that a user names; the largest PDDL file of a competition has about ten million."""
 
 
 def read_text(path: Path) -> str:
@@ -100,9 +100,9 @@ _NOT_TEXT = frozenset(range(32)) - {*b"\t\n\r\f\x1b"}
 
 
 def read_source(path: Path) -> str:
-    """The text of a file as it is, in UTF-8 or in Latin-1. Raises `UsageError` if it cannot be read or is not text."""
+    """The unchanged text of a UTF-8 or Latin-1 file. Raises `UsageError` if it cannot be read or is not text."""
     try:
-        with path.open("rb") as file:  # a device has no end, and a pipe no size
+        with path.open("rb") as file:  # a size is no help: a device has no end, and a pipe has no size
             data = file.read(_MOST_READ + 1)
         if len(data) > _MOST_READ:
             raise UsageError(f"{path} is too large", f"At most {_MOST_READ:,} bytes are read.", "Name another file.")
@@ -113,11 +113,11 @@ def read_source(path: Path) -> str:
     except UnicodeDecodeError as error:
         if _NOT_TEXT.intersection(data):
             raise UsageError(f"{path} is not a text file", f"{error}.", "Save it as UTF-8.") from error
-        return data.decode("latin-1")  # any bytes are; comments of older domains have such letters
+        return data.decode("latin-1")  # never fails; comments of older domains contain Latin-1 letters
 
 
 def cut_unfinished_line(path: Path) -> bytes:
-    """What a run's file of lines holds, up to its last whole line; a rest that a kill left is removed.
+    """Remove the unfinished last line, which a killed process left, from a run's file; returns the whole lines.
 
     Raises `JournalError`.
     """
@@ -134,11 +134,11 @@ def cut_unfinished_line(path: Path) -> bytes:
 
 
 def write_whole(place: Path, text: str) -> None:
-    """Write a file that is there whole or as it was, whatever happens meanwhile. Raises `JournalError`.
+    """Write a file atomically: after a crash it has either its new or its old text. Raises `JournalError`.
 
-    A device or a pipe is written to as it is: replacing it by a file would break other programs.
+    A device or a pipe is written to directly, because replacing it by a file would break other programs.
     """
-    place = place.resolve()  # of a link the target is written, and the link stays
+    place = place.resolve()  # write the target of a link, and keep the link
     try:
         if place.exists() and not place.is_file():
             place.write_text(text, encoding="utf-8")
@@ -149,7 +149,7 @@ def write_whole(place: Path, text: str) -> None:
 
 
 def write_run_file(place: Path, text: str) -> None:
-    """`write_whole` for a file of a run, which is neither a link nor a device. Raises `JournalError`."""
+    """Write a file of a run atomically. Raises `JournalError`, also for a link or a device."""
     try:
         _check_regular(place)
         _replace(place, text)
@@ -168,13 +168,13 @@ def _replace(place: Path, text: str) -> None:
 
 
 def _flush_folder(folder: Path) -> None:
-    """Make sure that a new name in a folder outlives the machine's power, where the system can."""
+    """Write a folder's list of names to the disk, if the system supports it."""
     with contextlib.suppress(OSError):
-        opened = os.open(folder, os.O_RDONLY)
+        descriptor = os.open(folder, os.O_RDONLY)
         try:
-            os.fsync(opened)
+            os.fsync(descriptor)
         finally:
-            os.close(opened)
+            os.close(descriptor)
 
 
 def cannot_make(path: Path, error: OSError) -> UsageError:
@@ -198,7 +198,7 @@ else:
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """Raises `ValueError` for text that is not TOML."""
+    """The tables of a TOML text. Raises `ValueError` for a text that is not TOML."""
     try:
         table: dict[str, Any] = tomllib.loads(text)
     except RecursionError as error:

@@ -1,9 +1,9 @@
 """Kills a process that does not end after the user has stopped it, whatever its threads do.
 
 Python runs a signal handler in the main thread, once that thread gets Python's lock: compiled code that keeps the lock
-in another thread prevents it for ever. The system itself writes the number of each signal into a pipe (see
-`signal.set_wakeup_fd`). A small process of its own reads that pipe and kills ours when its time is up. This module is
-its program, too, so it imports only the standard library.
+in another thread delays the handler without limit. Python's C-level handler, however, writes the number of each signal
+into a pipe at once (see `signal.set_wakeup_fd`). A small guard process reads that pipe and kills our process when the
+time is up. The guard process runs this module, so its top level imports only the standard library.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ ENDING = 1.7
 """Seconds that the process has to end on its own."""
 
 _AT_ONCE = b"\0"
-"""What `Guard.arm` writes in place of a signal."""
+"""The byte that `Guard.arm` writes into the pipe in place of the number of a signal."""
 
 
 class Guard:
-    """Kills this process `ENDING` seconds after so many signals of these numbers, or after `arm`.
+    """Kills this process `ENDING` seconds after it received `count` signals of these `numbers`, or after `arm`.
 
-    `close` ends it, unless it was armed. Signals count only if they have a handler. On Windows, which has neither such
-    pipes nor such signals, it does nothing.
+    `close` ends the guard, unless it was armed. Only signals that have a handler count. On Windows, which has neither
+    such pipes nor such signals, the guard does nothing.
     """
 
     def __init__(self, numbers: Iterable[int], count: int) -> None:
@@ -41,15 +41,15 @@ class Guard:
         reading, self._writing = os.pipe()
         os.set_blocking(self._writing, False)
         arguments = ["-I", "-S", __file__, *map(str, (reading, os.getpid(), count, *map(int, numbers)))]
-        nowhere = subprocess.DEVNULL
+        null = subprocess.DEVNULL
         self._process = start_python(
-            "The guard", arguments, stdin=nowhere, stdout=nowhere, stderr=nowhere, pass_fds=(reading,), env={}
+            "The guard", arguments, stdin=null, stdout=null, stderr=null, pass_fds=(reading,), env={}
         )
         os.close(reading)
         self._before = signal.set_wakeup_fd(self._writing, warn_on_full_buffer=False)
 
     def arm(self) -> None:
-        """The process must end now."""
+        """Kill the process in `ENDING` seconds unless it ends before."""
         self._armed = True
         if self._process is not None:
             with contextlib.suppress(OSError):  # the guard is gone: the process ends on its own
@@ -66,7 +66,7 @@ class Guard:
 
 
 def main(reading: int, parent: int, count: int, *numbers: int) -> None:
-    """Read signals until there are enough, and kill the parent if it does not end then."""
+    """Run the guard process: count signals up to `count`, then kill the parent if it does not end in time."""
     while count > 0:
         signals = os.read(reading, 100)
         if not signals:  # the parent has ended, or has closed its guard
@@ -77,7 +77,7 @@ def main(reading: int, parent: int, count: int, *numbers: int) -> None:
 
 
 def _is_closed(reading: int) -> bool:
-    """Whether the pipe is closed within the time that the parent has to end."""
+    """Wait up to `ENDING` seconds for the parent to close the pipe. Whether it was closed."""
     end = time.monotonic() + ENDING
     while (left := end - time.monotonic()) > 0:
         if select.select([reading], [], [], left)[0] and not os.read(reading, 100):

@@ -1,4 +1,4 @@
-"""Limits on time and on work, and reports of progress while nothing else is printed."""
+"""Limits on time and on computation steps, and reports of progress while nothing else is printed."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from types import TracebackType
 from pddlego.errors import TooManyCasesError
 
 _INTERVAL = 20_000
-"""Steps between two looks at the clock."""
+"""Steps between two checks of the clock."""
 
 
 class Work:
-    """The steps that an evaluation of a text from outside may take: few characters may stand for billions of cases.
+    """A limit on the steps of evaluating untrusted text: a few characters can describe billions of cases.
 
-    There are `most` of them, so that the same input ends in the same way on every machine, and as many again for each
-    part of it that begins with `renew`; and no more than fit into `seconds` from now. Without either there is no bound:
-    the caller runs in a process that is killed in time.
+    `most` is the number of steps for each part of the text; `renew` begins another part. Counting steps makes the same
+    input end in the same way on every machine. `seconds` limits the time of all parts together. Without `most` and
+    `seconds` there is no limit, for a caller in a process that is killed when its time is up.
     """
 
     def __init__(self, most: int | None = None, seconds: float = math.inf) -> None:
@@ -30,7 +30,7 @@ class Work:
         self.left = _INTERVAL if most is None else most
 
     def spend(self, steps: int = 1) -> None:
-        """Take some steps. Raises `TooManyCasesError`."""
+        """Count some steps. Raises `TooManyCasesError` if there are too many."""
         self.left -= steps
         if self.left < 0:
             if self._most is not None:
@@ -47,9 +47,9 @@ class Work:
 class Deadline:
     """Calls `expire` in a thread of its own after `seconds`, unless it is cancelled before.
 
-    `threading.Timer` will not do: a Ctrl-C in the middle of its `cancel` leaves the lock of its condition taken for
-    ever, and the next `cancel` waits for it; starting a `threading.Thread` can be cut in two in the same way. Starting
-    a bare thread and releasing a bare lock are one step each.
+    `threading.Timer` is not safe here: a Ctrl-C in the middle of its `cancel` leaves the lock of its condition locked,
+    and the next `cancel` waits forever; starting a `threading.Thread` has the same problem. Starting a bare thread and
+    releasing a bare lock are one uninterruptible step each.
     """
 
     def __init__(self, seconds: float, expire: Callable[[], None]) -> None:
@@ -60,7 +60,7 @@ class Deadline:
         _thread.start_new_thread(self._watch, ())
 
     def cancel(self) -> None:
-        """Nothing expires any more. Safe to call again, and from where a signal has come."""
+        """Prevent the call of `expire`. Safe to call twice, and in a signal handler."""
         with contextlib.suppress(RuntimeError):
             self._running.release()
 
@@ -87,7 +87,7 @@ class Heartbeat:
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def beat(self) -> None:
-        """Something was printed."""
+        """Begin another period of silence: something was printed."""
         self._last = time.monotonic()
 
     def __enter__(self) -> Heartbeat:

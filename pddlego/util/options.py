@@ -1,4 +1,4 @@
-"""Options as fields of pydantic models: help, flags, variables, TOML tables and manifests are derived from these."""
+"""Options as fields of pydantic models. Help, flags, environment variables, TOML keys and manifests come from these."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ class Options(BaseModel):
 
 @dataclass(frozen=True)
 class Flag:
-    """How an option is typed, where that does not follow from its name and type.
+    """How an option is written on the command line and in the environment, unless its name and type determine it.
 
-    `variable` is its environment variable (default: the name with
-    `PDDLEGO_` before it), `metavar` its value in help. A `repeatable` flag may be given several times. An option that
-    is `free` changes no episode: a run folder does not record it, and a run may be continued with another value.
-    `default` is shown in help instead of the default value.
+    `variable` is the environment variable; by default, `PDDLEGO_` and the name of the option in capitals. `metavar` and
+    `default` replace the placeholder of the value and the default value in help. A `repeatable` flag may be given
+    several times. Unless an option `affects_episodes`, a run folder does not record its value, and a run may be
+    continued with another value.
     """
 
     variable: str = ""
     metavar: str | None = None
     repeatable: bool = False
-    free: bool = False
+    affects_episodes: bool = True
     default: str = ""
 
 
 def option(default: Any, text: str, flag: Flag | None = None, *, name: str | None = None, **constraints: Any) -> Any:
-    """A field that has a flag: its default, its help text, and constraints of pydantic such as `ge`.
+    """A field with a command-line flag. `text` is its help, and `constraints` are those of pydantic, such as `ge`.
 
-    `name` is the name for users (flag, variable, TOML key, keyword argument) where it is not the field's.
+    `name` is the name for users (flag, variable, TOML key, keyword argument) if it differs from the name of the field.
     """
     extra: Any = {"flag": flag or Flag()}
     return Field(default, description=text, validation_alias=name, json_schema_extra=extra, **constraints)
@@ -44,7 +44,7 @@ def option(default: Any, text: str, flag: Flag | None = None, *, name: str | Non
 
 @dataclass(frozen=True)
 class Option:
-    """An option of a group: the name for users, the field's name, and the field. Without a `flag` it has no flag."""
+    """An option of a group: its name for users, the name of its field, and the field."""
 
     name: str
     field: str
@@ -52,13 +52,14 @@ class Option:
 
     @property
     def flag(self) -> Flag | None:
+        """How the option is written on the command line; None for a field without a command-line flag."""
         extra = self.info.json_schema_extra
         flag = extra.get("flag") if isinstance(extra, dict) else None
         return flag if isinstance(flag, Flag) else None
 
     @property
     def variable(self) -> str:
-        """The environment variable that sets it."""
+        """The environment variable that sets the option."""
         return (self.flag and self.flag.variable) or f"PDDLEGO_{self.name.upper()}"
 
 
@@ -69,11 +70,12 @@ def options_of(group: type[BaseModel]) -> Iterator[Option]:
 
 
 def names_of(*groups: type[BaseModel]) -> set[str]:
-    """The names of the options of groups that have a flag."""
+    """The names of all options of these groups that can be written on the command line."""
     return {option.name for group in groups for option in options_of(group) if option.flag is not None}
 
 
 def recorded(values: BaseModel) -> dict[str, Any]:
-    """The values of a group that determine an episode, as plain JSON values by field."""
-    free = {option.field for option in options_of(type(values)) if option.flag and option.flag.free}
-    return values.model_dump(mode="json", exclude=free)
+    """The values of a group's options that affect episodes, as JSON values by the names of their fields."""
+    options = options_of(type(values))
+    unrecorded = {option.field for option in options if option.flag and not option.flag.affects_episodes}
+    return values.model_dump(mode="json", exclude=unrecorded)

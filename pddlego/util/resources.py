@@ -1,8 +1,8 @@
 """Finds settings, domains and prompts: the folders that ship with the package, and those in the working directory.
 
-A folder `envs/`, `domains/` or `prompts/` in the working directory adds to ours, and a file of the same name wins. Such
-a folder may be untrusted: the files that it names must be inside of it, or a prompt could send any file of the user to
-an endpoint.
+A folder `envs/`, `domains/` or `prompts/` in the working directory adds files to those of the package and replaces
+files of the same name. Such a folder may be untrusted. Its files must not be links that lead out of it: otherwise a
+prompt could send any file of the user to an endpoint.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ else:
 
 
 def roots(folder: str) -> list[Traversable]:
-    """Where files of `folder` are looked for, the winning place first."""
+    """The existing places of `folder`, in the order in which its files are searched: the first place wins."""
     package = files("pddlego")
     places: list[Traversable] = [package / folder]
-    with contextlib.suppress(FileNotFoundError):  # the working directory may have been deleted under us
+    with contextlib.suppress(FileNotFoundError):  # the working directory may have been deleted
         places.insert(0, Path.cwd() / folder)
     # An editable install leaves the folders where they are: beside the package, at the top of the repository.
     if isinstance(package, Path):
@@ -37,13 +37,13 @@ def roots(folder: str) -> list[Traversable]:
 
 
 def names(folder: str, suffix: str) -> list[str]:
-    """Names, without `suffix`, of all files of `folder`, sorted."""
+    """The names of all files of `folder` that end with `suffix`, without the suffix, sorted."""
     names = {file.name[: -len(suffix)] for root in roots(folder) for file in root.iterdir() if _has(file, suffix)}
     return sorted(names)
 
 
 def has(folder: str, name: str) -> bool:
-    """Whether there is such a file. Raises `SettingError` for a name that leads out of the folder."""
+    """Whether the folder has a file of this name. Raises `SettingError` for a name that leads out of the folder."""
     return any(inside(root, folder, name).is_file() for root in roots(folder))
 
 
@@ -61,23 +61,23 @@ def read(folder: str, name: str) -> str:
 
 
 def inside(root: Traversable, folder: str, name: str) -> Traversable:
-    """What `name` stands for in a folder. Raises `SettingError` for a name or a link that leads out of it."""
+    """The path of the file `name` in a folder. Raises `SettingError` for a name or a link that leads out of it."""
     parts = name.split("/")
     place = root.joinpath(*parts) if all(map(_is_plain, parts)) else None
     if place is None:
         reason = "A name has no '..', begins with no '/', and has no backslash or colon."
         raise SettingError(f"{folder}/{name} is outside the folder {folder}", reason, "Put the file inside.")
-    if not isinstance(root, Path) or not isinstance(place, Path) or not _is_of_the_user(root, folder):
-        return place  # installers may make links of what ships with us
-    # Not the resolved root: the folder may itself be a link, and come with what it leads to.
+    if not isinstance(root, Path) or not isinstance(place, Path) or not _is_in_working_directory(root, folder):
+        return place  # installers may make links to the files of the package
+    # Not compared with the resolved root: an untrusted folder could itself be a link to any folder of the user.
     if not place.resolve().is_relative_to(Path.cwd().resolve() / folder):
         reason = f"It is a link to {place.resolve()}."
         raise SettingError(f"{folder}/{name} leads out of the folder {folder}", reason, "Put a copy inside.")
     return place
 
 
-def _is_of_the_user(root: Path, folder: str) -> bool:
-    """Whether the folder is the working directory, which may be untrusted."""
+def _is_in_working_directory(root: Path, folder: str) -> bool:
+    """Whether the root is the folder in the working directory, which may be untrusted."""
     with contextlib.suppress(FileNotFoundError):
         return root == Path.cwd() / folder
     return False

@@ -1,4 +1,4 @@
-"""Text from outside, as it can be written down."""
+"""Text for terminals, files, tables and notebooks: cleaning, shortening, escaping, sorting, suggestions."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from functools import lru_cache
 
 
 def writable(text: str) -> str:
-    """The text without lone surrogates: JSON and keyboards give them, and they can be neither written nor shown."""
+    """The text with its lone surrogates replaced: JSON and keyboards produce them, but UTF-8 cannot encode them."""
     return text.encode(errors="replace").decode()
 
 
 class Shown:
-    """A value that notebooks show as its text."""
+    """A base class: notebooks show its objects as their `str`."""
 
     def _repr_html_(self) -> str:
         import html
@@ -28,22 +28,19 @@ _CONTROL = re.compile(
     r"\xad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200d\u2028\u2029\u2060-\u2065\u206a-\u206f\u3164"
     r"\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-"""Control characters, and what Unicode's database calls `Bidi_Control` or `Default_Ignorable_Code_Point`.
+"""Control characters, and the characters with Unicode's property `Bidi_Control` or `Default_Ignorable_Code_Point`.
 
-The two selectors that choose between an emoji and a sign are left: they are common in texts of models.
+The two variation selectors for emoji and text are not among them: texts of models often contain these.
 """
 
 
 def clean(text: str) -> str:
-    """`text` without control characters, terminal escapes, direction marks and invisible characters.
-
-    Tabs become blanks.
-    """
+    """The text with control characters, direction marks and invisible characters replaced by U+FFFD, tabs by blanks."""
     return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n").replace("\t", "    "))
 
 
 def csv_cell(value: object) -> object:
-    """A value as a cell of a CSV file: no spreadsheet may take a text for a formula, and no terminal for a command."""
+    """A value as a cell of a CSV file, safe for spreadsheets (not a formula) and terminals (no escape sequences)."""
     if not isinstance(value, str):
         return value
     text = clean(value)
@@ -51,18 +48,18 @@ def csv_cell(value: object) -> object:
 
 
 def markdown_cell(text: str) -> str:
-    """A text as a cell of a Markdown table or a word in a paragraph: nothing in it is markup."""
+    """A text as a cell of a Markdown table or a word in a paragraph, with all markup escaped."""
     return re.sub(r"([\\`*\[\]<>|])", r"\\\1", " ".join(clean(text).split()))
 
 
 def one_line(text: str, width: int) -> str:
-    """`text` on one line of at most `width` characters, with an ellipsis if it was longer."""
+    """The cleaned text on one line of at most `width` characters, with an ellipsis if it was longer."""
     line = " ".join(clean(text).split())
     return line if len(line) <= width else line[: max(0, width - 1)].rstrip() + "…"
 
 
 def both_ends(name: str, width: int) -> str:
-    """A name of at most `width` characters: of a longer one the beginning and the end, which distinguishes it."""
+    """The name if it has at most `width` characters, else its beginning, an ellipsis, and its end."""
     if len(name) <= width:
         return name
     end = max(0, width - 1) // 2
@@ -81,16 +78,16 @@ def money(dollars: float | None) -> str:
 
 
 def names_in(template: str) -> set[str]:
-    """The names that stand in braces in a template of data, such as a command: `open {c}`."""
-    return set(_HOLE.findall(template))
+    """The names in braces in a template from a data file, such as `c` in the command `open {c}`."""
+    return set(_PLACEHOLDER.findall(template))
 
 
 def filled(template: str, values: Mapping[str, str]) -> str:
-    """The template with a value in place of each name in braces. Raises `KeyError` for a name without one."""
-    return _HOLE.sub(lambda hole: values[hole[1]], template)
+    """The template with a value in place of each name in braces. Raises `KeyError` for a name without a value."""
+    return _PLACEHOLDER.sub(lambda match: values[match[1]], template)
 
 
-_HOLE = re.compile(r"\{(\w+)\}")
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
 _COMPARED, MOST_COMPARED = 40, 300
@@ -98,7 +95,7 @@ _COMPARED, MOST_COMPARED = 40, 300
 
 
 def nearest(word: str, known: Iterable[str], cutoff: float = 0.75) -> str | None:
-    """The known name that is most similar to `word`, if one is close. Comparing takes time: not for very many names."""
+    """The known name that is most similar to `word`; None if none is close or there are too many names to compare."""
     import difflib
 
     candidates = [name for name in known if len(name) <= _COMPARED]
@@ -109,7 +106,7 @@ def nearest(word: str, known: Iterable[str], cutoff: float = 0.75) -> str | None
 
 
 def is_whole(value: object) -> bool:
-    """Whether a value is a whole number of any kind, such as one of numpy."""
+    """Whether a value is an integer of any type, such as `int` or one of numpy's types."""
     try:
         operator.index(value)  # type: ignore[arg-type]
     except TypeError:
@@ -137,4 +134,4 @@ def _natural_part(part: str) -> tuple[int, int, str]:
     if not _NUMBER.fullmatch(part):
         return 1, 0, part
     digits = part.lstrip("0")
-    return 0, len(digits), digits  # by length, then by digits: the order of numbers of any size
+    return 0, len(digits), digits  # shorter numbers are smaller; numbers of equal length compare digit by digit

@@ -1,4 +1,4 @@
-"""Ask a model for one component after another. Each answer is checked; a rejected one is asked for again."""
+"""Ask a model for one component after another. Each answer is checked, and a rejected component is requested again."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from pddlego.pddl.rules import DefectKind
 from pddlego.util.answers import spoken
 
 BuildPart = Literal["domain", "problem", "task"]
-"""What is built. A task is a domain and a problem."""
+"""The files to build. A task is a domain and a problem."""
 
 BuildSteps = Literal["whole", "by-component", "by-action"]
-"""In which steps: whole files, one component at a time, or one action at a time."""
+"""The size of the steps: whole files, one component at a time, or one action at a time."""
 
 _PASSES = 2
-"""Passes of `by-action` through the actions. In the second, all predicates are known (Guan et al., 2023)."""
+"""Passes of `by-action` through the actions. In the second pass, all predicates are known (Guan et al., 2023)."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Gold:
 
 @dataclass(frozen=True)
 class BuilderRequest:
-    """The context of a request. The built-in model answers from it, and nothing of it is sent."""
+    """The context of a request, from which the built-in model computes its answer. It is never sent."""
 
     what: BuildPart
     gold: Gold | None

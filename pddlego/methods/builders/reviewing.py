@@ -36,7 +36,7 @@ from pddlego.planning.checked import checked_problem
 from pddlego.util.answers import spoken
 
 FeedbackBy = Literal["none", "model", "person", "both"]
-"""Who reviews a draft after the checks and the planner."""
+"""The reviewers of a draft after the checks and the planner."""
 
 _SEARCH = Search("gbf", "hff", "auto")
 
@@ -157,10 +157,10 @@ _Revision = tuple[Target, str]
 
 @dataclass(frozen=True)
 class Review:
-    """What the checks and the planner say about a draft.
+    """The results of the checks and the planner for a draft.
 
     `defects` are errors, which make planning impossible, and `warnings` all other defects. `named` are the components
-    that they are in, as far as that is clear. `status` is None if the planner was not called.
+    with these defects, as far as they can be identified. `status` is None if the planner was not called.
     """
 
     defects: tuple[str, ...] = ()
@@ -177,7 +177,7 @@ class Review:
 
 @dataclass(frozen=True)
 class Reviewer:
-    """Reviews a draft in at most so many `rounds`, in each of which the model rewrites one component."""
+    """Reviews a draft in at most `rounds` rounds. In each round, the model rewrites one component."""
 
     writer: ComponentWriter
     planner: Planner
@@ -221,7 +221,7 @@ class Reviewer:
         domain = draft.checked_domain
         problem = draft.checked_problem if self.writer.what != "domain" else None
         found = (*domain.defects, *(problem.defects if problem is not None else ()))
-        # A description may well name an object that is of no use.
+        # An object without use is not a defect: a description may name such objects.
         shown = [defect for defect in found if defect.kind is not DefectKind.UNUSED_OBJECT]
         defects, warnings = (
             tuple(f"[{defect.kind.id}] {defect.message}" for defect in shown if defect.blocking is blocking)
@@ -341,7 +341,7 @@ _UNREADABLE = "the review cannot be read: "
 
 
 def _read(kind: type[_T], text: str) -> _T | str:
-    """Read an opinion, or say why it cannot be read."""
+    """Read an opinion. Returns the reason as a text if it cannot be read."""
     try:
         return kind.model_validate(last_object(spoken(text), tuple(kind.model_fields), tolerant=False).value)
     except EditSyntaxError:

@@ -115,7 +115,7 @@ class Advisers:
             goal=problem.goal,
             level=question.level,
             facts=question.facts,
-            candidates=[written(name, domain) for name in question.candidates],
+            candidates=[paper_form(name, domain) for name in question.candidates],
         )
         request = Request(question.purpose, (Message("user", text),), context=question)
         completion = yield from ask(model, request, self.budget)
@@ -140,7 +140,7 @@ _WORD = re.compile(r"[\w-]+")
 _BULLET = re.compile(r"^\s*(?:[-*+\u2022]|\d+[.):])\s+")
 
 
-def written(action: str, domain: Domain) -> str:
+def paper_form(action: str, domain: Domain) -> str:
     """A ground action as the paper writes it: the name of its parameter before each argument."""
     name, *args = action.strip("()").split()
     known = domain.actions_by_name.get(name)
@@ -182,12 +182,12 @@ def _readings(line: str, orders: Mapping[str, Sequence[str]]) -> Iterator[tuple[
 
 
 _ORACLE_SECONDS = 60.0
-"""The time in which the oracle searches for a plan; without a plan it keeps everything."""
+"""Seconds that the oracle searches for a plan; without a plan it keeps all actions."""
 
 _RANDOM = re.compile(r"random(?::(0|1|0?\.\d+|1\.0*))?\Z")
 
 Choose = Callable[[AdviceQuestion, random.Random], Sequence[str]]
-"""Chooses some of the candidates of a question, in an order."""
+"""A rule of an adviser: returns some of the candidates of a question, in an order."""
 
 
 def adviser_rule(name: str) -> Choose | None:
@@ -214,7 +214,7 @@ def make_adviser(name: str, seed: str) -> RuleModel | None:
         assert isinstance(question, AdviceQuestion)
         assert question.domain is not None
         assert choose is not None
-        return "\n".join(written(action, question.domain) for action in choose(question, rng))
+        return "\n".join(paper_form(action, question.domain) for action in choose(question, rng))
 
     if choose is None:
         return None
@@ -240,7 +240,7 @@ def _chance(keep: float) -> Choose:
 
 
 def _once(compute: Callable[[GraphTask], T]) -> Callable[[AdviceQuestion], T]:
-    """The function of the task of a question, computed once for each planning call."""
+    """A function from a question to `compute(question.task)`, which is computed once for each planning call."""
     last: list[tuple[GraphTask, T]] = []
 
     def result_for(question: AdviceQuestion) -> T:
@@ -286,7 +286,7 @@ def _noisy(rule: Choose, noise: float) -> Choose:
 
 
 def _oracle() -> Choose:
-    """Keep the actions of a shortest plan, and sort those of the level first. Without a plan, keep everything."""
+    """Keep the actions of a shortest plan, those of the question's level first. Without a plan, keep all actions."""
     plan_for = _once(_plan_of)
 
     def choose(question: AdviceQuestion, rng: random.Random) -> Sequence[str]:

@@ -30,7 +30,7 @@ Unit = Literal["level", "action"]
 """The unit in which the length of a plan is counted."""
 
 SOLVED, INVALID = "solved", "invalid plan"
-"""How planning ends; else the status of the planner's result, or why a valid plan is not counted."""
+"""Two kinds of `PlanConcluded`. Other kinds are the status of the planner's result, or a reason not to count a plan."""
 
 _ENDINGS = {
     "found": "a plan was found",
@@ -217,7 +217,7 @@ _NODES = "search nodes"
 
 
 def measure(trace: Trace) -> Measures:
-    """The effort and the result of planning. Without a graph, because the model plans by itself, only the result."""
+    """The effort and the result of planning; only the result if the model plans by itself, without a graph."""
     done, start = trace.last(PlanConcluded), trace.last(TaskGiven)
     is_graph = trace.started is None or base_mode(trace.started.mode) != BY_MODEL
     numbers = _graph_numbers(trace) if is_graph else {}
@@ -268,7 +268,7 @@ def check_recorded(
     levels: tuple[tuple[str, ...], ...] = ()
     if unsolved and pruned:
         seed = (trace.started.seed if trace.started is not None else None) or 0
-        domain, problem = setting.given(seed)[0], setting.one_task(seed, options.task).problem
+        domain, problem = setting.damaged_domain(seed)[0], setting.one_task(seed, options.task).problem
         with ProcessPlanner() as planner:
             levels = shortest_plan(planner, domain, problem, seconds=10.0) or ()
 
@@ -385,7 +385,7 @@ def _proposed_pane(trace: Trace, glyphs: Glyphs) -> Pane:
 
 
 def _search_pane(trace: Trace, height: int, glyphs: Glyphs) -> Pane:
-    """Each search of the pass: how many nodes it took, and how many no-goods it found."""
+    """The searches of the pass, with their numbers of nodes and no-goods."""
     levels, moved = _levels(trace), trace.place(Grown, Looked, PassEnded)
     searches = [event.made for event in trace.all(Looked) if levels and event.made.iteration == levels[-1].iteration]
     running = trace.last(Looking) if trace.place(Looking) > moved else None

@@ -99,7 +99,7 @@ class _TaskEpisode(ABC):
     def __post_init__(self) -> None:
         self.without = parse_variant(self.cell.mode, MODES).without
         self.task = self.setting.one_task(self.cell.seed, self.options.task)
-        self.domain, self.removed = self.setting.given(self.cell.seed)
+        self.domain, self.removed = self.setting.damaged_domain(self.cell.seed)
         self.bound = self.options.bound
 
     @abstractmethod
@@ -184,11 +184,11 @@ class _TaskEpisode(ABC):
 
 
 _UNREADABLE = "not a plan"
-"""The category of an answer that holds no plan."""
+"""The category of feedback on an answer without a plan."""
 
 
 class _ModelEpisode(_TaskEpisode):
-    """The model writes a plan; if it is not valid, its fault goes back to the model."""
+    """The model writes a plan; the fault of an invalid plan goes back to the model."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

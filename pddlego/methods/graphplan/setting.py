@@ -1,4 +1,4 @@
-"""The settings that Graphplan plans in."""
+"""The settings of Graphplan: planning settings whose domain may be damaged."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pddlego.planning.graphplan.values import MOST_QUESTIONS, Graphplan, Passed
 
 @dataclass(frozen=True)
 class GraphplanSetting(PlanningSetting):
-    """A planning setting that loses the `share` of the conditions of its domain.
+    """A planning setting from whose domain the `share` of the conditions is removed.
 
     With `counts_actions`, plans are compared with a plan that has the fewest actions.
     """
@@ -27,8 +27,8 @@ class GraphplanSetting(PlanningSetting):
     share: float = 0.0
     counts_actions: bool = False
 
-    def given(self, seed: int) -> tuple[Domain, tuple[str, ...]]:
-        """The domain that is planned with in a seed, and the conditions that were removed from it."""
+    def damaged_domain(self, seed: int) -> tuple[Domain, tuple[str, ...]]:
+        """The domain of a seed after the removal of conditions, and the removed conditions."""
         if not self.share:
             return self.domain, ()
         return corrupted(self.domain, self.share, f"{self.name}/{seed}/{self.share}")

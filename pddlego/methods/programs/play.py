@@ -39,8 +39,8 @@ from pddlego.util.limits import Work
 
 
 @dataclass(frozen=True)
-class _ProgramTask:
-    """The domain with its text, and the tasks: what prompts show and programs are evaluated on."""
+class _Benchmark:
+    """The domain with its text, and the tasks of the seed, as prompts show them."""
 
     text: str
     domain: Domain
@@ -51,21 +51,21 @@ def play(cell: Cell, setting: ProgramSetting, options: ProgramOptions, tools: To
     """Every event of the episode after the first. Ends by raising `EpisodeOver`."""
     variant = parse_variant(cell.mode, MODES)
     if NO_NAMES in variant.without:
-        task = _ProgramTask(*setting.nameless(cell.seed))
+        benchmark = _Benchmark(*setting.nameless(cell.seed))
     else:
-        task = _ProgramTask(setting.text, setting.domain, setting.tasks(cell.seed))
+        benchmark = _Benchmark(setting.text, setting.domain, setting.tasks(cell.seed))
     training, evaluation = (
-        tuple(task.name for task in tasks) for tasks in (task.tasks.training, task.tasks.evaluation)
+        tuple(task.name for task in tasks) for tasks in (benchmark.tasks.training, benchmark.tasks.evaluation)
     )
-    yield Began(task.domain.name, training, evaluation, options.curve)
+    yield Began(benchmark.domain.name, training, evaluation, options.curve)
     if variant.mode.name == PROGRAM:
         with Sandbox(options.isolation) as sandbox:
             yield Isolated(options.isolation, sandbox.layers())
-            yield from _ProgramDialogue(task, variant, options, tools, budget, sandbox).run()
+            yield from _ProgramDialogue(benchmark, variant, options, tools, budget, sandbox).run()
     else:
-        baseline = _Baseline(task, options, tools, budget)
+        baseline = _Baseline(benchmark, options, tools, budget)
         yield from baseline.plan() if variant.mode.name == PLAN else baseline.walk(f"{cell.setting}/{cell.seed}")
-    solved, total = round(budget.score * len(task.tasks.evaluation)), len(task.tasks.evaluation)
+    solved, total = round(budget.score * len(benchmark.tasks.evaluation)), len(benchmark.tasks.evaluation)
     raise EpisodeOver(Outcome.WON if solved == total else Outcome.LOST, f"{solved} of {total} evaluation tasks solved")
 
 
@@ -77,9 +77,9 @@ _DEFINES = re.compile(r"^def\s+get_plan\b", re.MULTILINE)
 
 
 def code_of(answer: str, paper: bool = False) -> str:
-    """The code in an answer: the blocks up to the first that defines `get_plan`; without any block the whole answer.
+    """The code in an answer: all blocks up to the first that defines `get_plan`, or else the answer without reasoning.
 
-    The paper's code takes the first block that is marked as Python.
+    With `paper`, it is the first block that is marked as Python.
     """
     if paper:
         _, mark, rest = answer.partition(_PAPER_MARK)
@@ -92,17 +92,17 @@ def code_of(answer: str, paper: bool = False) -> str:
     return _BETWEEN.join(blocks).rstrip() if blocks else text.strip()
 
 
-def grown(kept: str, code: str) -> str:
+def grown(program: str, code: str) -> str:
     """The program with new code appended."""
-    return f"{kept}{_BETWEEN}{code}" if kept else code
+    return f"{program}{_BETWEEN}{code}" if program else code
 
 
 LIMITS = {TrialKind.TIMEOUT: "task_timeout", TrialKind.MEMORY: "task_memory"}
 """The options that limit a task."""
 
 _HOPELESS, _HURRIED, _LEAST = 2, 0.01, 0.1
-"""With `hurry`, an evaluation task that follows so many exhausted tasks gets this share of its seconds, at least so
-many. The first of the exhausted tasks is a training task."""
+"""With `hurry`, after `_HOPELESS` tasks in a row that ran out of time or memory, of which the first is a training task,
+an evaluation task gets the share `_HURRIED` of its seconds, but at least `_LEAST` seconds."""
 
 
 def _feedback(trial: Trial, task: Task) -> Feedback:
@@ -111,21 +111,21 @@ def _feedback(trial: Trial, task: Task) -> Feedback:
 
 
 class _ProgramDialogue:
-    """The conversation about one program. `kept` is the program so far, without answers that are not Python."""
+    """The conversation about one program. `program` is its text so far, without answers that are not Python."""
 
     def __init__(
         self,
-        task: _ProgramTask,
+        benchmark: _Benchmark,
         variant: Variant,
         options: ProgramOptions,
         tools: Tools,
         budget: Budget,
         sandbox: Sandbox,
     ) -> None:
-        self.given, self.options, self.budget, self.sandbox = task, options, budget, sandbox
+        self.benchmark, self.options, self.budget, self.sandbox = benchmark, options, budget, sandbox
         self.reasons = NO_COT not in variant.without
         self.rounds = 0 if NO_DEBUG in variant.without else options.debug_rounds
-        self.kept = ""
+        self.program = ""
         self._failed: tuple[Trial, Task] | None = None  # the last failure on a training task
         self._exhausted = 0  # exhausted tasks in a row, the first of them in training
         self._chat = Chat(tools.model, budget)
@@ -144,8 +144,8 @@ class _ProgramDialogue:
         yield from self._evaluate(attempt.tries, final=True)
 
     def _tasks(self) -> dict[str, object]:
-        shown = self.given.tasks.training[:SHOWN]
-        return {"domain": self.given.text.strip(), "tasks": [abbreviated(task.problem) for task in shown]}
+        shown = self.benchmark.tasks.training[:SHOWN]
+        return {"domain": self.benchmark.text.strip(), "tasks": [abbreviated(task.problem) for task in shown]}
 
     def _propose(self, retry: Retry) -> Generator[Event, None, Attempt[str]]:
         """Ask for a program and try it on the training tasks until it fails."""
@@ -168,7 +168,7 @@ class _ProgramDialogue:
         return Attempt(reply, feedback=feedback)
 
     def _implement(self) -> str:
-        domain = self.given.domain
+        domain = self.benchmark.domain
         predicate = next((candidate for candidate in domain.predicates if candidate.parameters), domain.predicates[0])
         fact = (predicate.name, *(parameter.name.lstrip("?") for parameter in predicate.parameters))
         return self._prompts.render(
@@ -183,25 +183,28 @@ class _ProgramDialogue:
     def _written(self, reply: str, answer: int) -> Generator[Event, None, str]:
         """The program with the code of an answer."""
         code = code_of(reply, self._paper)
-        program = grown(self.kept, code)
+        program = grown(self.program, code)
         self.budget.step()
         yield ProgramWritten(self.budget.usage.steps, f"program {answer}", answer, code, program)
         return program
 
     def _failure(self, program: str, answer: int) -> Generator[Event, None, tuple[Trial, Task] | None]:
         """The first training task that a program fails, with the trial; None if it solves all of them."""
-        for number, task in enumerate(self.given.tasks.training):
+        for number, task in enumerate(self.benchmark.tasks.training):
             trial = yield from self._try("training", number, task, program, answer)
             if not trial.solved:
                 if not self._is_no_python(trial):
-                    self.kept = program
+                    self.program = program
                 self._exhausted = int(trial.kind in LIMITS)
                 return trial, task
-        self.kept, self._exhausted = program, 0
+        self.program, self._exhausted = program, 0
         return None
 
     def _is_no_python(self, trial: Trial) -> bool:
-        """Whether an answer is not kept. The paper's code searches all texts about the failure for `SyntaxError`."""
+        """Whether an answer is not Python, so that its code is discarded.
+
+        The paper's code searches all texts about the failure for `SyntaxError`.
+        """
         texts = (trial.traceback, trial.message, trial.shown)
         return any("SyntaxError" in text for text in texts) if self._paper else trial.unreadable
 
@@ -213,7 +216,7 @@ class _ProgramDialogue:
         shorter = left is not None and left < limits.seconds
         if shorter and left is not None:
             limits = replace(limits, seconds=left, patience=1.0)
-        trial = attempt(self.sandbox, program, self.given.domain, task, limits, self._paper)
+        trial = attempt(self.sandbox, program, self.benchmark.domain, task, limits, self._paper)
         if trial.kind is TrialKind.TIMEOUT:
             self.budget.check_time(shorter)
         yield Ran(
@@ -230,10 +233,10 @@ class _ProgramDialogue:
         return trial
 
     def _evaluate(self, answer: int, final: bool) -> Body:
-        tasks = self.given.tasks.evaluation
+        tasks = self.benchmark.tasks.evaluation
         solved = 0
         for number, task in enumerate(tasks):
-            trial = yield from self._try("evaluation", number, task, self.kept, answer)
+            trial = yield from self._try("evaluation", number, task, self.program, answer)
             if trial.kind not in LIMITS:
                 self._exhausted = 0
             elif self._exhausted:
@@ -250,7 +253,7 @@ class _ProgramDialogue:
             len(tasks),
             answer=answer,
             final=final,
-            program=self.kept,
+            program=self.program,
         )
 
     def _debug(self, trial: Trial, task: Task) -> str:
@@ -266,7 +269,7 @@ class _ProgramDialogue:
             time=trial.time,
             reason=trial.reason,
             advice=trial.advice,
-            operators=operators(self.given.domain),
+            operators=operators(self.benchmark.domain),
             seconds=f"{self.options.task_timeout:g}",
             memory=self.options.task_memory,
         )
@@ -288,7 +291,7 @@ _KINDS = {
 class _Baseline:
     """The baselines of programs: a planner, which also solves the training tasks, and a random policy."""
 
-    given: _ProgramTask
+    benchmark: _Benchmark
     options: ProgramOptions
     tools: Tools
     budget: Budget
@@ -304,8 +307,8 @@ class _Baseline:
         yield from self._tried("evaluation", lambda task, seconds: self._walked(task, seconds, rng))
 
     def _tried(self, split: Split, solve: Callable[[Task, float], tuple[str, int, str]]) -> Body:
-        """Try every task of a split. `solve` gets the seconds, and returns the kind, plan length and message."""
-        tasks = self.given.tasks.of(split)
+        """Try every task of a split. `solve` gets the time limit, and returns the kind, plan length and message."""
+        tasks = self.benchmark.tasks.of(split)
         solved = 0
         for number, task in enumerate(tasks):
             self.budget.check_time()
@@ -324,11 +327,11 @@ class _Baseline:
         yield Evaluated(self.budget.usage.steps, command, solved, len(tasks), final=split == "evaluation")
 
     def _planned(self, task: Task, seconds: float) -> tuple[str, int, str]:
-        result = self.tools.planner.solve(self.given.domain, task.problem, SEARCH, seconds)
+        result = self.tools.planner.solve(self.benchmark.domain, task.problem, SEARCH, seconds)
         return _KINDS.get(result.status, result.status.value), len(result.plan or ()), result.message
 
     def _walked(self, task: Task, seconds: float, rng: random.Random) -> tuple[str, int, str]:
-        world = World(self.given.domain, task.problem, Work(seconds=seconds))
+        world = World(self.benchmark.domain, task.problem, Work(seconds=seconds))
         done: list[PlanStep] = []
         try:
             reason = self._walk(Simulator(world, task.problem.facts), task, done, rng)
@@ -336,7 +339,7 @@ class _Baseline:
             reason = "timeout"
         if reason:
             return reason, len(done), ""
-        valid = validate(self.given.domain, task.problem, Plan(tuple(done)), Work()) is None
+        valid = validate(self.benchmark.domain, task.problem, Plan(tuple(done)), Work()) is None
         return (SOLVED if valid else "plan semantics"), len(done), ""
 
     def _walk(self, simulator: Simulator, task: Task, done: list[PlanStep], rng: random.Random) -> str:

@@ -1,4 +1,4 @@
-"""The settings that programs are written for, and the built-in model: our own programs in place of the model's."""
+"""The settings of generalized planning, and the built-in model, which answers with the programs of the package."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pddlego.sandbox import Isolation, Sandbox, SandboxLimits
 from pddlego.util import resources
 
 SHOWN = 2
-"""Training tasks that a prompt shows."""
+"""The number of training tasks that a prompt shows."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ def get_plan(objects, init, goal):
 def builtin_model(name: str, cell: Cell, setting: PlanningSetting | None) -> Model | None:
     """The built-in model of that name; None for a language model. Raises `UsageError` if it cannot play the cell.
 
-    It answers with one of our programs, which has a fault with the probability of the noise.
+    It answers with the package's program for the domain, with an added fault with the probability of the noise.
     """
     built_in = BuiltIn.parse(name)
     if built_in is None:

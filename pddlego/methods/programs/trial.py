@@ -1,4 +1,4 @@
-"""Runs a program on a task; its result is of one of the kinds of the paper (Silver et al., 2024, section 3)."""
+"""Runs a program on a task, and classifies the result as in the paper (Silver et al., 2024, section 3)."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from pddlego.tasks import Task
 from pddlego.util.files import read_text
 
 _MOST_ACTIONS = 100_000
-"""The longest plan that is validated; that takes seconds already."""
+"""The maximum length of a plan that is validated, which takes seconds."""
 
 _BEFORE, _AFTER = 40, 5
 """The numbers of actions before and after a failing action that a prompt shows."""
 
 _SHOWN, _WHOLE = 2_000, 200_000
-"""The most characters of a text that a prompt shows; the second where the paper's code shows everything."""
+"""Maximum characters of a text in a prompt; `_WHOLE` where the paper's code shows the whole text."""
 
 _ACTION = re.compile(r"\(\s*([^\s()]+)((?:\s+[^\s()]+)*)\s*\)\Z")
 
 
 class TrialKind(str, Enum):
-    """How a program fares on a task. Only `SOLVED` is good."""
+    """The kinds of results of a program on a task. All kinds but `SOLVED` are failures."""
 
     SOLVED = SOLVED
     EXCEPTION = "python exception"
@@ -47,9 +47,9 @@ class TrialKind(str, Enum):
 
 @dataclass(frozen=True)
 class Trial:
-    """The result of a program on one task: `message` in a line, and details for a prompt.
+    """The result of a program on one task: a one-line `message`, and details for a prompt.
 
-    `unreadable` is true if the text is not Python. `plan` is there if it is valid.
+    `unreadable` is true if the text is not Python. `plan` is None unless the plan is valid.
     """
 
     kind: TrialKind
@@ -86,16 +86,16 @@ def _tuples(part: Sexpr) -> Sexpr:
 
 
 def attempt(sandbox: Sandbox, program: str, domain: Domain, task: Task, limits: SandboxLimits, whole: bool) -> Trial:
-    """Load the program in a process of its own and let it plan for a task; the plan is validated here.
+    """Run the program on a task in a process of its own, and validate the plan in this process.
 
-    With `whole`, details contain everything that the program returned, as in the paper's code.
+    With `whole`, the details contain the whole value that the program returned, as in the paper's code.
     """
     with sandbox.open(program, limits) as session:
         result = session.loaded
         if not result.returned:
             return _failed(result)
         loading = result.seconds
-        left = max(0.0, limits.seconds - loading)  # one limit for both
+        left = max(0.0, limits.seconds - loading)  # one limit for loading and planning together
         result = session.call("get_plan", *arguments_of(domain, task), seconds=left)
         late = f"it took longer than {limits.seconds:g} seconds"
         message = late if result.status is Status.TIMEOUT else result.message
@@ -154,7 +154,7 @@ def read_action(action: object, strict: bool = False) -> PlanStep | None:
 
 
 def _why_not(domain: Domain, step: PlanStep) -> str:
-    """Why a step is not an action of the domain; empty if its form is right."""
+    """The reason why a step is not an action of the domain; empty if name and number of arguments are right."""
     action = domain.actions_by_name.get(step.action)
     if action is None:
         return f"unknown operator {step.action}"
@@ -180,7 +180,7 @@ def _invalid(fault: PlanFault, value: list[Any], seconds: float, whole: bool) ->
 
 
 def _cut(text: str, most: int = _SHOWN) -> str:
-    """The beginning of a text that a program made."""
+    """A text of a program, cut after `most` characters."""
     return text if len(text) <= most else f"{text[:most]} …"
 
 

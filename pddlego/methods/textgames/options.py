@@ -33,7 +33,7 @@ class TextGameOptions(Options):
     rewind: bool = option(False, "After a refused command, restart and repeat what worked.")
     truth: bool = option(False, "Check which facts of the model are true.")
     domain_from: str | None = option(None, "Mode full: start with the domain of this run or file.", min_length=1)
-    java: str | None = option(None, "Path of a Java runtime.", Flag(free=True, default="the bundled one"))
+    java: str | None = option(None, "Path of a Java runtime.", Flag(affects_episodes=False, default="the bundled one"))
     parameters: dict[str, Annotated[str, BeforeValidator(_text)]] = Field(default_factory=dict)
     searches: dict[str, str] = Field(default_factory=dict)
 

@@ -285,7 +285,7 @@ class FileJudge:
         self._knows_goals = self._session.defines("is_goal", _MODULE)
 
     def _instances(self, space: FileSpace, kind: str) -> list[Instance]:
-        """The items of a list that are used, with their searches."""
+        """The used items of a list as instances, with their searches."""
         files = space.file.files
         used = {"soundness": slice(files.soundness_instances), "instances": slice(files.instances_from, None)}
         items = items_of(space.places[kind], space.texts[kind])[used.get(kind, slice(None))]

@@ -1,4 +1,4 @@
-"""What is measured in Thought of Search: the tables and figures of the paper (Cao et al., 2024)."""
+"""The measures of Thought of Search, with the tables and figures of the paper (Cao et al., 2024)."""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ class _Episode:
         return None
 
     def _search_fault(self) -> _Checking:
-        """Steps 3 and 4: what the tests that use both functions find."""
+        """Steps 3 and 4: run the tests that use both functions. Returns the first fault."""
         fault = None if NO_SOUNDNESS in self.without else (yield from self.tests.soundness())
         if fault is None and NO_COMPLETENESS not in self.without:
             fault = yield from self.tests.completeness()

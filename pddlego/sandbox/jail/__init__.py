@@ -1,5 +1,5 @@
-"""What runs in the sandbox's own processes.
+"""The code of the sandbox's own processes.
 
-Nothing here imports anything of the rest of the package: these modules are loaded by themselves, as the package
-`jail`, by an interpreter without site packages. What the host shares with them is `values`.
+An interpreter without site packages loads these modules as the package `jail`, so they import nothing from the rest of
+the package. The host process shares `values` with them.
 """

@@ -1,7 +1,7 @@
-"""Locks the process that it runs in, layer by layer, and says which of them hold. Nothing of it can be undone.
+"""Locks the current process irrevocably, layer by layer, and reports the layers that hold.
 
-The boundary is the kernel's. That modules are hidden from the program (`hide`) only makes mistakes visible early: what
-is in the process's memory a program can find.
+Only the kernel's layers are a boundary. Hiding modules from the program (`hide`) only makes mistakes visible early: a
+program can find everything that is in the memory of its process.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ import sys
 from collections.abc import Callable
 
 NOBODY = 65534
-"""The user that a sandbox begun by root becomes: one that owns nothing."""
+"""The number of the user, who owns nothing, that a sandbox started by root runs as."""
 
 LIMITS, _NAMESPACES, USER, LANDLOCK, SECCOMP = "limits", "namespaces", "own user", "Landlock", "seccomp"
 
 _TOTAL_SECONDS = 1_000_000
-"""CPU time of one process, all calls together."""
+"""The limit of CPU time of one process, for all calls together."""
 
 _SPARE = 64 << 20
-"""Bytes that a process may take besides, once its program has run out of memory, to say so."""
+"""Additional bytes that a process may use to report that its program has run out of memory."""
 
 _SET_DEATH_SIGNAL, _SET_SECCOMP, _NO_NEW_PRIVILEGES, _FILTER = 1, 22, 38, 2
 _NEW_USER, _NEW_NET, _NEW_IPC = 0x10000000, 0x40000000, 0x08000000
@@ -36,22 +36,22 @@ _NET_VERSION, _SCOPE_VERSION = 4, 6
 
 
 class _Rules(ctypes.Structure):
-    """What Landlock is to take away: files, network, and signals and sockets to processes outside."""
+    """The access rights that Landlock removes: files, network, and signals and sockets to processes outside."""
 
     _fields_ = (("files", ctypes.c_uint64), ("net", ctypes.c_uint64), ("scope", ctypes.c_uint64))
 
 
 class _Program(ctypes.Structure):
-    """A filter of system calls: how many steps it has, and where they are."""
+    """A filter of system calls: the number of its steps, and a pointer to them."""
 
     _fields_ = (("length", ctypes.c_ushort), ("steps", ctypes.c_char_p))
 
 
 def lock(memory: int, parent: int, only: list[str] | None) -> dict[str, str]:
-    """Take away everything that a program does not need. `memory` is in MiB.
+    """Remove all access that a program does not need. `memory` is in MiB.
 
-    Returns each layer with why it does not hold, which is empty for one that does. The process dies with its `parent`.
-    Of the layers `only` those are tried, if they are named.
+    Returns the fault of each layer by its name; the fault is empty if the layer holds. The process is killed when its
+    `parent` ends. If `only` is not None, other layers are not tried.
     """
     steps: list[tuple[str, Callable[[], None]]] = [(_NAMESPACES, _leave_namespaces)]
     if os.getuid() == 0:
@@ -59,7 +59,7 @@ def lock(memory: int, parent: int, only: list[str] | None) -> dict[str, str]:
     steps += [(LIMITS, lambda: _limit(memory)), (LANDLOCK, _close_files), (SECCOMP, _filter_calls)]
     layers: dict[str, str] = {}
     for name, step in steps:
-        if name == LIMITS:  # a change of user forgets it
+        if name == LIMITS:  # after the change of user, which would reset this
             _die_with(parent)
         if only is not None and name not in only:
             continue
@@ -72,7 +72,7 @@ def lock(memory: int, parent: int, only: list[str] | None) -> dict[str, str]:
 
 
 def hide() -> None:
-    """Make modules that no program needs hard to reach, and every import of what is not loaded an error."""
+    """Remove modules that programs do not need, and make the import of every module that is not loaded an error."""
     for name in list(sys.modules):
         first = name.partition(".")[0]
         if first in _HIDDEN or first == __package__.partition(".")[0] or name == "__main__":
@@ -86,14 +86,14 @@ _HIDDEN = frozenset(("ctypes", "_ctypes", "socket", "_socket", "select", "resour
 
 
 def more_memory() -> None:
-    """Let the process have the memory that is kept for saying that it has none."""
+    """Let the process use the memory that is reserved for reporting that its program has run out of memory."""
     with contextlib.suppress(OSError, ValueError):
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
         resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
 
 
 def _leave_namespaces() -> None:
-    """A network without a way out, as the user that we are where that is allowed, else as a new one."""
+    """Move to a network namespace without connections; unless a privileged root runs it, in a new user namespace."""
     _only_linux()
     call = _library().unshare
     if os.getuid() == 0 and call(_NEW_NET | _NEW_IPC) == 0:
@@ -135,7 +135,7 @@ def _die_with(parent: int) -> None:
 
 
 def _close_files() -> None:
-    """No file, no connection, no signal to other processes: rules without any exception."""
+    """Forbid all files, connections, and signals to other processes, by Landlock rules without exceptions."""
     _only_linux()
     call = _library().syscall
     version = call(_CREATE_RULES, None, ctypes.c_size_t(0), _RULES_VERSION)
@@ -166,7 +166,7 @@ def _filter_calls() -> None:
 
 
 def _only_linux() -> None:
-    """Other systems have other numbers for other calls."""
+    """Raise `OSError` on systems other than Linux, whose system calls differ."""
     if sys.platform != "linux":
         raise OSError(f"{sys.platform} has no such lock")
 
@@ -230,10 +230,10 @@ _CALLS: dict[str, tuple[int | None, int | None]] = {
     "membarrier": (324, 283),
     "rseq": (334, 293),
 }
-"""The numbers of the calls on x86_64 and on aarch64; None where the processor has no such call."""
+"""The numbers of the allowed system calls on x86_64 and on aarch64; None if the processor has no such call."""
 
 _MACHINES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-"""What the kernel calls each kind of processor, in the order of the numbers above."""
+"""The kernel's identifiers of the processors, in the order of the numbers above."""
 
 _ALLOW, _KILL, _EPERM = 0x7FFF0000, 0x80000000, 0x00050001
 _PROT_EXEC = 4
@@ -244,9 +244,9 @@ _NUMBER, _ARCHITECTURE, _FIRST, _THIRD = 0, 4, 16, 32
 
 
 def _filter_for(machine: str) -> bytes | None:
-    """The filter as the kernel takes it; None for a kind of processor that we have no numbers for.
+    """The filter in the kernel's format; None for a processor whose system call numbers are not in `_CALLS`.
 
-    Memory may be mapped, but not as code, and limits may be read and lowered for the process itself only.
+    Memory may be mapped, but not as executable, and a process may read and lower only its own limits.
     """
     if machine not in _MACHINES:
         return None
@@ -268,5 +268,6 @@ def _filter_for(machine: str) -> bytes | None:
     return b"".join(steps)
 
 
-def _step(code: int, if_so: int, else_: int, value: int) -> bytes:
-    return struct.pack("=HBBI", code, if_so, else_, value)
+def _step(code: int, if_true: int, if_false: int, value: int) -> bytes:
+    """One BPF instruction; `if_true` and `if_false` are the numbers of steps to skip after a comparison."""
+    return struct.pack("=HBBI", code, if_true, if_false, value)

@@ -1,7 +1,7 @@
-"""Loads a program and answers calls of its functions, in a process that is locked already.
+"""Loads programs and answers calls of their functions, in a locked process.
 
-One line of JSON comes in for each call, and one goes out. Whatever goes out is only a claim: the program shares this
-process, and could write it itself.
+Each request is one line of JSON, and so is each answer. The host must not trust an answer: the program runs in this
+process, and could write to the pipe itself.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from typing import Any
 from . import layers, values
 
 FILE = "<file-name-omitted>"
-"""What a traceback calls the file of the program."""
+"""The name of the program's file in tracebacks."""
 
 MOST_TRACEBACK = 20_000
-"""Characters of a traceback that are kept."""
+"""Maximum characters of a traceback."""
 
 MOST_MESSAGE = 1_000
-"""Characters of an error's last line that are kept."""
+"""Maximum characters of an error message."""
 
 GAP = "\n[…]\n"
-"""Stands in a long traceback for its middle."""
+"""Replaces the middle of a long traceback."""
 
 GOAL, SUCCESSORS = "goal", "successors"
 
@@ -40,18 +40,18 @@ FUNCTIONS = (GOAL, SUCCESSORS)
 
 
 def as_list(value: Any) -> list[Any]:
-    """What a function returned or yields, as a list. Raises `TypeError` for what holds no states."""
+    """The items of a function's result as a list. Raises `TypeError` for texts, bytes and dictionaries."""
     if isinstance(value, (str, bytes, dict)):
         raise TypeError(f"a list of states is wanted, and it returned a {type(value).__name__}")
     return list(value)
 
 
 _CONVERTED: dict[str, Callable[[Any], Any]] = {"any": lambda value: value, "truth": bool, "list": as_list}
-"""What is made of a result before it is sent: only here it is known what a class of the program's own is worth."""
+"""The conversions of results before they are sent, because only this process has the program's own classes."""
 
 
 class _Silence(io.TextIOBase):
-    """Takes what a program prints, and keeps nothing of it."""
+    """A stream that discards the output of a program."""
 
     def writable(self) -> bool:
         return True
@@ -61,7 +61,7 @@ class _Silence(io.TextIOBase):
 
 
 class Program:
-    """The functions of a program, and what happens when they are called. An answer has at most `most` bytes."""
+    """The loaded programs of a session, which it calls by name. An answer has at most `most` bytes."""
 
     def __init__(self, most: int) -> None:
         self.most = most
@@ -71,14 +71,14 @@ class Program:
         self._running = self._stopped = False
 
     def interrupt(self, number: int, frame: FrameType | None) -> None:
-        """The time is up: stop what runs, so that its traceback says where it was."""
-        self._stopped = True  # also before it runs: its arguments may take all of the time
+        """Handle the signal to stop: interrupt the program, so that its traceback shows where it was."""
+        self._stopped = True  # also before the call: reading its arguments may take all of the time
         if self._running:
             self._running = False
             raise KeyboardInterrupt
 
     def answer(self, line: bytes) -> dict[str, Any]:
-        """What comes of a line that came in."""
+        """The answer to one request."""
         request = json.loads(line)
         if "compile" in request:
             return self._guarded(lambda: self._compile(request["compile"], request["module"]))
@@ -103,7 +103,7 @@ class Program:
         self._code = compile(source, file, "exec")
 
     def _load(self, name: str, names: Any) -> None:
-        module = ModuleType(name)  # classes of a program look for their module by its name
+        module = ModuleType(name)  # classes of the program need their module in `sys.modules`
         sys.modules[name] = module
         self._modules[name] = module.__dict__
         module.__dict__.update(values.plain(names))
@@ -117,10 +117,7 @@ class Program:
         return function
 
     def _expanded(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Expand states in their order, up to the first that is a goal or makes a function fail.
-
-        `done` holds `true` for a goal, and else the successors' numbers; `at` says which function ran last.
-        """
+        """The answer to an expansion: the state of `Expander.expand` and the status of the call."""
         answer: dict[str, Any] = {"done": [], "new": [], "at": GOAL}
 
         def run() -> None:
@@ -130,7 +127,7 @@ class Program:
         return {**self._guarded(run), **answer}
 
     def _guarded(self, run: Callable[[], Any], echoed: Any = None) -> dict[str, Any]:
-        """Run something of the program's; whatever it raises is an answer."""
+        """The answer of a call of the program. Its exceptions become answers too."""
         sys.stdout = sys.stderr = _Silence()
         answer: dict[str, Any] = {}
         starved = False
@@ -150,12 +147,12 @@ class Program:
             self._running = False
             answer = _too_large(str(error))
         except KeyboardInterrupt as error:
-            interrupted, self._running = self._stopped, False  # it may raise one itself
-            answer = {"status": "timeout" if interrupted else "raised", **_told(error)}
+            interrupted, self._running = self._stopped, False  # the program may raise KeyboardInterrupt itself
+            answer = {"status": "timeout" if interrupted else "raised", **_error_texts(error)}
         except BaseException as error:  # noqa: BLE001 -- what a program raises ends its call and nothing else
             self._running = False
-            answer = {"status": "raised", **_told(error)}
-        if starved:  # not in a handler: as long as there is an error, all that filled the memory is still in use
+            answer = {"status": "raised", **_error_texts(error)}
+        if starved:  # outside of the handler: the exception keeps the objects alive that fill the memory
             for names in self._modules.values():
                 names.clear()
             layers.more_memory()
@@ -163,16 +160,18 @@ class Program:
         return answer
 
 
-def _told(error: BaseException) -> dict[str, str]:
-    """An error as its traceback, without our frames, and its last line."""
+def _error_texts(error: BaseException) -> dict[str, str]:
+    """The traceback of an exception, without the frames of the sandbox, its message, and the name of its class."""
     try:
         trace = traceback.TracebackException.from_exception(error, compact=True)
         _only_own(trace)
         lines = list(trace.format())
         text = "".join(lines).strip()
         shown = "".join(trace.format_exception_only()).strip().splitlines()
-        message = shown[-1 if isinstance(error, SyntaxError) else 0]  # what is wrong comes after the text of a program
-    except BaseException:  # noqa: BLE001 -- an error of a class of the program's own may refuse to be shown
+        message = shown[
+            -1 if isinstance(error, SyntaxError) else 0
+        ]  # a SyntaxError begins with the text of the program
+    except BaseException:  # noqa: BLE001 -- formatting may call code of the program
         text = message = type(error).__name__
     text, message = values.without_addresses(text), values.without_addresses(message)
     if len(text) > MOST_TRACEBACK:
@@ -182,7 +181,7 @@ def _told(error: BaseException) -> dict[str, str]:
 
 
 def _only_own(trace: traceback.TracebackException | None) -> None:
-    """Leave out the frames that are not the program's, of an error and of those that led to it."""
+    """Remove the frames of the sandbox from an exception and from the exceptions that led to it."""
     seen = set()
     while trace is not None and id(trace) not in seen:
         seen.add(id(trace))
@@ -191,10 +190,10 @@ def _only_own(trace: traceback.TracebackException | None) -> None:
 
 
 def serve(incoming: int, outgoing: int, most: int) -> None:
-    """Answer until the other side closes."""
+    """Answer requests until the host closes the pipe."""
     program = Program(most)
     signal.signal(signal.SIGINT, program.interrupt)
-    random.seed(0)  # a program that draws lots draws the same ones in every run
+    random.seed(0)  # the same random numbers in every run
     with open(incoming, "rb") as lines:
         while line := lines.readline():
             data = json.dumps(program.answer(line)).encode()
@@ -215,7 +214,11 @@ def send(outgoing: int, data: bytes) -> None:
 
 
 class Expander:
-    """Expands states, and keeps those that came up: nothing of this leaves the process but through `values`."""
+    """Expands states, and keeps all successors so that requests can refer to them by number.
+
+    `_kept` has a state as marshal's bytes, or tagged if marshal cannot write it. `_numbers` has the numbers of the
+    former. `_sent` has the last arguments of each function.
+    """
 
     def __init__(self, most: int) -> None:
         self.most = most
@@ -227,10 +230,11 @@ class Expander:
     def expand(
         self, request: dict[str, Any], goal: Callable[..., Any], successors: Callable[..., Any], answer: dict[str, Any]
     ) -> None:
-        """Call both functions on every state. In `found`, `done` grows by `True` for a goal, which is the end, or by
-        the numbers of the successors; `new` are the states that were not sent before; `at` is the function that runs.
+        """Call both functions on every state in order, and fill the `answer`.
 
-        Where changes are `watched`, a state that `successors` changed is the end, too: `done` says how it is `changed`.
+        `done` gets `True` for a goal, which ends the expansion, or the numbers of the successors. If changes are
+        `watched`, an argument that `successors` changed also ends it; `done` gets the `changed` value. `new` are the
+        states that were not sent before; `at` is the function that runs.
         """
         if request["fresh"] is not None:
             self._first = request["fresh"]
@@ -248,19 +252,19 @@ class Expander:
         for name in FUNCTIONS:
             if request[name]["arguments"] is not None:
                 self._sent[name] = request[name]["arguments"]
-        goal_given, arguments = (_Arguments(self._sent[name]) for name in FUNCTIONS)
+        goal_arguments, arguments = (_Arguments(self._sent[name]) for name in FUNCTIONS)
         watched, done = request["watched"], answer["done"]
         numbers, first, dumps = self._numbers, self._first, marshal.dumps
         for sent in request["states"]:
             kept = self._kept[sent - first] if type(sent) is int else sent
             answer["at"] = GOAL
-            if goal(_copied(kept), *goal_given.values):
+            if goal(_copied(kept), *goal_arguments.values):
                 done.append(True)
                 return
-            goal_given.renew()
+            goal_arguments.renew()
             answer["at"] = SUCCESSORS
             state = _copied(kept)
-            found_states = as_list(successors(state, *arguments.values))
+            next_states = as_list(successors(state, *arguments.values))
             if watched and values.differs(state, _copied(kept)):
                 done.append({"changed": values.tagged(state, self.most), "place": 0})
                 return
@@ -268,16 +272,16 @@ class Expander:
             if watched and place is not None:
                 done.append({"changed": values.tagged(arguments.changed, self.most), "place": place + 1})
                 return
-            if "numpy" in sys.modules:  # whose values look like bytes to marshal
-                found_states = [values.plain(values.tagged(state, self.most)) for state in found_states]
+            if "numpy" in sys.modules:  # marshal would write numpy's values as bytes
+                next_states = [values.plain(values.tagged(state, self.most)) for state in next_states]
             try:
-                forms = [dumps(state, values.WITHOUT_REFERENCES) for state in found_states]
+                forms = [dumps(state, values.WITHOUT_REFERENCES) for state in next_states]
                 done.append([numbers[form] if form in numbers else self._keep(form) for form in forms])
-            except ValueError:  # something of a class of the program's own is in one
-                done.append([self._keep({"v": values.tagged(state, self.most)}) for state in found_states])
+            except ValueError:  # a state contains an instance of a class of the program
+                done.append([self._keep({"v": values.tagged(state, self.most)}) for state in next_states])
 
     def _keep(self, form: bytes | dict[str, Any]) -> int:
-        """The number of a state that is new."""
+        """Keep a new state; returns its number."""
         number = self._first + len(self._kept)
         if isinstance(form, bytes):
             self._numbers[form] = number
@@ -286,7 +290,7 @@ class Expander:
 
 
 class _Arguments:
-    """What a function gets besides a state: the same at every call, whatever the calls before did to it."""
+    """The arguments of a function after the state, with the same values at every call even if a call changes them."""
 
     def __init__(self, sent: Any) -> None:
         self._sent = sent
@@ -294,7 +298,7 @@ class _Arguments:
         self.changed: Any = None
 
     def renew(self) -> int | None:
-        """Make good what was changed: the place of the first such argument, if there is one."""
+        """Restore changed arguments; returns the index of the first changed argument, or None."""
         if self.values == self._before:
             return None
         place = next(
@@ -307,5 +311,5 @@ class _Arguments:
 
 
 def _copied(kept: bytes | dict[str, Any]) -> Any:
-    """A state made anew, so that no call spoils it for another: it is kept as bytes, or as it is sent."""
+    """A fresh copy of a kept state, so that a call cannot change the state for later calls."""
     return marshal.loads(kept) if isinstance(kept, bytes) else values.plain(kept["v"])

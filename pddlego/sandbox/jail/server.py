@@ -1,7 +1,7 @@
-"""Starts sandboxes: an interpreter that has loaded what programs may import, and is forked for each.
+"""Starts sandboxes: an interpreter that has loaded the modules for programs, and is forked for each sandbox.
 
-It runs nothing that a model wrote. Its end is the end of all sandboxes: when the process that started it is gone, its
-control connection closes, and it kills them; when it is killed itself, the kernel does.
+The server itself runs no program of a model. All sandboxes end with it: when the host process is gone, the control
+connection closes and the server kills them; when the server itself is killed, the kernel kills them.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ _PRELOADED = """
     queue random re statistics string struct _strptime calendar locale textwrap time traceback types
     typing unicodedata warnings weakref
 """
-"""Names of the modules that programs may import. No other file can be found."""
+"""The names of the modules that programs may import. Imports of other modules fail."""
 
 CONTROL = 0
-"""The descriptor of the control connection: standard input, a number that no received pipe can have."""
+"""The descriptor of the control connection: standard input, whose number no received pipe can have."""
 
 _HIGHEST = 4096
-"""Descriptors below this number are closed in a child. The server opens few, always the lowest free ones."""
+"""Descriptors below this number are closed in a child. The server's few descriptors have the lowest free numbers."""
 
 
 def main() -> None:
-    """Serve on the connection that is standard input. The arguments are folders where more modules are found."""
+    """Serve requests on the control connection. The command-line arguments are folders with additional modules."""
     control = socket.socket(fileno=CONTROL)
     more = sys.argv[1:]
     for name in _PRELOADED.split():
@@ -44,8 +44,8 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     empty = tempfile.mkdtemp()
     os.chdir(empty)
-    Path(empty).rmdir()  # a folder that is gone: nothing can be made in it, and nothing is left of it
-    os.dup2(1, 2)  # what was said before explains why it did not start; no sandbox may write there
+    Path(empty).rmdir()  # no file can be created in a deleted working directory, and no folder is left behind
+    os.dup2(1, 2)  # until here, standard error explains a failed start; no sandbox may write to it
     children: set[int] = set()
     waiting = b""
     try:
@@ -65,7 +65,7 @@ def main() -> None:
 
 
 def _start(request: dict[str, Any], descriptors: list[int], more: list[str], children: set[int]) -> dict[str, Any]:
-    """Fork a process that locks itself and serves on the two pipes that came along."""
+    """Fork a process that locks itself and serves on the two pipes `descriptors`."""
     for name in request["modules"]:
         if name not in sys.modules:
             _load(name, more)
@@ -88,7 +88,7 @@ def _start(request: dict[str, Any], descriptors: list[int], more: list[str], chi
 
 
 def _load(name: str, places: list[str]) -> None:
-    """Import a module outside of the standard library, such as numpy, if it is installed."""
+    """Import a module outside of the standard library, such as numpy, if it is installed in one of the folders."""
     sys.path[:0] = places
     with contextlib.suppress(Exception):
         importlib.import_module(name)
@@ -96,9 +96,9 @@ def _load(name: str, places: list[str]) -> None:
 
 
 def _become(request: dict[str, Any], descriptors: list[int], server: int) -> None:
-    """What the forked process does until its end."""
+    """Run the forked process: close other descriptors, lock the process, and serve a program until the pipe closes."""
     os.setsid()
-    incoming, outgoing = descriptors  # they keep their numbers: any fixed number may be in use
+    incoming, outgoing = descriptors  # they keep their numbers, because any fixed number may be in use
     os.dup2(1, CONTROL)
     low, high = sorted(descriptors)
     for first, end in ((3, low), (low + 1, high), (high + 1, _HIGHEST)):
@@ -110,13 +110,13 @@ def _become(request: dict[str, Any], descriptors: list[int], server: int) -> Non
 
 
 def _end(request: dict[str, Any], children: set[int]) -> dict[str, Any]:
-    """Kill a child and say how it ended: its status, and the most memory that it had, in bytes."""
+    """End a child; returns its exit status and its maximum memory in bytes."""
     child = request["end"]
     if child not in children:
         return {"status": None, "memory": 0}
     children.discard(child)
     ended = 0
-    for _ in range(0 if request["kill"] else _PATIENCE):  # it is ending, and how it does is of interest
+    for _ in range(0 if request["kill"] else _PATIENCE):  # it is ending by itself: wait for its own exit status
         ended, status, used = os.wait4(child, os.WNOHANG)
         if ended:
             break
@@ -134,7 +134,7 @@ _IN_BYTES = sys.platform == "darwin"
 
 
 def _kill(child: int) -> None:
-    """Kill a child with everything that it started."""
+    """Kill a child and its process group."""
     for kill in (os.killpg, os.kill):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             kill(child, signal.SIGKILL)

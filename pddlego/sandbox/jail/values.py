@@ -1,6 +1,6 @@
-"""Python values as JSON text, for the pipe between host and sandbox: what has no JSON form of its own gets a tag.
+"""Python values as JSON text, for the pipe between host and sandbox. Values of other types than JSON's get a tag.
 
-Never pickle: a program that a model wrote writes to the pipe. Reading makes plain values and nothing else.
+Not pickle, because a model's program can write to the pipe: reading this format creates only plain values.
 """
 
 from __future__ import annotations
@@ -14,27 +14,27 @@ from itertools import chain
 from typing import Any
 
 MOST_DEEP = 200
-"""Levels of values within values."""
+"""Maximum depth of nested values."""
 
 REPR = 200
-"""Characters of the representation of a value that has no form here."""
+"""Maximum characters of the `repr` of a value that cannot be sent."""
 
 MOST_PARTS = 1_000_000
-"""The most nested values in a line. A short line may hold many empty lists."""
+"""Maximum number of nested values in a line: a short line may contain many empty lists."""
 
 MOST_ALIKE = 100
-"""The most keys of a set or a dictionary with one hash: more would take quadratic time. A program can make such keys,
-because the hash of a tuple of numbers is known."""
+"""Maximum number of keys with the same hash in a set or a dictionary, because such keys take quadratic time. A program
+can construct them: the hashes of tuples of numbers are predictable."""
 
 LARGEST = 1 << 63
-"""Integers are sent below this size; others are only named."""
+"""Integers from `-LARGEST` to `LARGEST - 1` are sent as numbers, others as `Opaque`."""
 
 
 WITHOUT_REFERENCES = 2
-"""The version of marshal's form in which equal values are equal bytes."""
+"""The version of marshal's format in which equal values have equal bytes."""
 
 PART = 12
-"""Characters that a value within a value counts besides its own."""
+"""Characters that each nested container counts besides its contents."""
 
 _NUMBERS = frozenset((int, float, bool, type(None)))
 _TEXTS = frozenset((str,))
@@ -45,12 +45,12 @@ _DICTS = frozenset((dict,))
 
 
 class TooLargeError(Exception):
-    """A value has more in it than may be sent."""
+    """A value is too large to be sent."""
 
 
 @dataclass(frozen=True)
 class Opaque:
-    """A value of a type that cannot be sent: the name of the type, and how it shows itself."""
+    """Stands for a value of a type that cannot be sent: the name of the type, and the value's `repr`."""
 
     kind: str
     shown: str
@@ -60,21 +60,21 @@ class Opaque:
 
 
 def tagged(value: object, most: int) -> object:
-    """What stands for a value in JSON. Raises `TooLargeError` if its text is longer than about `most` characters.
+    """The JSON value that represents a value. Raises `TooLargeError` if its text has more than about `most` characters.
 
-    Tuples, sets, frozen sets and dictionaries are objects with one key that says so; all other types are only named.
-    Most values are lists and tuples of numbers or of strings: these are recognised at once, without a look at each.
+    Tuples, sets, frozen sets and dictionaries become objects with one key, the tag of the type; other types become
+    `Opaque`. Most values are lists and tuples of numbers or strings: these are handled without a call for each part.
     """
     return _Tagger(most).tagged(value, 0)
 
 
 def parts(line: bytes) -> int:
-    """Count the values within the values of a line of JSON, at least. It is not parsed: strings count too."""
+    """An upper bound for the number of nested values in a line of JSON, from its punctuation, also in strings."""
     return line.count(b",") + line.count(b"[") + line.count(b"{")
 
 
 def plain(value: Any) -> Any:
-    """The value that stands for it. Raises `ValueError` for what `tagged` never makes, and for more than it sends."""
+    """The value that a JSON value of `tagged` represents. Raises `ValueError` for other and for too large values."""
     try:
         return _Reader().plain(value)
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError) as error:
@@ -82,7 +82,7 @@ def plain(value: Any) -> Any:
 
 
 def differs(value: Any, before: Any) -> bool:
-    """Whether a value was changed. What is not a number is not equal to itself, and was not."""
+    """Whether a value has changed. A value with a NaN, which is not equal to itself, has not."""
     if value == before:
         return False
     try:
@@ -92,12 +92,12 @@ def differs(value: Any, before: Any) -> bool:
 
 
 def without_addresses(text: str) -> str:
-    """A text without places in memory, which are others in every run."""
+    """A text without memory addresses, which differ from run to run."""
     return re.sub(r" at 0x[0-9a-fA-F]+", "", text)
 
 
 def _are_small(value: Any, kinds: set[type]) -> bool:
-    """Whether all integers among these are of a size that is sent."""
+    """Whether all integers in a collection are small enough to be sent. `kinds` are the types of its items."""
     if int not in kinds:
         return True
     whole = value if kinds == {int} else [part for part in value if type(part) is int]
@@ -105,7 +105,7 @@ def _are_small(value: Any, kinds: set[type]) -> bool:
 
 
 class _Tagger:
-    """Tags a value and counts what is in it on the way, so that nothing large is built up for nothing."""
+    """Tags a value and counts its characters at the same time, so that it stops early at a value that is too large."""
 
     def __init__(self, most: int) -> None:
         self.left = most
@@ -140,12 +140,12 @@ class _Tagger:
                 self._take(sum((len(key) if key.isascii() else 6 * len(key)) + 3 for key in value))
                 return {"m": {key: self.tagged(part, depth) for key, part in value.items()}}
             return {"d": [[self.tagged(key, depth), self.tagged(part, depth)] for key, part in value.items()]}
-        if isinstance(value, (str, bool, int, float)):  # of a class of the program's own
+        if isinstance(value, (str, bool, int, float)):  # an instance of a subclass
             return self._plain_of(value, depth)
         return self._opaque(value)
 
     def _list(self, value: Any, depth: int) -> Any:
-        """Most are of numbers or strings, or of lists or tuples of these, or of dictionaries of one form."""
+        """Tag a list; fast for numbers, strings, lists or tuples of these, and dictionaries with equal keys."""
         kinds = set(map(type, value))
         if kinds == _DICTS and len(value) > 1 and depth <= MOST_DEEP:
             names = tuple(value[0])
@@ -165,7 +165,7 @@ class _Tagger:
         return [self.tagged(part, depth) for part in value]
 
     def _set(self, value: Any, depth: int) -> Any:
-        """Its parts are in an order that does not depend on the sender: it would go on in what is made of them."""
+        """The items are sorted: the order of a set would otherwise influence the results of the receiver."""
         tag, kinds = "f" if isinstance(value, frozenset) else "s", set(map(type, value))
         if kinds <= _TEXTS and self._takes_flat(value):
             return {tag: sorted(value)}
@@ -176,7 +176,7 @@ class _Tagger:
         return {tag: sorted((self.tagged(part, depth) for part in value), key=json.dumps)}
 
     def _takes_flat(self, value: Any, parts: int = 0) -> bool:
-        """Whether these are numbers and strings only, which are counted then, with as many `parts` around them."""
+        """Whether all items are numbers or strings; if so, count their characters and those of `parts` containers."""
         kinds = set(map(type, value))
         if not kinds <= _ATOMS or not _are_small(value, kinds):
             return False
@@ -187,6 +187,7 @@ class _Tagger:
         return True
 
     def _plain_of(self, value: Any, depth: int) -> Any:
+        """An instance of a subclass, converted to the built-in type."""
         base = next(kind for kind in (str, bool, int, float) if isinstance(value, kind))
         plain = base(value)
         return self.tagged(plain, depth) if type(plain) is base else self._opaque(value)
@@ -215,7 +216,7 @@ def _checked_keys(keys: list[Any]) -> list[Any]:
 
 
 class _Reader:
-    """Builds and counts values from tagged ones: the line may be forged."""
+    """Converts tagged values to plain ones, and counts them because the line may be forged."""
 
     def __init__(self) -> None:
         self.left = 2 * MOST_PARTS  # rows of columns and rows of tuples count twice
@@ -237,7 +238,7 @@ class _Reader:
             self.depth -= 1
 
     def _plain(self, value: object) -> object:
-        if isinstance(value, str):  # half a surrogate pair can be written nowhere
+        if isinstance(value, str):  # lone surrogates cannot be encoded
             return value if value.isascii() else value.encode("utf-8", "replace").decode()
         if isinstance(value, int) and not -LARGEST <= value < LARGEST:
             raise ValueError("an integer is too large")
@@ -279,7 +280,7 @@ class _Reader:
         return [self.plain(part) for part in value]
 
     def _rows(self, value: list[list[object]]) -> list[list[object]]:
-        """Lists of numbers or strings, as they are."""
+        """The lists in a list, converted only if they contain other values than numbers and ASCII strings."""
         self._count(len(value))
         if not set(map(type, value)) <= _LISTS:
             raise ValueError("it is not what its tag says")

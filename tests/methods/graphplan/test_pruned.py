@@ -21,7 +21,7 @@ def episode(kind: str, *pruned: str) -> list[Event]:
 
 
 def needed_actions(planner: ProcessPlanner) -> list[str]:
-    levels = shortest_plan(planner, SETTING.given(0)[0], SETTING.one_task(0).problem)
+    levels = shortest_plan(planner, SETTING.damaged_domain(0)[0], SETTING.one_task(0).problem)
     assert levels
     return list(levels[0])
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pddlego.methods.graphplan.advisers import named_actions, written
+from pddlego.methods.graphplan.advisers import named_actions, paper_form
 from pddlego.pddl import parse_domain
 
 DOMAIN = parse_domain("""(define (domain d) (:predicates (at ?x))
@@ -35,9 +35,9 @@ def test_an_action_may_be_written_in_many_ways(line: str) -> None:
 
 def test_it_is_read_as_it_is_written_for_prompts() -> None:
     for name in CANDIDATES:
-        assert named_actions(written(name, DOMAIN), CANDIDATES, DOMAIN) == (name,)
-    assert written("(move a b)", DOMAIN) == "move '?from': 'a', '?to': 'b'"
-    assert written("(reset)", DOMAIN) == "reset"
+        assert named_actions(paper_form(name, DOMAIN), CANDIDATES, DOMAIN) == (name,)
+    assert paper_form("(move a b)", DOMAIN) == "move '?from': 'a', '?to': 'b'"
+    assert paper_form("(reset)", DOMAIN) == "reset"
 
 
 def test_what_is_no_candidate_is_ignored_and_what_stands_twice_counts_once() -> None:
