@@ -86,14 +86,14 @@ def print_problem(console: Console, journal: Path, step: int) -> None:
     """The problem after a step, for other tools: all that the model made of what it saw, accepted or not."""
     # Imported here: showing an episode needs neither a game nor an agent.
     from pddlego.evaluation.replay import load_recorded
-    from pddlego.methods.textgames.resume import moment_at, recorded_game
+    from pddlego.methods.textgames.resume import recorded_game, restart_at
 
     recorded = load_recorded(journal)
     played = recorded_game(journal, recorded.trace, recorded.played.setting)
     if not played.plans:
         reason = f"Mode {played.started.mode} has no problems."
         raise UsageError(f"Step {step} has no problem", reason, "Show an episode of mode edit or gen.")
-    console.out(str(moment_at(played, step).latest))
+    console.out(str(restart_at(played, step).latest))
 
 
 def index_of(trace: Trace, step: int | None) -> int:

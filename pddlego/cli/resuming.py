@@ -20,10 +20,10 @@ from pddlego.methods.textgames.events import Observed
 from pddlego.methods.textgames.resume import (
     RecordedGame,
     check_not_over,
-    known_at,
-    moment_at,
+    knowledge_at,
     read_correction,
     recorded_game,
+    restart_at,
     with_correction,
 )
 from pddlego.methods.textgames.world import Restart
@@ -52,7 +52,7 @@ def resume(
     console = Console()
     recorded = load_recorded(journal, {name: explicit[name] for name in ("java", "max_steps") if name in explicit})
     played = recorded_game(journal, recorded.trace, recorded.played.setting)
-    moment = moment_at(played, step)
+    moment = restart_at(played, step)
     check_not_over(played, step)
     continuation = _continuation(recorded, moment, explicit.get("max_steps", recorded.started.limits.steps))
     asks = parse_mode(recorded.cell.mode).mode.asks_model
@@ -128,7 +128,7 @@ def _corrected(played: RecordedGame, moment: Restart, file: str | None, edit: bo
 
 def _about(played: RecordedGame, moment: Restart) -> Iterator[str]:
     """The comment above a problem that the user edits."""
-    known, step = known_at(played, moment), moment.step
+    known, step = knowledge_at(played, moment), moment.step
     yield f"{played.setting.title}, seed {played.seed}: the problem after step {step}."
     yield "Correct it, save, and leave the editor; the agent plans with it at once. Empty the file to give up."
     last = next((observed for observed in reversed(played.trace.all(Observed)) if observed.step <= step), None)

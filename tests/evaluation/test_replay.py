@@ -26,7 +26,7 @@ from pddlego.methods.textgames.formalize.act import typed_before
 from pddlego.methods.textgames.games import Game, Observation
 from pddlego.methods.textgames.play import episode_events
 from pddlego.methods.textgames.reader import ReaderModel
-from pddlego.methods.textgames.resume import moment_at, recorded_game, with_correction
+from pddlego.methods.textgames.resume import recorded_game, restart_at, with_correction
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.world import Episode
 from pddlego.models.base import ScriptedModel
@@ -246,7 +246,7 @@ def test_a_person_who_played_is_played_again_also_after_a_resumption(
     typed = ["look around", "dance", "move east", "open door to east", "move east"]
     recorded = kept(tmp_path, coin, planner, "human", Limits(4), person=typed_before(typed))
     assert replay_in(small_house(), recorded, planner).difference is None
-    moment = moment_at(recorded_game(recorded.path, recorded.trace, recorded.played.setting), 2)
+    moment = restart_at(recorded_game(recorded.path, recorded.trace, recorded.played.setting), 2)
     restart = with_correction(moment, None)
     again = kept(tmp_path, coin, planner, "human", Limits(4), person=typed_before(typed[2:]), restart=restart)
     assert replay_in(small_house(), again, planner).difference is None

@@ -1,4 +1,4 @@
-"""Text games (the paper PDDLEGO): an agent keeps a PDDL problem of what it has seen, and plans with it."""
+"""Text games (the paper PDDLEGO): an agent plans with a PDDL problem of everything that it has observed."""
 
 from pddlego.methods.base import Method, part
 from pddlego.methods.textgames.options import MODES

@@ -68,7 +68,7 @@ from pddlego.planning.ladder import climb
 from pddlego.runs.store import DOMAIN, DOMAIN_FROM
 
 _MODELS_GOALS = "a goal of the model's"
-"""Stands on the ladder before the model has written its goals."""
+"""The name of a goal on the ladder before the model has written its goals."""
 
 
 def _started(episode: Episode, model: Model) -> Started:
@@ -122,7 +122,7 @@ def _accepted(before: Problem, proposal: ProblemProposal, source: Source = "mode
 
 
 def _domain_accepted(before: Knowledge, after: Knowledge) -> tuple[Accepted, ...]:
-    """Make the event of an accepted domain; none where neither the domain nor its commands changed."""
+    """Make the event of an accepted domain; empty if neither the domain nor its commands changed."""
     last, written = before.written, after.written
     if written is None or written is last:
         return ()
@@ -141,9 +141,9 @@ def _resumed(restart: Restart) -> Resumed:
         source=restart.source,
         step=restart.step,
         before=str(restart.before),
-        known=restart.known,
+        known=restart.covered_observations,
         corrected=str(corrected) if corrected else None,
-        written=restart.written,
+        written=restart.domain_text,
         added=changed.added,
         removed=changed.removed,
     )
@@ -218,8 +218,8 @@ class PlanningPolicy:
     def go_back(self, restart: Restart) -> None:
         """Restore the knowledge of a recorded episode. A corrected problem is planned with immediately."""
         self.knowledge = self.knowledge.with_problem(restart.before)
-        if restart.written:
-            self.knowledge = self.setting.start.rewritten(read_written(restart.written), restart.before)
+        if restart.domain_text:
+            self.knowledge = self.setting.start.rewritten(read_written(restart.domain_text), restart.before)
         self._placeholders.used(restart.before)
         nothing_to_ask = self.episode.plans and not self._memory.news
         self._given = restart.corrected or (restart.before if nothing_to_ask else None)
@@ -330,18 +330,18 @@ class PlanningPolicy:
 
         The problem includes the facts, and the ladder the goals, that a fixed script of the setting adds.
         """
-        known = proposal.knowledge.with_problem(self._rules.known(proposal.problem))
+        knowledge = proposal.knowledge.with_problem(self._rules.with_script_facts(proposal.problem))
         ladder = climb(
-            *(self._planner, known.domain, known.problem, self._rules.ladder(known.ladder)),
-            lambda step: self._objection(known, step),
+            *(self._planner, knowledge.domain, knowledge.problem, self._rules.ladder(knowledge.ladder)),
+            lambda step: self._objection(knowledge, step),
             lambda: self._budget.seconds_left,
         )
         self.rung = ladder.rung
-        return intended(known, ladder)
+        return intended(knowledge, ladder)
 
-    def _objection(self, known: Knowledge, step: PlanStep) -> str:
+    def _objection(self, knowledge: Knowledge, step: PlanStep) -> str:
         """The reason why no plan may begin with this step now; empty if one may."""
-        command = known.command(step)
+        command = knowledge.command(step)
         if not command:
             return "how to do that is not known yet"
         return self._memory.refusals.objection(normalize_command(command, self._world.seen.valid_commands))
@@ -451,7 +451,7 @@ class Agent:
     def _go_back(self, restart: Restart) -> Iterator[Event]:
         """Continue where another episode was. Raises `ReplayError` if the game answers otherwise than it did then."""
         yield from self._world.go_back(restart)
-        self._memory.go_back_to(restart.known)
+        self._memory.go_back_to(restart.covered_observations)
         self._policy.go_back(restart)
         yield _resumed(restart)
 

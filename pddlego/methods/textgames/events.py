@@ -1,4 +1,4 @@
-"""What happens in text games besides what happens everywhere: answers of the game, plans, resumptions."""
+"""The events of text games: observations, plans, resumptions, and checks of facts."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class GameEvent(MethodEvent):
 
 @dataclass(frozen=True)
 class Observed(GameEvent):
-    """The game answered. `command` is None for the first look; `text` is the whole answer, `read` what is read of it.
+    """An observation: the game's answer to `command`, which is None for the first observation of an episode.
 
-    `refused` means that nothing happened; `mismatch` says how the answer differs from what the plan expected,
-    `unforeseen` what the model reads about it. `free` marks a look around without a step: the game shows it anyway.
-    `repeated`: the game was restarted after a refusal, and the command was sent again; this does not count as a step.
-    The first look has the `task` as the game states it.
+    `text` is the whole answer, and `read` the part that the model reads. `refused`: the command had no effect.
+    `mismatch` is the difference from the expectation of the plan, and `unforeseen` the sentence about it for the model.
+    Two kinds do not count as steps: a `free` one is the description of the place that the game has printed already, and
+    a `repeated` one belongs to a command that is sent again after a restart. Only the first observation has the `task`.
     """
 
     type = "observed"
@@ -69,7 +69,7 @@ class PlannedStep:
 
 @dataclass(frozen=True)
 class Planned(GameEvent):
-    """The ladder was climbed. `rung` names the goal of the plan, or is None if no goal can be reached."""
+    """The planner tried the goals of the ladder. `rung` is the name of the plan's goal; None if no goal has a plan."""
 
     type = "planned"
     times = ("tried.seconds",)
@@ -97,11 +97,11 @@ class Planned(GameEvent):
 
 @dataclass(frozen=True)
 class Resumed(GameEvent):
-    """The episode goes on where another one was left, after `step`: the game was brought there by its commands.
+    """The episode was restarted from the journal `source`: the game was brought to `step` by the recorded commands.
 
-    `source` is the journal of the other. `corrected` says that a person corrected the problem: `added` and `removed`
-    are what they changed. `known` is of how many observations the problem `before` the correction was made. `written`
-    is the domain of the model's, with its commands, where it wrote one.
+    `before` is the last accepted problem, which covers the first `known` observations. `corrected` is the user's
+    version of it, with the lines `added` and `removed`. `written` is the model's own domain with the commands of its
+    actions; it is empty if the model wrote none. See `world.Restart`.
     """
 
     type = "resumed"
@@ -124,12 +124,12 @@ class Resumed(GameEvent):
 
 
 Verdict = Literal["wrong", "stale", "missing"]
-"""Of a fact that is not right: it was never true, it was true before, or it is true and the problem lacks it."""
+"""A fact of the problem was never true (wrong) or is no longer true (stale), or a true fact is not in it (missing)."""
 
 
 @dataclass(frozen=True)
 class FactError:
-    """A fact that is not right, in the model's names. `since` is the step after which it was first so."""
+    """An error in a problem: the fact in the model's names, and the step `since` which the problem has the error."""
 
     verdict: Verdict
     fact: str
@@ -141,7 +141,7 @@ class FactError:
 
     @property
     def kind(self) -> str:
-        """What tables count."""
+        """The verdict and the predicate, such as `wrong at`: tables count errors by it."""
         return f"{self.verdict} {self.predicate}"
 
     def __str__(self) -> str:
@@ -150,11 +150,11 @@ class FactError:
 
 @dataclass(frozen=True)
 class FactsChecked(GameEvent):
-    """The problem was compared with what the reference has read (`--truth`).
+    """The problem was compared with the problem of a reference (`--truth`).
 
-    `right` is how many facts of each predicate are right; `errors` come in the order in which they began. `unknown` are
-    facts that cannot be known yet, and `new` objects of the facts that the problem does not declare. `rejected`: the
-    problem is that of a rejected answer, as far as it could be read.
+    `right` is the number of right facts by predicate. `errors` are sorted by the step at which they began. `unknown`
+    are facts that the player cannot know yet. `new` are objects of the reference that the problem does not declare.
+    `rejected`: the problem is in a rejected answer, of which all readable lines are compared.
     """
 
     type = "facts_checked"
@@ -178,7 +178,7 @@ class FactsChecked(GameEvent):
 
 @dataclass(frozen=True)
 class GameRead(GameEvent):
-    """The problem that the built-in reader has made of the game so far, where the model writes none: for the map."""
+    """The built-in reader updated its own problem, from which the map is drawn in modes without problems."""
 
     type = "game_read"
     problem: str
@@ -188,7 +188,7 @@ class GameRead(GameEvent):
 
 
 def status_of(tried: TriedRung) -> str:
-    """What came of a goal; one that is true because nothing is there yet is called that."""
+    """The status of a goal as displays name it. `nothing there yet`: true, but only because it has no objects yet."""
     return "nothing there yet" if tried.message == NOTHING_THERE else tried.status.value
 
 

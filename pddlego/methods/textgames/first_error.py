@@ -1,4 +1,4 @@
-"""What the model got wrong first in an episode, and what the problem is without that error."""
+"""The first uncorrected error of a model in an episode, and the problem without that error."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pddlego.methods.textgames.loading import setting_for
 from pddlego.methods.textgames.memory import UNREACHABLE
 from pddlego.methods.textgames.options import MODES, PLANNING, TextGameOptions
 from pddlego.methods.textgames.play import make_method, make_reference
-from pddlego.methods.textgames.resume import RecordedGame, moment_at
+from pddlego.methods.textgames.resume import RecordedGame, restart_at
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.truth import Checker, GameReader, Reference
 from pddlego.methods.textgames.world import Restart
@@ -29,80 +29,81 @@ from pddlego.runs.store import DOMAIN
 
 @dataclass(frozen=True)
 class FirstError:
-    """What the model got wrong first and did not correct: its kind, what it is, and after which step.
+    """The first error that the model did not correct, and the step after which it was made.
 
-    `checked` is the problem with it: that of an accepted answer, or of the `rejected` ones with which an episode ended.
+    `kind` is the name that tables count, such as `wrong at`; `text` is the error with its fact. `checked` is the check
+    of the problem with the error: the first accepted one that has it, or the last rejected one of the episode.
     """
 
     kind: str
-    what: str
+    text: str
     step: int
     checked: FactsChecked
 
     def __str__(self) -> str:
         rejected = self.checked.rejected and self.kind != UNUSABLE
-        return f"{self.what} after step {self.step}{' in a rejected answer' if rejected else ''}"
+        return f"{self.text} after step {self.step}{' in a rejected answer' if rejected else ''}"
 
 
 def first_error(trace: Trace) -> FirstError | None:
-    """The first wrong fact that stayed until the end, or else what was wrong with the answers that ended the episode.
+    """The oldest error of the last accepted problem, or else an error of the rejected answers that ended the episode.
 
-    None for an episode without errors, and for one whose facts were not checked.
+    None for an episode without errors, and for an episode whose facts were not checked.
     """
-    facts = trace.all(FactsChecked)
-    accepted = [event for event in facts if not event.rejected]
+    checks = trace.all(FactsChecked)
+    accepted = [check for check in checks if not check.rejected]
     if accepted and accepted[-1].errors:
-        stayed = accepted[-1].errors[0]
-        begun = [(error, event) for event in accepted for error in event.errors if _began_alike(error, stayed)]
-        error, checked = next((pair for pair in begun if pair[0].fact == stayed.fact), begun[0])
+        oldest = accepted[-1].errors[0]
+        same = [(error, check) for check in accepted for error in check.errors if _began_alike(error, oldest)]
+        error, checked = next((pair for pair in same if pair[0].fact == oldest.fact), same[0])
         return FirstError(error.kind, str(error), error.since, checked)
     ended, rejected = trace.ended, trace.last(Rejected)
     is_unplanned = ended is not None and ended.outcome is Outcome.NO_PLAN
-    if not (facts and facts[-1].rejected and is_unplanned and rejected is not None):
+    if not (checks and checks[-1].rejected and is_unplanned and rejected is not None):
         return None
-    last, step, category = facts[-1], max(event.step for event in trace.all(Observed)), rejected.feedback.category
-    counted = get_args(Verdict) if category in _READ else ("wrong",) if category in _PARTLY_READ else ()
-    new = [error for error in last.errors if error.since == step and error.verdict in counted]
-    if not new:
+    last, step, category = checks[-1], max(event.step for event in trace.all(Observed)), rejected.feedback.category
+    verdicts = get_args(Verdict) if category in _READ else ("wrong",) if category in _PARTLY_READ else ()
+    new_errors = [error for error in last.errors if error.since == step and error.verdict in verdicts]
+    if not new_errors:
         return FirstError(UNUSABLE, f"{UNUSABLE} ({category})", step, last)
-    error = new[0]
+    error = new_errors[0]
     return FirstError(error.kind, str(error), step, last)
 
 
 def _began_alike(error: FactError, other: FactError) -> bool:
-    """Whether both are errors of one kind that began at the same step: an object may have another name later."""
+    """Whether both errors have one kind and began at one step. Their facts may differ: objects are renamed."""
     return (error.kind, error.since) == (other.kind, other.since)
 
 
 UNUSABLE = "unusable answer"
-"""The kind of an error that is not in a fact."""
+"""The kind of an error without a wrong or missing fact."""
 
 _READ = (UNREACHABLE, DefectKind.CONTRADICTION.value)
-"""Categories of rejected answers that were read as a whole: what is missing there, the model left out."""
+"""Categories of rejected answers that were read completely: a missing fact is an error of the model."""
 
 _PARTLY_READ = ("defects", "refused lines")
-"""Categories of rejected answers of which some lines were read."""
+"""Categories of rejected answers that were read in part: a missing fact may be in a line that was not read."""
 
 
 def corrected(problem: Problem, error: FirstError, symmetric: Collection[str]) -> Problem:
-    """The problem of the error without it: the fact that was misread, or everything if the answer was unusable.
+    """The problem without the error, or without any error if the answer was unusable.
 
-    A wrong fact and a missing one that differ in one argument are one misread fact. Facts of `symmetric` predicates say
-    the same in both directions.
+    A wrong fact and a missing one that differ in one argument are one misread fact, and are corrected together. The
+    arguments of `symmetric` predicates may be exchanged.
     """
     all_errors = error.checked.errors
-    first = next((one for one in all_errors if str(one) == error.what), None)
+    first = next((fact_error for fact_error in all_errors if str(fact_error) == error.text), None)
     errors = all_errors if first is None else tuple(_misread(first, all_errors, symmetric))
-    wrong = {_atom(one) for one in errors if one.verdict != "missing"}
+    wrong = {_atom(fact_error) for fact_error in errors if fact_error.verdict != "missing"}
     wrong |= {replace(fact, args=fact.args[::-1]) for fact in wrong if fact.predicate in symmetric}
-    right = {_atom(one) for one in errors if one.verdict == "missing"}
-    used = {arg for fact in problem.facts | right for arg in fact.args}
-    new = {obj for line in error.checked.new for obj in read_typed_list(line.split())[0] if obj.name in used}
-    return replace(problem, objects=problem.objects | new, facts=problem.facts - wrong | right)
+    missing = {_atom(fact_error) for fact_error in errors if fact_error.verdict == "missing"}
+    names = {arg for fact in problem.facts | missing for arg in fact.args}
+    new = {obj for line in error.checked.new for obj in read_typed_list(line.split())[0] if obj.name in names}
+    return replace(problem, objects=problem.objects | new, facts=problem.facts - wrong | missing)
 
 
 def _misread(first: FactError, errors: Sequence[FactError], symmetric: Collection[str]) -> Iterator[FactError]:
-    """The error, and the errors that come from the same misreading: what was written instead, or should have been."""
+    """The error and its counterparts: a wrong fact is the counterpart of a missing one that it should have been."""
     yield first
     for other in errors:
         opposite = (first.verdict == "missing") != (other.verdict == "missing")
@@ -121,43 +122,45 @@ def _atom(error: FactError) -> Atom:
 
 
 def check_recorded(trace: Trace, setting: GameSetting, options: TextGameOptions, model: Model | None = None) -> Trace:
-    """A recorded episode in `setting` with what is true of each problem.
+    """The trace of a recorded episode with a new check of the facts of each problem.
 
-    It is compared with what `model` reads, else with the game's own facts where its engine reports them, else with what
-    the built-in reader reads. Where the model writes no problem, those of the reference are added. Raises `UsageError`
-    if the reader cannot read the game, `ModelError` if the model cannot answer, and `EngineError` if the game cannot.
+    The reference is the problem that `model` writes. Without a model, it consists of the game's own facts if the engine
+    reports them, and otherwise is the problem of the built-in reader. In modes without problems, the problems of the
+    reference are added to the trace. Raises `UsageError` if the reader cannot read the game, `ModelError` if the model
+    cannot answer, and `EngineError` if the game fails.
     """
     started = trace.started
     assert started is not None, "a recorded episode has begun"
     variant = parse_variant(started.mode, MODES)
-    played = setting_for(setting, variant, str(started.details.get(DOMAIN, "")))
+    setting = setting_for(setting, variant, str(started.details.get(DOMAIN, "")))
     seed = started.seed or 0
-    reference = make_reference(played, seed) if model is None else Reference(played, model)
+    reference = make_reference(setting, seed) if model is None else Reference(setting, model)
     plans = variant.mode.name in PLANNING
-    checker = Checker(played, make_method(started.mode, played, seed), reference) if plans else GameReader(reference)
+    checker = Checker(setting, make_method(started.mode, setting, seed), reference) if plans else GameReader(reference)
     with closing(checker):
         return trace.without(FactsChecked, GameRead).with_checks(checker.after)
 
 
 @dataclass(frozen=True)
 class Correction:
-    """The first error of an episode, and where the episode goes on without it."""
+    """The first error of an episode, and the restart with the problem without that error."""
 
     error: FirstError
     restart: Restart
 
 
-def correction(played: RecordedGame) -> Correction | None:
+def correction(recorded: RecordedGame) -> Correction | None:
     """The correction of a recorded episode; None if no error was found.
 
     Raises `UsageError` if the built-in reader cannot read the game.
     """
-    error = first_error(check_recorded(played.trace, played.loaded, TextGameOptions()))
+    error = first_error(check_recorded(recorded.trace, recorded.loaded, TextGameOptions()))
     if error is None:
         return None
-    moment = moment_at(played, error.step)
-    symmetric = {name for name, rule in played.loaded.claims.items() if rule.symmetric}
+    restart = restart_at(recorded, error.step)
+    symmetric = {name for name, rule in recorded.loaded.claims.items() if rule.symmetric}
     if not error.checked.rejected:
-        return Correction(error, replace(moment, corrected=corrected(moment.before, error, symmetric)))
-    problem = corrected(moment.latest, error, symmetric)
-    return Correction(error, replace(moment, before=problem, known=len(moment.commands) + 1, corrected=problem))
+        return Correction(error, replace(restart, corrected=corrected(restart.before, error, symmetric)))
+    problem = corrected(restart.latest, error, symmetric)
+    covered = len(restart.commands) + 1
+    return Correction(error, replace(restart, before=problem, covered_observations=covered, corrected=problem))

@@ -1,4 +1,4 @@
-"""What is known of a game while it is played: the domain, the problem, the goals, and the commands of actions."""
+"""The agent's knowledge of a game: the domain, the problem, the goals, and the commands of actions."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ EMPTY_DOMAIN = Domain("unwritten")
 """The domain before the first answer."""
 
 SEARCH = Search.parse("wastar")
-"""How goals of the model are planned for: near ones first, and far ones fast."""
+"""The search for the model's own goals, for which a setting has no search: it also finds long plans fast."""
 
 SHOWN = 60
-"""Characters of a goal that name it."""
+"""Maximum length of a goal's name in characters."""
 
 
 @dataclass(frozen=True)
 class ActionRule:
-    """How a PDDL action is said in the game, and what the game answers if the plan is right (a regular expression).
+    """The template of an action's command, and the regular expression `expect` for the expected observation.
 
-    An empty command means that it is not known yet how to say it: a plan is carried out up to such a step. `where` is a
-    fact of the problem in which values of the command are looked up that are not parameters of the action. `parameters`
-    are what the command calls the action's parameters, in order, where the domain may call them otherwise.
+    An empty command means that the command is not known yet: a plan is executed up to such a step. `where` is a pattern
+    of a fact in which the values of other variables of the command are looked up. `parameters` are the names of the
+    action's parameters in the command, in their order; None if they are the names of the domain.
     """
 
     command: str
@@ -38,8 +38,10 @@ class ActionRule:
 
 @dataclass(frozen=True)
 class ModelDomain:
-    """What a model wrote beside the problem: the domain, goals in the order in which they are to be tried, and the
-    commands of its actions. Without goals the problem's own is the one; without commands those of the game count."""
+    """The domain that a model wrote, its goals in the order in which they are tried, and the commands of its actions.
+
+    Without goals the goal of the problem is used, and for actions without commands those of the setting.
+    """
 
     domain: Domain
     goals: tuple[Formula, ...] = ()
@@ -48,10 +50,11 @@ class ModelDomain:
 
 @dataclass(frozen=True)
 class Knowledge:
-    """The domain, the problem, the goals to try in order, and the command of each action.
+    """The domain, the problem, the goals in the order in which they are tried, and the command of each action.
 
-    `only_planned` are predicates that come about in plans only. `placeholder` is what the names of rooms begin with
-    that were not seen yet (`loc`: loc1, loc2, …), empty for none. `written` is there where a model wrote the domain.
+    Facts of `only_planned` predicates are effects of planned actions, and never part of a problem file. `placeholder`
+    is the prefix of the names of rooms that were not seen yet (`loc`: loc1, loc2, …); it is empty if the setting has no
+    placeholders. `written` is the model's own domain; it is None if the setting has the domain.
     """
 
     domain: Domain
@@ -64,15 +67,15 @@ class Knowledge:
     written: ModelDomain | None = None
 
     def with_problem(self, problem: Problem) -> Knowledge:
-        """The same with another problem."""
+        """The knowledge with another problem."""
         return replace(self, problem=problem)
 
     def command(self, step: PlanStep) -> str:
-        """The game command of a plan step, empty if it has none yet.
+        """The command of a plan step; empty if it is not known yet.
 
-        What the command says beyond the action's parameters is looked up in the problem: where no fact gives it, the
-        command has a hole. A `KeyError` cannot happen: every action has a checked template, and one that a model wrote
-        was checked to be the game's, or to have a command.
+        Variables of the command that are not parameters of the action are looked up in the facts of the problem. A
+        variable without such a fact becomes an empty text. Every action has a rule: that of a setting was checked on
+        loading, and that of a model's domain when the answer was read.
         """
         rule, arguments = self.actions[step.action], self.arguments(step)
         values = {**(_looked_up(rule.where, arguments, self.problem) if rule.where else {}), **arguments}
@@ -81,13 +84,13 @@ class Knowledge:
         return text if rule.where is None else " ".join(text.split())
 
     def arguments(self, step: PlanStep) -> dict[str, str]:
-        """What each parameter of a step stands for, by the name that its command has for it."""
+        """The arguments of a step by the names of the parameters in the command."""
         own = self.actions[step.action].parameters
         parameters = self.domain.actions_by_name[step.action].parameters if own is None else own
         return {parameter.name: arg for parameter, arg in zip(parameters, step.args, strict=True)}
 
     def rewritten(self, written: ModelDomain, problem: Problem) -> Knowledge:
-        """The knowledge with the model's domain, goals and commands in place of the setting's."""
+        """The knowledge with the model's domain and commands, and with its goals if the setting has no ladder."""
         goals = tuple(Rung(_name(goal), goal, SEARCH) for goal in written.goals or (problem.goal,))
         actions = dict(self.actions)
         for action in written.domain.actions:
@@ -100,12 +103,12 @@ class Knowledge:
                 rule = ActionRule(command, "", None, names)
             if rule is not None:
                 actions[action.name] = rule
-        known = replace(self, domain=written.domain, problem=problem, actions=actions, written=written)
-        return replace(known, ladder=self.ladder or goals)
+        knowledge = replace(self, domain=written.domain, problem=problem, actions=actions, written=written)
+        return replace(knowledge, ladder=self.ladder or goals)
 
 
 def _looked_up(where: Atom, values: Mapping[str, str], problem: Problem) -> Mapping[str, str]:
-    """The values of the variables of `where` in the first fact that fits; none where no fact does."""
+    """The arguments of the first fact that matches `where` and `values`, by the terms of `where`; empty without one."""
     for fact in problem.sorted_facts():
         if fact.predicate == where.predicate and len(fact.args) == len(where.args):
             binding = dict(zip(where.args, fact.args, strict=True))
@@ -115,7 +118,7 @@ def _looked_up(where: Atom, values: Mapping[str, str], problem: Problem) -> Mapp
 
 
 def _rule_of(actions: Mapping[str, ActionRule], name: str) -> ActionRule | None:
-    """How an action is said in the game: `open-door` and `open_door` are one."""
+    """The rule of an action. `open-door` and `open_door` name the same action."""
     exact = actions.get(name)
     return exact or next((rule for other, rule in actions.items() if same_name(other, name)), None)
 
@@ -125,18 +128,20 @@ def _name(goal: Formula) -> str:
     return text if len(text) <= SHOWN else f"{text[: SHOWN - 2]} …"
 
 
-def reference_of(known: Knowledge) -> Knowledge:
-    """What the files say, with the parameters that the commands of actions name, whatever a domain calls them."""
+def reference_of(knowledge: Knowledge) -> Knowledge:
+    """The knowledge with the parameters of its domain in every action rule, so that a model may rename them."""
     actions = {
-        name: replace(rule, parameters=known.domain.actions_by_name[name].parameters)
-        for name, rule in known.actions.items()
+        name: replace(rule, parameters=knowledge.domain.actions_by_name[name].parameters)
+        for name, rule in knowledge.actions.items()
     }
-    return replace(known, actions=actions)
+    return replace(knowledge, actions=actions)
 
 
 def blank_knowledge(reference: Knowledge, own_goals: bool, without: Collection[str]) -> Knowledge:
-    """What is known before a model has written a domain. With `own_goals` the ladder stays; `without` schemas no action
-    has a name."""
+    """The knowledge before a model has written a domain: the goals and action rules that bind its domain.
+
+    The ladder of the `reference` is used only with `own_goals`, and its action rules unless `schemas` are removed.
+    """
     return Knowledge(
         EMPTY_DOMAIN,
         Problem("game", EMPTY_DOMAIN.name),
@@ -150,21 +155,21 @@ _COMMAND = "; command "
 
 
 def written_text(written: ModelDomain) -> str:
-    """The domain as a file that also says how its actions are typed, in comments."""
+    """The text of the domain with the commands of its actions as comments."""
     return "\n".join([written.domain.text, *(f"{_COMMAND}{name}: {text}" for name, text in written.commands.items())])
 
 
 def read_written(text: str) -> ModelDomain:
-    """The domain and the commands of such a file. Raises `PddlSyntaxError`."""
+    """Parse a text of `written_text`. Raises `PddlSyntaxError` if its domain is invalid."""
     lines = (line.removeprefix(_COMMAND).partition(": ") for line in text.splitlines() if line.startswith(_COMMAND))
     return ModelDomain(parse_domain(text), commands={name: text for name, _, text in lines})
 
 
 def beginning_with(blank: Knowledge, text: str) -> Knowledge:
-    """What is known with a domain that was written before. Raises `UsageError` for a text that is not a domain."""
+    """The `blank` knowledge with a domain from an earlier episode. Raises `UsageError` if the text is not a domain."""
     try:
         written = read_written(text)
     except PddlSyntaxError as error:
         raise UsageError("The domain to begin with is invalid", f"{error.faults[0]}.", "Choose another.") from error
-    known = blank.rewritten(written, Problem("game", written.domain.name))
-    return replace(known, ladder=blank.ladder)
+    knowledge = blank.rewritten(written, Problem("game", written.domain.name))
+    return replace(knowledge, ladder=blank.ladder)

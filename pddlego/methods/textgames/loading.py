@@ -1,4 +1,4 @@
-"""Reads settings: `envs/NAME.toml` with its domain and problem, checked, and changed as options and variants ask."""
+"""Loads and checks settings (`envs/NAME.toml` with domain and problem), and applies options and variants to them."""
 
 from __future__ import annotations
 
@@ -65,14 +65,14 @@ def _groups_of(pattern: str) -> set[str]:
     return set(re.compile(pattern).groupindex)
 
 
-def _reading_rule(domain: Domain, number: int, read: ReadingRule) -> ReadingRule:
-    """The rule, its templates tried out with a name in place of every group."""
-    groups = _groups_of(read.text) | _groups_of(read.command) | _groups_of(read.task)
-    for template in (*read.forget, *read.objects, *read.add):
+def _reading_rule(domain: Domain, number: int, rule: ReadingRule) -> ReadingRule:
+    """Return a valid rule unchanged. Raises `ValueError` if its templates, filled with names, do not fit the domain."""
+    groups = _groups_of(rule.text) | _groups_of(rule.command) | _groups_of(rule.task)
+    for template in (*rule.forget, *rule.objects, *rule.add):
         unknown = sorted(names_in(template) - groups)
         if unknown:
             raise ValueError(f"reading rule {number}: '{template}' names {unknown}, which no group matches")
-    filled = [[re.sub(r"\{\w+\}", "x", pattern) for pattern in part] for part in (read.objects, read.add, read.forget)]
+    filled = [[re.sub(r"\{\w+\}", "x", pattern) for pattern in part] for part in (rule.objects, rule.add, rule.forget)]
     forgotten = (pattern.replace("*", "x") for pattern in filled[2])
     edit = Edit(SectionEdit(add=tuple(filled[0])), SectionEdit(add=(*filled[1], *forgotten)))
     report = apply_edit(Problem("trial", domain.name), edit, domain.constants)
@@ -82,7 +82,7 @@ def _reading_rule(domain: Domain, number: int, read: ReadingRule) -> ReadingRule
     wrong = [str(defect) for defect in check(domain, report.problem) if defect.blocking and defect.kind not in kinds]
     if unreadable or wrong:
         raise ValueError(f"reading rule {number}: {(unreadable + wrong)[0]}")
-    return read
+    return rule
 
 
 def _is_facts(text: str) -> bool:
@@ -92,7 +92,7 @@ def _is_facts(text: str) -> bool:
 
 
 def _fixed_rule(rule: FixedRule) -> FixedRule:
-    """The rule. Raises `ValueError` where its command names what its pattern does not match."""
+    """Return a valid rule unchanged. Raises `ValueError` if its command has a group that its pattern does not have."""
     unknown = names_in(rule.command) - _groups_of(rule.when)
     if unknown:
         raise ValueError(f"rule: '{rule.command}' names {sorted(unknown)}, which no group of '{rule.when}' matches")
@@ -100,14 +100,14 @@ def _fixed_rule(rule: FixedRule) -> FixedRule:
 
 
 def _fact_rule(domain: Domain, start: Problem, name: str, rule: FactRule) -> FactReading:
-    """The rule. Raises `ValueError` if it adds what is not a fact of the domain, or names an unknown variable."""
-    given = {word for pattern in rule.when for word in pattern.split()}
-    given |= {f"?{group}" for group in _groups_of(rule.text) | _groups_of(rule.task)}
+    """Parse the condition of a rule. Raises `ValueError` for an added fact with an unknown predicate or variable."""
+    variables = {word for pattern in rule.when for word in pattern.split()}
+    variables |= {f"?{group}" for group in _groups_of(rule.text) | _groups_of(rule.task)}
     for template in rule.add:
         atom = domain.atom(template)
         if atom is None:
             raise ValueError(f"facts.{name}: '{template}' is not a fact that the domain has")
-        unknown = sorted(arg for arg in atom.args if arg.startswith("?") and arg not in given)
+        unknown = sorted(arg for arg in atom.args if arg.startswith("?") and arg not in variables)
         if unknown:
             raise ValueError(f"facts.{name}: '{template}' names {unknown}, which nothing matches")
         predicate = domain.predicates_by_name[atom.predicate]
@@ -116,7 +116,7 @@ def _fact_rule(domain: Domain, start: Problem, name: str, rule: FactRule) -> Fac
 
 
 def _looked_up_in(domain: Domain, name: str, text: str) -> Atom | None:
-    """The fact in which a command looks a value up. Raises `ValueError`, which names the place, for another text."""
+    """Parse the pattern `where` of the action `name`; None without one. Raises `ValueError` if it does not fit."""
     if not text:
         return None
     atom = domain.atom(text)
@@ -131,10 +131,10 @@ T = TypeVar("T")
 
 
 def load(name: str, options: TextGameOptions | None = None) -> GameSetting:
-    """Read `envs/NAME.toml` with its domain, and apply what the user changed.
+    """Load `envs/NAME.toml` with its domain, and apply the user's options.
 
-    Raises `UsageError` for an unknown name, parameter, value, fold or search, listing what there is, and
-    `SettingError` if a file is wrong.
+    Raises `UsageError` for an unknown name, parameter, value, fold or search, with a list of the known ones, and
+    `SettingError` for an invalid file.
     """
     options = options or TextGameOptions()
     setting = _with_parameters(_build(name), options.parameters)
@@ -149,9 +149,11 @@ def load(name: str, options: TextGameOptions | None = None) -> GameSetting:
         )
     if options.max_steps is not None:
         setting = replace(setting, max_steps=options.max_steps)
-    every = None if options.search is None else _parse_search(options.search)
+    default = None if options.search is None else _parse_search(options.search)
     searches = {rung: _parse_search(text) for rung, text in options.searches.items()}
-    ladder = tuple(replace(rung, search=searches.get(rung.name, every or rung.search)) for rung in setting.start.ladder)
+    ladder = tuple(
+        replace(rung, search=searches.get(rung.name, default or rung.search)) for rung in setting.start.ladder
+    )
     setting = replace(setting, start=replace(setting.start, ladder=ladder))
     if options.domain_from is None:
         return setting
@@ -159,7 +161,7 @@ def load(name: str, options: TextGameOptions | None = None) -> GameSetting:
 
 
 def _parse_search(text: str) -> Search:
-    """Raises `UsageError`, which lists the searches, for an unknown one."""
+    """Parse a search. Raises `UsageError` for an unknown one, with a list of the known ones."""
     try:
         return Search.parse(text)
     except ValueError as error:
@@ -177,7 +179,7 @@ def _read(name: str, table: SettingTable) -> SettingFile:
 
 
 def _build(name: str, is_baseline: bool = False) -> GameSetting:
-    """Load a setting. A baseline setting has no baseline of its own."""
+    """Load a setting with its baseline setting. A baseline setting has no baseline of its own."""
     table = read_setting(name, TEXT_GAME)
     file = _read(name, table)
     sources = dict(table.sources)
@@ -261,7 +263,7 @@ def _map_rule(domain: Domain, rule: MapRule) -> MapRule:
 
 
 def _claim_rule(domain: Domain, start: Problem, name: str, table: ClaimTable) -> ClaimRule:
-    """The rule. Raises `ValueError` if the domain has no such predicate, or the condition cannot be read."""
+    """Parse the condition of a claim. Raises `ValueError` if the condition or the predicate is invalid."""
     predicate = domain.predicates_by_name.get(name)
     if predicate is None:
         raise ValueError(f"claims.{name}: '{name}' is not a predicate of the domain")
@@ -279,9 +281,9 @@ def _condition(where: str, text: str, predicate: Predicate, domain: Domain, star
     return known
 
 
-def _parameter(key: str, read: Parameter) -> Parameter:
+def _parameter(key: str, parameter: Parameter) -> Parameter:
     try:
-        return read.read(str(read.value))
+        return parameter.read(str(parameter.value))
     except ValueError as error:
         raise ValueError(f"parameters.{key}: {error}") from error
 
@@ -347,7 +349,7 @@ def _describe(parameters: Mapping[str, Parameter]) -> str:
 
 
 _SHARED = "textgames"
-"""The folder of prompts that all games share, besides those at the top level."""
+"""The folder of prompts that all games share in addition to those at the top level."""
 
 
 def prompt_texts(folder: str) -> Iterable[tuple[str, str]]:
@@ -365,11 +367,11 @@ def prompt_texts(folder: str) -> Iterable[tuple[str, str]]:
 
 
 _GROWTH = 12_000
-"""Characters that problem file, news and history may add to a request; a rejected answer comes on top."""
+"""Estimated characters of the problem, the news and the history in a request, without a rejected answer."""
 
 
 def _domain_of(place: str, setting: str) -> str:
-    """The domain in a file, or that with which a run won the setting last. Raises `UsageError` if it does not exist."""
+    """The domain in a file, or the last domain with which a run won the setting. Raises `UsageError` without one."""
     path = find_run(place)
     if path.is_file():
         return read_text(path)
@@ -382,7 +384,7 @@ def _domain_of(place: str, setting: str) -> str:
 
 
 def upper_bound(setting: GameSetting, mode: str, options: TextGameOptions, retries: int) -> UpperBound:
-    """Every command may take a question of its own, and each question all its repeated ones."""
+    """The upper bound of model calls: each command needs a new question, and each question all its retries."""
     base, *_ = base_mode(mode).split("-")  # the modes that write a domain share their prompts
     prompts = {name: len(text) for name, text in setting.sources.items() if name.startswith("prompts/")}
     own = sum(length for name, length in prompts.items() if base in name or "notes" in name)
@@ -392,9 +394,9 @@ def upper_bound(setting: GameSetting, mode: str, options: TextGameOptions, retri
 
 
 def setting_for(setting: GameSetting, variant: Variant, domain: str | None = None) -> GameSetting:
-    """The setting as a variant of a mode plays it. Where the model writes the domain it may begin with `domain`,
-    else with that which the setting has from a run.
+    """The setting without the parts that a variant removes, and without a domain if the model writes the domain.
 
+    Such a model begins with `domain`, or without a domain if it is empty; None stands for the one of `--domain-from`.
     Raises `UsageError` for a part that the setting does not have, and for an invalid domain.
     """
     setting = without_parts(setting, variant.without)
@@ -414,7 +416,7 @@ def setting_for(setting: GameSetting, variant: Variant, domain: str | None = Non
 
 
 def without_parts(setting: GameSetting, without: Collection[str]) -> GameSetting:
-    """The setting with what stands in place of the parts that are taken out: its ladder, domain, prompts, recipe.
+    """The setting with replacements for the removed parts: its ladder, domain, prompts and recipe.
 
     Raises `UsageError` for a part that the setting does not have.
     """
@@ -442,17 +444,17 @@ def without_parts(setting: GameSetting, without: Collection[str]) -> GameSetting
 
 
 def _check_part(setting: GameSetting, part: str, without: Collection[str]) -> None:
-    """Raises `UsageError` if the part cannot be taken out of the setting, or is out already."""
+    """Raise `UsageError` if the setting has no replacement for the part, or removes it from every mode already."""
     removable = setting.removable
-    there = {
+    is_removable = {
         "ladder": bool(removable.ladder) or (removable.baseline is not None and "domain" in without),
         "domain": removable.baseline is not None,
         "prompts": removable.baseline is not None,
         "recipe": bool(removable.recipe),
     }
-    reason = "" if there.get(part, True) else f"Its file does not say what to play without its {part}."
-    out = setting.asking.protocol.without
-    if part in out:
-        reason = f"It is played without {', '.join(out)} in every mode."
+    reason = "" if is_removable.get(part, True) else f"Its file does not say what to play without its {part}."
+    removed = setting.asking.protocol.without
+    if part in removed:
+        reason = f"It is played without {', '.join(removed)} in every mode."
     if reason:
         raise UsageError(f"{setting.name} has no {part} to take out", reason, f"Leave '-no-{part}' out.")

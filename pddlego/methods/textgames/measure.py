@@ -1,4 +1,4 @@
-"""What tables say of text games."""
+"""The measures, tables and figures of text games."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from pddlego.runs.summary import Measures
 
 
 def measure(trace: Trace) -> Measures:
-    """Steps, refused commands, and answers that no plan expected; the plans made for each goal of the ladder."""
-    observed, used, error = trace.all(Observed), trace.usage, first_error(trace)
+    """The measures of an episode: its steps, refused commands, mismatches, goals that were planned for, and errors."""
+    observed, usage, error = trace.all(Observed), trace.usage, first_error(trace)
     rungs = Counter(event.rung for event in trace.all(Planned) if event.rung is not None)
     repeated = sum(event.repeated for event in observed)
     numbers = {
-        "steps": used.steps,
-        "refused": used.refused,
+        "steps": usage.steps,
+        "refused": usage.refused,
         "surprises": sum(bool(event.mismatch) for event in observed),
         **({"repeated": repeated} if repeated else {}),
         **_first_answers(trace),
@@ -46,11 +46,11 @@ def measure(trace: Trace) -> Measures:
 
 
 def _first_answers(trace: Trace) -> dict[str, float]:
-    """How often neither loop of PDDLego+ was needed, in modes that plan: `first_try` for the whole episode (1 or 0),
-    and the share of questions.
+    """How often the model's first answer succeeded, in modes that plan. Empty for other modes.
 
-    The first answer to a question succeeds if it is accepted (no error of the check or the planner: inner loop), and
-    the game refuses no command until the next question (outer loop).
+    The first answer to a question succeeds if it is accepted (the inner loop of PDDLego+ is not needed), and the game
+    refuses no command until the next question (nor is the outer loop). `first_answers` is the share of such questions.
+    `first_try` is 1 if the episode was won and all first answers succeeded, else 0.
     """
     started, succeeded, retried = trace.started, list[bool](), False
     for event in trace.events:
@@ -99,14 +99,14 @@ def _by_step(trace: Trace) -> dict[str, tuple[tuple[float, float], ...]]:
 
 
 _EXPLORING_STEPS = 1_000
-"""Commands that seeing everything may take; 48 rooms need about 200."""
+"""Maximum number of commands for exploring a game; 48 rooms need about 200."""
 
 _DOORS_ONLY = frozenset({"coin", "mapreader"})
-"""Games of the engine in which nothing but doors has to be opened."""
+"""Games of TextWorldExpress in which only doors have to be opened."""
 
 
 def optimum(setting: GameSetting, seed: int, planner: Planner) -> int | None:
-    """The fewest steps in which the game can be won; None where that cannot be said.
+    """The minimum number of steps in which the game can be won; None if it cannot be computed.
 
     Raises `EngineError` if the game cannot be played.
     """
@@ -114,28 +114,31 @@ def optimum(setting: GameSetting, seed: int, planner: Planner) -> int | None:
     if setting.game.name not in _DOORS_ONLY or not readable or setting.parameters["limitInventorySize"].value:
         return None
     game = make_game(setting, seed)
-    looks = _explore(setting, seed, game, planner)
-    known = _as_at_the_start(setting, game.task, looks)
-    if known is None:
+    exchanges = _explore(setting, seed, game, planner)
+    problem = _initial_problem(setting, game.task, exchanges)
+    if problem is None:
         return None
-    result = planner.solve(setting.start.domain, known.with_goal(setting.start.ladder[0].goal), Search())
+    result = planner.solve(setting.start.domain, problem.with_goal(setting.start.ladder[0].goal), Search())
     return len(result.plan) if result.plan else None
 
 
 def _explore(setting: GameSetting, seed: int, game: Game, planner: Planner) -> list[Exchange]:
-    """See every room."""
+    """Visit every room with the built-in reader, and return all exchanges with the game."""
     exploring = replace(setting, start=replace(setting.start, ladder=setting.start.ladder[-1:]))
     episode = Episode(exploring, seed, "edit", Limits(_EXPLORING_STEPS), retries=0)
     events = episode_events(episode, game, ReaderModel(), planner)
     return [Exchange(event.command, event.read) for event in events if isinstance(event, Observed)]
 
 
-def _as_at_the_start(setting: GameSetting, task: str, looks: list[Exchange]) -> Problem | None:
-    """What is known in the end, with the agent where it began and every door closed that was ever seen."""
-    rooms = [room for look in looks for room in [read_room(look.text)] if room]
+def _initial_problem(setting: GameSetting, task: str, exchanges: list[Exchange]) -> Problem | None:
+    """The initial state of an explored game: the agent is in its first room, and all doors are closed.
+
+    None if the game described no room.
+    """
+    rooms = [room for exchange in exchanges for room in [read_room(exchange.text)] if room]
     if not rooms:
         return None
-    news = tuple(looks)
+    news = tuple(exchanges)
     situation = Situation(setting.start, task, Observations(news, news), reader=setting.reader)
     problem = parse_problem(ReaderModel().complete(Request("gen", (), situation)).text)
     exits = {(fact.args[0], fact.args[2]): fact.args[1] for fact in problem.facts if fact.predicate == "connected"}

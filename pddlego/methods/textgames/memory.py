@@ -1,17 +1,16 @@
-"""What an episode has seen, what of it is news, and which commands were refused while nothing was learned in between.
+"""The exchanges of an episode with the game, and the remedies for commands that the game refuses again and again.
 
-One observation that a model missed is gone for ever: every later request shows only what is new, the problem stays
-wrong, and the same plan comes out of it. What is done about it, each time the same command is refused:
+A request shows only new observations. If the model overlooked an earlier one, its problem stays wrong, and the planner
+finds the same plan again. The remedies depend on how often the game has refused the same command:
 
-1. once: as after any surprise, the model reads what was expected, and is shown everything since its last answer that
-   changed something.
-2. twice: the agent looks around (at no cost if the game describes the place anyway), and the model reads that the
+1. once: as after any mismatch, the model reads the expectation of the plan, and all exchanges since its last answer
+   that changed the problem.
+2. twice: the agent also looks around (at no cost if the game has described the place), and the model reads that the
    command was repeated.
-3. three times: besides, no plan may begin with that command any more, so that another goal of the ladder is tried.
+3. three times: no plan may begin with the command any more, so that another goal of the ladder is tried.
 
-All of this ends as soon as an answer changes the problem. The agent also looks around when two answers to the same
-question have left no goal within reach, and shows all that ever happened when a third one does: what is missing may be
-what was missed before.
+The counts are reset when an answer changes the problem. The agent also looks around after two answers to the same
+question without a plan, and shows the whole history after a third one.
 """
 
 from __future__ import annotations
@@ -29,10 +28,10 @@ from pddlego.pddl import Problem
 from pddlego.planning import PlanStatus, TriedRung
 
 REPEATED, FUTILE = 2, 3
-"""Refusals of one command after which it is called repeated, and after which no plan may begin with it."""
+"""Number of refusals after which a command counts as repeated, and after which no plan may begin with it."""
 
 LONGEST = 3
-"""Commands of a sequence whose repetition is noticed."""
+"""Maximum length of a sequence of commands whose repetition is detected."""
 
 
 class Refusals:
@@ -40,42 +39,42 @@ class Refusals:
 
     def __init__(self) -> None:
         self._times: Counter[str] = Counter()
-        self._unlooked = False
+        self._look_is_due = False
 
     def refused(self, command: str) -> None:
-        """The game refused the command."""
+        """Count a refusal of the command."""
         self._times[command] += 1
-        self._unlooked = self._unlooked or self._times[command] == REPEATED
+        self._look_is_due = self._look_is_due or self._times[command] == REPEATED
 
     def changed(self) -> None:
-        """The problem is another one: what was refused before says nothing about it."""
+        """Reset the counts, because the problem has changed."""
         self._times.clear()
-        self._unlooked = False
+        self._look_is_due = False
 
     @property
     def repeated(self) -> tuple[tuple[str, int], ...]:
-        """Commands that were refused more than once, with how often."""
+        """The commands that were refused at least `REPEATED` times, with the number of refusals."""
         return tuple(sorted((command, times) for command, times in self._times.items() if times >= REPEATED))
 
     def objection(self, command: str) -> str:
-        """Why no plan may begin with the command; empty if one may."""
+        """The reason why no plan may begin with the command; empty if a plan may."""
         times = self._times[command]
         return f"the game refused '{command}' {times} times" if times >= FUTILE else ""
 
     def look_is_due(self) -> bool:
         """Whether a command has become repeated since the agent last looked around."""
-        return self._unlooked
+        return self._look_is_due
 
     def looked(self) -> None:
-        """The agent looks around: the commands that are repeated by now call for no other look."""
-        self._unlooked = False
+        """Record that the agent looks around for the commands that are repeated so far."""
+        self._look_is_due = False
 
 
 class Memory:
-    """All exchanges with the game: `news` came since the last answer, `history` is everything.
+    """The exchanges with the game: `history` has all of them, and `news` those since the last accepted answer.
 
-    With `remedies` what leads nowhere again and again is noticed, and more than the news is shown. One that is `whole`
-    shows everything always.
+    With `remedies`, repeated refusals and failures show the model more than the news. With `whole`, each request shows
+    the whole history.
     """
 
     def __init__(self, remedies: bool = True, whole: bool = False) -> None:
@@ -86,51 +85,57 @@ class Memory:
         self._since_change: list[Exchange] = []
 
     def take(self, exchange: Exchange, refused: bool, reported: bool = True) -> None:
-        """Add an exchange; `refused` if the game refused it. It is news only if it is `reported` to the model."""
+        """Add an exchange. It is news only if it is `reported` to the model."""
         for exchanges in (self.news, self._since_change, self.history)[0 if reported else 2 :]:
             exchanges.append(exchange)
         if refused and exchange.command is not None and self._remedies:
             self.refusals.refused(exchange.command)
 
     def problem_changed(self) -> None:
-        """An answer has changed the problem: what was seen until now has been of use."""
+        """Forget the refusals and the exchanges since the last change, because an answer has changed the problem."""
         self.refusals.changed()
         self._since_change = []
 
     def went_as_planned(self) -> None:
-        """The problem is what a plan expected, and nothing that was seen since is news."""
+        """Clear the news, because the observations stated only the expected effects of the plan."""
         self.news, self._since_change = [], []
 
     def go_back_to(self, known: int) -> None:
-        """The problem was made from the first `known` exchanges."""
+        """Restore the news for a problem that covers the first `known` exchanges."""
         self.problem_changed()
         self.news = self.history[known:]
         self._since_change = list(self.news)
 
     def look_is_due(self, attempt: int, unreachable: bool) -> bool:
-        """Whether to look around before the next question, the `attempt`-th of its kind.
+        """Whether the agent should look around before it asks the model for the `attempt`-th time.
 
-        `unreachable` says that the last answer to it left no goal within reach.
+        `unreachable`: no goal can be reached from the problem of the last answer.
         """
         if attempt == 0:
             return self.refusals.look_is_due()
         return self._remedies and unreachable and attempt == REPEATED
 
     def looked(self) -> None:
-        """The agent looks around."""
+        """Record that the agent looks around."""
         self.refusals.looked()
 
     def to_read(self, attempt: int, unreachable: bool) -> list[Exchange]:
-        """What the model reads: the news; after a mismatch everything since its last change; and the whole history if
-        this does not help."""
+        """The exchanges that the next request shows.
+
+        These are the news; after a mismatch or repeated refusals, all exchanges since the problem last changed; and
+        after more than `REPEATED` answers without a plan, the whole history.
+        """
         if self._whole or (self._remedies and unreachable and attempt > REPEATED):
             return self.history
-        surprised = self._remedies and any(exchange.unforeseen for exchange in self.news)
-        return self._since_change if surprised or self.refusals.repeated else self.news
+        has_mismatch = self._remedies and any(exchange.unforeseen for exchange in self.news)
+        return self._since_change if has_mismatch or self.refusals.repeated else self.news
 
     @property
     def repeating(self) -> tuple[str, ...]:
-        """The last commands, up to `LONGEST`, where they were sent `FUTILE` times one after another; else none."""
+        """The shortest sequence of up to `LONGEST` commands with which the history ends `FUTILE` times in a row.
+
+        Empty if there is no such sequence.
+        """
         commands = [exchange.command for exchange in self.history if exchange.command is not None]
         for length in range(1, LONGEST + 1):
             last = commands[-length:]
@@ -140,24 +145,24 @@ class Memory:
 
 
 class Placeholders:
-    """Which placeholders an episode has used. Without a `prefix` the setting has none."""
+    """The numbered names for rooms that were not seen yet. With an empty `prefix` the setting has no such names."""
 
     def __init__(self, prefix: str) -> None:
         self._prefix, self._highest = prefix, 0
 
     def used(self, problem: Problem) -> None:
-        """A problem was accepted, with whatever placeholders are in it."""
+        """Record the placeholders in an accepted problem."""
         matches = (re.fullmatch(rf"{re.escape(self._prefix)}(\d{{1,6}})", obj.name) for obj in problem.objects)
         self._highest = max([self._highest, *(int(match.group(1)) for match in matches if match)])
 
     @property
     def next(self) -> str:
-        """The first unused one; empty for a setting without placeholders."""
+        """The first unused placeholder; empty for a setting without placeholders."""
         return f"{self._prefix}{self._highest + 1}" if self._prefix else ""
 
 
 UNREACHABLE = "goal unreachable"
-"""The category of an answer whose problem leaves no goal within reach."""
+"""The category of an answer from whose problem no goal can be reached."""
 
 NO_PLAN = {
     PlanStatus.UNSOLVABLE: (UNREACHABLE, "with this problem file no sequence of actions reaches any goal:"),
@@ -173,7 +178,7 @@ NO_PLAN = {
 """What the model reads if no goal of the ladder has a plan, by the status of the most informative rung."""
 
 _SAYS_MOST = (PlanStatus.INVALID, PlanStatus.MEMORY, PlanStatus.TIMEOUT, PlanStatus.BOUND)
-"""If goals failed in several ways, these are reported first: they say more than that a goal is already true."""
+"""The statuses that are reported first if goals failed in several ways: they are the most informative ones."""
 
 
 def no_plan(rungs: Sequence[TriedRung]) -> Feedback:
@@ -185,21 +190,21 @@ def no_plan(rungs: Sequence[TriedRung]) -> Feedback:
 
 
 INCREASE = 0.3
-"""Added to the temperature for each repetition."""
+"""The increase of the temperature for each repetition of a rejected answer."""
 
 MORE_TOKENS = 16_384
-"""Tokens that an answer may have after one that was cut off."""
+"""Maximum number of tokens of a retry after an answer that was cut off."""
 
 
 def remedied(request: Request, situation: Situation) -> Request:
-    """The request with what the last failure asks for."""
+    """The request with a higher temperature after a repeated answer, and more tokens after one that was cut off."""
     unfinished = situation.retry.failed_with(CUT_OFF)
     hotter = INCREASE * (situation.retry.repeated - situation.reworded)
     return replace(request, temperature_increase=hotter, max_tokens=MORE_TOKENS if unfinished else None)
 
 
 def ablated(situation: Situation, without: Collection[str]) -> Situation:
-    """The situation as a mode `without` some of its parts sees it (`options.ABLATIONS`)."""
+    """The situation without the feedback and remedies that a variant of a mode removes (`options.ABLATIONS`)."""
     if "remedies" in without or "feedback" in without:
         situation = replace(situation, retry=replace(situation.retry, repeated=0), reworded=0)
     if "feedback" in without:

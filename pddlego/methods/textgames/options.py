@@ -1,4 +1,4 @@
-"""The modes and options of text games: those of the paper, and a person."""
+"""The modes and options of text games, and the parts that variants remove from modes."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from pddlego.util.options import Flag, Options, option
 
 
 def _text(value: object) -> object:
-    """A parameter of a game as text: in a file it may be written as a number."""
+    """The value of a game's parameter as text; a file may have a number."""
     return str(int(value)) if isinstance(value, int) else value
 
 
 class TextGameOptions(Options):
-    """The options of an episode. `parameters` are the game's own, as `--set` gives them.
+    """The options of an episode. `parameters` are the game's own parameters (`--set`).
 
-    `search` is a search for every goal, `searches` one for each goal by its name, which wins. `replan` says when the
-    model is asked: on a surprise and at a plan's end, or after every step.
+    `search` is the search for every goal. `searches` are searches by the goal's name, and take precedence. `replan` is
+    when the model is asked: after a mismatch and at the end of a plan, or after every step.
     """
 
     model_config = ConfigDict(title="Text games")
@@ -42,7 +42,7 @@ OPTIONS = TextGameOptions
 
 
 TEXT_GAME = "text game"
-"""The kind of settings that they play."""
+"""The kind of setting that these modes play."""
 
 ABLATIONS: Mapping[str, str] = {
     "feedback": "after an unusable answer the same question is asked again, without a word about what was wrong",
@@ -53,37 +53,37 @@ ABLATIONS: Mapping[str, str] = {
     "domain": "the domain of the paper, with its goals and its fixed rules",
     "prompts": "the prompts of the paper, in one message",
 }
-"""What can be taken out of a mode that plans."""
+"""The removable parts of a mode that plans, and how the mode works without each."""
 
 CHOOSING: Mapping[str, str] = {
     "check": "an answer that is not a valid command is sent unchanged, and costs a step",
     "recipe": "commands that read the recipe are not shown",
     "prompts": ABLATIONS["prompts"],
 }
-"""What can be taken out of the mode in which a model chooses commands."""
+"""The removable parts of the mode in which a model chooses commands."""
 
 _WRITING: Mapping[str, str] = {
     "schemas": "no action is given: the model names its own actions, and says how each is typed",
     **{part: ABLATIONS[part] for part in ("feedback", "tolerance", "replanning", "remedies")},
 }
-"""What can be taken out of a mode in which the model writes the domain, too."""
+"""The removable parts of a mode in which the model also writes the domain."""
 
 _CHOOSING_GOALS: Mapping[str, str] = {
     **_WRITING,
     "hint": "the request does not say which goals to choose",
     "detailed-goal": "the request does not say which form goals have, and how they are used",
 }
-"""What can be taken out of one in which it writes the goals, too."""
+"""The removable parts of a mode in which the model also writes the domain and the goals."""
 
 WRITES_DOMAIN = ("full", "full-edit", "full-steps", "full-own-goals")
 """Modes in which a model writes the domain."""
 
 STEPS = ("domain", "problem", "goals")
-"""What mode `full-steps` asks for, a request for each."""
+"""The parts of an answer in mode `full-steps`, with a request for each."""
 
 
 def requests_of(mode: str) -> int:
-    """How many requests an answer takes in a mode or its variant."""
+    """The number of requests for one answer in a mode or a variant of it."""
     return len(STEPS) if base_mode(mode) == "full-steps" else 1
 
 
@@ -91,7 +91,7 @@ PLANNING = ("edit", "gen", *WRITES_DOMAIN)
 """Modes in which a model writes problems and a planner plans."""
 
 _CONFIRMS = ("edits", "plans", "commands")
-"""What a person may want to see before it takes effect."""
+"""The decisions that the user can approve before they take effect (`--confirm`)."""
 
 MODES = (
     Mode("edit", "the model edits the problem (PDDL-edit)", TEXT_GAME, ABLATIONS, _CONFIRMS),

@@ -1,4 +1,4 @@
-"""Plays a cell, for the first time or again."""
+"""Plays the episode of a cell, or replays a recorded one."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ from pddlego.runs.store import DOMAIN
 
 
 def make_method(mode: str, setting: GameSetting, seed: int, person: Person | None = None) -> Formalizer:
-    """The method of a mode, its prompts tried out once.
+    """The formalizer of a mode. All its prompts are rendered once, so that errors are found before the episode.
 
-    Raises `UsageError` for an unknown mode and `SettingError` for a prompt that cannot be rendered.
+    Raises `UsageError` for an unknown mode, and `SettingError` for a prompt that cannot be rendered.
     """
-    method = _formalizer(mode, setting, seed, person)
-    again = Feedback("trial", "trial", ("trial",))
-    looked = (Exchange(None, "trial"), Exchange("trial", "trial"))
-    seen = Observations(looked, looked, ("trial",))
-    for retry, earlier in product((Retry(), Retry(1, "trial", again)), range(requests_of(mode))):
-        answers = ("trial",) * earlier
-        method.request(Situation(setting.start, "trial", seen, retry, answers, ("trial",), reader=setting.reader))
-    return method
+    formalizer = _formalizer(mode, setting, seed, person)
+    feedback = Feedback("trial", "trial", ("trial",))
+    exchanges = (Exchange(None, "trial"), Exchange("trial", "trial"))
+    seen = Observations(exchanges, exchanges, ("trial",))
+    for retry, previous_parts in product((Retry(), Retry(1, "trial", feedback)), range(requests_of(mode))):
+        answers = ("trial",) * previous_parts
+        formalizer.request(Situation(setting.start, "trial", seen, retry, answers, ("trial",), reader=setting.reader))
+    return formalizer
 
 
 def _formalizer(name: str, setting: GameSetting, seed: int, person: Person | None) -> Formalizer:
@@ -74,7 +74,7 @@ def _formalizer(name: str, setting: GameSetting, seed: int, person: Person | Non
 
 
 def _terms(setting: GameSetting, without: Collection[str]) -> Terms:
-    """What a model that writes the domain is bound to: the names and parameters of actions, as PDDL, and goals."""
+    """The action heads and goals that a model's own domain must use. Without the part `schemas` there are no heads."""
     reference = setting.reader.reference
     rules = reference.actions if reference is not None and "schemas" not in without else {}
     heads = ((name, " ".join(map(str, rule.parameters or ()))) for name, rule in sorted(rules.items()))
@@ -86,9 +86,9 @@ def _terms(setting: GameSetting, without: Collection[str]) -> Terms:
 def make_game(setting: GameSetting, seed: int, java: str | None = None) -> Game:
     """The game of a setting. Raises `UsageError` for an unknown engine or seed, `EngineError` if the engine fails."""
     check_seed(setting, seed)
-    played = setting.game
+    table = setting.game
     values = {name: parameter.value for name, parameter in setting.parameters.items()}
-    return games.make_game(played.engine, GameSpec(played.name, values, seed, played.fold, java))
+    return games.make_game(table.engine, GameSpec(table.name, values, seed, table.fold, java))
 
 
 def episode_events(
@@ -101,7 +101,7 @@ def episode_events(
     restart: Restart | None = None,
     person: Person | None = None,
 ) -> Timed:
-    """Play and yield every event. `approver` is asked before things take effect, `person` types in mode human."""
+    """Play an episode, and yield its events. `approver` approves decisions; `person` types commands in mode human."""
     if episode.variant.mode.name == "gold":
         person = typed_before(_solution(episode.setting, game))
     method = make_method(episode.mode, episode.setting, episode.seed, person)
@@ -112,7 +112,7 @@ def episode_events(
 
 
 def _solution(setting: GameSetting, game: Game) -> tuple[str, ...]:
-    """How the game is won. Raises `UsageError` if its engine does not say it."""
+    """The commands that win the game. Raises `UsageError` if its engine does not know them."""
     solution = game.solution if isinstance(game, Solves) else ()
     if not solution:
         reason = f"The engine {setting.game.engine} does not say how it is won."
@@ -120,20 +120,20 @@ def _solution(setting: GameSetting, game: Game) -> tuple[str, ...]:
     return solution
 
 
-def _closing(events: Iterator[Event], *used: object) -> Iterator[Event]:
-    """The events; then what was used is closed, where it can be."""
+def _closing(events: Iterator[Event], *resources: object) -> Iterator[Event]:
+    """Yield the events, and then close those resources that can be closed."""
     try:
         yield from events
     finally:
-        for one in used:
-            if isinstance(one, Closes):
-                one.close()
+        for resource in resources:
+            if isinstance(resource, Closes):
+                resource.close()
 
 
 def _checker(episode: Episode, method: Formalizer) -> Checker | GameReader | None:
-    """What reads the game besides the model: with `--truth`, and for the map of a person who plays.
+    """The checker of the problems with `--truth`, or the reader that draws the map in mode human; otherwise None.
 
-    Raises `UsageError` if `--truth` is set and nothing reports the facts of the game.
+    Raises `UsageError` if `--truth` is set and there is no reference for the facts of the game.
     """
     if episode.truth:
         reference = make_reference(episode.setting, episode.seed)
@@ -144,10 +144,11 @@ def _checker(episode: Episode, method: Formalizer) -> Checker | GameReader | Non
 
 
 def make_reference(setting: GameSetting, seed: int) -> Reference | GameFacts:
-    """What the facts of a model are compared with: the game's own, where its engine reports them, else the reader's.
+    """The reference for the facts of a model.
 
-    Raises `UsageError` if the game does not report facts or the built-in reader cannot read it, and `EngineError` if it
-    cannot be made.
+    It consists of the game's own facts if the setting has a table [facts], and otherwise of those that the built-in
+    reader reads. Raises `UsageError` if the engine does not report facts or the reader cannot read the game, and
+    `EngineError` if the game cannot be made.
     """
     if setting.facts:
         game = make_game(setting, seed)
@@ -160,7 +161,7 @@ def make_reference(setting: GameSetting, seed: int) -> Reference | GameFacts:
 
 
 def play(cell: Cell, setting: GameSetting, options: TextGameOptions, tools: Tools) -> Timed:
-    """Every event of the episode. Raises `PddlegoError` if the game cannot be made."""
+    """Play the episode of a cell, and yield its events. Raises `PddlegoError` if the game cannot be made."""
     recorded = tools.recorded
     return episode_events(
         _episode_of(cell, setting, options, tools),
@@ -174,10 +175,10 @@ def play(cell: Cell, setting: GameSetting, options: TextGameOptions, tools: Tool
 
 
 def _episode_of(cell: Cell, setting: GameSetting, options: TextGameOptions, tools: Tools) -> Episode:
-    """The episode of a cell, in the setting as its variant plays it.
+    """The episode of a cell, in its setting without the parts that the variant removes.
 
-    Where the model writes the domain, the episode begins with the recorded one, the carried one, or the one that the
-    options name.
+    If the model writes the domain, the first domain is that of the recorded episode in a replay, otherwise the one
+    carried over from another episode, and otherwise the one of `--domain-from`.
     """
     limits = tools.limits
     domain = (tools.carried or None) if tools.recorded is None else first_domain(tools.recorded)
@@ -195,13 +196,13 @@ def _episode_of(cell: Cell, setting: GameSetting, options: TextGameOptions, tool
 
 
 def first_domain(events: Sequence[Event]) -> str:
-    """The domain of the model's with which a recorded episode began; empty if it began without one."""
+    """The model's own domain with which a recorded episode began; empty if it began without a domain."""
     started = next((event for event in events if isinstance(event, Started)), None)
     return str(started.details.get(DOMAIN, "")) if started else ""
 
 
 def _typed(events: Sequence[Event]) -> Person:
-    """The person of a recorded episode. The commands before a resumption were repeated, and not typed."""
+    """A person who types the commands of a recorded episode; those before a resumption were not typed."""
     resumed = next((number for number, event in enumerate(events) if isinstance(event, Resumed)), 0)
     observed = (event for event in events[resumed:] if isinstance(event, Observed))
     typed = (event for event in observed if event.step and not (event.free or event.repeated))
@@ -209,7 +210,7 @@ def _typed(events: Sequence[Event]) -> Person:
 
 
 def _restart_of(events: Sequence[Event]) -> Restart | None:
-    """Where a recorded episode began, if it was resumed itself."""
+    """The restart with which a recorded episode began; None if it began with a new game."""
     resumed = next((event for event in events if isinstance(event, Resumed)), None)
     if resumed is None:
         return None
@@ -219,8 +220,8 @@ def _restart_of(events: Sequence[Event]) -> Restart | None:
         step=resumed.step,
         commands=[event for event in observed if event.command is not None and not event.repeated],
         before=parse_problem(resumed.before),
-        known=resumed.known,
+        covered_observations=resumed.known,
         corrected=None if resumed.corrected is None else parse_problem(resumed.corrected),
-        look=observed[0].text if observed else "",
-        written=resumed.written,
+        first_observation=observed[0].text if observed else "",
+        domain_text=resumed.written,
     )

@@ -1,7 +1,7 @@
-"""The built-in reader, erring on purpose as language models do. A simulation, and called one wherever it is shown.
+"""The built-in reader with simulated errors of language models. All displays of its results call it a simulation.
 
-It measures what happens after an error: which are noticed, which are corrected, and at what cost. It says nothing about
-how often a certain model errs, and nothing about errors that no list has foreseen.
+Its purpose is to measure which errors are detected, which are corrected, and at what cost. Its results do not show how
+often a certain model errs, and do not cover kinds of errors that are not in the list.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from pddlego.runs.cells import Cell
 
 @dataclass(frozen=True)
 class InDomain:
-    """An error in the domain file; an answer without one, or in which it cannot be made, stays as it is."""
+    """An error in the domain file. An answer without a domain, or without a place for the error, is not changed."""
 
     change: Callable[[list[Sexpr], random.Random], None]
 
@@ -47,7 +47,7 @@ class InDomain:
 
 @dataclass(frozen=True)
 class InGoals:
-    """An error in the goals."""
+    """An error in the goals. An answer without a place for the error is not changed."""
 
     change: Callable[[Problem, random.Random], str]
 
@@ -61,7 +61,7 @@ class InGoals:
 
 
 def lose(field: str, parts: list[Sexpr], rng: random.Random) -> None:
-    """An action asks for one thing less than the game, or changes one thing less."""
+    """Remove one conjunct from the precondition or the effect of an action; `field` is the keyword of the one."""
     places = [
         (number, place + 1, index)
         for number, part in _actions(parts)
@@ -77,12 +77,12 @@ def lose(field: str, parts: list[Sexpr], rng: random.Random) -> None:
 
 
 def undeclared_types(parts: list[Sexpr], rng: random.Random) -> None:
-    """The section of types is missing."""
+    """Remove the section of types."""
     parts[:] = [part for part in parts if part[:1] != (":types",)]
 
 
 def _undeclared_predicate(parts: list[Sexpr], rng: random.Random) -> None:
-    """A predicate is used and not declared."""
+    """Remove the declaration of one predicate."""
     for number, part in enumerate(parts):
         if part[:1] == (":predicates",) and len(part) > 1:
             lost = rng.randrange(1, len(part))
@@ -90,7 +90,7 @@ def _undeclared_predicate(parts: list[Sexpr], rng: random.Random) -> None:
 
 
 def rename(new: Callable[[str], str], parts: list[Sexpr], rng: random.Random) -> None:
-    """A condition or an effect names a variable that is not a parameter, or has an argument too few."""
+    """Replace one variable in a condition or an effect by `new`: an undeclared variable, or nothing."""
     actions = [(number, part) for number, part in _actions(parts) if "?" in show(part[4:])]
     if not actions:
         return
@@ -103,7 +103,7 @@ def rename(new: Callable[[str], str], parts: list[Sexpr], rng: random.Random) ->
 
 
 def _misspelt_section(parts: list[Sexpr], rng: random.Random) -> None:
-    """`:preconditions`, `:effects`: the words of the language in the plural."""
+    """Write `:preconditions` and `:effects` in an action."""
     number, part = rng.choice([*_actions(parts)] or [(0, parts[0] if parts else ())])
     if not isinstance(part, tuple) or not part:
         return
@@ -111,7 +111,7 @@ def _misspelt_section(parts: list[Sexpr], rng: random.Random) -> None:
 
 
 def _own_subtype(parts: list[Sexpr], rng: random.Random) -> None:
-    """A type is its own subtype."""
+    """Declare a type as its own subtype."""
     for number, part in enumerate(parts):
         if part[:1] == (":types",) and len(part) > 1 and isinstance(part[1], str):
             parts[number] = (*part, part[1], "-", part[1]) if "-" in part else (*part, "-", part[1])
@@ -124,37 +124,41 @@ def _actions(parts: list[Sexpr]) -> Iterator[tuple[int, tuple[Sexpr, ...]]]:
 
 
 def _goal_true(problem: Problem, rng: random.Random) -> str:
-    """The goal is true before any action."""
+    """A goal that is true in the initial state."""
     facts = [str(fact) for fact in problem.sorted_facts()]
     return rng.choice(facts) if facts else ""
 
 
 def _goal_variable(problem: Problem, rng: random.Random) -> str:
-    """The goal names a variable that nothing binds."""
+    """A goal with a variable that is not bound."""
     facts = [fact for fact in problem.sorted_facts() if fact.args]
     return f"({rng.choice(facts).predicate} ?x)" if facts else ""
 
 
 AnswerParts = dict[str, dict[str, Any]]
-"""An edit in the paper's JSON."""
+"""An edit in the JSON format of the paper, by section and kind of change."""
 
 Make = Callable[[str, random.Random], str]
-"""Makes an error in the text of an answer."""
+"""A function that makes an error in the text of an answer."""
 
 _SAME_AGAIN = 0.23
-"""Of the retries in the corpus, 23 % were the rejected answer, byte for byte."""
+"""In the corpus, 23 % of the retries were byte for byte equal to the rejected answer."""
 
 _STILL_WRONG = 0.46
-"""Of the retries in the corpus 31 % gave a plan, and 23 % were the same again: so many were wrong in other words.
+"""In the corpus, 46 % of the retries had another error: 31 % led to a plan, and 23 % were equal to the rejected answer.
 
-This applies to retries without feedback, which make the same kind of error again; a retry with feedback errs like any
-other answer. How much feedback helps in a simulation follows from this assumption, and is not a finding.
+The share applies to retries without feedback, which repeat the kind of error. A retry with feedback errs with the
+probability of any other answer. The benefit of feedback in a simulation follows from this assumption, and is not a
+result.
 """
 
 
 @dataclass(frozen=True)
 class Misreading:
-    """A kind of error. `share` is its weight among those that can be made of an answer, `purposes` where it occurs."""
+    """A kind of error. `share` is its weight among the kinds that an answer has a place for.
+
+    `purposes` are the purposes of the requests whose answers can have the error.
+    """
 
     share: float
     purposes: tuple[str, ...]
@@ -163,10 +167,10 @@ class Misreading:
 
 @dataclass(frozen=True)
 class Edited:
-    """An error in an edit; an answer of which it cannot be made stays as it is.
+    """An error in an edit. An answer without a place for the error is not changed.
 
-    In a whole file it is the same error. If it is `anywhere` it hits one of all lines, because all are written again
-    (paper, section 2); else the file is what the wrong edit makes of the problem.
+    The same error can be made in a whole file. With `anywhere` it is made in any line, because a model writes all lines
+    of the file again (paper, section 2). Otherwise the file is the result of the wrong edit.
     """
 
     change: Callable[[AnswerParts, random.Random], None]
@@ -179,7 +183,7 @@ class Edited:
 
 
 def _forgotten_rename(parts: AnswerParts, rng: random.Random) -> None:
-    """A room gets its name among the objects, and one fact keeps the old one."""
+    """Use the old name of a renamed room in one of the new facts."""
     renames = parts["objects"]["replace"]
     names = {pair["old"].split()[0]: pair["new"].split()[0] for pair in renames if pair["new"]}
     added = parts["init"]["add"]
@@ -190,26 +194,26 @@ def _forgotten_rename(parts: AnswerParts, rng: random.Random) -> None:
 
 
 def _missing_reverse(parts: AnswerParts, rng: random.Random) -> None:
-    """One direction of a way is not written down."""
+    """Remove one new `connected` fact, which is one direction of a way."""
     ways = [line for line in parts["init"]["add"] if line.startswith("(connected ")]
     if ways:
         parts["init"]["add"].remove(rng.choice(ways))
 
 
 def _undeclared(parts: AnswerParts, rng: random.Random) -> None:
-    """A fact about something that is not among the objects."""
+    """Remove the declaration of a new object."""
     if parts["objects"]["add"]:
         parts["objects"]["add"].remove(rng.choice(parts["objects"]["add"]))
 
 
 def _duplicate(parts: AnswerParts, rng: random.Random) -> None:
-    """Something is added twice."""
+    """Add a fact twice."""
     if parts["init"]["add"]:
         parts["init"]["add"].append(rng.choice(parts["init"]["add"]))
 
 
 def _stale(parts: AnswerParts, rng: random.Random) -> None:
-    """The agent's old position is not deleted."""
+    """Keep the agent's old position."""
     parts["init"]["delete"] = [line for line in parts["init"]["delete"] if not line.startswith("(at ")]
 
 
@@ -233,7 +237,7 @@ def _cut_off(text: str, rng: random.Random) -> str:
 
 @dataclass(frozen=True)
 class InCommand:
-    """An error in the choice of a command among those that are possible."""
+    """An error in the choice of a command among the valid ones."""
 
     change: Callable[[str, Sequence[str], random.Random], str]
 
@@ -242,13 +246,13 @@ class InCommand:
 
 
 def _other_command(command: str, possible: Sequence[str], rng: random.Random) -> str:
-    """Another command that the game takes."""
+    """Another valid command."""
     others = [other for other in possible if other != command]
     return rng.choice(others) if others else command
 
 
 def _impossible_command(command: str, possible: Sequence[str], rng: random.Random) -> str:
-    """A command that the game does not take here: its verb alone."""
+    """The verb of the command without its object, which is not a valid command."""
     verb = command.partition(" ")[0]
     return command if verb in possible else verb
 
@@ -285,26 +289,27 @@ KINDS: Mapping[str, Misreading] = {
 }
 """The kinds of errors with their shares.
 
-From the recorded edits of the corpus: of 36 that were not clean, 25 needed only tolerance (a rename that was not
-carried to all facts, something added that was there) and 11 a message (an undeclared object, two `at` facts, two rooms
-behind one exit); 15 answers could not be read as JSON (thinking without end, cut off, prose). The split within these
-groups is ours: the corpus names the kinds, and does not count each. Those that only answers with a domain have are
-counted (`noise_full`). The shares of wrong commands are ours as well.
+The shares of errors in edits come from the corpus of recorded edits. Of 36 edits with errors, tolerant reading fixed 25
+(a rename that was not applied to all facts, an added fact that was there already), and 11 needed feedback (an
+undeclared object, two `at` facts, two rooms behind one exit). Another 15 answers were not JSON (endless reasoning, cut
+off, prose). The corpus does not count the kinds within these groups: we have estimated their shares, and those of wrong
+commands. The shares of errors in domains are counted (`noise_full`).
 """
 
 IDENTICAL, BLIND = "identical-retry", "blind-retry"
-"""Kinds that only retries have; their shares are `_SAME_AGAIN` and `_STILL_WRONG`."""
+"""The kinds of errors that only retries have. Their shares are `_SAME_AGAIN` and `_STILL_WRONG`."""
 
 ALL = (*KINDS, IDENTICAL, BLIND)
 
 
 class NoisyReader(ReaderModel):
-    """`reader+noise:P[,seed=S][,kinds=A+B]`: an answer errs with probability P, the same every time for a seed.
+    """`reader+noise:P[,seed=S][,kinds=A+B]`: each answer has an error with probability P.
 
-    Of retries `_SAME_AGAIN` are the rejected answer, whatever P is, and those without feedback err more often
-    (`_STILL_WRONG`); both only if P is not 0. The kind of an error is drawn among those that can be made of the
-    answer, so that P is the same dose in every mode. A domain that is written beside a problem is a second file, and
-    errs with the same probability, whatever the problem does; of edits only those of the problem err.
+    The same seed gives the same errors. If P is not 0, a share `_SAME_AGAIN` of the retries repeats the rejected
+    answer, whatever P is, and retries without feedback have errors more often (`_STILL_WRONG`). The kind of an error is
+    drawn from the kinds that the answer has a place for, so that P means the same in every mode. If an answer also has
+    a domain file, that file has an error with the same probability, independently of the problem. Edits of a domain
+    have no errors.
     """
 
     def __init__(self, rate: float, seed: int = 0, kinds: tuple[str, ...] = ALL, episode: int = 0) -> None:
@@ -325,13 +330,13 @@ class NoisyReader(ReaderModel):
         return {**super().description, "noise": noise}
 
     def complete(self, request: Request) -> Completion:
-        """As the reader's, or with an error. Raises `ModelError`."""
+        """The reader's answer, or that answer with an error. Raises `ModelError`."""
         answer = super().complete(request)
         situation = situation_of(request)
-        again = situation.retry.attempt > 0 and self.rate > 0
-        if again and IDENTICAL in self.kinds and self._random.random() < _SAME_AGAIN:
+        is_retry = situation.retry.attempt > 0 and self.rate > 0
+        if is_retry and IDENTICAL in self.kinds and self._random.random() < _SAME_AGAIN:
             return replace(self._last, text=situation.retry.rejected or self._last.text)
-        blind = again and situation.retry.feedback is None and BLIND in self.kinds
+        blind = is_retry and situation.retry.feedback is None and BLIND in self.kinds
         error, self._error = self._error if blind else None, None
         if self._random.random() < (_STILL_WRONG / (1 - _SAME_AGAIN) if error else self.rate):
             answer = self._err(request, answer, error)
@@ -343,13 +348,13 @@ class NoisyReader(ReaderModel):
     def _kinds(self, purpose: str) -> dict[str, Misreading]:
         return {name: KINDS[name] for name in self.kinds if name in KINDS and purpose in KINDS[name].purposes}
 
-    def _err(self, request: Request, answer: Completion, again: str | None) -> Completion:
-        """The answer with one error, `again` of the same kind or else of any that can be made of it."""
+    def _err(self, request: Request, answer: Completion, previous: str | None) -> Completion:
+        """The answer with one error of the `previous` kind if it has a place for it, or else of any other kind."""
         purpose = "full" if request.purpose.startswith("full") else request.purpose
         fits = self._kinds(purpose)
         while fits:
             drawn = self._random.choices(list(fits), [misreading.share for misreading in fits.values()])
-            name = again if again in fits else drawn[0]
+            name = previous if previous in fits else drawn[0]
             text = self._with(KINDS[name].make, request, answer.text)
             if text != answer.text:
                 self._error = name
@@ -359,7 +364,7 @@ class NoisyReader(ReaderModel):
         return answer
 
     def _err_in_domain(self, answer: Completion) -> Completion:
-        """The answer with one error in its domain, where it has one."""
+        """The answer with one error in its domain file, if it has one."""
         kinds = list(self._kinds("domain").values())
         if not kinds:
             return answer
@@ -368,7 +373,7 @@ class NoisyReader(ReaderModel):
         return answer if wrong == answer.text else replace(answer, text=wrong, mistake=Mistake("domain", answer.text))
 
     def _with(self, make: Make, request: Request, text: str) -> str:
-        """The text with an error."""
+        """The text of an answer with an error."""
         if isinstance(make, InCommand):
             seen = situation_of(request).seen
             return make.change(text, seen.valid_commands or seen.every_command(), self._random)
@@ -388,9 +393,9 @@ class NoisyReader(ReaderModel):
 
 
 def changed(problem: Problem, error: Edited, rng: random.Random, renames: Sequence[Mapping[str, str]]) -> str:
-    """The problem file with an error somewhere in it; as it is where the error cannot be made of it.
+    """The problem file with an error in any line, or without one if the file has no place for the error.
 
-    `renames` are the object lines that the edit behind it has replaced.
+    `renames` are the object lines that the reader's edit replaces.
     """
     everything: AnswerParts = {
         "objects": {"add": list(map(str, problem.sorted_objects())), "replace": list(renames), "delete": []},
@@ -406,7 +411,7 @@ def changed(problem: Problem, error: Edited, rng: random.Random, renames: Sequen
 
 
 def in_problem(answer: str, error: Edited, rng: random.Random) -> str:
-    """An answer of several files with an error in its problem file."""
+    """An answer of several files with an error in its problem file, or without one if that file is invalid."""
     before = take_apart(answer).problem
     try:
         wrong = changed(parse_problem(before), error, rng, [])
@@ -416,7 +421,7 @@ def in_problem(answer: str, error: Edited, rng: random.Random) -> str:
 
 
 def builtin_model(name: str, cell: Cell, setting: GameSetting | None) -> ReaderModel | None:
-    """The built-in reader of that name; None for another name. Raises `UsageError` if it cannot play the cell."""
+    """The built-in reader of that name; None without one. Raises `UsageError` if it cannot play the cell."""
     if setting is not None:
         without_parts(setting, parse_variant(cell.mode, MODES).without)
     built_in = BuiltIn.parse(name, ALL)

@@ -1,4 +1,4 @@
-"""Where a recorded episode goes on: the agent's state after a step, and the user's correction of the problem there."""
+"""Restarts of recorded episodes: the agent's state after a step, and the user's correction of its problem."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from pddlego.runs.store import DOMAIN, DOMAIN_FROM
 
 @dataclass(frozen=True)
 class RecordedGame:
-    """A recorded episode of a text game: its journal, its events, and its setting as it was loaded."""
+    """A recorded episode of a text game. `loaded` is its setting before the variant of the mode changes it."""
 
     journal: Path
     trace: Trace
@@ -43,23 +43,23 @@ class RecordedGame:
 
     @property
     def mode(self) -> str:
-        """The name of the mode without the parts that were taken out."""
+        """The name of the mode without the removed parts, such as `edit` for `edit-no-feedback`."""
         return parse_variant(self.started.mode, MODES).mode.name
 
     @cached_property
     def setting(self) -> GameSetting:
-        """The setting as the variant of the mode played it."""
+        """The setting without the removed parts, and with the domain that the episode began with."""
         variant = parse_variant(self.started.mode, MODES)
         return setting_for(self.loaded, variant, first_domain(self.trace.events))
 
     @property
     def plans(self) -> bool:
-        """Whether the agent had problems and plans."""
+        """Whether a planner chose the commands."""
         return self.mode in PLANNING
 
 
 def recorded_game(journal: Path, trace: Trace, loaded: object) -> RecordedGame:
-    """The recorded episode in its setting. Raises `UsageError` if it is not an episode of a text game."""
+    """The recorded episode with its setting. Raises `UsageError` if it is not an episode of a text game."""
     if not isinstance(loaded, GameSetting):
         played_by = trace.started.played_by if trace.started is not None else "no method"
         reason = f"It was played by the method {played_by}."
@@ -67,98 +67,111 @@ def recorded_game(journal: Path, trace: Trace, loaded: object) -> RecordedGame:
     return RecordedGame(journal, trace, loaded)
 
 
-def moment_at(played: RecordedGame, step: int) -> Restart:
-    """The state of the agent after a step, with the model's last problem. Raises `UsageError` for an unknown step."""
-    observed = played.trace.all(Observed)
+def restart_at(recorded: RecordedGame, step: int) -> Restart:
+    """The state from which the episode can be restarted after `step`.
+
+    It holds the commands so far, the last accepted problem, and the problem of the last answer if that was rejected.
+    Raises `UsageError` for a step that the episode does not have.
+    """
+    observed = recorded.trace.all(Observed)
     last = observed[-1].step if observed else -1
     if not 0 <= step <= last:
         reason = f"The episode has the steps 0 to {last}." if last >= 0 else "The game never answered."
         raise UsageError(f"Unknown step {step}", reason, "Choose another.")
-    _check_not_before_resumption(played, step)
-    problem, known, seen = played.setting.start.problem, 0, 0
+    _check_not_before_resumption(recorded, step)
+    problem, covered, observations = recorded.setting.start.problem, 0, 0
     commands: list[Observed] = []
-    answer, written = "", played.setting.sources.get(DOMAIN_FROM, "")
-    for event in played.trace.events:
+    answer, domain_text = "", recorded.setting.sources.get(DOMAIN_FROM, "")
+    for event in recorded.trace.events:
         if isinstance(event, Observed) and event.repeated:
-            continue  # sent again after a restart of the game
+            continue  # the game was started again after a refused command, and the command was repeated
         if isinstance(event, Accepted) and event.kind == DOMAIN:
-            written = event.text
+            domain_text = event.text
         elif isinstance(event, Observed):
             if event.step > step:
                 break
-            seen, answer = seen + 1, ""
+            observations, answer = observations + 1, ""
             if event.command is not None:
                 commands.append(event)
         elif isinstance(event, Answered):
             answer = event.completion.text
         elif isinstance(event, (Accepted, Resumed)):
             if isinstance(event, Resumed):
-                written = event.written
-                problem, known = _recorded_problem(played, event.corrected or event.before), event.known
+                domain_text, covered = event.written, event.known
+                problem = _recorded_problem(recorded, event.corrected or event.before)
             else:
-                # Without an answer, a plan expected the problem, or the user gave it: it covers no more than before.
-                covers_all = bool(answer) or event.source == "plan"
-                problem, known = _recorded_problem(played, event.text), seen if covers_all else known
+                problem = _recorded_problem(recorded, event.text)
+                # A user's correction that was accepted without an answer covers no more observations than before.
+                if answer or event.source == "plan":
+                    covered = observations
             answer = ""
-    source, look = str(played.journal), observed[0].text
-    moment = Restart(source, step, commands, problem, known, look=look, written=written)
-    return replace(moment, rejected=_proposed(played, moment, answer)) if answer else moment
+    restart = Restart(
+        source=str(recorded.journal),
+        step=step,
+        commands=commands,
+        before=problem,
+        covered_observations=covered,
+        first_observation=observed[0].text,
+        domain_text=domain_text,
+    )
+    return replace(restart, rejected=_rejected_problem(recorded, restart, answer)) if answer else restart
 
 
-def _recorded_problem(played: RecordedGame, text: str) -> Problem:
+def _recorded_problem(recorded: RecordedGame, text: str) -> Problem:
     try:
         return parse_problem(text)
     except PddlSyntaxError as error:
         reason = f"A problem file in it cannot be read: {error}."
-        raise JournalError(f"{played.journal} is damaged", reason, "Choose another run.") from error
+        raise JournalError(f"{recorded.journal} is damaged", reason, "Choose another run.") from error
 
 
-def _proposed(played: RecordedGame, moment: Restart, answer: str) -> Problem | None:
-    """The problem in an answer that was not accepted; None if it cannot be read."""
-    if not played.plans or played.mode in WRITES_DOMAIN:
+def _rejected_problem(recorded: RecordedGame, restart: Restart, answer: str) -> Problem | None:
+    """The problem in a rejected answer. None if it cannot be read, or if it equals the last accepted problem."""
+    if not recorded.plans or recorded.mode in WRITES_DOMAIN:
         return None
-    method = make_method(played.started.mode, played.setting, played.seed)
-    proposal = method.read(answer, _situation(played, moment))
+    method = make_method(recorded.started.mode, recorded.setting, recorded.seed)
+    proposal = method.read(answer, _situation(recorded, restart))
     assert isinstance(proposal, ProblemProposal)
     problem = proposal.problem
-    return problem if problem.facts and problem != moment.before else None
+    return problem if problem.facts and problem != restart.before else None
 
 
-def read_correction(played: RecordedGame, moment: Restart, text: str) -> ProblemProposal:
-    """Read a problem file of the user like that of a model. `feedback` says what is wrong with it."""
-    return read_file(text, _situation(played, moment))
+def read_correction(recorded: RecordedGame, restart: Restart, text: str) -> ProblemProposal:
+    """Parse a problem file of the user with the same rules as a model's answer. `feedback` lists its errors."""
+    return read_file(text, _situation(recorded, restart))
 
 
-def known_at(played: RecordedGame, moment: Restart) -> Knowledge:
-    """The agent's knowledge at that moment, with the domain that the model had written, if any."""
-    start = played.setting.start
-    known = beginning_with(start, moment.written) if moment.written else start
-    return known.with_problem(moment.before)
+def knowledge_at(recorded: RecordedGame, restart: Restart) -> Knowledge:
+    """The agent's knowledge at the restart: the last accepted problem, and the model's own domain if it wrote one."""
+    start = recorded.setting.start
+    knowledge = beginning_with(start, restart.domain_text) if restart.domain_text else start
+    return knowledge.with_problem(restart.before)
 
 
-def _situation(played: RecordedGame, moment: Restart) -> Situation:
-    return Situation(known_at(played, moment), reader=played.setting.reader)
+def _situation(recorded: RecordedGame, restart: Restart) -> Situation:
+    return Situation(knowledge_at(recorded, restart), reader=recorded.setting.reader)
 
 
-def check_not_over(played: RecordedGame, step: int) -> None:
-    """Raises `UsageError` if the game was over after the step."""
-    if any(observed.won or observed.lost for observed in played.trace.all(Observed) if observed.step <= step):
+def check_not_over(recorded: RecordedGame, step: int) -> None:
+    """Raise `UsageError` if the game was won or lost by the end of the step."""
+    if any(observed.won or observed.lost for observed in recorded.trace.all(Observed) if observed.step <= step):
         raise UsageError(f"Cannot resume from step {step}", "The game was over.", "Choose an earlier one.")
 
 
-def with_correction(moment: Restart, corrected: Problem | None) -> Restart:
-    """The moment with the user's version of the problem.
+def with_correction(restart: Restart, corrected: Problem | None) -> Restart:
+    """The restart with the user's version of the problem, or with None if the user did not correct it.
 
-    If the user corrects the problem of a rejected answer, it covers all observations that the answer covered.
+    The correction of a rejected problem covers all observations that the rejected answer covered.
     """
-    if corrected is None or moment.rejected is None:
-        return replace(moment, corrected=corrected)
-    return replace(moment, before=moment.rejected, known=len(moment.commands) + 1, corrected=corrected)
+    if corrected is None or restart.rejected is None:
+        return replace(restart, corrected=corrected)
+    covered = len(restart.commands) + 1
+    return replace(restart, before=restart.rejected, covered_observations=covered, corrected=corrected)
 
 
-def _check_not_before_resumption(played: RecordedGame, step: int) -> None:
-    """Raises `UsageError` for a step before the resumption, for which the journal has no requests and problems."""
-    resumed = played.trace.last(Resumed)
+def _check_not_before_resumption(recorded: RecordedGame, step: int) -> None:
+    """Raise `UsageError` for a step before the resumption: the journal has no requests and problems of such steps."""
+    resumed = recorded.trace.last(Resumed)
     if resumed is not None and step < resumed.step:
         reason = f"The episode itself begins after step {resumed.step}."
         raise UsageError(f"Step {step} was only repeated here", reason, f"Use {resumed.source}.")

@@ -1,7 +1,7 @@
-"""A playable setting: what `envs/NAME.toml` says, checked, as one immutable value.
+"""The settings of text games: the tables of `envs/NAME.toml`, and the immutable values that are built from them.
 
-Everything that makes a game this game (parameters, limits, domain, goals, commands, what is read of an observation)
-is data; adding a game is adding files.
+All properties of a game (parameters, limits, domain, goals, commands, and the parts of an observation that are read)
+are data: a new game needs new files and no new code.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Offset = Annotated[int, Field(ge=-1, le=1)]
 
 
 def _regex(text: str) -> str:
-    """The text. Raises `ValueError` if it is not a regular expression."""
+    """Return the text unchanged. Raises `ValueError` if it is not a regular expression."""
     try:
         re.compile(text)
     except (re.error, OverflowError, RecursionError) as error:
@@ -34,7 +34,7 @@ def _regex(text: str) -> str:
 
 
 def _command(text: str) -> str:
-    """The command, or nothing. Raises `ValueError` if it cannot be sent."""
+    """Return the command unchanged; it may be empty. Raises `ValueError` if it is not a valid template."""
     if not text.isprintable() or text != text.strip():
         raise ValueError(f"{text!r} is not a command: one line without blanks at its ends")
     if re.search(r"[{}]", re.sub(r"\{\w+\}", "", text)):
@@ -51,7 +51,7 @@ class _Strict(BaseModel):
 
 
 class Parameter(_Strict):
-    """A parameter of the game: its value and what it means. A number has bounds; a text is one of its `choices`."""
+    """A parameter of the game, with its meaning in `about`. A number has bounds; a text is one of the `choices`."""
 
     value: int | str
     min: int = 0
@@ -61,16 +61,16 @@ class Parameter(_Strict):
 
     @property
     def range(self) -> str:
-        """The values that it can have."""
+        """The allowed values, such as `0-10`."""
         return " or ".join(choice or '""' for choice in self.choices) if self.choices else f"{self.min}-{self.max}"
 
     @property
     def allowed(self) -> str:
-        """The values that it can have, as a sentence names them."""
+        """The allowed values as part of a sentence, such as `from 0 to 10`."""
         return self.range if self.choices else f"from {self.min} to {self.max}"
 
     def read(self, text: str) -> Parameter:
-        """The parameter with the value that is written so. Raises `ValueError` for one that it cannot have."""
+        """The parameter with the value of `text`. Raises `ValueError` if the value is not allowed."""
         value: int | str = text if self.choices else int(text)
         if value not in (self.choices or range(self.min, self.max + 1)):
             raise ValueError(f"{text} is not {self.allowed}")
@@ -78,10 +78,10 @@ class Parameter(_Strict):
 
 
 class FixedRule(_Strict):
-    """Wherever the regular expression `when` matches an answer of the game, the command is sent.
+    """A command that is sent whenever the regular expression `when` matches an observation.
 
-    `{group}` in the command is what the group of that name matched. `once`: the same command is never sent again.
-    `ablated`: only where the ladder of ours is taken out.
+    `{group}` in the command stands for the text of that group. `once`: the same command is never sent again.
+    `ablated`: the rule applies only to variants without the setting's ladder.
     """
 
     when: Regex = Field(min_length=1)
@@ -91,12 +91,12 @@ class FixedRule(_Strict):
 
 
 class ReadingRule(_Strict):
-    """What one sentence of a game means, for the built-in reader: a rule that is data.
+    """A rule of the built-in reader: the changes of the problem that a sentence of the game causes.
 
-    Wherever the regular expression `text` matches an answer (and `command` the command before it, and `task` the task,
-    if they are not empty), the facts `forget` go (a `*` stands for any one object), then `objects` and the facts `add`
-    come. `{group}` is what the group of that name matched, as a PDDL name; if that is not a name, the rule does not
-    apply.
+    The rule applies to each match of the regular expression `text` in an observation, if `command` matches the command
+    before it and `task` matches the task. First the facts `forget` are removed (`*` stands for any one object), then
+    `objects` and the facts `add` are added. `{group}` stands for the text of that group as a PDDL name; the rule does
+    not apply if the text cannot be a name.
     """
 
     text: Regex = Field(min_length=1)
@@ -108,12 +108,12 @@ class ReadingRule(_Strict):
 
 
 class FactRule(_Strict):
-    """What facts of a game are in the setting's domain, for `--truth` where the engine reports its facts.
+    """A rule that translates facts of the game into facts of the setting's domain (`--truth`).
 
-    `when` are facts of the game with variables, such as `link ?a ?d ?b`: a predicate and names without blanks. If all
-    are true, and the regular expressions `text` and `task` match the answer and the task (their groups are variables,
-    too), the facts `add` are true. With `stays` they remain so. `known` says when the player can know them, as in
-    `ClaimTable`; without it, the condition of the claim counts.
+    `when` are patterns of the game's facts with variables, such as `link ?a ?d ?b`: a predicate and names without
+    blanks. If all patterns match, and the regular expressions `text` and `task` match the observation and the task
+    (their groups are variables as well), the facts `add` are true; with `stays` they remain true. `known` is the
+    condition under which the player can know the facts, as in `ClaimTable`; if it is empty, that of the claim is used.
     """
 
     when: tuple[Annotated[str, Field(pattern=r"^[^\s(){},]+( [^\s(){},]+)*$")], ...] = ()
@@ -125,11 +125,11 @@ class FactRule(_Strict):
 
 
 class Protocol(_Strict):
-    """How the paper's scripts play where pddlego deviates.
+    """The behaviour of the paper's scripts where it differs from pddlego's.
 
-    `without` are parts that no mode has here (`options.ABLATIONS`). A question has so many `attempts`; None: as many as
-    the evaluation says. One that `ignores_unmatched` takes edits without asking what became of their lines, where their
-    reading is strict. `one_message`: what is fixed and what is new stand in one message of the user.
+    `without` are parts that are removed from every mode (`options.ABLATIONS`). `attempts` is the maximum number of
+    answers to a question; None for the number that the evaluation sets. `ignores_unmatched`: strict reading accepts an
+    edit with lines that match nothing. `one_message`: a request is one user message without a system message.
     """
 
     without: tuple[Literal["feedback", "tolerance", "replanning", "remedies", "check"], ...] = ()
@@ -139,12 +139,13 @@ class Protocol(_Strict):
 
 
 class MapRule(_Strict):
-    """Which predicates draw the map: rooms, where the agent is, exits `(p from to direction)`, closed doors, things.
+    """The type and the predicates from which the map is drawn.
 
-    `holding` is the one for what the agent has in hand; it and `things` may be empty. `needed` are the things of a
-    recipe, `wanted` is `(p thing preparation)` for what is to be done to them, and `done` the same for what was done;
-    without `needed` there is no recipe. `directions` are places on a grid (x to the right, y down): only steps to a
-    neighbour are allowed, which keeps the picture small.
+    `room` is the type of rooms. Predicates: `here` for the agent's room, `visited` rooms, `exit` as `(p from to
+    direction)`, `closed` for two rooms with a closed door, `things` as `(p thing room)`, and `holding` for the things
+    in the agent's hand. A recipe has `needed` things; `wanted` and `done` are `(p thing preparation)` for required and
+    finished preparations. `things`, `holding` and the predicates of the recipe may be empty. `directions` are offsets
+    on a grid (x to the right, y down) of at most 1, which keeps the map small.
     """
 
     room: str
@@ -161,7 +162,7 @@ class MapRule(_Strict):
 
 
 def parse_range(text: object) -> range:
-    """`10-59` as a range that holds both ends; `7` alone. Raises `ValueError` otherwise."""
+    """The range of `10-59`, which includes both ends, or of a single seed such as `7`. Raises `ValueError`."""
     match = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", text) if isinstance(text, str) else None
     if not match:
         raise ValueError(f"'{text}' is not a range of seeds: write FIRST-LAST")
@@ -179,7 +180,7 @@ def _fits(patterns: tuple[str, ...], text: str) -> bool:
 
 
 class GameTable(_Strict):
-    """Which game an engine plays: its name and the fold of its variations, and what it answers if nothing happened."""
+    """The game of an engine: its name, its folds of seeds, and patterns of its observations after refused commands."""
 
     engine: str
     name: str
@@ -195,12 +196,15 @@ class GameTable(_Strict):
         return self
 
     def is_refused(self, text: str) -> bool:
-        """Whether the game answered that nothing happened."""
+        """Whether the observation says that the command had no effect."""
         return _fits(self.refused, text)
 
 
 class Observing(_Strict):
-    """What is read of the game's answers. `drop` and `keep` are patterns; `look` is a command."""
+    """The parts of observations that are read. Sentences that match `drop` are removed unless they match `keep`.
+
+    With `score` the model also reads the score. `look` is the command to look around.
+    """
 
     drop: tuple[Regex, ...] = ()
     keep: tuple[Regex, ...] = ()
@@ -208,7 +212,7 @@ class Observing(_Strict):
     look: Command = ""
 
     def read(self, text: str) -> str:
-        """What the formalizer reads of an observation: whole sentences, without those that are dropped."""
+        """The sentences of an observation that the model reads."""
         lines = []
         for line in text.split("\n"):
             sentences = [sentence.strip() for sentence in re.split(r"(?<=\.)\s+", line)]
@@ -252,10 +256,11 @@ class InvariantTable(_Strict):
 
 
 class ClaimTable(_Strict):
-    """When a fact of a predicate can be known to be true or false: a condition on what was observed so far.
+    """How facts of a predicate are checked against the reference.
 
-    Its variables are the predicate's parameters, as the domain names them. Without one it can always be known. An
-    `opinion` can never be, such as where a thing is likely to be. `symmetric`: one fact says it for both ways.
+    `known` is a condition under which the player can know whether the fact is true. Its variables are the predicate's
+    parameters in the domain; if it is empty, the fact can always be known. An `opinion` is never checked, such as where
+    a thing is likely to be. `symmetric`: a fact also holds with exchanged arguments.
     """
 
     known: str = ""
@@ -271,7 +276,7 @@ class PromptsTable(_Strict):
 
 
 class SettingFile(SettingHead):
-    """A whole file."""
+    """The tables of an `envs/NAME.toml`."""
 
     title: str
     baseline: str = ""
@@ -294,10 +299,11 @@ class SettingFile(SettingHead):
 
 @dataclass(frozen=True)
 class Removable:
-    """What `-no-ladder`, `-no-domain`, `-no-prompts` and `-no-recipe` leave, or put in place.
+    """The replacements for the parts that `-no-ladder`, `-no-domain`, `-no-prompts` and `-no-recipe` remove.
 
-    `ladder` and `rules` are what is played without the ladder of ours; `baseline` is the setting whose domain and
-    prompts take the place of ours; `recipe` are patterns of commands that are not shown. Empty where there is nothing.
+    `ladder` replaces the setting's ladder, and `rules` are added to its fixed rules. `baseline` is the setting whose
+    domain and prompts are used instead. `recipe` are patterns of commands that are hidden from the model. A part with
+    an empty replacement cannot be removed.
     """
 
     ladder: tuple[Rung, ...] = ()
@@ -308,22 +314,23 @@ class Removable:
 
 @dataclass(frozen=True)
 class EndpointAsking:
-    """How a model is asked: the folder of prompts, patterns of commands that are not shown, the paper's protocol."""
+    """The folder of the prompts, patterns of commands that are hidden from the model, and the paper's protocol."""
 
     prompts: str = ""
     hidden: tuple[str, ...] = ()
     protocol: Protocol = field(default_factory=Protocol)
 
     def shown(self, commands: tuple[str, ...]) -> tuple[str, ...]:
-        """Of valid commands those that a model may choose from."""
+        """The commands that are not hidden from the model."""
         return tuple(command for command in commands if not _fits(self.hidden, command))
 
 
 @dataclass(frozen=True)
 class ReaderRules:
-    """What the built-in reader reads by: rules of ours by their `name`, or `rules` that are data.
+    """The rules of the built-in reader: the `name` of rules in code, or `rules` from the setting.
 
-    Where a model writes the domain, `reference` is what the files say, for the reader's answer and never for a prompt.
+    `reference` is the knowledge of the setting's files in modes in which the model writes the domain: the reader
+    answers with it, and no prompt shows it.
     """
 
     name: str = ""
@@ -333,7 +340,7 @@ class ReaderRules:
 
 @dataclass(frozen=True)
 class ClaimRule:
-    """What a `ClaimTable` says, with its condition read: None for one that can always be known."""
+    """A `ClaimTable` with the parsed condition; None if facts of the predicate can always be known."""
 
     known: Formula | None = None
     opinion: bool = False
@@ -342,7 +349,7 @@ class ClaimRule:
 
 @dataclass(frozen=True)
 class FactReading:
-    """A rule for the game's facts, with its condition read: None without one."""
+    """A `FactRule` with its parsed condition; None without a condition."""
 
     rule: FactRule
     known: Formula | None = None
@@ -350,7 +357,7 @@ class FactReading:
 
 @dataclass(frozen=True)
 class Fixed:
-    """Commands that are sent because the game said something: rules that are data, and a script by its name."""
+    """The sources of commands that are sent without a plan: rules, and the name of a script in code."""
 
     rules: tuple[FixedRule, ...] = ()
     script: str = ""
@@ -358,7 +365,7 @@ class Fixed:
 
 @dataclass(frozen=True)
 class GameSetting(base.Setting):
-    """One playable setting: what its file says, checked. `start` is what is known before the first observation."""
+    """A checked setting that can be played. `start` is the agent's knowledge before the first observation."""
 
     max_steps: int
     game: GameTable
@@ -382,7 +389,7 @@ class GameSetting(base.Setting):
         return missing_for(self.game.engine)
 
     def check(self, planner: Planner) -> None:
-        """Raises `SettingError` if the planner cannot plan for a goal of the ladder: no model could fix that."""
+        """Raise `SettingError` if the planner rejects a goal of the ladder: no answer of a model could fix that."""
         for rung in self.start.ladder:
             result = planner.solve(self.start.domain, self.start.problem.with_goal(rung.goal), rung.search)
             if result.status is PlanStatus.INVALID:

@@ -1,4 +1,4 @@
-"""An episode of a text game, and the game as the agent sees it: every answer is remembered and compared with a plan."""
+"""The arguments of an episode, and the agent's session with a game: it compares each observation with the plan."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from pddlego.util.text import filled
 
 @dataclass(frozen=True)
 class Episode:
-    """The setting, the seed, the mode and its limits.
+    """The arguments of an episode. Raises `UsageError` for a mode that does not exist.
 
-    `retries` says how often the model is asked again about an unusable answer, if the setting does not. With its `whole
-    memory` a model is shown every command with its answer, and not what is new; one that `rewinds` begins the game anew
-    after a refused command, and repeats what had worked. With `truth` every fact of the model is checked. Raises
-    `UsageError` for a mode that does not exist.
+    `retries` is the maximum number of retries after an unusable answer, unless the setting has a maximum of its own.
+    With `whole_memory` each request shows all exchanges with the game, else only the new ones. With `rewinds` the agent
+    restarts the game after a refused command, and repeats the commands that worked. With `truth` the facts of each
+    problem are compared with a reference.
     """
 
     setting: GameSetting
@@ -52,136 +52,140 @@ class Episode:
 
     @property
     def variant(self) -> Variant:
-        """The mode, taken apart."""
+        """The parsed mode: its base and the removed parts."""
         return parse_variant(self.mode, MODES)
 
     @property
     def without(self) -> frozenset[str]:
-        """The parts that are out: those of the variant, and those that no mode has in this setting."""
+        """The removed parts: those that the variant removes, and those that the setting removes from every mode."""
         return frozenset((*self.variant.without, *self.setting.asking.protocol.without))
 
     @property
     def most_retries(self) -> int:
-        """How often a question is asked again at most: the setting may have a number of its own."""
+        """The maximum number of retries after an unusable answer; that of the setting takes precedence."""
         attempts = self.setting.asking.protocol.attempts
         return self.retries if attempts is None else attempts - 1
 
     @property
     def writes_domain(self) -> bool:
-        """Whether the model writes the domain, too."""
+        """Whether the model writes the domain as well as the problem."""
         return self.variant.mode.name in WRITES_DOMAIN
 
     @property
     def plans(self) -> bool:
-        """Whether there are problems and plans in it."""
+        """Whether the model writes problems and a planner chooses the commands."""
         return self.variant.mode.name in PLANNING
 
     @property
     def monitors(self) -> bool:
-        """Whether what the game answers is compared with what the plan expected: a surprise ends the plan, and no
-        question is asked where all went as expected and nothing else was said."""
+        """Whether the agent compares observations with the plan.
+
+        If it does, a mismatch ends the plan, and no model is asked if the observations state only the plan's effects.
+        """
         return self.plans and "replanning" not in self.without
 
 
 @dataclass(frozen=True)
 class Restart:
-    """Where the episode that was recorded at `source` continues: after `step`.
+    """The state from which the episode in the journal `source` can be restarted after `step`.
 
-    `commands` bring the game there; its responses must equal the recorded ones. `before` is the problem that the agent
-    had there, made from the first `known` observations. `corrected` is the user's version of it, with which the agent
-    plans immediately. Without it, the agent asks the model about the observations since then, if there are any.
-    `look` is the game's first response, if it is known, and `written` the model's own domain with its commands, if it
-    wrote one. `rejected` is the problem in the last answer of the step, if it could be read and led to no plan.
+    `commands` are the recorded commands up to the step; when they are repeated, the game's observations must equal the
+    recorded ones. `before` is the last accepted problem, which covers the first `covered_observations` observations.
+    The agent plans with the user's version of it, `corrected`, if there is one. Otherwise it asks the model about the
+    observations that are not covered. `first_observation` is empty if it is unknown. `domain_text` is the model's own
+    domain with the commands of its actions; it is empty if the model wrote none. `rejected` is the problem of the
+    step's last answer if that was rejected and could be read.
     """
 
     source: str
     step: int
     commands: Sequence[Observed]
     before: Problem
-    known: int
+    covered_observations: int
     corrected: Problem | None = None
-    look: str = ""
-    written: str = ""
+    first_observation: str = ""
+    domain_text: str = ""
     rejected: Problem | None = None
 
     @property
     def latest(self) -> Problem:
-        """What is best corrected: all that the model made of what it saw, accepted or not."""
+        """The model's last problem: the rejected one if there is one, else the accepted one."""
         return self.rejected or self.before
 
 
 def _check_same(to: str, recorded: str, now: str) -> None:
-    """Raises `ReplayError` if the game answers otherwise than it did before."""
+    """Raise `ReplayError` if the game's observation `now` differs from the `recorded` one."""
     if recorded and recorded != now:
         raise ReplayError(
             f"{DIFFERS} to {to}", f"Recorded: {recorded!r}. Now: {now!r}.", "Is it the same game and seed?"
         )
 
 
-def mismatch(known: Knowledge, step: PlanStep, text: str, texts: Iterable[str]) -> str:
-    """How `text` differs from what `step` should bring; empty if it does not.
+def mismatch(knowledge: Knowledge, step: PlanStep, text: str, texts: Iterable[str]) -> str:
+    """The difference between the observation `text` and the expected outcome of `step`; empty if they match.
 
-    A parameter whose name the game has never printed (`texts` are its answers so far) is a placeholder. It may turn out
-    to be anything new, but not something that the problem already knows under another name: then the map is wrong.
+    A parameter is a placeholder if its name is in none of `texts`, the observations so far. The game may print any new
+    name for a placeholder. If the game prints the name of another object of the problem, the map is wrong.
     """
-    expect = known.actions[step.action].expect
+    expect = knowledge.actions[step.action].expect
     if not expect:
         return ""
     match = re.search(expect, text)
     if match is None:
         return "the game answered otherwise than the plan expected"
-    predicted = _predicted(known, step)
-    objects = {obj.name for obj in known.problem.objects}
-    for name, seen in match.groupdict().items():
-        wanted = predicted[name]
-        if seen is None or same_name(seen, wanted):
+    predicted = _predicted(knowledge, step)
+    objects = {obj.name for obj in knowledge.problem.objects}
+    for parameter, printed in match.groupdict().items():
+        expected = predicted[parameter]
+        if printed is None or same_name(printed, expected):
             continue
-        if to_name(seen) in objects or _was_said(wanted, texts):
-            return f"the plan expected {from_name(wanted)}, and it is {seen}"
+        if to_name(printed) in objects or _was_printed(expected, texts):
+            return f"the plan expected {from_name(expected)}, and it is {printed}"
     return ""
 
 
-def says_nothing_new(known: Knowledge, step: PlanStep, read: str, texts: Iterable[str]) -> bool:
-    """Whether the text `read` from an expected answer contains nothing beyond the effects of `step`.
+def says_nothing_new(knowledge: Knowledge, step: PlanStep, read: str, texts: Iterable[str]) -> bool:
+    """Whether the expected observation `read` states nothing but the effects of `step`.
 
-    It does not if it is that and no word more, or if the game has said all of it before.
+    That is the case if the pattern of the action matches all of it, or if it is equal to an earlier one in `texts`.
     """
-    expect = known.actions[step.action].expect
+    expect = knowledge.actions[step.action].expect
     if not expect or read in texts:
         return bool(expect)
     match = re.fullmatch(expect, read)
-    predicted = _predicted(known, step)
+    predicted = _predicted(knowledge, step)
     return match is not None and all(
-        seen is not None and same_name(seen, predicted[name]) for name, seen in match.groupdict().items()
+        printed is not None and same_name(printed, predicted[parameter])
+        for parameter, printed in match.groupdict().items()
     )
 
 
-def _predicted(known: Knowledge, step: PlanStep) -> dict[str, str]:
-    """What each parameter of a step stands for, without its `?`."""
-    return {name.lstrip("?"): value for name, value in known.arguments(step).items()}
+def _predicted(knowledge: Knowledge, step: PlanStep) -> dict[str, str]:
+    """The arguments of a step by the parameters' names, without the `?`."""
+    return {name.lstrip("?"): value for name, value in knowledge.arguments(step).items()}
 
 
-def normalize_command(command: str, candidate: Iterable[str]) -> str:
-    """The valid command with the same meaning, if `command` itself is not valid.
+def normalize_command(command: str, valid_commands: Iterable[str]) -> str:
+    """The valid command that differs from `command` in case and separators only, or else `command` itself.
 
-    Games distinguish `TV stand` and `tv stand`, PDDL does not, and a model may call it `tv-stand`.
+    Games distinguish `TV stand` and `tv stand`, PDDL does not, and a model may write `tv-stand`.
     """
-    commands = list(candidate)
-    if command in commands or not command:
+    valid = list(valid_commands)
+    if command in valid or not command:
         return command
-    return next((candidate for candidate in commands if same_name(candidate, command)), command)
+    return next((candidate for candidate in valid if same_name(candidate, command)), command)
 
 
-def _was_said(name: str, texts: Iterable[str]) -> bool:
+def _was_printed(name: str, texts: Iterable[str]) -> bool:
     pattern = re.compile(rf"\b{re.escape(from_name(name))}\b", re.IGNORECASE)
     return any(pattern.search(text) for text in texts)
 
 
 @dataclass(frozen=True)
 class Intention:
-    """A command to send; if a planner chose it, with the plan's step and what that is expected to change.
+    """A command to send. A command of a plan has the `step` of the plan, and `planned`, its expected effects.
 
-    `after` are the facts that are true after it, if all goes as planned. `by_rule`: a fixed rule asks for it.
+    `after` are the facts that the plan expects to be true after the step. `by_rule` marks a command of a fixed rule.
     """
 
     command: str
@@ -191,15 +195,15 @@ class Intention:
     by_rule: bool = False
 
 
-def intended(known: Knowledge, ladder: LadderResult) -> tuple[tuple[Intention, ...], Planned]:
-    """The commands of the plan that the ladder gave, up to the first step without one; and all of it as an event."""
+def intended(knowledge: Knowledge, ladder: LadderResult) -> tuple[tuple[Intention, ...], Planned]:
+    """The commands of the ladder's plan, up to the first step without a command, and the event of the whole plan."""
     steps = ladder.plan.steps if ladder.plan else ()
-    world = World(known.domain, known.problem, Work())  # the planner has executed this plan, within its time
-    states = accumulate(steps, lambda state, step: world.after(step, state), initial=known.problem.facts)
+    world = World(knowledge.domain, knowledge.problem, Work())  # the planner has executed this plan, within its time
+    states = accumulate(steps, lambda state, step: world.after(step, state), initial=knowledge.problem.facts)
     intentions = []
     for step, (before, after) in zip(steps, pairwise(states), strict=True):
         added, removed = (tuple(sorted(map(str, facts))) for facts in (after - before, before - after))
-        planned = PlannedStep(str(step), known.command(step), added, removed)
+        planned = PlannedStep(str(step), knowledge.command(step), added, removed)
         intentions.append(Intention(planned.command, step, planned, after))
     shown = tuple(intention.planned for intention in intentions if intention.planned)
     end = next((number for number, intention in enumerate(intentions) if not intention.command), len(intentions))
@@ -207,7 +211,10 @@ def intended(known: Knowledge, ladder: LadderResult) -> tuple[tuple[Intention, .
 
 
 def unforeseen(intention: Intention, difference: str, refused: bool) -> str:
-    """For the model: what a step was to change, and what came of it instead; empty where all went as planned."""
+    """A sentence for the model: the expected effects of a step, and the actual outcome.
+
+    Empty if the command is not a step of a plan, or if the outcome is the expected one.
+    """
     planned = intention.planned
     if planned is None or not (difference or refused):
         return ""
@@ -219,7 +226,7 @@ def unforeseen(intention: Intention, difference: str, refused: bool) -> str:
 
 
 class GameSession:
-    """A game under way, with what was seen of it. `seen` is its last answer."""
+    """A running game, the memory of its observations, and its fixed rules. `seen` is the last observation."""
 
     def __init__(self, episode: Episode, game: Game, memory: Memory, budget: Budget) -> None:
         self.seen = Observation("")
@@ -229,32 +236,32 @@ class GameSession:
         self._worked: list[tuple[str, str]] = []
 
     def start(self) -> Observed:
-        """The first look."""
-        return self._taken_in(None, self.game.start())
+        """Start the game, and return its first observation."""
+        return self._observe(None, self.game.start())
 
     def every_command(self) -> tuple[str, ...]:
-        """All commands that the game takes now, where its answers do not list them."""
+        """All valid commands of a game that can list them beside its observations; otherwise empty."""
         return self.game.all_commands() if isinstance(self.game, Lists) else ()
 
-    def send(self, intention: Intention, known: Knowledge) -> Observed:
-        """Send a command; `known` is what the agent knew when it planned it."""
-        return self._taken_in(intention, self.game.step(intention.command), known)
+    def send(self, intention: Intention, knowledge: Knowledge) -> Observed:
+        """Send a command, and compare the observation with the plan; `knowledge` is that of the plan."""
+        return self._observe(intention, self.game.step(intention.command), knowledge)
 
     def look(self, command: str) -> Observed:
-        """Look around for nothing: the game has already said what there is to see."""
-        return self._taken_in(Intention(command), self._looked(), free=True)
+        """Repeat the description of the place as an observation, without a command or a step."""
+        return self._observe(Intention(command), self._description(), free=True)
 
     def go_back(self, restart: Restart) -> Iterator[Observed]:
-        """Bring the game to where another episode was, by its commands. Raises `ReplayError`."""
-        _check_same("the first look", restart.look, self.seen.text)
+        """Repeat the commands of a restart. Raises `ReplayError` if an observation differs from the recorded one."""
+        _check_same("the first look", restart.first_observation, self.seen.text)
         for repeated in restart.commands:
             command = repeated.command or ""
-            answer = self._looked() if repeated.free else self.game.step(command)
+            answer = self._description() if repeated.free else self.game.step(command)
             _check_same(f"'{command}'", repeated.text, answer.text)
-            yield self._taken_in(Intention(command), answer, None, repeated.unforeseen, repeated.free)
+            yield self._observe(Intention(command), answer, None, repeated.unforeseen, repeated.free)
 
     def rewind(self) -> Iterator[Observed]:
-        """Begin the game anew and repeat the commands that had worked (PDDLego+). Raises `ReplayError`."""
+        """Start the game again, and repeat the commands that were not refused (PDDLego+). Raises `ReplayError`."""
         self.seen = self.game.start()
         for command, text in self._worked:
             answer = self.game.step(command)
@@ -262,26 +269,29 @@ class GameSession:
             self.seen = answer
             yield Observed(self.budget.usage.steps, command, answer.text, "", answer.score, repeated=True)
 
-    def _looked(self) -> Observation:
+    def _description(self) -> Observation:
         return replace(self.seen, text=self.seen.look)
 
-    def _taken_in(
+    def _observe(
         self,
         intention: Intention | None,
         answer: Observation,
-        known: Knowledge | None = None,
+        knowledge: Knowledge | None = None,
         recorded: str = "",
         free: bool = False,
     ) -> Observed:
-        """Take in what the game answered, and say whether it was refused or surprising. `recorded` is what the model
-        read about it when the episode was first played."""
+        """Add an observation to the memory, and return its event.
+
+        `knowledge` is that with which the command was planned, and `recorded` the sentence about a mismatch from
+        the journal of a restarted episode. A `free` observation does not count as a step.
+        """
         refused = self._table.is_refused(answer.text)
         read = self.observing.read(answer.text)
         difference, exchange = "", Exchange(intention.command if intention else None, read)
-        if known is not None and intention is not None and intention.step is not None and not answer.won:
+        if knowledge is not None and intention is not None and intention.step is not None and not answer.won:
             texts = [exchange.text for exchange in self.memory.history]
-            difference = mismatch(known, intention.step, answer.text, texts)
-            nothing_new = says_nothing_new(known, intention.step, exchange.text, texts)
+            difference = mismatch(knowledge, intention.step, answer.text, texts)
+            nothing_new = says_nothing_new(knowledge, intention.step, exchange.text, texts)
             if nothing_new and not (difference or refused) and answer.score == self.seen.score:
                 exchange = replace(exchange, after=intention.after)
         if intention is not None:
@@ -314,7 +324,7 @@ class GameSession:
 
 
 class FixedRules:
-    """The rules of a setting during one episode, and its script."""
+    """The fixed rules and the script of a setting, with their state in one episode."""
 
     def __init__(self, rules: Sequence[FixedRule], script: str = "") -> None:
         self._rules = rules
@@ -324,12 +334,12 @@ class FixedRules:
 
     @property
     def is_reported(self) -> bool:
-        """Whether a model reads what came of them: a script states what it found itself."""
+        """Whether the model reads the observations of their commands: a script adds their facts to problems itself."""
         return self._script is None
 
     def take_in(self, command: str | None, text: str) -> None:
-        """The game answered `text`."""
-        if command is not None and command in self._waiting:  # an episode that is brought to where it was
+        """Queue the commands of the rules that match the observation `text`, which followed `command`."""
+        if command is not None and command in self._waiting:  # the command was repeated for a restart
             self._waiting.remove(command)
             self._sent.add(command)
         if self._script is not None:
@@ -341,21 +351,21 @@ class FixedRules:
                     self._waiting.append(due)
 
     def due(self) -> str | None:
-        """The next command to send immediately, or None."""
+        """Remove the next command from the queue, and return it; None if the queue is empty."""
         command = self._waiting.popleft() if self._waiting else self._script.due() if self._script else None
         if command is not None:
             self._sent.add(command)
         return command
 
-    def known(self, problem: Problem) -> Problem:
-        """The problem with the facts that a script states itself."""
-        return self._script.known(problem) if self._script is not None else problem
+    def with_script_facts(self, problem: Problem) -> Problem:
+        """The problem with the facts that the script knows."""
+        return self._script.with_script_facts(problem) if self._script is not None else problem
 
     def ladder(self, ladder: tuple[Rung, ...]) -> tuple[Rung, ...]:
-        """The goals, with those of a script before them."""
+        """The goals of the script, followed by those of the ladder."""
         return (*(self._script.goals() if self._script is not None else ()), *ladder)
 
     def plan_ended(self, rung: str | None) -> None:
-        """A plan for the goal was carried out to its end."""
+        """Notify the script that a plan for the goal `rung` was executed completely."""
         if self._script is not None:
             self._script.plan_ended(rung)

@@ -22,10 +22,10 @@ from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.methods.textgames.resume import (
     RecordedGame,
     check_not_over,
-    known_at,
-    moment_at,
+    knowledge_at,
     read_correction,
     recorded_game,
+    restart_at,
     with_correction,
 )
 from pddlego.methods.textgames.settings import GameSetting
@@ -67,7 +67,7 @@ def first_recorded() -> RecordedGame:
 def test_one_corrected_fact_brings_a_failed_episode_to_success(
     failed: RecordedGame, planner: ProcessPlanner, tmp_path: Path
 ) -> None:
-    moment = moment_at(failed, 13)
+    moment = restart_at(failed, 13)
     assert moment.rejected is not None
     assert "(at pantry)" in str(moment.latest)
     fact = "(connected kitchen corridor west)"
@@ -89,14 +89,14 @@ def test_one_corrected_fact_brings_a_failed_episode_to_success(
 def test_a_resumed_episode_can_be_replayed_and_resumed(
     failed: RecordedGame, planner: ProcessPlanner, tmp_path: Path, coin: GameSetting
 ) -> None:
-    moment = moment_at(failed, 13)
+    moment = restart_at(failed, 13)
     corrected = parse_problem(str(moment.latest).replace("(:init", "(:init (connected kitchen corridor west)"))
     restart = with_correction(moment, corrected)
     events = resumed(failed, restart, planner)
     recorded = kept(tmp_path, coin, 4, "edit", events, retries=1)
     assert replay(recorded, planner).difference is None
     again = game_of(recorded)
-    later = moment_at(again, 15)
+    later = restart_at(again, 15)
     assert len(later.commands) == 15
     events = resumed(again, with_correction(later, None), planner)
     assert ended(events).outcome is Outcome.WON
@@ -104,14 +104,14 @@ def test_a_resumed_episode_can_be_replayed_and_resumed(
 
 def test_without_a_correction_the_model_is_asked_again(coin: GameSetting, planner: ProcessPlanner) -> None:
     recorded = first_recorded()
-    moment = moment_at(recorded, 7)
+    moment = restart_at(recorded, 7)
     events = resumed(recorded, with_correction(moment, None), planner)
     (text,) = of(events, Resumed)
     assert (text.step, text.corrected, text.added) == (7, None, ())
     assert ended(events).outcome is Outcome.WON
     asked = of(events, ev.Asked)[0].messages[-1].content
     assert str(moment.before) in asked
-    assert asked.count("The agent did:") == 8 - moment.known
+    assert asked.count("The agent did:") == 8 - moment.covered_observations
 
 
 def test_what_a_correction_does_not_cover_is_still_news(coin: GameSetting, planner: ProcessPlanner) -> None:
@@ -141,7 +141,7 @@ def test_another_game_is_noticed(coin: GameSetting, planner: ProcessPlanner) -> 
 def test_there_is_no_such_step(step: int) -> None:
     recorded = first_recorded()
     with pytest.raises(UsageError, match=f"Unknown step {step}"):
-        moment_at(recorded, step)
+        restart_at(recorded, step)
 
 
 def test_a_recorded_problem_that_cannot_be_read_is_told(tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_a_recorded_problem_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     changed = journal.read_text().replace('"text":"(define', '"text":"(defined \\u001b[31m')
     journal.write_text(changed)
     with pytest.raises(JournalError, match="is damaged"):
-        moment_at(game_of(load_recorded(journal)), 3)
+        restart_at(game_of(load_recorded(journal)), 3)
 
 
 def test_a_game_that_was_over_does_not_go_on() -> None:
@@ -161,15 +161,15 @@ def test_a_game_that_was_over_does_not_go_on() -> None:
 
 
 def test_a_correction_with_faults_is_not_taken(failed: RecordedGame) -> None:
-    moment = moment_at(failed, 13)
+    moment = restart_at(failed, 13)
     result = read_correction(failed, moment, "(define (problem p) (:init (at moon)))")
     assert result.feedback is not None
 
 
 def test_where_the_model_had_accepted_there_is_nothing_to_ask(planner: ProcessPlanner) -> None:
     recorded = first_recorded()
-    moment = moment_at(recorded, 2)
-    assert moment.known == 3
+    moment = restart_at(recorded, 2)
+    assert moment.covered_observations == 3
     events = resumed(recorded, with_correction(moment, None), planner)
     assert ended(events).outcome is Outcome.WON
     after = events[events.index(of(events, Resumed)[0]) + 1 :]
@@ -179,7 +179,7 @@ def test_where_the_model_had_accepted_there_is_nothing_to_ask(planner: ProcessPl
 def test_a_correction_stands_even_if_it_takes_more_for_a_plan(coin: GameSetting, planner: ProcessPlanner) -> None:
     """The person mends one of two errors; the model mends the other, in the problem that the person has mended."""
     recorded = first_recorded()
-    moment = moment_at(recorded, 2)
+    moment = restart_at(recorded, 2)
     blocked = parse_problem(
         "(define (problem h) (:domain coin-collector) (:objects kitchen attic - location)"
         " (:init (at kitchen) (visited kitchen) (visited attic)) (:goal (have coin)))"
@@ -197,11 +197,11 @@ def test_the_steps_before_a_resumption_are_in_the_other_journal(
     planner: ProcessPlanner, coin: GameSetting, tmp_path: Path
 ) -> None:
     recorded = first_recorded()
-    restart = with_correction(moment_at(recorded, 7), None)
+    restart = with_correction(restart_at(recorded, 7), None)
     again = game_of(kept(tmp_path, coin, 12, "edit", resumed(recorded, restart, planner)))
     with pytest.raises(UsageError, match="Step 6 was only repeated here"):
-        moment_at(again, 6)
-    assert len(moment_at(again, 7).commands) == 7
+        restart_at(again, 6)
+    assert len(restart_at(again, 7).commands) == 7
 
 
 def test_the_first_look_must_be_the_same(coin: GameSetting, planner: ProcessPlanner) -> None:
@@ -222,7 +222,13 @@ def test_what_the_plan_had_expected_is_known_after_a_resumption(coin: GameSettin
     assert "was to make (at loc1) true" in refused.unforeseen
     problem = parse_problem(of(first, ev.Accepted)[0].text)
     again = ForgetfulModel([])
-    play(coin, planner, small_house(), again, restart=Restart("elsewhere", 1, (refused,), problem, 1, look=before.text))
+    play(
+        coin,
+        planner,
+        small_house(),
+        again,
+        restart=Restart("elsewhere", 1, (refused,), problem, 1, first_observation=before.text),
+    )
     assert again.requests[0].messages == model.requests[1].messages
 
 
@@ -239,7 +245,7 @@ def test_a_variant_with_another_domain_is_resumed_with_that_domain(
     mode: str, coin: GameSetting, planner: ProcessPlanner, tmp_path: Path
 ) -> None:
     played = recorded_in(mode, tmp_path, coin, planner)
-    first = moment_at(played, 0)
+    first = restart_at(played, 0)
     assert "(at kitchen)" in str(first.latest)
     extended = str(first.latest).replace("(:init", "(:init (connected kitchen corridor south)")
     corrected = read_correction(played, first, extended.replace("kitchen - location", "kitchen corridor - location"))
@@ -256,10 +262,10 @@ def test_an_episode_that_began_with_a_domain_is_resumed_with_it(
 ) -> None:
     domain = coin.start.domain.text.replace("(define (domain coin-collector)", "(define (domain carried)")
     played = recorded_in("full", tmp_path, coin, planner, carried=domain)
-    first = moment_at(played, 0)
-    assert first.written == domain
+    first = restart_at(played, 0)
+    assert first.domain_text == domain
     assert first.before.domain == "carried"
-    assert known_at(played, first).domain.name == "carried"
+    assert knowledge_at(played, first).domain.name == "carried"
     events = resumed(played, with_correction(first, None), planner)
     assert ended(events).outcome is Outcome.WON
     assert not [event for event in of(events, ev.Accepted) if event.kind == "domain"]

@@ -1,7 +1,6 @@
-"""What a formalizer is asked about (a `Situation`) and what its answer stands for (a `Proposal`).
+"""Formalizers: they turn a `Situation` into a request, and the answer of a model into a `Proposal`.
 
-A formalizer turns a situation into a request, and the answer of a model into a proposal. Formalizers are pure: the
-agent sends the requests.
+Formalizers are pure functions: the agent sends the requests.
 """
 
 from __future__ import annotations
@@ -18,16 +17,16 @@ from pddlego.models.base import Feedback
 from pddlego.pddl import Atom, Defect, EditReport, Entry, Problem
 
 MOST_GOALS = 20
-"""Goals of an answer that are tried at most."""
+"""Maximum number of goals of an answer that are tried."""
 
 
 @dataclass(frozen=True)
 class Exchange:
-    """A command (None for the first observation) and what was read of the game's answer.
+    """A command (None for the first observation), and the part of the game's observation that the model reads.
 
-    `score`, from 0 to 1, is there in settings where the score is read too; `gained` is by how much it grew.
-    `unforeseen` says what the plan expected, where the game answered otherwise. `after` are the facts that the plan
-    expected to be true then, where the game answered exactly so and said nothing that was not known.
+    `score` is from 0 to 1, or None in settings without a score; `gained` is its increase. `unforeseen` is a sentence
+    about a mismatch with the plan. `after` are the facts that the plan expected to be true after the command; it is
+    None if the observation states anything else.
     """
 
     command: str | None
@@ -40,13 +39,14 @@ class Exchange:
 
 @dataclass(frozen=True)
 class Observations:
-    """What the game said: `news` since the last accepted answer, `history` all of it, and the commands it takes now.
+    """The exchanges since the last accepted answer (`news`) and all exchanges (`history`), and the valid commands.
 
-    Where the game takes too many commands, `kinds` and `things` say what they consist of (see `Observation`), and
+    If a game has too many valid commands, `kinds` and `things` describe them instead (see `Observation`), and
     `every_command` lists them, which may take seconds.
 
-    `refused` are commands that the game refused again and again while the problem stayed as it is, with how often; then
-    `news` is everything since it last changed. `repeating` are the last commands where they repeat.
+    `refused` are the commands that the game refused repeatedly since the problem last changed, with the number of
+    refusals; if there are any, `news` has all exchanges since that change. `repeating` is the sequence of last commands
+    if it was repeated.
     """
 
     news: tuple[Exchange, ...] = ()
@@ -61,10 +61,11 @@ class Observations:
 
 @dataclass(frozen=True)
 class Terms:
-    """What a model that writes the domain is bound to: `schemas` are the actions that the game has commands for,
-    `goals` conditions that the domain must have words for. Empty where it is free.
+    """The constraints on a model's own domain; empty ones do not restrict it.
 
-    If it writes the goals, the request says which ones to choose (`hint`), and which form they have (`detailed`).
+    `schemas` are the actions for which the setting has commands, and `goals` the conditions in which the domain must
+    have all predicates. If the model also writes the goals, the request explains which goals to choose (`hint`), and
+    their form (`detailed`).
     """
 
     schemas: tuple[str, ...] = ()
@@ -75,13 +76,13 @@ class Terms:
 
 @dataclass(frozen=True)
 class Situation:
-    """What a request is rendered from, and what its answer is read with.
+    """The arguments from which a request is rendered, and with which its answer is read.
 
-    `retry` holds the last answer to the same request if it could not be used, `answers` those to the requests for the
-    earlier parts of this one. `notes` are about the last accepted answer (edit lines that matched nothing);
-    `contradictions` say how the problem contradicts itself. `placeholder` is the first unused name for a room not yet
-    seen. `reworded` counts the retries that are phrased differently because the endpoint accepts no temperature.
-    `reader` is for the built-in reader.
+    `retry` holds the rejected answer to the same request, and `answers` the answers to the requests for its earlier
+    parts (mode `full-steps`). `notes` are the lines of the last accepted edit that matched nothing. `contradictions`
+    are messages about contradictory facts of the problem. `placeholder` is the first unused name for a room that was
+    not seen yet. `reworded` counts the retries that are phrased differently because the endpoint accepts no
+    temperature. `reader` has the rules of the built-in reader.
     """
 
     knowledge: Knowledge
@@ -99,9 +100,9 @@ class Situation:
 
 @dataclass(frozen=True)
 class ProblemProposal:
-    """What an answer makes of what is known. `feedback` says why it cannot be used; without it the problem is sound.
+    """The knowledge with the problem of an answer. `feedback` is the reason why it cannot be used; None if it can.
 
-    `report` is there for edits. `defects` are all that the check found, the harmless ones too.
+    `report` lists the lines of an edit; it is None for a file. `defects` are all defects, including harmless ones.
     """
 
     knowledge: Knowledge
@@ -120,7 +121,7 @@ class ProblemProposal:
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        """The lines of the edit, each with what became of it."""
+        """The lines of the edit, each with its outcome."""
         return self.report.entries if self.report else ()
 
     @property
@@ -130,13 +131,13 @@ class ProblemProposal:
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """What is wrong with it, one message each; empty if it can be used."""
+        """The messages about errors that make the proposal unusable; empty if it can be used."""
         return self.feedback.evidence if self.feedback else ()
 
 
 @dataclass(frozen=True)
 class CommandProposal:
-    """The command that an answer stands for. `feedback` says why it cannot be used."""
+    """The command that an answer names. `feedback` is the reason why the answer cannot be used; None if it can."""
 
     command: str
     feedback: Feedback | None = None
@@ -146,7 +147,10 @@ Proposal = ProblemProposal | CommandProposal
 
 
 class Formalizer(Protocol):
-    """A method. Without a request no model is asked, and the answer is empty."""
+    """A method of writing problems or choosing commands.
+
+    If `request` returns None, no model is asked, and `read` is called with an empty answer.
+    """
 
     def request(self, situation: Situation) -> Request | None: ...
 

@@ -20,7 +20,7 @@ _MAX_COMMAND = 100
 
 
 class ActionGen:
-    """Asks for the next command; the conversation grows with every step, as in the paper.
+    """Asks the model for the next command, in a conversation with all earlier commands and observations (Action-gen).
 
     If not `checked`, an invalid command is sent unchanged. Without a system message (`one_message`) the rules of the
     game are the first user message, and the model replies that it is ready.
@@ -50,8 +50,10 @@ class ActionGen:
         return Request("act", tuple(messages), situation)
 
     def read(self, answer: str, situation: Situation) -> CommandProposal:
-        """The command that a JSON object or a tool call of the answer names, or else the first line that is a valid
-        command, whatever its case and decoration."""
+        """The first valid command among those of a JSON object or tool call and the lines of the answer.
+
+        Case, punctuation and labels such as `Action:` are ignored.
+        """
         text = spoken(answer)
         lines = [_called(text), *text.splitlines()]
         valid = {_bare(command): command for command in situation.seen.valid_commands}
@@ -96,7 +98,7 @@ def _unchecked(answer: str, valid: Sequence[str]) -> str:
 
 
 def _of_kind(line: str, seen: Observations) -> str:
-    """The command of a kind that the game takes, about things that are there, in its spelling; else empty."""
+    """The command of `line` in the game's spelling if it fits a valid kind and visible things; otherwise empty."""
     things = {_bare(thing): thing for thing in seen.things}
     any_thing = "|".join(map(re.escape, sorted(things, key=len, reverse=True)))
     for kind in seen.kinds:
@@ -109,7 +111,7 @@ def _of_kind(line: str, seen: Observations) -> str:
 
 
 _NAMED = ("action", "command", "answer", "arguments", "parameters", "input", "function", "tool_call", "tool_calls")
-"""Keys under which a JSON object has a command, or the arguments of a tool call, the most certain first."""
+"""Keys of a command, or of the arguments of a tool call, in a JSON object; the most reliable keys come first."""
 
 _CALL = re.compile(
     r"""^[^\w\n]{0,9} \w{1,50} \([ ]{0,9} (?: \w{1,50} [ ]{0,9} [=:] [ ]{0,9} )?
@@ -120,7 +122,7 @@ _CALL = re.compile(
 
 
 def _called(text: str) -> str:
-    """The command that the last JSON object of the text names, or a tool call with one argument; else empty."""
+    """The command in the last JSON object of the text, or in a tool call with one argument; else empty."""
     try:
         value: Any = last_object(text, _NAMED, _NAMED).value
     except EditSyntaxError:
@@ -144,11 +146,11 @@ def _bare(line: str) -> str:
 
 
 Person = Callable[[tuple[str, ...]], str]
-"""Types the next command, given those that are possible. Raises `KeyboardInterrupt` to stop."""
+"""A function that returns the next command, given the valid ones. Raises `KeyboardInterrupt` to stop."""
 
 
 class HumanActions:
-    """Sends what a person types, also what the game will refuse. Asks no model."""
+    """Sends the commands that a person types, including invalid ones. Asks no model."""
 
     def __init__(self, person: Person) -> None:
         self._person = person
@@ -162,6 +164,6 @@ class HumanActions:
 
 
 def typed_before(commands: Iterable[str]) -> Person:
-    """The person of a recorded episode. At the end of the record they have nothing to say."""
-    left = iter(commands)
-    return lambda possible: next(left, "")
+    """A person who types the recorded commands in their order, and then empty ones."""
+    remaining = iter(commands)
+    return lambda valid_commands: next(remaining, "")

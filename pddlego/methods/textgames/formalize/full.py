@@ -1,4 +1,4 @@
-"""The model writes the domain, too (PDDLego+): predicates, preconditions, effects, the problem, and the goals."""
+"""Formalizers for models that also write the domain (PDDLego+): whole files, edits, or one part after another."""
 
 from __future__ import annotations
 
@@ -44,13 +44,15 @@ _TAG = re.compile(rf"<({_NAMES})>(.*?)(?:</\1>|(?=<(?:{_NAMES})>)|\Z)", re.DOTAL
 _FENCE = re.compile(r"```[a-z]*\n?", re.IGNORECASE)
 
 NAMES: Mapping[str, str] = {"df": "domain", "pf": "problem", "domain_file": "domain", "problem_file": "problem"}
-"""What the parts are called by others: `df` and `pf` in PDDLego+."""
+"""Other names of the parts, by which models call them: PDDLego+ has `df` and `pf`."""
 
 
 @dataclass(frozen=True)
 class FullAnswer:
-    """The texts of an answer's parts; empty where it has none. `commands` are lines `action: command`, `repairs`
-    what was repaired in its JSON."""
+    """The parts of an answer; missing parts are empty.
+
+    `commands` are the templates of commands by action. `repairs` describe the repairs of the answer's JSON.
+    """
 
     domain: str = ""
     problem: str = ""
@@ -64,7 +66,7 @@ class FullAnswer:
 
 
 def take_apart(answer: str) -> FullAnswer:
-    """The parts of an answer: in tags, as a JSON object, or as two files one after the other. Total."""
+    """Split an answer into its parts, which are in tags, in a JSON object, or two files in succession. Never raises."""
     tagged, repairs = _tagged(answer), tuple[str, ...]()
     parts = tagged
     if not {"domain", "problem"} & set(tagged):
@@ -81,7 +83,7 @@ def take_apart(answer: str) -> FullAnswer:
 
 
 def in_braces(command: str) -> str:
-    """A command with its parameters in braces, however the model marked them: `?from-room` is `{from_room}`."""
+    """The command with its parameters in braces: both `?from-room` and `{from-room}` become `{from_room}`."""
 
     def name(match: re.Match[str]) -> str:
         return "{" + (match[1] or match[2]).replace("-", "_") + "}"
@@ -94,7 +96,7 @@ def _tagged(answer: str) -> dict[str, str]:
 
 
 def _as_json(answer: str) -> tuple[dict[str, str], tuple[str, ...]]:
-    """The parts that a JSON object holds, and what was repaired in it."""
+    """The parts in a JSON object of the answer, and descriptions of its repairs."""
     try:
         table = last_object(answer, (*PARTS, *NAMES))
     except EditSyntaxError:
@@ -113,25 +115,25 @@ def _as_json(answer: str) -> tuple[dict[str, str], tuple[str, ...]]:
 
 
 def _files(answer: str) -> dict[str, str]:
-    """The last file of each kind, from its beginning to the next file."""
+    """The text of the last domain file and the last problem file."""
     places = {kind: last_file(answer, kind) for kind in ("domain", "problem")}
     return {kind: answer[slice(*place)] for kind, place in places.items() if place is not None}
 
 
 _REQUIREMENTS = "requirements "
-"""Nothing depends on requirements: removing some never counts as a repair."""
+"""The beginning of a repair of the requirements, which strict reading also allows, because nothing depends on them."""
 
 NOTHING = Feedback(
     "invalid answer",
     "there is neither a domain file nor a problem file in it: write (define (domain …) …) and (define (problem …) …)",
 )
-"""What is said of an answer without PDDL."""
+"""The feedback on an answer without PDDL."""
 
 
 class FullFormalizer:
-    """Asks for a domain and a problem file. A file that an answer leaves out stays as it was.
+    """Asks for a domain and a problem file. If an answer has only one file, the other is not changed.
 
-    `blank` is what is known before the first answer: its goals and commands are those that a domain must serve.
+    `blank` is the knowledge before the first answer, with the goals and commands for which the domain is written.
     """
 
     def __init__(self, prompts: Prompts, blank: Knowledge, terms: Terms, tolerant: bool = True) -> None:
@@ -141,7 +143,7 @@ class FullFormalizer:
         return full_request(self._prompts, "full", replace(situation, terms=self._terms))
 
     def read(self, answer: str, situation: Situation) -> ProblemProposal:
-        """The files in an answer, repaired where that has one meaning; without tolerance they must need no repair."""
+        """Read the files in an answer, with repairs of unambiguous errors. Without tolerance no repair is allowed."""
         text = spoken(answer)
         parts = take_apart(text)
         if parts.is_empty:
@@ -150,17 +152,17 @@ class FullFormalizer:
         return self.read_parts(parts, situation)
 
     def read_parts(self, parts: FullAnswer, situation: Situation) -> ProblemProposal:
-        """The proposal that the texts of two files are."""
+        """Read the texts of the two files as a proposal."""
         if any(is_cut_off(text, kind) for text, kind in ((parts.domain, "domain"), (parts.problem, "problem")) if text):
             return ProblemProposal(situation.knowledge, cut_off())
-        known, terms = situation.knowledge, self._terms
-        if not known.domain.text and not parts.domain.strip():
+        knowledge, terms = situation.knowledge, self._terms
+        if not knowledge.domain.text and not parts.domain.strip():
             return ProblemProposal(situation.knowledge, _NO_DOMAIN)
         goals, unread = read_goals(parts.goals)
-        if not goals and not parts.problem and known.written is not None:
-            goals = known.written.goals  # they are kept until another answer changes them
-        needed = not (terms.goals or goals)
-        reading = read_pair(parts.domain or known.domain.text, parts.problem or str(known.problem), needed)
+        if not goals and not parts.problem and knowledge.written is not None:
+            goals = knowledge.written.goals  # they are kept until another answer changes them
+        needs_goal = not (terms.goals or goals)
+        reading = read_pair(parts.domain or knowledge.domain.text, parts.problem or str(knowledge.problem), needs_goal)
         repairs = tuple(
             Defect(
                 DefectKind.REPAIRED,
@@ -176,7 +178,7 @@ class FullFormalizer:
             return ProblemProposal(
                 situation.knowledge, _feedback(reading.in_domain, ()), None, reading.in_domain + repairs
             )
-        in_domain = (*reading.in_domain, *_of_actions(reading.domain, parts.commands, terms, known.written))
+        in_domain = (*reading.in_domain, *_of_actions(reading.domain, parts.commands, terms, knowledge.written))
         wanted = tuple(map(parse_condition, terms.goals)) or goals
         for goal in wanted if not reading.defects else ():
             stated = reading.problem.with_goal(goal)
@@ -188,29 +190,29 @@ class FullFormalizer:
             problem = problem.with_goal(wanted[0])
         defects = (*in_domain, *in_problem, *repairs)
         blocking = tuple(defect for defect in repairs if defect.blocking)
-        commands = {} if terms.schemas else _commands(reading.domain, parts.commands, known.written)
+        commands = {} if terms.schemas else _commands(reading.domain, parts.commands, knowledge.written)
         written = ModelDomain(reading.domain, () if terms.goals else goals, commands)
         feedback = _feedback((*in_domain, *blocking), in_problem)
         return ProblemProposal(self._blank.rewritten(written, problem), feedback, None, defects)
 
 
 class FullSteps(FullFormalizer):
-    """Asks for the domain, the problem without a goal, and the goals, a request for each.
+    """Asks for the domain, the problem without a goal, and the goals, with a request for each.
 
-    An answer counts for the part that it was asked for, whatever else is in it.
+    Only the requested part of an answer is read.
     """
 
     def request(self, situation: Situation) -> Request:
-        parts, known = _parts_of(situation.answers), situation.knowledge
-        problem = str(known.problem) if known.written else ""
-        draft: dict[str, Any] = {"domain": parts.domain or known.domain.text, "problem": parts.problem or problem}
+        parts, knowledge = _parts_of(situation.answers), situation.knowledge
+        problem = str(knowledge.problem) if knowledge.written else ""
+        draft: dict[str, Any] = {"domain": parts.domain or knowledge.domain.text, "problem": parts.problem or problem}
         if parts.commands:
             draft["commands"] = dict(parts.commands)
         asked = replace(situation, terms=self._terms)
         return full_request(self._prompts, "full-steps", asked, STEPS[len(situation.answers)], draft)
 
     def read(self, answer: str, situation: Situation) -> ProblemProposal:
-        """The answers to all requests as one; without all of them, the last one was not whole."""
+        """Read the answers to all requests as one. If there are fewer answers than requests, the last was cut off."""
         answers = (*situation.answers, answer)
         if len(answers) < len(STEPS):
             return ProblemProposal(situation.knowledge, cut_off())
@@ -223,7 +225,7 @@ class FullSteps(FullFormalizer):
 
 
 def _parts_of(answers: Sequence[str]) -> FullAnswer:
-    """What the answers to the first requests say, each of its own part. Goals may come without their tag."""
+    """The requested part of each answer. The goals need no tag."""
     texts = [spoken(answer) for answer in answers]
     domain, problem, goals = (*map(take_apart, texts), *[FullAnswer()] * (len(STEPS) - len(texts)))
     bare = _FENCE.sub("", texts[-1]) if len(texts) == len(STEPS) else ""
@@ -234,7 +236,7 @@ _NO_DOMAIN = Feedback("invalid answer", "it contains no domain file: write (defi
 
 
 def read_goals(text: str) -> tuple[tuple[Formula, ...], tuple[Defect, ...]]:
-    """The goals of an answer, one expression each, and the defects of its text."""
+    """Parse the goals of an answer, at most `MOST_GOALS` expressions, and return them with the defects of the text."""
     reading = read_sexprs(text)
     parts = dict.fromkeys(part for part in reading.expressions if isinstance(part, tuple) and part)
     goals = [read_condition(part[1] if part[0] == ":goal" and len(part) == 2 else part) for part in parts]
@@ -245,7 +247,7 @@ def read_goals(text: str) -> tuple[tuple[Formula, ...], tuple[Defect, ...]]:
 def _of_actions(
     domain: Domain, commands: Mapping[str, str], terms: Terms, last: ModelDomain | None
 ) -> Iterator[Defect]:
-    """Actions that the game has no command for."""
+    """Defects of the actions: unknown actions, other parameters than the schema's, and missing or invalid commands."""
     if not domain.actions:
         message = "the domain has no action: write one for each thing that the agent can do"
         yield Defect(DefectKind.NO_ACTIONS, domain.name, message)
@@ -272,9 +274,9 @@ def _of_actions(
 
 
 def _commands(domain: Domain, commands: Mapping[str, str], last: ModelDomain | None) -> dict[str, str]:
-    """The commands of the domain's actions, as far as the model gives them, now or before."""
-    known = {**(last.commands if last else {}), **commands}
-    return {action.name: known[action.name] for action in domain.actions if action.name in known}
+    """The commands of the domain's actions, from this answer or the last accepted domain."""
+    merged = {**(last.commands if last else {}), **commands}
+    return {action.name: merged[action.name] for action in domain.actions if action.name in merged}
 
 
 def _feedback(in_domain: tuple[Defect, ...], in_problem: list[Defect] | tuple[Defect, ...]) -> Feedback | None:
@@ -289,11 +291,11 @@ def _feedback(in_domain: tuple[Defect, ...], in_problem: list[Defect] | tuple[De
 
 
 KEYS = ("domain", "objects", "init", "goals", "commands")
-"""Parts of an answer; one of them makes a JSON object an edit."""
+"""The keys of an edit: a JSON object with any of them is read as one."""
 
 
 class _FullEdit(BaseModel):
-    """The JSON border."""
+    """The format of an edit in an answer."""
 
     model_config = ConfigDict(extra="forbid")
     domain: dict[Literal["types", "constants", "predicates", "rules", "actions"], SectionModel | None] = {}
@@ -304,7 +306,7 @@ class _FullEdit(BaseModel):
 
 
 class FullEditor:
-    """Asks for edits of both files. An answer that is whole files is read as such."""
+    """Asks for edits of the domain and the problem. An answer with whole files is read as files."""
 
     def __init__(self, prompts: Prompts, blank: Knowledge, terms: Terms, tolerant: bool = True) -> None:
         self._prompts, self._terms, self._tolerant = prompts, terms, tolerant
@@ -314,7 +316,7 @@ class FullEditor:
         return full_request(self._prompts, "full-edit", replace(situation, terms=self._terms))
 
     def read(self, answer: str, situation: Situation) -> ProblemProposal:
-        """An edit is accepted or rejected as a whole: after a rejected one both files are what they were."""
+        """Apply the edit in an answer to both files. The edit is accepted or rejected as a whole."""
         text = spoken(answer) if self._tolerant else answer
         if "(define" in text.lower().replace(" ", ""):
             return self._whole.read(text, situation)
@@ -340,13 +342,13 @@ class FullEditor:
         changes: dict[str, SectionEdit] = {
             name: section.as_value() for name, section in edit.domain.items() if section is not None
         }
-        known = situation.knowledge
-        domain = apply_domain_edit(known.domain, changes)
+        knowledge = situation.knowledge
+        domain = apply_domain_edit(knowledge.domain, changes)
         constants = read_domain(domain.text).domain.constants
-        report = apply_edit(known.problem, edit_of(edit.objects, edit.init), constants)
+        report = apply_edit(knowledge.problem, edit_of(edit.objects, edit.init), constants)
         report = EditReport(report.problem, (*domain.entries, *report.entries), report.renamed)
         commands = {name.lower(): in_braces(text) for name, text in edit.commands.items() if text.strip()}
-        last = map(str, known.written.goals) if known.written else ()
+        last = map(str, knowledge.written.goals) if knowledge.written else ()
         goals = "\n".join(last if edit.goals is None else edit.goals)
         parts = FullAnswer(domain.text, str(report.problem), goals, commands)
         proposal = replace(self._whole.read_parts(parts, situation), report=report)

@@ -1,7 +1,4 @@
-"""Methods that propose problems: whole files (PDDL-gen, equation 4 of the paper) and edits (PDDL-edit, equation 4').
-
-A method turns a situation into a request, and the answer into a proposal. Methods are pure: the agent asks the model.
-"""
+"""Formalizers for problems: whole files (PDDL-gen, equation 4 of the paper) and edits (PDDL-edit, equation 4')."""
 
 from __future__ import annotations
 
@@ -36,21 +33,21 @@ from pddlego.util.answers import file_in, spoken
 
 
 def with_unmatched(feedback: Feedback, report: EditReport | None) -> Feedback:
-    """The feedback with the lines that matched nothing, which are often the cause of what went wrong."""
+    """The feedback with the lines of the edit that matched nothing, which are often the cause of a failure."""
     lines = tuple(str(entry) for entry in report.unmatched) if report else ()
     return replace(feedback, evidence=(*feedback.evidence, *lines))
 
 
 def without_planned(problem: Problem, only_planned: tuple[str, ...]) -> tuple[Problem, tuple[Defect, ...]]:
-    """The problem without facts that come about in plans only, and a harmless defect for each that was left out.
+    """The problem without facts of `only_planned` predicates, and a harmless defect for each removed fact.
 
-    A model that opens a fridge may write that it is open; but then a goal that asks for an opened container would
-    always be true.
+    Such facts are effects of planned actions. If a model could write that a fridge is open, a goal that asks for an
+    opened container would always be true.
     """
-    stated = [fact for fact in problem.sorted_facts() if fact.predicate in only_planned]
+    removed = [fact for fact in problem.sorted_facts() if fact.predicate in only_planned]
     kind, reason = DefectKind.ONLY_PLANNED, "this comes about in plans only, and is left out"
-    defects = tuple(Defect(kind, str(fact), f"{fact}: {reason}", blocking=False) for fact in stated)
-    return replace(problem, facts=problem.facts - set(stated)), defects
+    defects = tuple(Defect(kind, str(fact), f"{fact}: {reason}", blocking=False) for fact in removed)
+    return replace(problem, facts=problem.facts - set(removed)), defects
 
 
 def _defects_feedback(defects: tuple[Defect, ...]) -> Feedback | None:
@@ -62,11 +59,11 @@ def _defects_feedback(defects: tuple[Defect, ...]) -> Feedback | None:
 
 
 _MAX_EVIDENCE, MAX_LINE = 50, 500
-"""Lines of evidence in a request, and characters of one."""
+"""Maximum number of lines of evidence in a request, and of characters in a line."""
 
 
-def _bearable(feedback: Feedback | None) -> Feedback | None:
-    """As much of a feedback as a model may have to read."""
+def _shortened(feedback: Feedback | None) -> Feedback | None:
+    """The feedback with at most `_MAX_EVIDENCE` lines of at most `MAX_LINE` characters."""
     if feedback is None:
         return None
     lines = [line if len(line) <= MAX_LINE else f"{line[:MAX_LINE]} …" for line in feedback.evidence[:_MAX_EVIDENCE]]
@@ -76,13 +73,13 @@ def _bearable(feedback: Feedback | None) -> Feedback | None:
     return replace(feedback, message=message, evidence=tuple(lines))
 
 
-def _changing(situation: Situation) -> dict[str, Any]:
-    """What every request shows of a situation."""
+def _turn_variables(situation: Situation) -> dict[str, Any]:
+    """The variables of a situation in the templates of all user messages."""
     retry = situation.retry
     return {
         "problem": str(situation.knowledge.problem),
         "news": situation.seen.news,
-        "feedback": _bearable(retry.feedback),
+        "feedback": _shortened(retry.feedback),
         "rejected": shortened(retry.rejected),
         "attempt": retry.attempt,
         "repeated": retry.repeated,
@@ -94,7 +91,10 @@ def _changing(situation: Situation) -> dict[str, Any]:
 def _problem_request(
     prompts: Prompts, purpose: str, situation: Situation, schema: bool = False, one_message: bool = False
 ) -> Request:
-    """Ask for an edit or a whole problem file, as the purpose says. With `one_message`, the fixed part comes first."""
+    """The request for an edit or a whole problem file, as `purpose` says.
+
+    With `one_message`, the system message is the first part of the user message.
+    """
     domain = situation.knowledge.domain
     in_short = outline(domain, situation.knowledge.only_planned)
     system = prompts.render(purpose, domain=domain.text, outline=in_short, task=situation.task)
@@ -104,7 +104,7 @@ def _problem_request(
         notes=situation.notes,
         contradictions=situation.contradictions,
         placeholder=situation.placeholder,
-        **_changing(situation),
+        **_turn_variables(situation),
     )
     if one_message:
         messages: tuple[Message, ...] = (Message("user", f"{system}\n\n{user}"),)
@@ -116,9 +116,9 @@ def _problem_request(
 def full_request(
     prompts: Prompts, purpose: str, situation: Situation, part: str = "", draft: Mapping[str, Any] | None = None
 ) -> Request:
-    """Ask for a domain and a problem, as whole files or as edits (purpose `full-edit`), or for one `part` of them.
+    """The request for a domain and a problem, as whole files or edits (purpose `full-edit`), or for one `part` of them.
 
-    `draft` replaces what is shown of the files by the parts that were written before.
+    `draft` are the parts from earlier answers, which the request shows instead of the last accepted files.
     """
     written, terms = situation.knowledge.written, situation.terms
     system = prompts.render(
@@ -140,7 +140,7 @@ def full_request(
         "things": situation.seen.things,
         "repeating": situation.seen.repeating,
         "part": part,
-        **_changing(situation),
+        **_turn_variables(situation),
         **(draft or {}),
     }
     user = prompts.render("textgames/full-turn", **shown)
@@ -148,7 +148,7 @@ def full_request(
 
 
 class PddlGen:
-    """Asks for whole problem files. What has one possible meaning is repaired, with a note among the defects."""
+    """Asks for whole problem files. Unambiguous errors are repaired, with a harmless defect for each repair."""
 
     def __init__(self, prompts: Prompts, tolerant: bool = True, one_message: bool = False) -> None:
         self._prompts, self._tolerant, self._one_message = prompts, tolerant, one_message
@@ -157,7 +157,7 @@ class PddlGen:
         return _problem_request(self._prompts, "gen", situation, one_message=self._one_message)
 
     def read(self, answer: str, situation: Situation) -> ProblemProposal:
-        """The file in an answer. Without tolerance the answer must be the file and nothing else."""
+        """Read the problem file in an answer. Without tolerance the answer must be the file and nothing else."""
         if not self._tolerant:
             return _read_strictly(answer, situation)
         text = spoken(answer)
@@ -173,57 +173,57 @@ class PddlGen:
 
 
 def _old_names(undeclared: Iterable[str], problem: Problem, before: Problem) -> tuple[Defect, ...]:
-    """Defects for names that are used and not declared any more, in a file that also brings new names.
+    """Defects for undeclared names that were declared before, if the file declares new objects of the same type.
 
-    It may be that a thing got another name, and one fact kept the old one: declared by its use it would be there twice.
+    The model may have renamed the object and kept the old name in one fact. If the repair declared the old name, the
+    object would be in the problem twice.
     """
-    known, now = {obj.name for obj in before.objects}, {obj.name: obj.type for obj in problem.objects}
-    came: dict[str | None, list[str]] = {}
-    for added in sorted(set(now) - known):
-        came.setdefault(now[added], []).append(added)
-    names = []
+    old_names, types = {obj.name for obj in before.objects}, {obj.name: obj.type for obj in problem.objects}
+    new_by_type: dict[str | None, list[str]] = {}
+    for new_name in sorted(set(types) - old_names):
+        new_by_type.setdefault(types[new_name], []).append(new_name)
+    defects = []
     for name in undeclared:
-        new = came.get(now.get(name))
-        if name in known and new:
-            message = f"{name} is used and no longer among the objects. If it is called {' or '.join(new)} now, "
-            message += f"write that in every fact; if it is still {name}, declare '{name} - {now[name]}'"
-            names.append(Defect(DefectKind.UNDECLARED_OBJECT, name, message))
-    return tuple(names)
+        candidates = new_by_type.get(types.get(name))
+        if name in old_names and candidates:
+            message = f"{name} is used and no longer among the objects. If it is called {' or '.join(candidates)} now, "
+            message += f"write that in every fact; if it is still {name}, declare '{name} - {types[name]}'"
+            defects.append(Defect(DefectKind.UNDECLARED_OBJECT, name, message))
+    return tuple(defects)
 
 
 def read_file(text: str, situation: Situation) -> ProblemProposal:
-    """The problem file in a text. The goal ladder sets the goal: one that is missing or wrong does no harm."""
+    """Read the problem file in a text. Its goal is replaced, because the goal ladder has the goals."""
     return _read_strictly(file_in(text), situation)
 
 
 def _read_strictly(text: str, situation: Situation) -> ProblemProposal:
-    """The problem file that a text is, with nothing around it."""
-    reading, known = read_problem(text), situation.knowledge
-    problem = replace(reading.problem, domain=known.domain.name, goal=known.problem.goal)
-    # PDDL lets a file do without objects, but in every game there are some.
-    needed = tuple(name for name in (":objects", ":init") if name in reading.missing or name not in text.lower())
-    problem, left_out = without_planned(problem, known.only_planned)
-    defects = check_reading(known.domain, replace(reading, problem=problem, missing=needed)) + left_out
-    return ProblemProposal(known.with_problem(problem), _defects_feedback(defects), None, defects)
+    """Read a text that is a problem file and nothing else."""
+    reading, knowledge = read_problem(text), situation.knowledge
+    problem = replace(reading.problem, domain=knowledge.domain.name, goal=knowledge.problem.goal)
+    # The section of objects is optional in PDDL, but every game has objects.
+    missing = tuple(name for name in (":objects", ":init") if name in reading.missing or name not in text.lower())
+    problem, removed = without_planned(problem, knowledge.only_planned)
+    defects = check_reading(knowledge.domain, replace(reading, problem=problem, missing=missing)) + removed
+    return ProblemProposal(knowledge.with_problem(problem), _defects_feedback(defects), None, defects)
 
 
 def repaired_json(what: str) -> Defect:
-    """A harmless defect: what was repaired in the JSON of an answer."""
+    """A harmless defect: `what` describes a repair of the JSON of an answer."""
     return Defect(DefectKind.REPAIRED, "JSON", f"JSON: {what}", blocking=False)
 
 
 _WHOLE_FILE = re.compile(r"\(\s*define\s*\(\s*problem\b", re.IGNORECASE)
 
 WHOLE = 2
-"""Repetitions of a rejected edit after which the whole problem is requested: a model that is stuck in one form may
-succeed in another."""
+"""Number of repetitions of a rejected edit after which the whole problem file is requested instead."""
 
 _UNFIT = (EntryKind.REFUSED, EntryKind.TOLERATED, EntryKind.UNMATCHED, EntryKind.ALREADY)
-"""Lines of an edit that only tolerance takes."""
+"""The outcomes of lines that make an edit unusable in strict reading."""
 
 
 class PddlEdit:
-    """Asks for JSON edits and applies them to the last accepted problem; as a last remedy for the whole problem."""
+    """Asks for JSON edits of the last accepted problem, and for the whole file if an edit is repeated too often."""
 
     def __init__(
         self, prompts: Prompts, tolerant: bool = True, one_message: bool = False, ignores_unmatched: bool = False
@@ -238,10 +238,10 @@ class PddlEdit:
         return _problem_request(self._prompts, "edit", situation, schema=True, one_message=self._one_message)
 
     def read(self, answer: str, situation: Situation) -> ProblemProposal:
-        """An edit is accepted or rejected as a whole: after a rejected one the problem is what it was.
+        """Apply the edit in an answer to the last accepted problem. The edit is accepted or rejected as a whole.
 
-        An answer that is a problem file is read as one, whatever was asked for. Without tolerance the answer must be
-        the edit and nothing else, and each of its lines must do what it says.
+        An answer that is a problem file is read as a file. Without tolerance the answer must be the edit and nothing
+        else, and each of its lines must be applicable without tolerance.
         """
         text = spoken(answer) if self._tolerant else answer
         if _WHOLE_FILE.search(text):
@@ -252,10 +252,10 @@ class PddlEdit:
             unfinished = error.cut_off or (answer.strip() and not text.strip())
             invalid = cut_off() if unfinished else Feedback("invalid answer", f"{error}.")
             return ProblemProposal(situation.knowledge, invalid)
-        known = situation.knowledge
-        report = apply_edit(known.problem, edit, known.domain.constants)
-        problem, left_out = without_planned(report.problem, known.only_planned)
-        defects = (*check(known.domain, problem), *left_out, *map(repaired_json, repairs))
+        knowledge = situation.knowledge
+        report = apply_edit(knowledge.problem, edit, knowledge.domain.constants)
+        problem, removed = without_planned(report.problem, knowledge.only_planned)
+        defects = (*check(knowledge.domain, problem), *removed, *map(repaired_json, repairs))
         feedback = _defects_feedback(defects)
         refused = report.refused if self._tolerant else report.of(*self._unfit)
         if refused:
@@ -263,21 +263,21 @@ class PddlEdit:
             feedback = Feedback("refused lines", "these lines of the edit cannot be applied:", lines)
         if feedback is not None:
             feedback = with_unmatched(feedback, report)
-        return ProblemProposal(known.with_problem(problem), feedback, report, defects)
+        return ProblemProposal(knowledge.with_problem(problem), feedback, report, defects)
 
 
 def unless_contradicting(proposal: ProblemProposal, before: Knowledge, last: bool) -> ProblemProposal:
-    """The proposal, with a feedback of its own if the problem contradicts itself in a way in which `before` did not.
+    """The proposal, with feedback if its problem has contradictions that the problem of `before` does not have.
 
-    On the `last` try it is planned with all the same: a map with a fault is better than none.
+    On the `last` attempt contradictions are accepted, because a map with an error is better than no map.
     """
     if proposal.feedback is not None or last:
         return proposal
-    known = contradictions(before.problem, before.invariants)
+    old = contradictions(before.problem, before.invariants)
     new = tuple(
         contradiction
         for contradiction in contradictions(proposal.problem, before.invariants)
-        if contradiction not in known
+        if contradiction not in old
     )
     if not new:
         return proposal
@@ -289,23 +289,23 @@ def unless_contradicting(proposal: ProblemProposal, before: Knowledge, last: boo
 _CONTRADICTS = (
     "the problem file contradicts itself. See which of these facts the game has said, and leave the others out:"
 )
-"""What is said of a problem that cannot be true."""
+"""The message about a problem with contradictory facts."""
 
 _FILTERED = Feedback(
     "content filter",
     "the endpoint's content filter withheld the answer. Write nothing but what was asked for, in plain words.",
 )
-"""What is said of an answer that a filter took away."""
+"""The feedback on an answer that a content filter withheld."""
 
 
 INCOMPLETE = ("length", "content_filter")
-"""Why an endpoint ends an answer before it is whole."""
+"""The finish reasons of incomplete answers."""
 
 
 def unless_incomplete(proposal: Proposal, answer: Completion) -> Proposal:
-    """The proposal, with a feedback of its own if the endpoint cut the answer off before it was whole, or filtered it.
+    """The proposal, with other feedback if the answer is unusable because it was cut off or filtered.
 
-    What is complete counts, whatever would have followed it.
+    An incomplete answer that can be used without a repair of its end is accepted.
     """
     repaired = isinstance(proposal, ProblemProposal) and any(
         defect.kind is DefectKind.REPAIRED and MISSING in defect.message for defect in proposal.defects

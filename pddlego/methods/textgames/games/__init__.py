@@ -1,6 +1,6 @@
-"""Engines that play games: our own, and those that other packages offer (entry point `pddlego.engines`).
+"""The engines of games: built-in ones, and those of other packages (entry point `pddlego.engines`).
 
-A `Game` needs `start`, `step` and `task`. What it may have besides is in protocols of their own: `Lists`, `Solves`,
+A `Game` must have `start`, `step` and `task`. Its optional methods are in the protocols `Lists`, `Solves`,
 `ReportsFacts` and `Closes`.
 """
 
@@ -21,11 +21,11 @@ from pddlego.util.text import writable
 
 @dataclass(frozen=True)
 class Observation:
-    """One answer of a game. `score` runs from 0 to 1; `won` is the game's own word for success, nothing else.
+    """A game's answer to a command. `score` is from 0 to 1; `won` is true only if the game itself reports success.
 
-    `look` describes what is visible now, if the game reports it besides its answer, without a command. A game that
-    takes thousands of commands leaves `valid_commands` empty, and gives their `kinds`, such as `pour OBJ into OBJ`, and
-    the `things` that OBJ may stand for.
+    `look` describes what is visible now, if the game reports this without a command. A game with thousands of valid
+    commands leaves `valid_commands` empty. It lists their `kinds` instead, such as `pour OBJ into OBJ`, and the
+    `things` that OBJ may stand for.
     """
 
     text: str
@@ -42,9 +42,9 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 
 def sendable(command: str) -> str:
-    """A command as every engine can take it: one line without control characters and lone surrogates.
+    """The command as one line without control characters and lone surrogates, which models sometimes write.
 
-    Models write them. An engine written in C loops for ever on some, and others take a line for two commands.
+    Some of them make an engine written in C loop forever, and others split a line into two commands.
     """
     return _CONTROL.sub(" ", writable(command))
 
@@ -53,10 +53,10 @@ class Game(Protocol):
     """One independent game. Raises `EngineError` when the engine fails."""
 
     def start(self) -> Observation:
-        """Begin anew and look around."""
+        """Start a new game, and return its first observation."""
 
     def step(self, command: str) -> Observation:
-        """Send one command. Every command counts as a step, refused ones too."""
+        """Send a command. Every command counts as a step, including a refused one."""
 
     @property
     def task(self) -> str:
@@ -65,24 +65,24 @@ class Game(Protocol):
 
 @runtime_checkable
 class Lists(Protocol):
-    """A game that can list every valid command, where its observations do not. It may take seconds."""
+    """A game that can list every valid command although its observations do not. This may take seconds."""
 
     def all_commands(self) -> tuple[str, ...]:
-        """Every command that the game would accept now."""
+        """All commands that are valid now."""
 
 
 @runtime_checkable
 class Solves(Protocol):
-    """A game that knows how it is won."""
+    """A game that knows commands that win it."""
 
     @property
     def solution(self) -> tuple[str, ...]:
-        """Commands that win from the start. Asked for before the game is started."""
+        """The commands that win a new game. It is read before the game is started."""
 
 
 @runtime_checkable
 class ReportsFacts(Game, Protocol):
-    """A game that reports what is true in it, for `--truth`."""
+    """A game that reports the facts that are true in it, for `--truth`."""
 
     def facts(self) -> tuple[tuple[str, ...], ...]:
         """A predicate and the names of things for each fact that is true now."""
@@ -90,17 +90,17 @@ class ReportsFacts(Game, Protocol):
 
 @runtime_checkable
 class Closes(Protocol):
-    """A game that holds something that is to be given back, such as a process."""
+    """A game with resources to release, such as a process."""
 
     def close(self) -> None:
-        """The episode is over. Nothing is called afterwards."""
+        """Release the resources at the end of the episode. No other method is called afterwards."""
 
 
 T = TypeVar("T")
 
 
 def _guarded(engine: str, what: str, call: Callable[[], T]) -> T:
-    """The result of `call` into other people's code. Raises `EngineError` for whatever it raises, exits included."""
+    """The result of `call`, which runs code of another package. All its exceptions, and exits, become `EngineError`."""
     try:
         return call()
     except EngineError:
@@ -111,7 +111,7 @@ def _guarded(engine: str, what: str, call: Callable[[], T]) -> T:
 
 
 class ForeignGame:
-    """A game of another package, whose answers are checked."""
+    """A game of another package. Its observations are checked."""
 
     def __init__(self, engine: str, game: Game) -> None:
         self._engine, self._game = engine, game
@@ -166,9 +166,9 @@ GROUP = "pddlego.engines"
 
 @dataclass(frozen=True)
 class GameSpec:
-    """Which game to make: the names and parameters of the setting, already checked, and the seed.
+    """The name, checked parameters, seed and fold of a game.
 
-    `java` is the path of the Java runtime that the user chose, for engines that need one.
+    `java` is the path of the Java runtime that the user chose, for engines that need Java.
     """
 
     name: str
@@ -179,12 +179,12 @@ class GameSpec:
 
 
 Factory = Callable[[GameSpec], Game]
-"""What an entry point names. Raises `EngineError` where the game cannot be made."""
+"""The object of an entry point: a function that makes games. Raises `EngineError` if it cannot make one."""
 
 
 @dataclass(frozen=True)
 class OwnEngine:
-    """An engine of ours: the module and the class of its games, the packages that run them, and our extra for that."""
+    """A built-in engine: the `place` of its class as `module:class`, its required packages, and the extra with them."""
 
     place: str
     packages: tuple[str, ...]
@@ -192,7 +192,7 @@ class OwnEngine:
 
     @property
     def missing(self) -> str:
-        """The command that installs it; empty if it is there."""
+        """The command that installs the engine; empty if it is installed."""
         return "" if find_spec(self.packages[0].replace("-", "_")) else f"pip install 'pddlego[{self.extra}]'"
 
 
@@ -206,12 +206,12 @@ OWN: Mapping[str, OwnEngine] = {
 
 
 def engine_names() -> list[str]:
-    """Our engines, and all others that are installed."""
+    """The names of the built-in engines and of the engines of installed packages."""
     return sorted({*OWN, *(entry_point.name for entry_point in entry_points(group=GROUP))})
 
 
 def missing_for(engine: str) -> str:
-    """The command that installs the engine; empty if it is there."""
+    """The command that installs a built-in engine; empty if it is installed."""
     return OWN[engine].missing if engine in OWN else ""
 
 
@@ -224,10 +224,10 @@ def packages_of(engine: str) -> tuple[str, ...]:
 
 
 def make_game(engine: str, spec: GameSpec) -> Game:
-    """A game of an engine. One of another package is checked.
+    """Make a game of an engine.
 
-    Raises `UsageError` if there is no such engine or its package is not installed, and `EngineError` if it cannot be
-    loaded or makes no game.
+    Raises `UsageError` for an unknown engine and for a package that is not installed, and `EngineError` if the engine
+    cannot be loaded or makes no game.
     """
     if engine not in OWN:
         return _foreign_game(engine, spec)

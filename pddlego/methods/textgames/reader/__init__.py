@@ -1,4 +1,4 @@
-"""The reader as a model: finds the rules of the game and puts what they read into the format of the purpose."""
+"""The built-in reader: a model that reads observations by rules, and answers in the requested format."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from pddlego.util.text import filled, names_in
 
 
 class PatternRules:
-    """The rules that a situation carries. Stateless."""
+    """Reads a game by the rules of its setting (`[[reading]]`). Stateless."""
 
     def edit(self, situation: Situation) -> Edit:
-        """The difference between the problem and what the rules, in their order, make of each answer."""
+        """The edit of the problem that results from the rules, applied in their order to each new observation."""
         before = after = situation.knowledge.problem
         constants = frozenset(constant.name for constant in situation.knowledge.domain.constants)
         for exchange in situation.seen.news:
@@ -44,7 +44,7 @@ class PatternRules:
 
 
 def _matches(rule: ReadingRule, exchange: Exchange, task: str) -> Iterable[Mapping[str, str]]:
-    """What the groups of the rule matched, as PDDL names, once for each place in the text."""
+    """The texts of the rule's groups as PDDL names, for each match in the observation."""
     command_match, task_match = re.search(rule.command, exchange.command or ""), re.search(rule.task, task)
     if command_match is None or task_match is None:
         return
@@ -67,7 +67,7 @@ def _applied(rule: ReadingRule, names: Mapping[str, str], problem: Problem, cons
 
 
 def _fits(fact: Atom, pattern: Atom) -> bool:
-    """Whether the fact is what the pattern says; `*` stands for any one object."""
+    """Whether the fact matches the pattern, in which `*` stands for any one object."""
     same = fact.predicate == pattern.predicate and len(fact.args) == len(pattern.args)
     return same and all(wanted in ("*", arg) for arg, wanted in zip(fact.args, pattern.args, strict=True))
 
@@ -78,15 +78,15 @@ def _atoms(text: str) -> Iterable[Atom]:
     )
 
 
-def _as_given(situation: Situation, reference: Knowledge) -> Situation:
-    """The situation as it would be with the setting's own domain: what the reading rules work in."""
+def _in_reference(situation: Situation, reference: Knowledge) -> Situation:
+    """The situation with the setting's own domain, for which the reading rules are written."""
     problem = situation.knowledge.problem
     known = problem if problem.objects or problem.facts else reference.problem
     return replace(situation, knowledge=reference.with_problem(known))
 
 
 def _full_answer(situation: Situation, reference: Knowledge, problem: Problem, asked: Sequence[str] = PARTS) -> str:
-    """The parts of an answer as whole files, those that are `asked` for."""
+    """The parts of an answer that are `asked` for, as whole files."""
     same = not domain_edit_between(situation.knowledge.domain, reference.domain)
     parts = {} if same else {"domain": reference.domain.text}
     parts["problem"] = str(problem.with_goal(reference.ladder[0].goal if "goals" in asked else TRUE))
@@ -98,7 +98,7 @@ def _full_answer(situation: Situation, reference: Knowledge, problem: Problem, a
 
 
 def _full_edit(situation: Situation, reference: Knowledge, edit: Mapping[str, object]) -> str:
-    """The same as an edit; `edit` is that of the problem."""
+    """The answer as an edit of the domain and the problem; `edit` is the edit of the problem."""
     domain = domain_edit_between(situation.knowledge.domain, reference.domain)
     value: dict[str, object] = {"domain": as_lines(domain), **edit} if domain else dict(edit)
     written = situation.knowledge.written
@@ -122,7 +122,7 @@ def _part(name: str, text: str) -> str:
 
 
 def situation_of(request: Request) -> Situation:
-    """What a request was rendered from. Raises `ModelError` for a request of another method."""
+    """The situation from which a request was rendered. Raises `ModelError` for a request of another method."""
     if not isinstance(request.context, Situation):
         raise ModelError("The built-in reader cannot answer", "It reads text games only.", "Choose another --model.")
     return request.context
@@ -137,10 +137,10 @@ COMMANDS: Mapping[str, type[CoinRules | CookingRules | ChainRules]] = {
 
 
 class Rules(Protocol):
-    """Reads a game. A new one is made for each request: what it knows is in the situation."""
+    """Reads a game. A new object is made for each request, because all knowledge is in the situation."""
 
     def edit(self, situation: Situation) -> Edit:
-        """What changes in the problem by the news."""
+        """The edit of the problem that the new observations require."""
 
 
 RULES: Mapping[str, type[Rules]] = {
@@ -152,14 +152,14 @@ RULES: Mapping[str, type[Rules]] = {
     "meal": MealRules,
     "twc": TidyRules,
 }
-"""By the name that a setting gives (`prompts.reader`), which is that of its prompts where it gives none."""
+"""The built-in rules by name. The name in a setting is `prompts.reader`, or else the folder of its prompts."""
 
 GROUP = "pddlego.readers"
-"""The entry points with which other packages bring rules: a class for each name."""
+"""The group of entry points for rules of other packages: each entry point is a class."""
 
 
 def rules_of(name: str) -> type[Rules] | None:
-    """The rules of that name, ours or those of another package; None for an unknown name."""
+    """The rules of that name, from this package or another one; None for an unknown name."""
     if name in RULES:
         return RULES[name]
     offered = next((entry for entry in entry_points(group=GROUP) if entry.name == name), None)
@@ -178,9 +178,9 @@ _ANSWERED = (*PLANNING, "act")
 
 
 def can_answer(rules: str, reading: bool, purpose: str) -> tuple[str, str] | None:
-    """Why the reader cannot answer, and what to do; None if it can.
+    """The reason why the reader cannot answer, and advice; None if it can.
 
-    `rules` is the folder of the setting's prompts; `reading` says whether the setting brings rules of its own.
+    `rules` is the name of the rules, and `reading` whether the setting has rules of its own (`[[reading]]`).
     """
     if purpose not in _ANSWERED:
         return f"It knows {', '.join(_ANSWERED)}.", "Choose a language model with --model."
@@ -195,9 +195,9 @@ def can_answer(rules: str, reading: bool, purpose: str) -> tuple[str, str] | Non
 
 
 class ReaderModel:
-    """Answers `edit` with a JSON edit, `gen` with a whole problem file and `act` with a command, all by rule.
+    """Answers `edit` with a JSON edit, `gen` with a whole problem file, and `act` with a command, all by rules.
 
-    Where no domain is given it writes the one that the setting has.
+    If it also has to write the domain, it writes the domain of the setting.
     """
 
     @property
@@ -209,7 +209,7 @@ class ReaderModel:
         return {"rules": sorted(RULES)}
 
     def complete(self, request: Request) -> Completion:
-        """Raises `ModelError` if the game has no rules or the purpose has no answer."""
+        """Answer a request. Raises `ModelError` if there are no rules for the game or the purpose."""
         started = time.perf_counter()
         text = self._answer(request)
         return Completion(text, seconds=time.perf_counter() - started)
@@ -225,9 +225,9 @@ class ReaderModel:
         rules = PatternRules() if situation.reader.rules or found is None else found()
         reference = situation.reader.reference
         if reference is not None:
-            given = _as_given(situation, reference)
-            problem = given.knowledge.problem
-            problem = apply_edit(problem, rules.edit(given), reference.domain.constants).problem
+            in_reference = _in_reference(situation, reference)
+            problem = in_reference.knowledge.problem
+            problem = apply_edit(problem, rules.edit(in_reference), reference.domain.constants).problem
             if request.purpose == "full-edit":
                 return _full_edit(situation, reference, as_json(edit_between(situation.knowledge.problem, problem)))
             if request.purpose == "full-steps":
@@ -242,17 +242,17 @@ class ReaderModel:
 
 
 def as_json(edit: Edit) -> Mapping[str, object]:
-    """The edit as prompts ask for it (`EDIT_SCHEMA`)."""
+    """The edit in the JSON format of the prompts (`EDIT_SCHEMA`)."""
     return as_lines({"objects": edit.objects, "init": edit.init})
 
 
 def can_read(setting: GameSetting) -> bool:
-    """Whether the built-in reader can read what the game says."""
+    """Whether the built-in reader can read the observations of the setting's game."""
     return not can_answer(setting.reader.name, bool(setting.reader.rules), "edit")
 
 
 def check_reader(setting: GameSetting, mode: str) -> None:
-    """Raises `UsageError` if the built-in reader cannot play the setting in this mode."""
+    """Raise `UsageError` if the built-in reader cannot play the setting in this mode."""
     reason = can_answer(setting.reader.name, bool(setting.reader.rules), base_mode(mode))
     if reason:
         raise UsageError(f"The built-in reader cannot play {setting.name} in mode {mode}", *reason)

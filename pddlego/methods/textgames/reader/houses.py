@@ -1,4 +1,4 @@
-"""The reader's rules for the games that take place in a house: Coin Collector, Cooking World, TextWorld Commonsense."""
+"""The reader's rules for games in a house: Coin Collector, Map Reader, Cooking World, TextWorld Commonsense."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ _SHUT = "You can't move there, the door is closed"
 
 
 def _is_placeholder(room: str) -> bool:
-    """Whether the room is a placeholder for one behind a closed door, without a name yet."""
+    """Whether the name is a placeholder for the unknown room behind a closed door."""
     return re.fullmatch(r"loc\d+", room) is not None
 
 
 def doors_once(domain: Domain) -> bool:
-    """Whether moving in this domain looks at a closed door both ways, so that one fact is enough for both."""
+    """Whether the action `move` checks both directions of a closed door, so that one fact per door is enough."""
     move = domain.actions_by_name.get("move")
     atoms = atoms_of(move.precondition) if move else ()
     rooms = {atom.args for atom in atoms if atom.predicate == "closed_door"}
@@ -71,14 +71,14 @@ def doors_once(domain: Domain) -> bool:
 
 @dataclass
 class House:
-    """The problem while the news is read into it. Lives for one call. Names are PDDL names.
+    """A mutable problem to which observations are added during one call. Names are PDDL names.
 
-    `number` is that of the first placeholder that was never used. `doors_once` says that a closed door is one fact for
-    both ways, which is then sorted, so that the same door is always the same fact.
+    `number` is the number of the first unused placeholder. With `doors_once` a closed door is one fact with sorted
+    arguments, so that both directions give the same fact.
     """
 
     merges: ClassVar[bool] = False
-    """Whether what is behind two exits is one room without a name, where the map shows it."""
+    """Whether the unknown rooms behind two exits are one room if they have the same place on the grid."""
 
     heaters: ClassVar[Mapping[str, tuple[str, ...]]] = HEATERS
 
@@ -101,9 +101,9 @@ class House:
                 house.rooms.add(obj.name)
             else:
                 house.types[obj.name] = obj.type
-        for fact in problem.sorted_facts():  # of two facts that contradict each other the same one wins everywhere
+        for fact in problem.sorted_facts():  # sorted, so that always the same one of two contradictory facts is used
             args = fact.args
-            # A room may be a constant of the domain, and then it is not an object of the problem.
+            # A room may be a constant of the domain instead of an object of the problem.
             if fact.predicate == "at":
                 house.here = args[0]
                 house.rooms.add(args[0])
@@ -119,7 +119,7 @@ class House:
                 house.facts.add(fact)
         return house
 
-    # what is known
+    # queries
 
     def all_facts(self) -> Iterator[Atom]:
         if self.here:
@@ -146,10 +146,10 @@ class House:
         """The arguments of all facts of one predicate, sorted."""
         return sorted(fact.args for fact in self.facts if fact.predicate == predicate)
 
-    # what is learned
+    # updates
 
     def declare(self, name: str, kind: str) -> str:
-        """Make sure that the thing called `name` in the game is an object; its PDDL name."""
+        """Declare the thing called `name` in the game unless it is declared already, and return its PDDL name."""
         known = to_name(name)
         self.types.setdefault(known, kind)
         return known
@@ -158,25 +158,25 @@ class House:
         self.facts.add(Atom(predicate, args))
 
     def drop(self, predicate: str, *args: str) -> None:
-        """Forget all facts of the predicate that begin with these arguments."""
+        """Remove all facts of the predicate whose first arguments are `args`."""
         self.facts = {
             fact for fact in self.facts if fact.predicate != predicate or fact.args[: len(args)] != tuple(args)
         }
 
     def forget_here(self, lies: str) -> None:
-        """Forget what lay in this room (facts `lies`): what is still there is seen again."""
+        """Remove the things in this room (facts `lies`), because its description lists those that are still there."""
         for name, place in self.of_predicate(lies):
             if place == self.here:
                 self.drop(lies, name, place)
 
     def take(self, name: str, lies: str) -> None:
-        """The thing called `name` was taken: it is in hand, and lies (a fact `lies`) nowhere."""
+        """Move the thing called `name` from its place (a fact `lies`) into the agent's hand."""
         known = self.declare(name, "item")
         self.drop(lies, known)
         self.add("have", known)
 
     def read(self, exchange: Exchange) -> Room | None:
-        """Take in what one answer of the game says of rooms and doors; the room, if it describes one."""
+        """Add the rooms and doors of an observation, and return the room if the observation describes one."""
         direction = (exchange.command or "").rsplit(" ", 1)[-1]
         behind = self.exits.get((self.here, direction))
         revealed = revealed_room(exchange.text)
@@ -191,7 +191,7 @@ class House:
         return room
 
     def room_in(self, text: str) -> Room | None:
-        """The room that a text describes, if it does."""
+        """The room that a text describes; None if it describes no room."""
         return read_room(text)
 
     def _enter(self, room: Room, direction: str) -> None:
@@ -220,7 +220,7 @@ class House:
         (self.closed.add if seen.closed else self.closed.discard)(door)
 
     def _connect(self, room: str, other: str, direction: str) -> None:
-        """Connect both ways; a placeholder that stood in the way back turns out to be this room."""
+        """Connect two rooms in both directions. If the way back leads to a placeholder, that is this room."""
         back = (other, OPPOSITE[direction])
         behind = self.exits.get(back)
         if behind is not None and behind != room and _is_placeholder(behind):
@@ -234,7 +234,7 @@ class House:
         return f"loc{self.number}"
 
     def _name(self, old: str, new: str) -> str:
-        """Give the room `old` its name, and make two rooms one if there is already a room of that name."""
+        """Rename the room `old` to `new`. If there is a room called `new` already, both become one room."""
         if old == new or old in self.visited:
             return new
 
@@ -249,7 +249,7 @@ class House:
         return new
 
     def _across(self, room: str, direction: str) -> str | None:
-        """The known room behind an exit that does not say where it leads, if the map shows it: rooms lie on a grid."""
+        """The known room behind an exit without a named room, found by its place on the grid; None if unknown."""
         places = self._places(room)
         x, y = places[room]
         dx, dy = _OFFSET[direction]
@@ -270,30 +270,30 @@ class House:
 
 
 class HouseRules(ABC):
-    """Reading rules of a game that is played in a house. Stateless. `house` is what they read into."""
+    """The reading rules of a game in a house. Stateless. `house` is the class of the mutable problem."""
 
     house: type[House] = House
 
     @abstractmethod
     def read(self, house: House, exchange: Exchange) -> None:
-        """Take in one answer of the game."""
+        """Add an observation to the house."""
 
     def update(self, house: House, situation: Situation) -> None:
-        """Take in all that is new."""
+        """Add all new observations to the house."""
         for exchange in situation.seen.news:
             self.read(house, exchange)
 
     def explored(self, situation: Situation) -> House:
-        """The house as the whole history describes it."""
+        """The house after all observations of the history."""
         house = self.house()
         for exchange in situation.seen.history:
             self.read(house, exchange)
         return house
 
     def edit(self, situation: Situation) -> Edit:
-        """The difference between the problem and what `update` makes of its house, with placeholders renamed.
+        """The edit from the problem to the house after `update`, in which renamed placeholders are replacements.
 
-        What the domain has no words for is left out.
+        Facts and objects that the domain does not have are left out.
         """
         before = situation.knowledge.problem
         number = int("".join(filter(str.isdigit, situation.placeholder)) or 1)
@@ -314,7 +314,7 @@ class HouseRules(ABC):
 
 
 def towards(house: House, wanted: Callable[[str], bool]) -> str | None:
-    """The first command of a cheapest way (a door costs one command more) to a wanted room; None if there is no way."""
+    """The first command of a shortest way to a `wanted` room, where doors cost one more; None without a way."""
     best: dict[str, int] = {house.here: 0}
     queue: list[tuple[int, int, str, str]] = [(0, 0, house.here, "")]
     while queue:
@@ -334,14 +334,14 @@ def towards(house: House, wanted: Callable[[str], bool]) -> str | None:
 
 
 def find_coin(house: House) -> str | None:
-    """Take the coin if it is here, else go towards the nearest room that was not visited; None without one."""
+    """Take the coin if it is here, or else go towards the nearest unvisited room; None without such a room."""
     if house.has("item_at", "coin", house.here):
         return "take coin"
     return towards(house, lambda room: room not in house.visited)
 
 
 class CoinRules(HouseRules):
-    """Coin Collector by rule. Stateless."""
+    """Coin Collector by rules. Stateless."""
 
     def read(self, house: House, exchange: Exchange) -> None:
         room = house.read(exchange)
@@ -351,7 +351,7 @@ class CoinRules(HouseRules):
             house.take("coin", "item_at")
 
     def command(self, situation: Situation) -> str:
-        """Take the coin if it is here, else go towards the nearest room that was not visited."""
+        """Take the coin if it is here, or else go towards the nearest unvisited room."""
         return find_coin(self.explored(situation)) or "look around"
 
 
@@ -361,10 +361,10 @@ _TASK = re.compile(
 
 
 class MapReaderRules(HouseRules):
-    """Map Reader by rule. Stateless. Chooses no commands: that takes a planner."""
+    """Map Reader by rules. Stateless. It cannot choose commands without a planner."""
 
     def update(self, house: House, situation: Situation) -> None:
-        """Take in the task with the first answer, and all that is new."""
+        """Add the task with the first observation, and all new observations."""
         if situation.seen.news and situation.seen.news[0].command is None:
             _read_task(house, situation.task)
         super().update(house, situation)
@@ -399,7 +399,7 @@ def _read_task(house: House, task: str) -> None:
         house.add("box_at", box)
 
 
-# Words of a thing's name, and where such things are: containers and rooms. The first line that fits counts.
+# Patterns of the names of things, and the containers and rooms where they are. The first matching line is used.
 _FOUND_IN: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"knife", ("cutlery drawer", "kitchen cupboard")),
     (r"cookbook|toaster|stove|oven", ("kitchen",)),
@@ -411,7 +411,7 @@ _FOUND_IN: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"", ("fridge", "pantry", "backyard", "supermarket")),
 )
 
-# Which doors lead to a room that was not seen yet, and which rooms lead on towards it.
+# Patterns of the doors that lead to unseen rooms, and rooms that lead to no other rooms.
 _OUTDOORS = r"patio|screen"
 _DOORS = {
     "backyard": _OUTDOORS,
@@ -424,7 +424,7 @@ _LEAD_NOWHERE = ("bedroom", "bathroom", "laundry room", "pantry")
 
 
 def _likely_places(thing: str, closed: Iterable[str], house: House, history: Iterable[Exchange]) -> Iterator[str]:
-    """The PDDL names of closed containers and rooms not yet visited where `thing` (a PDDL name) may be."""
+    """The PDDL names of closed containers and unvisited rooms where `thing` (a PDDL name) may be."""
     wanted = next(places for words, places in _FOUND_IN if re.search(words, from_name(thing)))
     names = {to_name(place) for place in wanted}
     yield from sorted(names & set(closed))
@@ -468,7 +468,7 @@ _DISHES = (
     r"|cleaver|skillet|ladle|whisk|spatula"
 )
 
-# Words of a thing's name, and the holders where such things belong, the best first. Every line that fits counts.
+# Patterns of the names of things, and the holders where they belong, the best first. All matching lines are used.
 _BELONGS_IN: tuple[tuple[str, tuple[str, ...]], ...] = (
     (rf"(dirty|used|stained).*({_DISHES})", ("dishwasher", "sink")),
     (r"(dirty|stained|sweaty)", ("washing machine", "laundry basket", "dishwasher", "sink")),
@@ -549,13 +549,13 @@ _ANYWHERE = (
 
 
 def places(thing: str) -> list[list[str]]:
-    """The PDDL names of the holders where the thing with this PDDL name may well belong, in groups, the best first."""
+    """The PDDL names of the holders where a thing (a PDDL name) probably belongs, in groups, the best first."""
     name = from_name(thing)
     return [[to_name(place) for place in names] for words, names in _BELONGS_IN if re.search(words, name)]
 
 
 def last_resort(holder: str) -> tuple[int, str]:
-    """A sort key of holders: where a thing is put of which nothing is known, or for which all else was wrong."""
+    """A sort key of holders, for things that match no pattern, and for things whose other holders were all wrong."""
     name = from_name(holder)
     return (_ANYWHERE.index(name) if name in _ANYWHERE else len(_ANYWHERE)), name
 
@@ -564,10 +564,10 @@ _MEAL = "Adding the meal to your inventory"
 
 
 class CookingRules(HouseRules):
-    """Cooking World by rule. Stateless."""
+    """Cooking World by rules. Stateless."""
 
     def update(self, house: House, situation: Situation) -> None:
-        """Take in all that is new, and state anew what is likely."""
+        """Add all new observations, and recompute the likely places."""
         super().update(house, situation)
         _guess(house, situation.seen.history)
 
@@ -591,7 +591,7 @@ class CookingRules(HouseRules):
             house.add("have", "meal")
 
     def command(self, situation: Situation) -> str:
-        """What the script of the paper would do, else the nearest room that was not visited; then cook and eat."""
+        """The next command of the paper's script, or else towards the nearest unvisited room; then cook and eat."""
         house, script = self.explored(situation), PaperCooking()
         for exchange in situation.seen.history:
             script.take_in(exchange.command, exchange.text)
@@ -607,7 +607,7 @@ class CookingRules(HouseRules):
 
 
 def _cook(house: House, left: Iterable[tuple[str, str]] | None, valid: Iterable[str]) -> str | None:
-    """The next command of cooking, when everything is at hand: cut, heat where that is possible, prepare, eat."""
+    """The next command of cooking with all ingredients in hand: cut, go to a heater and heat, prepare, eat."""
     if left is None:
         return None
     places = {thing: room for thing, room in house.of_predicate("thing_at") if thing in APPLIANCES}
@@ -625,7 +625,7 @@ def _cook(house: House, left: Iterable[tuple[str, str]] | None, valid: Iterable[
 
 
 def see_room(house: House, room: Room) -> None:
-    """Take in everything that is seen in a room, and that what was there and is not seen has gone."""
+    """Replace the things of this room by those of its description."""
     house.forget_here("thing_at")
     for thing in room.things:
         if thing.name in APPLIANCES:
@@ -665,7 +665,7 @@ def note_recipe(house: House, recipe: Recipe) -> None:
 
 
 def _guess(house: House, history: Iterable[Exchange]) -> None:
-    """Recompute where each missing thing is likely to be."""
+    """Recompute the likely places of each missing thing."""
     house.drop("likely")
     closed = {container for container, _ in house.of_predicate("closed")}
     for thing in sorted(missing_things(house)):
@@ -674,7 +674,7 @@ def _guess(house: House, history: Iterable[Exchange]) -> None:
 
 
 def missing_things(house: House) -> set[str]:
-    """What is needed and was not seen: the domain's derived predicate `missing`, for the rules."""
+    """The needed things that were not seen, as in the derived predicate `missing` of the domain."""
     needed = {args[0] for args in house.of_predicate("ingredient")}
     if not house.has("recipe_known"):
         needed.add("cookbook")
@@ -690,10 +690,10 @@ def missing_things(house: House) -> set[str]:
 
 
 class TidyRules(HouseRules):
-    """TextWorld Commonsense by rule. Stateless. Chooses no commands: that takes a planner."""
+    """TextWorld Commonsense by rules. Stateless. It cannot choose commands without a planner."""
 
     def update(self, house: House, situation: Situation) -> None:
-        """Take in all that is new, and give each thing a place."""
+        """Add all new observations, and choose a place for each thing."""
         super().update(house, situation)
         _assign(house)
 
@@ -744,10 +744,10 @@ def _put(house: House, thing: str, holder: str, right: bool) -> None:
 
 
 def _assign(house: House) -> None:
-    """Give every thing without a place one.
+    """Choose a place for every thing without one.
 
-    As long as there are rooms to see, only the best places count, so that nothing is put where it hardly belongs;
-    then every place that makes sense, and in the end any that is left.
+    While there are unvisited rooms, only the best group of places is used, because a better holder may still be found.
+    Then all groups are used, and finally any holder that was not tried.
     """
     seen = [holder for holder, _ in house.of_predicate("holder_at")]
     settled = {name for predicate in ("put_away", "belongs") for name, *_ in house.of_predicate(predicate)}
@@ -763,13 +763,13 @@ def _assign(house: House) -> None:
 
 
 _PREPARE = "prepare the meal"
-"""The goal of cooking, as it is called on the ladder."""
+"""The name of the goal of cooking on the ladder."""
 
 KITCHEN = "kitchen"
 
 
 class PaperCooking:
-    """What the script does by itself. Lives for one episode."""
+    """The state of the paper's script in one episode of Cooking World: the commands that it sends without a plan."""
 
     def __init__(self) -> None:
         self._recipe: Recipe | None = None
@@ -780,7 +780,7 @@ class PaperCooking:
         self._followed: set[tuple[str, str]] = set()
 
     def take_in(self, command: str | None, text: str) -> None:
-        """The game answered."""
+        """Update the state with an observation, and queue the commands that it requires."""
         if command is not None and command in self._waiting:
             self._waiting.remove(command)
         room, opened = read_room(text), read_opened(text)
@@ -798,7 +798,7 @@ class PaperCooking:
             self._look_into(opened)
 
     def due(self) -> str | None:
-        """The next command to send immediately, or None."""
+        """Remove the next command from the queue, and return it; None if the queue is empty."""
         while self._waiting:
             command = self._waiting.popleft()
             verb, _, thing = command.partition(" ")
@@ -809,8 +809,8 @@ class PaperCooking:
             return command
         return None
 
-    def known(self, problem: Problem) -> Problem:
-        """The problem with the facts that the script states itself."""
+    def with_script_facts(self, problem: Problem) -> Problem:
+        """The problem with the facts that the script knows, as soon as nothing is missing."""
         if not self._ready():
             return problem
         held = {name: "knife" if name == "knife" else "ingredient" for name in self._held & self._wanted()}
@@ -823,7 +823,7 @@ class PaperCooking:
         return replace(problem, objects=problem.objects | new, facts=problem.facts | facts)
 
     def goals(self) -> tuple[Rung, ...]:
-        """Goals that come before those of the ladder now."""
+        """The goals that are tried before those of the ladder."""
         if not self._ready() or self._recipe is None:
             return ()
         verbs = ((verb, to_name(food)) for verb, food in self._recipe.directions if verb in PREPARED)
@@ -831,12 +831,12 @@ class PaperCooking:
         return (Rung(_PREPARE, And((*made, Atom("at", (KITCHEN,)))), Search.parse("gbf(hff)")),)
 
     def plan_ended(self, rung: str | None) -> None:
-        """A plan for the goal was carried out to its end."""
+        """Queue the last commands if the executed plan was for the goal of cooking."""
         if rung == _PREPARE:
             self._waiting += ["prepare meal", "eat meal"]
 
     def left(self) -> tuple[tuple[str, str], ...] | None:
-        """Directions of the recipe that were not followed yet, as (verb, food); None while something is missing."""
+        """The remaining directions of the recipe as (verb, food); None while something is missing."""
         if not self._ready() or self._recipe is None:
             return None
         return tuple(
@@ -857,14 +857,14 @@ class PaperCooking:
         self._look(holder.contents)
 
     def _wanted(self) -> set[str]:
-        """What is to be in hand: the ingredients, and the knife if something is to be cut."""
+        """The things that the agent needs in hand: the ingredients, and a knife if a food must be cut."""
         if self._recipe is None:
             return set()
         cut = any(verb in CUTS for verb, _ in self._recipe.directions)
         return {*self._recipe.ingredients, *(["knife"] if cut else [])}
 
     def _missing(self) -> bool:
-        """Whether something was not found yet: to be taken, or to heat with."""
+        """Whether the recipe, a thing to take, or an appliance was not found yet."""
         verbs = {verb for verb, _ in self._recipe.directions} if self._recipe is not None else set()
         unheated = any(not self._seen.keys() & set(HEATERS[verb]) for verb in verbs & HEATERS.keys())
         return self._recipe is None or unheated or bool(self._wanted() - self._held)

@@ -1,4 +1,4 @@
-"""The reader's rules for ScienceWorld: what is seen in a room, and what its tasks mean."""
+"""The reader's rules for ScienceWorld: descriptions of rooms, and tasks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BY_LIFE_SPAN = (
     *("giant tortoise", "parrot", "crocodile", "elephant", "brown bear", "beaver", "wolf", "chipmunk", "rabbit"),
     *("frog", "hedgehog", "chameleon", "mouse", "dragonfly", "ant"),
 )
-"""Animals of the game, those that live longest first."""
+"""The animals of the game, sorted by life span, the longest first."""
 
 ANIMALS = (
     *BY_LIFE_SPAN,
@@ -21,13 +21,13 @@ ANIMALS = (
 )
 
 PLANTS = ("tree", "plant")
-"""The last words of their names."""
+"""The last words of the names of plants."""
 
 MOVABLE = ("cup", "stopwatch", "lighter", "pot", "jug", "shovel", "axe", "thermometer")
-"""Things that can be carried and are not alive: the last words of their names."""
+"""The last words of the names of non-living things that can be carried."""
 
 MIXED = {"orange": ("red", "yellow"), "green": ("blue", "yellow"), "violet": ("blue", "red"), "brown": ("green", "red")}
-"""Of which colours another one is made."""
+"""The two colours from which another colour is mixed."""
 
 _ROOM = re.compile(r"^This (?:room|outside location) is called the ([^.\n]+)\.", re.MULTILINE)
 _DOOR = re.compile(r"^A door to the (.+) \(that is (open|closed)\)$")
@@ -42,9 +42,9 @@ _PAINT = re.compile(r"to create (\w+) paint")
 
 @dataclass(frozen=True)
 class Seen:
-    """A thing as the game names it, with what it is in or on; empty if it is in nothing. `contents` as they stand.
+    """A visible thing with its holder, which is empty without one. `contents` is the text about its contents.
 
-    An animal has the name of its species: it grows, and the game takes that name at every age.
+    The name of an animal is that of its species, because it grows, and the game accepts this name at every age.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Seen:
 
 
 def things_in(line: str, holder: str = "") -> Iterator[Seen]:
-    """The thing that a line describes, and all that is in it or on it."""
+    """The thing that a line describes, and all things in it or on it."""
     text = re.sub(r"^(?:an?|the|some) |^a substance called ", "", line.strip().rstrip("."), flags=re.IGNORECASE)
     text = text.removeprefix("substance called ")
     inner = re.search(r"(?: \(containing (?P<inside>.*)\)|\. (?:On|In) the .+? is: (?P<on>.*))$", text)
@@ -71,7 +71,7 @@ def things_in(line: str, holder: str = "") -> Iterator[Seen]:
 
 
 def _parts(text: str) -> list[str]:
-    """A list taken apart at the commas that are in no brackets."""
+    """The items of a list, split at the commas outside of brackets."""
     parts, depth = [""], 0
     for letter in text:
         depth += {"(": 1, ")": -1}.get(letter, 0)
@@ -84,7 +84,7 @@ def _parts(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Laboratory:
-    """What a text says of a room."""
+    """The description of a room."""
 
     room: str
     things: tuple[Seen, ...]
@@ -92,7 +92,7 @@ class Laboratory:
 
     @classmethod
     def read(cls, text: str) -> Laboratory | None:
-        """The room that the text describes, if it does."""
+        """The room that the text describes; None if it describes no room."""
         match = _ROOM.search(text)
         if match is None:
             return None
@@ -107,7 +107,7 @@ class Laboratory:
 
 
 def _distinct(things: list[Seen]) -> tuple[Seen, ...]:
-    """Things of different names: a cup of paint is named by what it contains."""
+    """One thing for each name. The name of a cup with paint is `cup containing red paint`."""
     paint = re.compile(r"\w+ paint")
     named = [
         replace(thing, name=f"{thing.name} containing {thing.contents}") if paint.fullmatch(thing.contents) else thing
@@ -117,10 +117,10 @@ def _distinct(things: list[Seen]) -> tuple[Seen, ...]:
 
 
 class LaboratoryRules:
-    """Reads ScienceWorld. Stateless: what it knows is in the problem."""
+    """Reads ScienceWorld. Stateless, because all knowledge is in the problem."""
 
     def edit(self, situation: Situation) -> Edit:
-        """The difference between the problem and what the news says."""
+        """The edit of the problem that the new observations require."""
         before = after = situation.knowledge.problem
         for exchange in situation.seen.news:
             after = _decided(situation.task, exchange, with_seen(exchange, after))
@@ -132,7 +132,7 @@ def atom_of(predicate: str, *names: str) -> Atom:
 
 
 def with_facts(problem: Problem, *facts: Atom, without: frozenset[Atom] = frozenset()) -> Problem:
-    """The problem with these facts and their objects, and without others."""
+    """The problem with additional facts and their objects, and without the facts `without`."""
     rooms = {"at": 1, "visited": 1, "door": 2, "closed_door": 2}
     last_is_room = ("is_in", "closed", "device", "to_join")
     known = {obj.name for obj in problem.objects}
@@ -157,7 +157,7 @@ def facts_of(problem: Problem, predicate: str) -> list[Atom]:
 
 
 def with_seen(exchange: Exchange, problem: Problem) -> Problem:
-    """The problem with what the game says about places, and about what the command did."""
+    """The problem with the described room, and with the effects of the command."""
     text = exchange.text
     done = _command_of(exchange)
     gone, new = set[Atom](), set[Atom]()
@@ -177,7 +177,7 @@ def with_seen(exchange: Exchange, problem: Problem) -> Problem:
 
 
 def _command_of(exchange: Exchange) -> tuple[str, ...]:
-    """The action of a command, and what it was done to."""
+    """The action of a command, and its arguments."""
     patterns = (
         ("take", r"pick up (.+)"),
         ("put", r"move (.+) to (.+)"),
@@ -207,7 +207,7 @@ def _entered(room: Laboratory, problem: Problem) -> Problem:
 
 
 def _decided(task: str, exchange: Exchange, problem: Problem) -> Problem:
-    """The problem with what the task asks for, as far as that is known."""
+    """The problem with the facts that the task requires, as far as they are known."""
     undecided = Atom("undecided", ())
     if undecided not in problem.facts:
         return problem
@@ -226,7 +226,7 @@ def _decided(task: str, exchange: Exchange, problem: Problem) -> Problem:
 
 
 def _found(kind: str, box: str, things: tuple[Seen, ...]) -> tuple[Atom, ...]:
-    """The first thing of a kind: to be focused on, and to be put into the box."""
+    """The facts that the first thing of a kind is to be focused on, and put into the box."""
     for thing in things:
         last = thing.name.split()[-1]
         fits = {
@@ -283,13 +283,13 @@ def _is_vessel(thing: Seen) -> bool:
 
 
 HEATERS = ("stove", "blast furnace")
-"""Devices that melt things."""
+"""The devices that can melt a substance."""
 
 VESSEL = "metal pot"
-"""A vessel that can be heated."""
+"""The vessel in which substances are heated."""
 
 PATIENCE = 6
-"""How often the agent waits for a heater before it tries another one."""
+"""The number of waits for a heater before the agent tries another one."""
 
 _MELT = re.compile(r"task is to melt ([\w -]+)\.")
 _GROW = re.compile(r"grow an? ([\w -]+?) plant from seed")
@@ -300,10 +300,10 @@ _CONDUCTIVITY = re.compile(
 
 
 class ExperimentRules:
-    """Reads the experiments of ScienceWorld. Stateless: what it knows is in the problem and the history."""
+    """Reads the experiments of ScienceWorld. Stateless, because all knowledge is in the problem and the history."""
 
     def edit(self, situation: Situation) -> Edit:
-        """The difference between the problem and what the news says."""
+        """The edit of the problem that the new observations require."""
         before = after = situation.knowledge.problem
         for exchange in map(_resolved, situation.seen.news):
             after = with_seen(exchange, _dropped(exchange, after))
@@ -314,9 +314,9 @@ class ExperimentRules:
 
 
 def _resolved(exchange: Exchange) -> Exchange:
-    """The exchange with a command that names only the things it changes, and without a remark on connections.
+    """The exchange with a command that names only the things that it changes, and without remarks on connections.
 
-    The command after an ambiguous request is a number, and `focus on` may say what the thing is in.
+    The answer to an ambiguous command is a number, and `focus on` may name the holder of the thing.
     """
     text = re.sub(r"^\(disconnecting [^)]*\)", "", exchange.text)
     command = re.sub(r"^(focus on .+) in .+", r"\1", exchange.command or "") or None
@@ -336,7 +336,7 @@ def _resolved(exchange: Exchange) -> Exchange:
 
 
 def _dropped(exchange: Exchange, problem: Problem) -> Problem:
-    """The problem with what the agent has dropped in the room, and no longer in the inventory."""
+    """The problem with a dropped thing in the room instead of the inventory."""
     dropped = re.fullmatch(r"drop (.+)", exchange.command or "")
     if dropped is None or not exchange.text.startswith("You move the"):
         return problem
@@ -345,7 +345,7 @@ def _dropped(exchange: Exchange, problem: Problem) -> Problem:
 
 
 def _experiment(task: str, exchange: Exchange, problem: Problem) -> Problem:
-    """The problem with what the experiment needs, as far as that is known."""
+    """The problem with the facts that the experiment requires, as far as they are known."""
     device = re.fullmatch(r"activate (.+)", exchange.command or "")
     if device and "is now activated" in exchange.text:
         problem = with_facts(problem, atom_of("active", device[1]))
@@ -363,7 +363,7 @@ def _experiment(task: str, exchange: Exchange, problem: Problem) -> Problem:
 
 
 def _waits(history: Sequence[Exchange]) -> int:
-    """How often the agent has waited since it last activated something."""
+    """The number of waits since the agent last activated a device."""
     count = 0
     for exchange in reversed(history):
         if (exchange.command or "").startswith("activate "):
@@ -373,13 +373,13 @@ def _waits(history: Sequence[Exchange]) -> int:
 
 
 def _too_weak(problem: Problem) -> list[Atom]:
-    """`useless` for each heater that is on."""
+    """A fact `useless` for each heater that is on."""
     heaters = set(map(to_name, HEATERS))
     return [Atom("useless", fact.args) for fact in facts_of(problem, "active") if fact.args[0] in heaters]
 
 
 def _melting(substance: str, problem: Problem) -> Problem:
-    """The substance goes into the vessel, and the vessel on or into a heater that was seen."""
+    """The problem with the goals of melting: the substance in a vessel, and the vessel on or in a seen heater."""
     rooms = {fact.args[0]: fact.args[1] for fact in facts_of(problem, "is_in")}
     facts = [atom_of("sample", substance), atom_of("goes", substance, VESSEL)]
     for heater in HEATERS:
@@ -389,7 +389,7 @@ def _melting(substance: str, problem: Problem) -> Problem:
 
 
 def _growing(seed: str, room: Laboratory | None, exchange: Exchange, problem: Problem) -> Problem:
-    """The seed goes into a pot with soil, which is watered from a jug under a tap."""
+    """The problem with the goals of growing: the seed in a pot with soil, watered from a jug filled at a tap."""
     done = frozenset(facts_of(problem, "poured")) if exchange.command == "wait" else frozenset[Atom]()
     facts = [atom_of("sample", seed), atom_of("digs", "shovel", "ground", "soil")]
     pot = None if room is None or facts_of(problem, "waters") else _pot(room.things)
@@ -401,14 +401,14 @@ def _growing(seed: str, room: Laboratory | None, exchange: Exchange, problem: Pr
 
 
 def _pot(things: Sequence[Seen]) -> Seen | None:
-    """A flower pot in which nothing grows: one with soil if there is one."""
+    """A flower pot without a plant, with soil if possible; None without such a pot."""
     pots = [thing for thing in things if re.fullmatch(r"flower pot \d+", thing.name)]
     free = [pot for pot in pots if re.fullmatch(r"nothing|soil|a substance called soil", pot.contents)]
     return max(free, key=lambda pot: "soil" in pot.contents, default=None)
 
 
 def _circuit(tested: str, room: Laboratory, problem: Problem) -> Problem:
-    """The connections of a battery, a light bulb and the tested thing with three wires, where they are seen."""
+    """The problem with the connections of a battery, a bulb and the tested thing by three wires, if all are seen."""
     names = [thing.name for thing in room.things]
     wires = [name for name in names if name.endswith(" wire") and name != tested]
     bulb = next((name for name in names if name.endswith(" light bulb")), None)
@@ -429,7 +429,7 @@ def _circuit(tested: str, room: Laboratory, problem: Problem) -> Problem:
 
 
 def _tested(asked: re.Match[str], exchange: Exchange, problem: Problem) -> Problem:
-    """The problem with what a command did in the circuit; it is decided when a bulb is on, or the agent has waited."""
+    """The problem with the effect of a command in the circuit. The test ends when a bulb is on, or after a wait."""
     joined = re.match(r"connect (.+?) to ", exchange.command or "")
     if joined and "is now connected to" in exchange.text:
         problem = with_facts(problem, without=frozenset({atom_of("loose", joined[1])}))

@@ -1,4 +1,4 @@
-"""The grammar of TextWorldExpress: what its sentences say, as values. Total: what is no such sentence is not read."""
+"""Parses the sentences of TextWorldExpress. The functions never raise: other sentences are ignored."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ PREPARED = {
     "roast": "roasted",
     "grill": "grilled",
 }
-"""What a direction of the recipe, or an answer of the game, makes of a food."""
+"""The state of a food after a preparation, by the verb of the recipe and of the game's observations."""
 
 CUTS = ("slice", "chop", "dice")
-"""What takes a knife."""
+"""Preparations that require a knife."""
 
 HEATERS = {"fry": ("stove",), "roast": ("oven",), "grill": ("toaster", "barbeque")}
-"""With what a food is heated: any one of these."""
+"""The appliances for each way of heating a food; any one of them can be used."""
 
 APPLIANCES = (*(name for names in HEATERS.values() for name in names), "bbq")
 
 
 ADJECTIVES = ("raw", "fried", "roasted", "grilled", "chopped", "sliced", "diced")
-"""Words before the name of a food that are not part of it, in the order in which the game prints them."""
+"""Adjectives before the name of a food that are not part of the name, in the order in which the game prints them."""
 
 FIXTURES = ("stove", "oven", "barbeque", "bath mat", "toilet")
-"""Loose things that cannot be taken; everything else that is loose can be."""
+"""Things outside of holders that cannot be taken; all other things outside of holders can be taken."""
 
 
 @dataclass(frozen=True)
 class Thing:
-    """A thing as it is named: `a raw sliced carrot` is the carrot, raw and sliced."""
+    """A thing in a sentence: `a raw sliced carrot` has the name `carrot` and two adjectives."""
 
     name: str
     adjectives: tuple[str, ...] = ()
@@ -43,7 +43,7 @@ class Thing:
 
 @dataclass(frozen=True)
 class Holder:
-    """A container (which can be opened) or a surface, with what is seen in or on it. Closed ones show nothing."""
+    """A container, which can be opened, or a surface, with its visible contents (empty for a closed container)."""
 
     name: str
     surface: bool = False
@@ -53,7 +53,7 @@ class Holder:
 
 @dataclass(frozen=True)
 class Exit:
-    """A way out of a room. `door` is None without a door; `room` is None if the game does not say where it leads."""
+    """An exit of a room. `door` is None without a door; `room` is None if the game does not name the room behind it."""
 
     direction: str
     room: str | None
@@ -63,7 +63,7 @@ class Exit:
 
 @dataclass(frozen=True)
 class Room:
-    """A room as the game describes it: loose things, holders, exits."""
+    """The description of a room: things outside of holders, holders, and exits."""
 
     name: str
     things: tuple[Thing, ...] = ()
@@ -71,7 +71,7 @@ class Room:
     exits: tuple[Exit, ...] = ()
 
     def in_sight(self) -> Iterator[Thing]:
-        """Everything that can be seen: loose, on surfaces and in open containers."""
+        """All visible things, including those on surfaces and in open containers."""
         yield from self.things
         for holder in self.holders:
             yield from holder.contents
@@ -79,7 +79,7 @@ class Room:
 
 @dataclass(frozen=True)
 class Recipe:
-    """Ingredients, and what the directions ask for, as (verb, ingredient)."""
+    """The ingredients of a recipe, and its directions as (verb, ingredient)."""
 
     ingredients: tuple[str, ...]
     directions: tuple[tuple[str, str], ...]
@@ -111,7 +111,7 @@ _MAP = re.compile(r"The ([^.\n]+?) connects to the ([^.\n]+)\.")
 
 
 def read_room(text: str) -> Room | None:
-    """The room that `text` describes, if it begins to describe one."""
+    """The room that `text` describes; None if it does not begin with a description."""
     match = _ROOM.match(text)
     if match is None:
         return None
@@ -141,7 +141,7 @@ def read_things(text: str) -> tuple[Thing, ...]:
 
 
 def read_opened(text: str) -> Holder | None:
-    """The container that was opened, with what it holds, if `text` says so."""
+    """The container that was opened, with its contents, if `text` says so."""
     match = _OPENED.match(text)
     if match is None:
         return None
@@ -155,13 +155,13 @@ def taken_thing(text: str) -> str | None:
 
 
 def prepared_thing(text: str) -> tuple[str, str] | None:
-    """How a food was prepared, as the recipe says it, and which, if `text` says so."""
+    """The verb of the recipe and the food that was prepared, if `text` says so."""
     match = _PREPARED.match(text)
     return (match.group(1), match.group(2)) if match else None
 
 
 def put_thing(text: str) -> tuple[str, str] | None:
-    """The thing that was put somewhere, and where, if `text` says so."""
+    """The thing that was put somewhere, and the place, if `text` says so."""
     match = _PUT.match(text)
     return (match.group(1), match.group(2)) if match else None
 
@@ -173,7 +173,7 @@ def revealed_room(text: str) -> str | None:
 
 
 def read_recipe(text: str) -> Recipe | None:
-    """The recipe, if `text` is that of the cookbook."""
+    """The recipe in `text`; None without one."""
     match = _RECIPE.search(text + "\n")
     if match is None:
         return None
@@ -183,7 +183,7 @@ def read_recipe(text: str) -> Recipe | None:
 
 
 def read_map(text: str) -> tuple[tuple[str, str], ...]:
-    """Which rooms a map connects, as pairs in its order."""
+    """The pairs of rooms that a map connects, in its order."""
     pairs = []
     for match in _MAP.finditer(text):
         others = re.split(r", | and ", match.group(2))

@@ -1,4 +1,4 @@
-"""The reader's rules for TextWorld, whose grammar says the same thing in many ways."""
+"""The reader's rules for TextWorld, whose grammar has many sentences for the same fact."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CONTAINERS = (
     *("basket", "box", "bureau", "cabinet", "case", "chest", "coffer", "crate", "display", "drawer", "dresser"),
     *("freezer", "fridge", "locker", "portmanteau", "refrigerator", "safe", "suitcase", "toolbox", "trunk"),
 )
-"""The last words of the names of what can be opened and holds things."""
+"""The last words of the names of containers."""
 
 KEYS = ("key", "keycard", "latchkey", "passkey")
 """The last words of the names of keys. A key and its lock have the same words before that."""
@@ -66,7 +66,7 @@ _TARGET = re.compile(r"^Find the (?P<thing>.+?), and take it\.")
 
 
 def read_room(text: str) -> Room | None:
-    """The room that a text describes: things in sight, containers that may be closed, exits whose rooms are unknown."""
+    """The room that a text describes: visible things, open and closed containers, and exits without named rooms."""
     headings = list(_ROOM.finditer(text))
     if not headings:
         return None
@@ -84,7 +84,7 @@ def _sentences(text: str) -> Iterator[str]:
 
 
 def _read_sentence(sentence: str, things: list[Thing], holders: list[Holder]) -> None:
-    """Add what a sentence names. A container is open if its contents are said next."""
+    """Add the things and holders of a sentence. A container is open if the next sentence lists its contents."""
     contents = contents_in(sentence)
     things += contents
     if holders and (contents or _EMPTY.search(sentence)) and "on the floor" not in sentence:
@@ -102,11 +102,11 @@ def _read_sentence(sentence: str, things: list[Thing], holders: list[Holder]) ->
     elif " leading " not in sentence and re.search(
         r"\b(?:see|seeing|out|just|it's|find|onto|than|to) an? \w", sentence
     ):
-        holders.append(Holder("", surface=True))  # a surface: what is said next is on it, and not in the last container
+        holders.append(Holder("", surface=True))  # the next sentence lists things on a surface, not in a container
 
 
 def _without_looks(name: str, looks: str | None) -> str:
-    """The name of a thing: `box, which looks red` and `red looking box` are the red box."""
+    """The name of a thing with its looks as an adjective: `red box` for `box, which looks red`."""
     words = name.split()
     if "looking" in words:
         place = words.index("looking")
@@ -116,7 +116,7 @@ def _without_looks(name: str, looks: str | None) -> str:
 
 
 def contents_in(sentence: str) -> tuple[Thing, ...]:
-    """The things that a sentence says are somewhere."""
+    """The things in a sentence about the contents of a holder or a room."""
     for pattern in _CONTENTS:
         match = pattern.search(sentence)
         if match is not None:
@@ -134,7 +134,7 @@ def _exits(text: str) -> Iterator[Exit]:
 
 
 class Maze(House):
-    """A house whose exits do not say where they lead."""
+    """A house whose exits have no named rooms."""
 
     merges = True
     heaters = {**HEATERS, "grill": ("toaster", "bbq")}  # noqa: RUF012 -- a constant of the class
@@ -143,7 +143,7 @@ class Maze(House):
         return read_room(text)
 
     def read(self, exchange: Exchange) -> Room | None:
-        """Besides rooms and exits, take in the names of doors, which commands need, and containers."""
+        """Add the rooms and exits of an observation, its containers, and the names of doors, which commands need."""
         room = super().read(exchange)
         for way in room.exits if room else ():
             other = self.exits.get((self.here, way.direction))
@@ -162,19 +162,19 @@ class Maze(House):
 
 
 class Chain(Maze):
-    """A maze whose rooms lie on no grid, and in which two exits never lead to one room."""
+    """A maze whose rooms are not on a grid, and in which no two exits lead to the same room."""
 
     def _across(self, room: str, direction: str) -> str | None:
         return None
 
 
 class MazeRules(HouseRules):
-    """Treasure Hunter of TextWorld by rule. Stateless. Chooses no commands: that takes a planner."""
+    """Treasure Hunter of TextWorld by rules. Stateless. It cannot choose commands without a planner."""
 
     house = Maze
 
     def update(self, house: House, situation: Situation) -> None:
-        """Take in the task with the first answer, and all that is new."""
+        """Add the task with the first observation, and all new observations."""
         target = _TARGET.search(situation.task)
         if target is not None and situation.seen.news and situation.seen.news[0].command is None:
             house.add("wanted", house.declare(target["thing"], "item"))
@@ -202,17 +202,17 @@ class MazeRules(HouseRules):
 
 
 class ChainRules(MazeRules):
-    """Coin Collector of TextWorld by rule. Stateless."""
+    """Coin Collector of TextWorld by rules. Stateless."""
 
     house = Chain
 
     def command(self, situation: Situation) -> str:
-        """Take the coin if it is here, else go towards the nearest room that was not visited."""
+        """Take the coin if it is here, or else go towards the nearest unvisited room."""
         return (find_coin(self.explored(situation)) or "look").replace("move", "go")
 
 
 def _lock(house: House, lock: str, key: str) -> None:
-    """Take in that something is locked, and what unlocks it."""
+    """Add that a door or container is locked, and its key."""
     name = to_name(lock)
     kind = "container" if lock.split()[-1] in CONTAINERS else "door"
     house.add("locked", house.declare(lock, kind))
@@ -220,7 +220,7 @@ def _lock(house: House, lock: str, key: str) -> None:
 
 
 class MealRules(CookingRules):
-    """The cooking game of TextWorld by rule. Stateless. Chooses no commands: that takes a planner."""
+    """The cooking game of TextWorld by rules. Stateless. It cannot choose commands without a planner."""
 
     house = Maze
 

@@ -1,4 +1,4 @@
-"""The live picture of a text game: the map, the goal ladder, the plan, and what the model changed."""
+"""The screen of a text game: panes and tabs with the map, the goal ladder, the plan, and the changes by the model."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from pddlego.util.text import clean, count, one_line
 
 
 def map_pane(view: GameView, glyphs: Glyphs, rows: int | None = None) -> Pane:
-    """The house as known so far, with a legend of the signs in use."""
+    """The map of the known rooms, with a legend of its glyphs."""
     rule = view.map_rule
     if view.writes_domain and not view.has_map:
         return domain_pane(view, glyphs, rows)
@@ -51,7 +51,7 @@ def map_pane(view: GameView, glyphs: Glyphs, rows: int | None = None) -> Pane:
 
 
 def _centered(lines: Sequence[Text], width: int, height: int) -> list[Text]:
-    """Lines in the middle of a space of exactly `height` lines."""
+    """The lines in the middle of `height` lines of `width` columns."""
     margin = " " * max(0, (width - max((line.cell_len for line in lines), default=0)) // 2)
     above = max(0, (height - len(lines)) // 2)
     rows = [*[Text()] * above, *(Text(margin) + line for line in lines)]
@@ -77,11 +77,11 @@ _MAP_SIZE = (76, 25)
 """Columns and lines of the map in a list of lines."""
 
 _TEXT_WIDTH = 50
-"""Columns of what the game said below it: the page of a phone is as wide as its longest line."""
+"""Columns of the observations below the map: on a phone, the page is as wide as its longest line."""
 
 
 def _map_lines(step: Step, glyphs: Glyphs) -> list[Text]:
-    """The map after a step, what was seen where, and what the game said."""
+    """The map after a step, the places of things, and the step's observations."""
     view, lines = GameView(step.after), list[Text]()
     if view.map_rule is not None and view.problem:
         house = _house(view, view.map_rule)
@@ -95,11 +95,11 @@ def _map_lines(step: Step, glyphs: Glyphs) -> list[Text]:
 
 
 _LEAST_MAP = 5
-"""Lines of the map that stay, whatever is listed below it."""
+"""Minimum number of lines of the map above the lists of things."""
 
 
 def _below_map(problem: Problem, house: DrawnHouse, rule: MapRule, width: int, glyphs: Glyphs) -> list[Text]:
-    """What the agent has in hand, the recipe as a checklist, and where things were seen; a line each."""
+    """Lines with the things in hand, the recipe as a checklist, and the places of things."""
     lines = []
     if house.held:
         names = ", ".join(from_name(thing) for thing in house.held)
@@ -120,7 +120,7 @@ def _below_map(problem: Problem, house: DrawnHouse, rule: MapRule, width: int, g
 
 
 def changes_pane(view: GameView, glyphs: Glyphs, rows: int | None = None) -> Pane:
-    """What the last answer changed in the problem; why it was rejected, if it was."""
+    """The change of the problem by the last answer, or the reason why the answer was rejected."""
     lines: list[Text] = []
     if view.arriving is not None:
         arriving = _arriving_lines(view, glyphs)
@@ -147,7 +147,7 @@ def changes_pane(view: GameView, glyphs: Glyphs, rows: int | None = None) -> Pan
 
 
 def _arriving_lines(view: GameView, glyphs: Glyphs) -> list[Text]:
-    """What the answer that is under way changes so far."""
+    """The changes of the problem by the part of the answer that has been streamed."""
     before = problem_of(view)
     changed = diff(before, view.arriving or before)
     lines = [_change(glyphs.removed, change, "red") for change in changed.removed]
@@ -164,18 +164,18 @@ def words_pane(view: GameView, glyphs: Glyphs, rows: int | None = None) -> Pane:
 
 
 def _fits(lines: Sequence[Text]) -> Fit:
-    """Show lines whole while there is room."""
+    """A function that fits the lines into the space of a pane."""
     return lambda width, height: fitted(lines, width, height)
 
 
 def _goals_of(view: GameView) -> tuple[str, ...]:
-    """The goals on the ladder: where the model writes them those of its last answer that were tried."""
+    """The goals of the ladder. If the model writes the goals, those of its last answer that were tried."""
     tried = tuple(rung.name for rung in view.planned.tried)
     return tried if view.writes_domain and set(tried) - set(view.goals) else view.goals
 
 
 def _ladder_lines(view: GameView, width: int, glyphs: Glyphs) -> list[Text]:
-    """Every goal with what planning for it gave; the one in use is marked."""
+    """Every goal with the result of planning for it. The goal of the plan is marked."""
     if not view.goals:
         return [Text("no goals: the model chooses commands", "dim")]
     tried = {rung.name: rung for rung in view.planned.tried}
@@ -195,7 +195,7 @@ def _ladder_lines(view: GameView, width: int, glyphs: Glyphs) -> list[Text]:
 
 
 def _plan_lines(view: GameView, height: int, glyphs: Glyphs) -> list[Text]:
-    """The plan in PDDL with the executed part ticked off; of a long plan the part around the next step."""
+    """The plan in PDDL with marks at its executed steps. A long plan is cut to the part around the next step."""
     lines: list[Text] = []
     for number, step in enumerate(view.planned.plan):
         if number < view.executed:
@@ -206,18 +206,18 @@ def _plan_lines(view: GameView, height: int, glyphs: Glyphs) -> list[Text]:
         lines.append(Text(f"! {clean(view.mismatch)}", "yellow"))
     if not lines and view.planned.tried:
         lines.append(Text("no plan", "red"))
-    # What comes next matters more than what was done.
+    # The next steps matter more than the executed ones.
     first = max(0, min(view.executed - 1, len(lines) - height))
     return lines[first : first + height]
 
 
 def ladder_pane(view: GameView, glyphs: Glyphs, rows: int) -> Pane:
-    """The goal ladder in a pane of its own."""
+    """The pane of the goal ladder."""
     return Pane("goal ladder", lambda width, height: fitted(_ladder_lines(view, width, glyphs), width, height), rows)
 
 
 def plan_pane(view: GameView, glyphs: Glyphs, rows: int) -> Pane:
-    """The plan in a pane of its own; while an answer is streamed, the answer."""
+    """The pane of the plan; while an answer is streamed, that of the answer."""
     if _is_streaming(view):
         return words_pane(view, glyphs, rows)
 
@@ -228,7 +228,7 @@ def plan_pane(view: GameView, glyphs: Glyphs, rows: int) -> Pane:
 
 
 def goal_pane(view: GameView, glyphs: Glyphs, rows: int) -> Pane:
-    """Ladder and plan in one pane, for screens without room for two; while an answer is streamed, the answer."""
+    """The pane of ladder and plan, for small screens; while an answer is streamed, that of the answer."""
     if _is_streaming(view):
         return words_pane(view, glyphs, rows)
 
@@ -240,7 +240,7 @@ def goal_pane(view: GameView, glyphs: Glyphs, rows: int) -> Pane:
 
 
 def domain_pane(view: GameView, glyphs: Glyphs, rows: int | None = None) -> Pane:
-    """The domain that the model has written so far, part by part, the new parts in green."""
+    """The pane of the model's own domain with a line for each part; new parts are green."""
     parts = _domain_parts(view)
     lines = [Text(clean(part), "green" if part in view.domain_change.added else "") for part in parts]
     title = f"domain {glyphs.dot} {len(parts)} parts" if parts else "domain"
@@ -248,14 +248,14 @@ def domain_pane(view: GameView, glyphs: Glyphs, rows: int | None = None) -> Pane
 
 
 def _domain_parts(view: GameView) -> list[str]:
-    """The parts of the domain, a line each; none for an invalid domain."""
+    """The parts of the domain, with a line for each; empty for an invalid domain."""
     reading = read_domain(view.domain)
     invalid = any(defect.blocking for defect in reading.defects)
     return [] if invalid else list(domain_parts(reading.domain).values())
 
 
 def problem_pane(view: GameView, glyphs: Glyphs) -> Pane:
-    """All facts of the problem, the new ones in green."""
+    """The pane of all facts of the problem; new facts are green."""
     added = set(view.change.added)
     if view.arriving is not None:
         added = {str(fact) for fact in view.arriving.sorted_facts()} - set(view.problem.split("\n    "))
@@ -270,12 +270,12 @@ def _fact_style(fact: str, added: Collection[str], view: GameView) -> str:
 
 
 def _error_lines(view: GameView) -> list[Text]:
-    """What is not right about the facts."""
+    """The facts of the problem that are not right, with their verdicts."""
     return [Text(f"{verdict}: {clean(fact)}", "bold magenta") for fact, verdict in view.errors.items()]
 
 
 def log_pane(view: GameView, canvas: Canvas, rows: int | None = None) -> Pane:
-    """The last commands and what the game answered, the newest at the bottom; as many in full as there is room."""
+    """The pane of the last commands and observations, the newest at the bottom and as many in full as fit."""
     waiting = [*_waiting_lines(view, canvas.now), *request_lines(view.trace, canvas.now)]
 
     def log(width: int, height: int) -> list[Text]:
@@ -297,23 +297,23 @@ def log_pane(view: GameView, canvas: Canvas, rows: int | None = None) -> Pane:
 
 
 _LINES_OF_NEWEST = 4
-"""Lines that the newest answer has at least, before older answers get any."""
+"""Lines of the newest observation that take precedence over older observations."""
 
 
 def _is_streaming(view: GameView) -> bool:
-    """Whether a part of an answer has come."""
+    """Whether a part of the pending answer has been received."""
     request = view.trace.request
     return request is not None and bool(request.text or request.reasoning)
 
 
 def _waiting_lines(view: GameView, now: float) -> list[Text]:
-    """What is waited for besides a model, when that takes a while."""
+    """A line about a pending activity, except requests to a model, if it takes at least a second."""
     passed = now - view.trace.seconds
     return [Text(f"   {view.waiting} … {passed:.0f} s", "cyan")] if view.waiting and passed >= 1 else []
 
 
 def _answer(event: Observed, width: int, height: int, glyphs: Glyphs) -> list[Text]:
-    """A command with its answer, on at most `height` lines; the second and later ones are indented."""
+    """A command with its observation on at most `height` lines; all lines but the first are indented."""
     command = f"{event.step:>2} " + (f"{clean(event.command)} {glyphs.arrow} " if event.command is not None else "")
     text = " ".join(clean(event.read or event.text).split())
     rows = textwrap.wrap(command + text, width, subsequent_indent="   ", max_lines=height, placeholder="…") or [command]
@@ -331,9 +331,9 @@ def _change(sign: str, fact: str, style: str) -> Text:
 
 
 def _problem_lines(step: Step, glyphs: Glyphs) -> list[Text]:
-    """The problem before and after the step in one list: what was removed, what was added, and what stayed.
+    """The problem before and after the step in one list, with marks at removed and added objects and facts.
 
-    Renamed parts are shown above, and count as unchanged.
+    Renamed objects are listed first, and count as unchanged.
     """
     view = GameView(step.after)
     if not view.problem:
@@ -348,18 +348,18 @@ def _problem_lines(step: Step, glyphs: Glyphs) -> list[Text]:
         ("facts", before.sorted_facts(), after.sorted_facts()),
     ):
         lines.append(Text(title, "bold"))
-        kept = {str(planned) for planned in old} & {str(planned) for planned in new}
-        lines += [Text(f"{glyphs.removed} {clean(str(planned))}", "red") for planned in old if str(planned) not in kept]
-        for planned in new:
-            fact = str(planned)
-            sign = glyphs.added if fact not in kept else " "
-            style = "magenta" if fact in view.errors else "green" if fact not in kept else ""
-            lines.append(Text(f"{sign} {clean(fact)}", style))
+        old_lines, new_lines = [str(line) for line in old], [str(line) for line in new]
+        unchanged = set(old_lines) & set(new_lines)
+        lines += [_change(glyphs.removed, line, "red") for line in old_lines if line not in unchanged]
+        for line in new_lines:
+            sign = glyphs.added if line not in unchanged else " "
+            style = "magenta" if line in view.errors else "green" if line not in unchanged else ""
+            lines.append(_change(sign, line, style))
     return [*_checked_lines(step), *lines]
 
 
 def _checked_lines(step: Step) -> list[Text]:
-    """What is true of the facts of the step's problem, and of rejected answers."""
+    """The checks of the facts of the step's problems, including those of rejected answers."""
     lines: list[Text] = []
     for event in step.events:
         if isinstance(event, FactsChecked):
@@ -375,7 +375,7 @@ def _checked_lines(step: Step) -> list[Text]:
 
 
 def _domain_lines(step: Step, glyphs: Glyphs) -> list[Text]:
-    """The domain before and after the step in one list, part by part, and why answers were rejected."""
+    """The domain before and after the step in one list, and the reasons why answers were rejected."""
     before, after = _domain_parts(GameView(step.before)), _domain_parts(GameView(step.after))
     lines = [Text(f"{glyphs.removed} {clean(line)}", "red") for line in before if line not in after]
     for line in after:
@@ -393,7 +393,7 @@ def _ladder_tab(step: Step, glyphs: Glyphs) -> list[Text]:
 
 
 def _ladder_lines_in_full(step: Step, glyphs: Glyphs) -> Iterator[Text]:
-    """Every rung that was tried in this step with what came of it and why, then the plan with what it expects."""
+    """The goals that were tried in this step, with results and reasons, and the plan with its expected effects."""
     planned, view = [event for event in step.events if isinstance(event, Planned)], GameView(step.after)
     if not planned:
         yield Text("nothing was planned in this step", "dim")
@@ -437,11 +437,11 @@ def _plan(view: GameView, glyphs: Glyphs) -> Iterator[Text]:
 _VERY_WIDE = 170
 
 _SHORT = 5
-"""Lines that the map and the goals have at least while a question takes the rest."""
+"""Minimum number of lines of the map and of the goals."""
 
 
 def panes(trace: Trace, canvas: Canvas) -> list[Column]:
-    """Map and game, goals and plan, problem and domain, as far as there is room."""
+    """The columns of the screen: map and game, goals and plan, problem and domain. Small screens have fewer panes."""
     view, width, height, glyphs = GameView(trace), canvas.width, canvas.height, canvas.glyphs
     if not view.goals:
         return [_scene(view, canvas, None) if view.sketched else Column([log_pane(view, canvas)])]
@@ -457,12 +457,12 @@ def panes(trace: Trace, canvas: Canvas) -> list[Column]:
 
 
 def _scene(view: GameView, canvas: Canvas, width: int | None) -> Column:
-    """The game: the map and the last responses."""
+    """The column of the game: the map and the last observations."""
     return Column([map_pane(view, canvas.glyphs), log_pane(view, canvas, max(8, canvas.height // 3))], width)
 
 
 def _thoughts(view: GameView, canvas: Canvas, width: int | None) -> Column:
-    """The agent: goals, plan, and what the last answer changed."""
+    """The column of the agent: goals, plan, and the changes by the last answer."""
     ladder, third = len(_goals_of(view)) + 2, canvas.height // 3
     plan = max(5, third if _is_streaming(view) else min(len(view.planned.plan) + 2, third))
     glyphs = canvas.glyphs
@@ -470,7 +470,7 @@ def _thoughts(view: GameView, canvas: Canvas, width: int | None) -> Column:
 
 
 def _files(view: GameView, canvas: Canvas) -> Column:
-    """The problem, and the domain where the model writes it and the map does not stand in its place."""
+    """The column of the problem, with the model's own domain unless the domain is shown in place of the map."""
     problem = problem_pane(view, canvas.glyphs)
     if not (view.writes_domain and view.has_map):
         return Column([problem])
@@ -486,7 +486,7 @@ SCREEN = Screen(
         Tab("domain", _domain_lines, lambda trace: GameView(trace).writes_domain),
         Tab(
             "ladder",
-            lambda step, glyphs: list(_ladder_lines_in_full(step, glyphs)),
+            _ladder_tab,
             lambda trace: bool(GameView(trace).goals),
         ),
     ),

@@ -1,4 +1,4 @@
-"""The map as known so far, drawn from the facts of the problem by the rule of the setting."""
+"""Draws the map of the known rooms from the facts of the problem, with the predicates of the setting's map rule."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ GridPlace = tuple[int, int]
 
 @dataclass(frozen=True)
 class DrawnRoom:
-    """A room of the map. `things` are seen there. `doubtful`: a fact about it is not right."""
+    """A room of the map with the things in it. `doubtful`: a fact about the room is not right."""
 
     name: str
     here: bool
@@ -29,9 +29,9 @@ class DrawnRoom:
 
 @dataclass(frozen=True)
 class DrawnHouse:
-    """Rooms on a grid (x to the right, y down), exits between them (True: a closed door), and rooms without a place.
+    """Rooms on a grid (x to the right, y down), exits between them (True: a closed door), and things in hand (`held`).
 
-    `held` is what the agent has in hand.
+    `elsewhere` are the rooms without a place on the grid.
     """
 
     rooms: Mapping[GridPlace, DrawnRoom]
@@ -42,7 +42,7 @@ class DrawnHouse:
 
 @dataclass(frozen=True)
 class Ingredient:
-    """A thing of the recipe: where it is (empty: not found yet), and for each preparation whether it was done."""
+    """A thing of the recipe with its place (empty: not found yet). Finished preparations are True."""
 
     name: str
     held: bool
@@ -55,7 +55,7 @@ class Ingredient:
 
 
 def recipe_of(problem: Problem, rule: MapRule) -> list[Ingredient]:
-    """The recipe as far as it is known, with the state of each ingredient."""
+    """The known ingredients of the recipe with their states."""
     facts = problem.sorted_facts()
     held = {fact.args[0] for fact in facts if fact.predicate == rule.holding and fact.args}
     places = {fact.args[0]: fact.args[1] for fact in facts if fact.predicate == rule.things and len(fact.args) == 2}
@@ -74,7 +74,7 @@ def words_of(fact: str) -> list[str]:
 
 
 def house_of(problem: Problem, rule: MapRule, doubtful: Collection[str] = ()) -> DrawnHouse:
-    """Lay the known rooms out on a grid; those that are `doubtful` are marked."""
+    """Place the known rooms on a grid, and mark the `doubtful` ones."""
     rooms = {name: replace(room, doubtful=name in doubtful) for name, room in _rooms(problem, rule).items()}
     exits = [fact for fact in problem.sorted_facts() if fact.predicate == rule.exit and len(fact.args) == 3]
     closed = {frozenset(fact.args) for fact in problem.facts if fact.predicate == rule.closed}
@@ -90,7 +90,7 @@ def house_of(problem: Problem, rule: MapRule, doubtful: Collection[str] = ()) ->
 
 
 def draw(house: DrawnHouse, width: int, height: int, glyphs: Glyphs) -> Text:
-    """The map as text of at most `width` x `height`; around the agent, if the whole does not fit (see `fits`)."""
+    """The map as text of at most `width` x `height`; only the part around the agent if the whole map does not fit."""
     if not house.rooms:
         return Text("nothing is known yet", style="dim")
     return _Drawing(house, width, height, glyphs).picture()
@@ -121,10 +121,10 @@ def _rooms(problem: Problem, rule: MapRule) -> dict[str, DrawnRoom]:
 def _place(
     rooms: Mapping[str, DrawnRoom], exits: Iterable[Atom], directions: Mapping[str, GridPlace]
 ) -> dict[str, GridPlace]:
-    """Places by walking the exits breadth-first; a place that is taken stays with who has it.
+    """The places of rooms on the grid, found breadth-first along the exits. The first room at a place keeps it.
 
-    The start is fixed by name and not by the agent, so that the picture does not jump when the agent moves. Where rooms
-    lie on no grid, the agent's may have no place: then the start is there.
+    The search starts at the room with most exits, so that the map does not jump when the agent moves. If the rooms do
+    not fit on a grid and the agent's room gets no place, the search starts at the agent's room instead.
     """
     around: dict[str, list[tuple[str, str]]] = {}
     for fact in exits:
@@ -166,7 +166,7 @@ def _label(room: DrawnRoom, glyphs: Glyphs, name: str | None = None) -> str:
 
 
 def _around(low: int, high: int, here: int, most: int) -> list[int]:
-    """At most `most` numbers of `low` to `high`, with `here` as near to the middle as it goes."""
+    """At most `most` successive numbers from `low` to `high`, with `here` as near to the middle as possible."""
     while high - low + 1 > most:
         if here - low > high - here:
             low += 1
@@ -193,7 +193,7 @@ def _style(room: DrawnRoom) -> str:
 
 
 class _Drawing:
-    """One drawing of a house: cells of equal width, links between them, gaps as high as there is room for."""
+    """A drawing of a house: cells of equal width, links between them, and gaps between the rows that fit the height."""
 
     def __init__(self, house: DrawnHouse, width: int, height: int, glyphs: Glyphs) -> None:
         self.house, self.glyphs = house, glyphs
@@ -230,7 +230,7 @@ class _Drawing:
     def _room(self, room: DrawnRoom, west: bool, east: bool) -> Text:
         label = _label(room, self.glyphs)
         if len(label) > self.cell:
-            # The signs matter more than the end of a name.
+            # The name is shortened, because the glyphs after it matter more than its end.
             name = clean(from_name(room.name))
             label = _label(room, self.glyphs, name[: max(1, self.cell - (len(label) - len(name)) - 1)] + "…")[
                 : self.cell
@@ -245,7 +245,7 @@ class _Drawing:
         return line
 
     def _filled(self, width: int, exit_: bool, inner_first: bool) -> str:
-        """The blank beside a name, as a piece of the way if there is an exit; a space stays next to the name."""
+        """The space beside a name, drawn as a way if there is an exit, except for one blank next to the name."""
         if not exit_ or width == 0:
             return " " * width
         way = self.glyphs.across * (width - 1)

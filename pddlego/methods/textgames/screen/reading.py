@@ -1,4 +1,4 @@
-"""Which sentence of the game a new fact came from."""
+"""The tab that shows each sentence of the game with the new facts that probably come from it."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from pddlego.util.text import clean
 
 
 def reading_lines(step: Step, glyphs: Glyphs) -> list[Text]:
-    """What the game said, sentence by sentence, each with the new facts that it is likely to have brought.
+    """The sentences of the observations, each with the new facts that probably come from it.
 
-    Facts about the same things came from the sentence that has most of their words.
+    Facts about the same things are assigned to the sentence that has most of their words.
     """
     shown = [event.step for event in step.events if isinstance(event, Observed)]
     sources: dict[tuple[int, int], list[str]] = {}
@@ -43,7 +43,7 @@ _NOWHERE = (-1, -1)
 
 
 def _sources(step: Step) -> Iterator[tuple[tuple[int, int], list[str]]]:
-    """The facts of a step that are about the same things, and where they came from: a step and a sentence of it."""
+    """The new facts of a step in groups about the same things, each with its source: a step and a sentence's number."""
     things = {obj.name for obj in problem_of(GameView(step.after)).objects}
     groups: dict[frozenset[str], list[str]] = {}
     for event in step.events:
@@ -57,7 +57,7 @@ def _sources(step: Step) -> Iterator[tuple[tuple[int, int], list[str]]]:
         for event in GameView(step.after).log[::-1]
         for number, sentence in enumerate(_sentences(event))
     ]
-    taken: Counter[tuple[int, int]] = Counter()  # of equal sentences that with the fewest facts counts
+    taken: Counter[tuple[int, int]] = Counter()  # of equally good sentences, the one with the fewest facts is chosen
     for group, facts in groups.items():
         best, source = (0.0, 0), _NOWHERE
         for place, sentence in said:

@@ -1,4 +1,4 @@
-"""The state of a text game at a moment of its trace: problem, plan, map, and what the last answer changed."""
+"""The state of a text game after the events of a trace: problem, plan, map, and the changes by the last answer."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NO_PLAN = Planned((), None, ())
 
 
 class GameView:
-    """What the panes of a text game show of a trace, computed when it is used."""
+    """The values that the panes of a text game show, computed from a trace when they are first used."""
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
@@ -31,7 +31,7 @@ class GameView:
 
     @cached_property
     def goals(self) -> tuple[str, ...]:
-        """The goals of the ladder; none in modes without plans."""
+        """The goals of the ladder; empty in modes without plans."""
         goals = self._details.get("goals")
         return tuple(map(str, goals)) if isinstance(goals, (list, tuple)) else ()
 
@@ -44,7 +44,7 @@ class GameView:
 
     @property
     def has_map(self) -> bool:
-        """Whether there is one to draw: the domain has words for places and exits."""
+        """Whether a map can be drawn: the setting has a map, and the domain predicates for places and exits."""
         rule = self.map_rule
         if rule is None or not self.writes_domain:
             return rule is not None
@@ -52,7 +52,7 @@ class GameView:
 
     @property
     def writes_domain(self) -> bool:
-        """Whether the model writes the domain, too."""
+        """Whether the model also writes the domain."""
         return bool(self._details.get("writes_domain"))
 
     @cached_property
@@ -63,14 +63,14 @@ class GameView:
 
     @cached_property
     def domain_change(self) -> Accepted:
-        """What the last answer changed in the domain."""
+        """The change of the domain by the last answer."""
         place = self.trace.place(Accepted, where=_is_domain)
         accepted = self.trace.last(Accepted, where=_is_domain) if place > self.trace.place(Answered) else None
         return accepted or _NO_CHANGE
 
     @cached_property
     def change(self) -> Accepted:
-        """What the last answer, or a person, changed in the problem."""
+        """The change of the problem by the last accepted answer, or by the user's correction."""
         resumed = self.trace.last(Resumed)
         if resumed is not None and self.trace.place(Resumed) > self._accepted_at:
             return Accepted("problem", resumed.corrected or resumed.before, resumed.added, resumed.removed)
@@ -78,7 +78,7 @@ class GameView:
 
     @cached_property
     def problem(self) -> str:
-        """The text of the problem. If the model writes none, the built-in reader's."""
+        """The text of the problem; in modes without problems, that of the built-in reader."""
         read = self.trace.last(GameRead)
         is_newer = self.trace.place(GameRead) > max(self._accepted_at, self.trace.place(Resumed))
         return read.problem if read is not None and is_newer else self.change.text
@@ -94,7 +94,7 @@ class GameView:
 
     @cached_property
     def planned(self) -> Planned:
-        """The plan for the current problem. An earlier plan is of another problem, with other names."""
+        """The plan for the current problem. A plan for an earlier problem may have other names."""
         planned = self.trace.last(Planned)
         return planned if planned is not None and self.trace.place(Planned) > self._accepted_at else _NO_PLAN
 
@@ -105,17 +105,17 @@ class GameView:
 
     @property
     def executed(self) -> int:
-        """How many steps of the plan were executed."""
+        """The number of executed steps of the plan."""
         return sum(event.command is not None for event in self._since_plan)
 
     @property
     def mismatch(self) -> str:
-        """How the last response differs from the plan."""
+        """The difference between the last observation and the plan."""
         return self._since_plan[-1].mismatch if self._since_plan else ""
 
     @cached_property
     def log(self) -> list[Observed]:
-        """The last responses of the game."""
+        """The last observations."""
         return self.trace.all(Observed)[-LOG_LENGTH:]
 
     @cached_property
@@ -128,7 +128,7 @@ class GameView:
 
     @property
     def waiting(self) -> str:
-        """What the agent waits for besides a model; empty for nothing."""
+        """The activity that the agent waits for, except requests to a model; empty if there is no such activity."""
         last = len(self.trace) - 1
         if self.trace.place(Started) == last >= 0:
             return "starting the game engine"
@@ -156,7 +156,7 @@ def _is_problem(event: Accepted) -> bool:
 
 
 def problem_of(view: GameView) -> Problem:
-    """The problem; an empty one where nothing is known yet, or a journal holds anything."""
+    """The parsed problem; an empty one if there is no problem yet, or if the journal is damaged."""
     return _parsed(view.problem)
 
 
@@ -169,9 +169,9 @@ def _parsed(text: str) -> Problem:
 
 
 def expected_problem(view: GameView) -> Problem:
-    """The problem, moved on by what the executed steps of the plan were expected to change.
+    """The problem with the expected effects of the executed steps of the plan.
 
-    The problem itself changes only when the model has read what happened; a person wants to see where the agent is.
+    The problem itself changes only with the model's next answer, but the map should show where the agent is now.
     """
     if view.arriving is not None:
         return view.arriving
@@ -185,6 +185,6 @@ def expected_problem(view: GameView) -> Problem:
 
 
 def _atom(text: str) -> Atom:
-    """The fact that a text is; a journal may hold anything, also none."""
+    """The fact in a text. The text of a damaged journal may be empty."""
     predicate, *args = text.strip("()").split() or ("",)
     return Atom(predicate, tuple(args))

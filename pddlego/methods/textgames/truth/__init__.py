@@ -1,4 +1,4 @@
-"""Which facts of a model are true: problems are compared with what a reference reads in the same answers."""
+"""Checks the facts of a model's problems against a reference, which reads the same observations."""
 
 from __future__ import annotations
 
@@ -26,42 +26,42 @@ from pddlego.pddl import Atom, Domain, Formula, PddlSyntaxError, Problem, TypedN
 from pddlego.planning.world import World
 
 _TRIES = 3
-"""Answers of a reference to the same question, at most."""
+"""Maximum number of answers of a reference to the same question."""
 
 
 class Follows(Protocol):
-    """Follows an episode, and knows the facts that it can be compared with."""
+    """A reference that follows an episode. `knowledge` is its knowledge after the last observation."""
 
-    known: Knowledge
+    knowledge: Knowledge
 
     def read(self, observed: Observed) -> Renamed:
-        """Take in an answer of the game. Returns the objects that were renamed, as pairs of old and new names."""
+        """Update the knowledge with an observation. Returns the renamed objects as pairs of old and new names."""
 
     def close(self) -> None:
-        """The episode is over."""
+        """Close the reference at the end of the episode."""
 
 
 class Reference:
-    """Reads what the game says with `model`, and keeps the problem. The built-in reader is one such model.
+    """A reference whose problem is edited by `model`, which is the built-in reader by default.
 
-    An answer that cannot be used is asked for again, up to `_TRIES` times.
+    The model has up to `_TRIES` attempts at a usable answer.
     """
 
     def __init__(self, setting: GameSetting, model: Model | None = None) -> None:
         self._rules, self._observing = setting.reader, setting.observing
-        self.known = setting.reader.reference or setting.start
+        self.knowledge = setting.reader.reference or setting.start
         self._method = PddlEdit(Prompts(setting.asking.prompts))
         self._model = model or ReaderModel()
-        self._placeholders = Placeholders(self.known.placeholder)
+        self._placeholders = Placeholders(self.knowledge.placeholder)
         self._history: list[Exchange] = []
         self._task = ""
         self._score = 0.0
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: this reference has no resources."""
 
     def read(self, observed: Observed) -> Renamed:
-        """Take in an answer of the game; the objects that have another name now. Raises `ModelError`."""
+        """Update the problem with an observation, and return the renamed objects. Raises `ModelError`."""
         exchange = Exchange(observed.command, observed.read)
         if self._observing.score and observed.command is not None:
             exchange = Exchange(observed.command, observed.read, observed.score, observed.score - self._score)
@@ -70,7 +70,7 @@ class Reference:
         self._history.append(exchange)
         seen = Observations((exchange,), tuple(self._history))
         rules = replace(self._rules, reference=None)
-        situation = Situation(self.known, self._task, seen, placeholder=self._placeholders.next, reader=rules)
+        situation = Situation(self.knowledge, self._task, seen, placeholder=self._placeholders.next, reader=rules)
         for _ in range(_TRIES):
             completion = self._model.complete(self._method.request(situation))
             proposal = self._method.read(completion.text, situation)
@@ -80,7 +80,7 @@ class Reference:
         raise ModelError("The reference has no usable answer", reason, "Compare with another model, or the reader.")
 
     def _keep(self, proposal: ProblemProposal) -> Renamed:
-        self.known = self.known.with_problem(proposal.problem)
+        self.knowledge = self.knowledge.with_problem(proposal.problem)
         self._placeholders.used(proposal.problem)
         return proposal.report.renamed if proposal.report else ()
 
@@ -90,7 +90,7 @@ class Checker:
 
     def __init__(self, setting: GameSetting, method: Formalizer, reference: Follows) -> None:
         self._setting, self._method, self._reference = setting, method, reference
-        self._judge = Judge(setting.claims, reference.known.placeholder)
+        self._judge = Judge(setting.claims, reference.knowledge.placeholder)
         self._known, self._step = setting.start, 0
         self._answers: list[str] = []
 
@@ -99,11 +99,11 @@ class Checker:
         self._reference.close()
 
     def after(self, event: Event) -> Iterator[FactsChecked]:
-        """What is true of the problem that an event brings. Raises `ModelError` if the reference cannot answer."""
+        """Check the problem of an event, if it has one. Raises `ModelError` if the reference cannot answer."""
         if isinstance(event, Observed) and not event.repeated:
             self._step = event.step
             renamed = self._reference.read(event)
-            self._judge.reference_changed(self._reference.known.problem, renamed)
+            self._judge.reference_changed(self._reference.knowledge.problem, renamed)
         elif isinstance(event, Answered):
             self._answers.append(event.completion.text)
         elif isinstance(event, Rejected) and self._answers:
@@ -119,11 +119,11 @@ class Checker:
             yield self._checked(problem, event.renamed if isinstance(event, Accepted) else ())
 
     def _checked(self, problem: Problem, renamed: Renamed, *, rejected: bool = False) -> FactsChecked:
-        return self._judge.judge(problem, self._reference.known, renamed, self._step, rejected=rejected)
+        return self._judge.judge(problem, self._reference.knowledge, renamed, self._step, rejected=rejected)
 
 
 class GameReader:
-    """Reads along where the model writes no problem."""
+    """Adds the reference's problem to episodes in which the model writes no problem."""
 
     def __init__(self, reference: Follows) -> None:
         self._reference = reference
@@ -133,22 +133,22 @@ class GameReader:
         self._reference.close()
 
     def after(self, event: Event) -> Iterator[GameRead]:
-        """What the reference has read, after what the game said; nothing if it cannot read that."""
+        """The reference's problem after an observation; nothing if the reference cannot read the observation."""
         if isinstance(event, Observed) and not event.repeated:
             with suppress(ModelError):  # the episode does not need it
                 self._reference.read(event)
-                yield GameRead(str(self._reference.known.problem))
+                yield GameRead(str(self._reference.knowledge.problem))
 
 
 def checked(events: Iterable[Event], checker: Checker | GameReader) -> Generator[Event, None, None]:
-    """The events of an episode, each followed by what the checker says of it."""
+    """The events of an episode, each followed by the checker's events about it."""
     for event in events:
         yield event
         yield from checker.after(event)
 
 
 def _claimed(event: Event) -> Problem | None:
-    """The problem that an event brings; None without one, and for one that a damaged journal holds."""
+    """The problem of an event; None if the event has none or a damaged journal has an invalid one."""
     text = event.corrected or event.before if isinstance(event, Resumed) else ""
     if isinstance(event, Accepted) and event.kind == "problem":
         text = event.text
@@ -159,23 +159,23 @@ def _claimed(event: Event) -> Problem | None:
 
 
 Words = tuple[str, ...]
-"""A fact of a game: a predicate and the names of things."""
+"""A fact of a game, as its predicate and the names of its things, or a pattern of such facts."""
 
 
 class GameFacts:
-    """Follows an episode in a game of its own, and keeps those true facts that the player can know.
+    """A reference with the facts of a second game, in which it repeats the commands of the episode.
 
-    The rules of the setting (`[[facts]]`) translate the game's facts; they or the table `[claims]` say when
-    a fact can be known.
+    The rules `[facts]` of the setting translate the game's facts. Only facts that the player can know are kept: the
+    conditions are in these rules or in the table `[claims]`.
     """
 
     def __init__(self, setting: GameSetting, game: ReportsFacts) -> None:
-        self.known = setting.reader.reference or setting.start
+        self.knowledge = setting.reader.reference or setting.start
         self._setting, self._game = setting, game
         self._ever: dict[Atom, Formula | None] = {}
 
     def read(self, observed: Observed) -> Renamed:
-        """Take in an answer of the episode's game. Objects have the game's names. Raises `EngineError`."""
+        """Repeat the command of an observation. Objects are never renamed. Raises `EngineError`."""
         if observed.command is None:
             self._game.start()
         elif not observed.free:
@@ -188,7 +188,7 @@ class GameFacts:
             derived = dict.fromkeys(_derived(reading.rule, facts, observed.text, self._game.task), reading.known)
             now |= derived
             self._ever |= derived if reading.rule.stays else {}
-        self.known = self.known.with_problem(self._knowable(now | self._ever))
+        self.knowledge = self.knowledge.with_problem(self._knowable(now | self._ever))
         return ()
 
     def close(self) -> None:
@@ -197,9 +197,9 @@ class GameFacts:
             self._game.close()
 
     def _knowable(self, conditions: Mapping[Atom, Formula | None]) -> Problem:
-        """The problem with the facts that can be known, and their objects."""
-        domain, facts = self.known.domain, frozenset(conditions)
-        world = World(domain, replace(self.known.problem, objects=_objects(domain, facts), facts=facts))
+        """The problem with those facts that the player can know, and with their objects."""
+        domain, facts = self.knowledge.domain, frozenset(conditions)
+        world = World(domain, replace(self.knowledge.problem, objects=_objects(domain, facts), facts=facts))
 
         def is_known(fact: Atom, condition: Formula | None) -> bool:
             claim = self._setting.claims.get(fact.predicate, ClaimRule())
@@ -210,11 +210,11 @@ class GameFacts:
             return world.holds(needed, facts, dict(zip(names, fact.args, strict=True)))
 
         known = frozenset(fact for fact, condition in conditions.items() if is_known(fact, condition))
-        return replace(self.known.problem, objects=_objects(domain, known), facts=known)
+        return replace(self.knowledge.problem, objects=_objects(domain, known), facts=known)
 
 
 def _objects(domain: Domain, facts: frozenset[Atom]) -> frozenset[TypedName]:
-    """The objects of facts, each with the most special type that a predicate has for it."""
+    """The objects of facts. The type of an object is the most specific one that a predicate requires."""
     kinds: dict[str, str] = {constant.name: constant.type for constant in domain.constants}
     own: dict[str, str] = {}
     for fact in facts:
@@ -225,7 +225,7 @@ def _objects(domain: Domain, facts: frozenset[Atom]) -> frozenset[TypedName]:
 
 
 def _derived(rule: FactRule, facts: Mapping[str, Sequence[Words]], text: str, task: str) -> Iterator[Atom]:
-    """The facts that a rule gives."""
+    """The facts of the setting's domain that a rule derives from the game's facts."""
     matches = (re.search(rule.text, text), re.search(rule.task, task))
     if not all(matches):
         return
@@ -240,7 +240,7 @@ def _derived(rule: FactRule, facts: Mapping[str, Sequence[Words]], text: str, ta
 def _bindings(
     patterns: Sequence[Words], facts: Mapping[str, Sequence[Words]], bound: Mapping[str, str]
 ) -> Iterator[Mapping[str, str]]:
-    """Every way to give the variables of the patterns (`?x`) names, so that each pattern is a fact."""
+    """All bindings of the variables of the patterns (`?x`) with which every pattern is a fact."""
     if not patterns:
         yield bound
         return

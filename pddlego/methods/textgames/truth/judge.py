@@ -1,4 +1,4 @@
-"""Which facts of a model's problem are true, as far as that can be known from what the game has said."""
+"""Compares the facts of a model's problem with a reference, as far as the player can know them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Renamed = Sequence[tuple[str, str]]
 
 @dataclass(frozen=True)
 class _Error:
-    """A fact that is not right, in the names of the reference."""
+    """A wrong, stale or missing fact with the names of the reference."""
 
     verdict: Verdict
     fact: Atom
@@ -30,8 +30,8 @@ class _Error:
 class Judge:
     """Compares the problems of one episode, in their order, with the problem of a reference.
 
-    Facts of predicates that the reference's domain does not have are not judged, nor are opinions and what cannot be
-    known yet (the table `[claims]` of a setting).
+    Not compared are facts of predicates that are not in the reference's domain, opinions, and facts that the player
+    cannot know yet (the table `[claims]` of a setting).
     """
 
     def __init__(self, claims: Mapping[str, ClaimRule], placeholder: str) -> None:
@@ -41,7 +41,7 @@ class Judge:
         self._since: dict[_Error, int] = {}
 
     def reference_changed(self, true: Problem, renamed: Renamed) -> None:
-        """The reference has read something, and gave objects other names."""
+        """Take over the reference's new problem and its renamed objects."""
         names = dict(renamed)
         self._past = frozenset(image(fact, names) for fact in self._past) | true.facts
         self._mapping = {name: names.get(other, other) for name, other in self._mapping.items()}
@@ -51,34 +51,34 @@ class Judge:
         self._since = {replace(error, fact=image(error.fact, names)): n for error, n in self._since.items()}
 
     def judge(
-        self, claimed: Problem, known: Knowledge, renamed: Renamed, step: int, *, rejected: bool = False
+        self, claimed: Problem, knowledge: Knowledge, renamed: Renamed, step: int, *, rejected: bool = False
     ) -> FactsChecked:
-        """Compare a problem of the model's, in which objects were `renamed`, with what the reference knows.
+        """Compare a problem of the model, in which objects were `renamed`, with the reference's knowledge.
 
-        A `rejected` one is forgotten: the next problem is another version of the one before it.
+        The comparison of a `rejected` problem has no effect on later ones, because the next answer replaces it.
         """
         new_names = dict(renamed)
         before = {new_names.get(name, name): other for name, other in self._mapping.items()}
         self._rename({_alone(old): _alone(new) for old, new in new_names.items()})
-        complete = _with_used(claimed, known)
+        complete = _with_used(claimed, knowledge)
         aligned = align(
             self._both_ways(complete),
-            self._both_ways(known.problem),
-            [constant.name for constant in known.domain.constants],
+            self._both_ways(knowledge.problem),
+            [constant.name for constant in knowledge.domain.constants],
             made_up=self._is_made_up,
             before=before,
         )
-        comparison = _Comparison(self._claims, known, self._past)
+        comparison = _Comparison(self._claims, knowledge, self._past)
         alone = {obj.name: _alone(obj.name) for obj in complete.objects}
         mapping = alone | comparison.with_doubles(complete, aligned)
-        own_names = self._own_names(complete, known.problem, mapping)
+        own_names = self._own_names(complete, knowledge.problem, mapping)
         right, unknown, texts = comparison.claims_of(complete, mapping, own_names)
         since = {error: self._since.get(error, step) for error in texts}
         errors = [FactError(error.verdict, text, since[error]) for error, text in texts.items()]
         if not rejected:
             self._mapping, self._since = aligned, since
         declared = {obj.name for obj in claimed.objects}
-        objects = ((own_names[obj.name], obj.type) for obj in known.problem.sorted_objects())
+        objects = ((own_names[obj.name], obj.type) for obj in knowledge.problem.sorted_objects())
         return FactsChecked(
             right,
             tuple(sorted(errors, key=lambda error: (error.since, error.fact))),
@@ -88,7 +88,7 @@ class Judge:
         )
 
     def _both_ways(self, problem: Problem) -> Problem:
-        """The problem with symmetric facts stated in both directions, whichever the file has."""
+        """The problem with every symmetric fact in both directions."""
         symmetric = {name for name, rule in self._claims.items() if rule.symmetric}
         reversed_facts = (replace(f, args=f.args[::-1]) for f in problem.facts if f.predicate in symmetric)
         return replace(problem, facts=problem.facts.union(reversed_facts))
@@ -98,7 +98,7 @@ class Judge:
         return bool(prefix) and name.startswith(prefix) and name.removeprefix(prefix).isdecimal()
 
     def _own_names(self, claimed: Problem, true: Problem, mapping: Mapping[str, str]) -> dict[str, str]:
-        """What the model calls the objects of the reference; one that it lacks gets a name that is free."""
+        """The model's names of the reference's objects. An object that the model lacks gets an unused name."""
         names = {other: name for name, other in mapping.items()}
         taken = {obj.name for obj in claimed.objects}
         free = (f"{self._placeholder or 'new'}{number}" for number in itertools.count(1))
@@ -111,23 +111,23 @@ class Judge:
 
 @dataclass(frozen=True)
 class _Comparison:
-    """What a claim is compared with: the facts of the reference now, and those of all times."""
+    """A comparison of claims with the facts of the reference now, and with those that were ever true."""
 
     claims: Mapping[str, ClaimRule]
-    known: Knowledge
+    knowledge: Knowledge
     past: frozenset[Atom]
 
     def canonical(self, fact: Atom) -> Atom:
-        """The fact as it is written if it says the same both ways."""
+        """The fact; the arguments of a symmetric one are sorted, so that both directions are equal."""
         rule = self.claims.get(fact.predicate)
         return replace(fact, args=tuple(sorted(fact.args))) if rule and rule.symmetric else fact
 
     def claims_of(
         self, claimed: Problem, mapping: Mapping[str, str], names: Mapping[str, str]
     ) -> tuple[dict[str, int], tuple[str, ...], dict[_Error, str]]:
-        """The right facts by predicate, those that cannot be known, and each error as the model would write it.
+        """The number of right facts by predicate, the facts that cannot be known, and the text of each error's fact.
 
-        `mapping` leads from the model's names to the reference's, `names` back.
+        `mapping` maps the model's names to the reference's, and `names` the reference's names to the model's.
         """
         right: Counter[str] = Counter()
         unknown: list[str] = []
@@ -148,12 +148,12 @@ class _Comparison:
         return dict(right), tuple(unknown), errors
 
     def is_right(self, claim: Atom) -> bool:
-        """Whether a fact in the reference's names is true, and not a matter of opinion."""
+        """Whether a fact, with the reference's names, is true and not an opinion."""
         return claim in self._true and claim.predicate not in self._opinions
 
     def verdict(self, claim: Atom) -> Verdict | None:
-        """How a fact that is not right is wrong; None if that cannot be known."""
-        if len(claim.args) != len(self.known.domain.predicates_by_name[claim.predicate].parameters):
+        """The verdict on a fact that is not right; None if the player cannot know it."""
+        if len(claim.args) != len(self.knowledge.domain.predicates_by_name[claim.predicate].parameters):
             return "wrong"
         if claim.predicate in self._opinions or not self._can_be_known(claim):
             return None
@@ -165,7 +165,7 @@ class _Comparison:
 
     @cached_property
     def _true(self) -> set[Atom]:
-        return {self.canonical(fact) for fact in self.known.problem.facts}
+        return {self.canonical(fact) for fact in self.knowledge.problem.facts}
 
     @cached_property
     def _ever_true(self) -> set[Atom]:
@@ -173,51 +173,52 @@ class _Comparison:
 
     @cached_property
     def _world(self) -> World:
-        return World(self.known.domain, self.known.problem)
+        return World(self.knowledge.domain, self.knowledge.problem)
 
     def _can_be_known(self, claim: Atom) -> bool:
         rule = self.claims.get(claim.predicate)
         if rule is None or rule.known is None:
             return True
-        parameters = self.known.domain.predicates_by_name[claim.predicate].parameters
+        parameters = self.knowledge.domain.predicates_by_name[claim.predicate].parameters
         binding = {parameter.name: arg for parameter, arg in zip(parameters, claim.args, strict=True)}
-        return self._world.holds(rule.known, self.known.problem.facts, binding)
+        return self._world.holds(rule.known, self.knowledge.problem.facts, binding)
 
     def missing(self, claims: set[Atom]) -> list[Atom]:
-        """Facts of the reference that are not claimed."""
+        """The facts of the reference that are not among the claims, except opinions."""
         missing = (fact for fact in self._true - claims if fact.predicate not in self._opinions)
         return sorted(missing, key=lambda fact: fact.sort_key)
 
     def with_doubles(self, claimed: Problem, mapping: Mapping[str, str]) -> dict[str, str]:
-        """The matching with objects of the model's that are a second name of something.
+        """The mapping, extended by objects of the model that are a second name of an object.
 
-        What is behind a closed door is not known: a model may have a name of its own for it, where the reference has
-        concluded which room it is. All facts about such an object agree, and one of them could not be observed yet.
+        For example, a model may have a new name for the room behind a closed door, which the reference has identified
+        as a known room. All facts about such an object are true of its counterpart, and the player cannot know at least
+        one of them yet.
         """
-        doubled = dict(mapping)
-        names = sorted(obj.name for obj in (*self.known.problem.objects, *self.known.domain.constants))
+        extended = dict(mapping)
+        names = sorted(obj.name for obj in (*self.knowledge.problem.objects, *self.knowledge.domain.constants))
         for name in (obj.name for obj in claimed.sorted_objects() if obj.name not in mapping):
             facts = [fact for fact in claimed.facts if name in fact.args]
             for place in names if facts else ():
                 images = [self.canonical(image(fact, {**mapping, name: place})) for fact in facts]
                 if self._true.issuperset(images) and not all(map(self._can_be_known, images)):
-                    doubled[name] = place
+                    extended[name] = place
                     break
-        return doubled
+        return extended
 
 
 def _alone(name: str) -> str:
-    """What an object without a counterpart is called in the reference: no object of a problem has such a name."""
+    """The name of an object without a counterpart, which cannot be the name of an object of the reference."""
     return f"?{name}"
 
 
-def _with_used(claimed: Problem, known: Knowledge) -> Problem:
-    """The facts that can be judged, with every object in them declared."""
-    predicates = known.domain.predicates_by_name
-    left_out = {*known.domain.rules, *known.only_planned}
+def _with_used(claimed: Problem, knowledge: Knowledge) -> Problem:
+    """The problem with those facts that can be compared, and with declarations of all their objects."""
+    predicates = knowledge.domain.predicates_by_name
+    left_out = {*knowledge.domain.rules, *knowledge.only_planned}
     facts = frozenset(fact for fact in claimed.facts if fact.predicate in predicates.keys() - left_out)
-    declared = {obj.name for obj in (*claimed.objects, *known.domain.constants)}
-    kinds = {obj.name: obj.type for obj in known.problem.objects}
+    declared = {obj.name for obj in (*claimed.objects, *knowledge.domain.constants)}
+    kinds = {obj.name: obj.type for obj in knowledge.problem.objects}
     used = {
         TypedName(arg, kinds.get(arg, parameter.type))
         for fact in facts
@@ -242,8 +243,9 @@ def align(
 ) -> dict[str, str]:
     """Match the objects of `claimed` to objects of `true`, one to one, by the facts that they have in common.
 
-    `constants` are in both problems and stay as they are. Equal names are matched unless they are `made_up`. `before`
-    is an earlier matching, which decides where the facts do not. An object without a counterpart is left out.
+    `constants` are in both problems and are matched to themselves. Equal names are matched unless they are `made_up`.
+    `before` is the previous matching, which decides between equally good counterparts. An object without a counterpart
+    is not in the result.
     """
     matching = _Matching(claimed, true, constants, before)
     matching.grow({name: name for name in matching.kinds if name in matching.true_kinds and not made_up(name)})
@@ -251,7 +253,7 @@ def align(
 
 
 class _Matching:
-    """A matching that grows from what is certain."""
+    """A matching of objects that starts with certain pairs, and is extended pair by pair."""
 
     def __init__(self, claimed: Problem, true: Problem, constants: Collection[str], before: Mapping[str, str]) -> None:
         self.kinds = {obj.name: obj.type for obj in claimed.sorted_objects() if obj.name not in constants}
@@ -270,9 +272,9 @@ class _Matching:
         self._true_surroundings = _surroundings(self.true_kinds, true.facts)
 
     def grow(self, certain: Mapping[str, str]) -> None:
-        """Match what is certain, and then the clearest pair, again and again, until nothing supports any.
+        """Match the certain pairs, and then repeatedly the pair with the greatest lead, until no pair has support.
 
-        Where no fact connects what is left with what is matched, the pair that is most alike comes next.
+        If no fact connects unmatched objects with matched ones, the most similar pair is next.
         """
         self.mapping |= certain
         ballots = {name: self._ballot(name) for name in self.kinds if name not in self.mapping}
@@ -290,12 +292,11 @@ class _Matching:
                     ballots[other] = self._ballot(other)
 
     def _same_kind(self, name: str, other: str) -> bool:
-        """Whether the types agree, as far as the reference has the type: a model may write its own domain."""
+        """Whether the types are equal. A type of a model's own domain that the reference lacks equals any type."""
         return self.kinds[name] == self.true_kinds[other] or self.kinds[name] not in self._true_types
 
     def _ballot(self, name: str) -> dict[str, float]:
-        """How strongly the facts about an object support each counterpart: each fact has one vote, which it shares
-        among all that fit."""
+        """The support for each counterpart of an object: each fact has one vote, shared among all that fit."""
         ballot: dict[str, float] = defaultdict(float)
         taken = set(self.mapping.values())
         for fact in self._facts[name]:
@@ -314,30 +315,30 @@ class _Matching:
         return {candidate: votes + self._resemblance(name, candidate) for candidate, votes in ballot.items()}
 
     def _likeness(self, name: str) -> dict[str, float]:
-        """The counterparts that are still free and have similar facts."""
+        """The unmatched counterparts with similar facts, and their similarity."""
         taken = set(self.mapping.values())
         free = (other for other in self.true_kinds if other not in taken and self._same_kind(name, other))
         alike = {other: self._resemblance(name, other) for other in free} if self._facts[name] else {}
         return {other: likeness for other, likeness in alike.items() if likeness}
 
     def _resemblance(self, name: str, other: str) -> float:
-        """Less than a vote: how far around both objects all facts are alike."""
+        """The distance up to which all facts around both objects are alike, scaled to less than one vote."""
         pairs = zip(self._surroundings[name], self._true_surroundings[other], strict=True)
         return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs)) / (10 * _ROUNDS)
 
     def _choice(self, name: str, ballot: Mapping[str, float]) -> str:
-        """The counterpart with most votes; among equals the one of before, or that of the same name."""
+        """The counterpart with most votes; among equal ones the previous counterpart, or the one with the same name."""
         best = max(ballot.values())
         choices = sorted(candidate for candidate, votes in ballot.items() if votes > best - 1e-9)
         return next((choice for choice in (self._before.get(name), name) if choice in choices), choices[0])
 
 
 _ROUNDS = 4
-"""How many facts away two objects are compared."""
+"""Maximum distance, in facts, at which the surroundings of two objects are compared."""
 
 
 def _surroundings(kinds: Mapping[str, str], facts: Collection[Atom]) -> dict[str, tuple[int, ...]]:
-    """A digest of each object's facts, of those and the facts of its neighbours, and so on (colour refinement)."""
+    """Digests of each object's surroundings at the distances 1 to `_ROUNDS` (colour refinement)."""
     colours: dict[str, list[int]] = {name: [hash(kind)] for name, kind in kinds.items()}
     for _ in range(_ROUNDS):
         views: dict[str, list[int]] = {name: [] for name in kinds}
@@ -352,6 +353,6 @@ def _surroundings(kinds: Mapping[str, str], facts: Collection[Atom]) -> dict[str
 
 
 def _lead(ballot: Mapping[str, float]) -> tuple[float, float]:
-    """The lead of the best candidate, and its votes."""
+    """The lead of the best candidate over the second, and its votes."""
     first, second = (*sorted(ballot.values(), reverse=True)[:2], 0.0, 0.0)[:2]
     return first - second, first
