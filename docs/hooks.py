@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pddlego.cli.commands import COMMANDS, SETTINGS, loaded
+from pddlego.cli.commands import COMMANDS, SETTINGS, load_command
 
 MARK = "<!-- commands -->"
 
@@ -21,13 +21,13 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
 
 def command_names() -> list[str]:
     """Every command, in the order of the help; of a group of commands, such as `cache`, its commands."""
-    grouped = {name: getattr(loaded(name), "commands", {}) for name in COMMANDS}
+    grouped = {name: getattr(load_command(name), "commands", {}) for name in COMMANDS}
     return [f"{name} {part}".strip() for name, parts in grouped.items() for part in parts or [""]]
 
 
 def _help(name: str) -> str:
     group, _, part = name.partition(" ")
-    command = loaded(group).commands[part] if part else loaded(group)
+    command = load_command(group).commands[part] if part else load_command(group)
     context = command.make_context(
         f"pddlego {name}", [], resilient_parsing=True, **(SETTINGS | {"terminal_width": WIDTH})
     )

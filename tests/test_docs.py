@@ -18,7 +18,7 @@ import pytest
 import typer
 from typer.core import TyperGroup
 
-from pddlego.cli.commands import COMMANDS, loaded
+from pddlego.cli.commands import COMMANDS, load_command
 from tests.scale import PATIENCE
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -98,7 +98,7 @@ PAGES = {
 
 def _find_command(words: list[str]) -> tuple[Any, list[str]]:
     """The command that the words begin with, such as `cache clear`, and the other words."""
-    command, words = loaded(words[0]), words[1:]
+    command, words = load_command(words[0]), words[1:]
     while isinstance(command, TyperGroup) and words and words[0] in command.commands:
         command, words = command.commands[words[0]], words[1:]
     return command, words

@@ -13,7 +13,7 @@ import pytest
 
 import pddlego
 from pddlego import training
-from pddlego.cli.export import Exported
+from pddlego.cli.export import ExportProgress
 from pddlego.errors import UsageError
 from pddlego.methods.textgames.events import Observed
 from pddlego.pddl import EDIT_SCHEMA
@@ -59,9 +59,9 @@ def test_rows_are_written_as_episodes_are_read(to_file: bool, tmp_path: Path) ->
 
 
 def test_an_export_says_how_far_it_is() -> None:
-    exported = Exported(total=5_000, episodes=1_234, rows=20_000)
-    assert str(exported) == "1,234 of 5,000 episodes, 20,000 rows"
-    assert str(replace(exported, total=None)) == "1,234 episodes, 20,000 rows"
+    progress = ExportProgress(total=5_000, episodes=1_234, rows=20_000)
+    assert str(progress) == "1,234 of 5,000 episodes, 20,000 rows"
+    assert str(replace(progress, total=None)) == "1,234 episodes, 20,000 rows"
 
 
 def test_a_file_is_not_touched_before_the_first_row(noisy: Path, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The command line: one module per command, which parses options and prints results. Slow imports are late."""
+"""The command line: one module per command, which parses options and prints results. Slow imports are in functions."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import sys
 
 
 def main() -> None:
-    """The entry point of `pddlego`. An interrupt while its modules are still loading is an interrupt like any other."""
-    gc.disable()  # until the command is loaded: loading makes no garbage, and looking for it takes a tenth of the time
+    """The entry point of `pddlego`. Interrupts while modules are being loaded are reported, too."""
+    gc.disable()  # until the command is loaded: loading leaves no garbage, and collections take a tenth of its time
     try:
         from pddlego.cli.commands import run
 
@@ -17,7 +17,7 @@ def main() -> None:
         sys.stderr.write("Interrupted.\n")
         sys.exit(130)
     finally:
-        # CPython remembers an interrupt that left code run from a string (dataclasses are made so while modules load),
-        # even where it was caught later, and then dies of the signal instead of giving our exit code. Any further
-        # code from a string makes it forget.
+        # If an interrupt leaves code that runs from a string (as `dataclass` does while modules are loaded), CPython
+        # ends with the signal instead of our exit code, even if the interrupt was caught. Running another string
+        # resets that.
         exec("")

@@ -1,4 +1,4 @@
-"""Shows recorded episodes: in the browser, as lines, pictures, a page, or the problem of a step."""
+"""Shows recorded episodes in the browser, or as lines, pictures, an HTML page, or the problem of a step."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from pddlego.util.text import clean
 
 
 def is_terminal(console: Console) -> bool:
-    """Whether input and output are a terminal."""
+    """Whether both input and output are a terminal that can show screens."""
     return console.is_terminal and not console.is_dumb_terminal and is_typed_at()
 
 
@@ -46,8 +46,8 @@ def sources(console: Console) -> Sources:
 
 
 def checked(journal: Path) -> Sequence[TimedEvent]:
-    """A recorded episode with a check of the model's claims. Raises `PddlegoError`."""
-    # Imported here, because other views need neither a game nor a method's code.
+    """The events of an episode with checks of the model's facts. Raises `PddlegoError` if checks are impossible."""
+    # Imported here, because other views need no code of games.
     from pddlego.evaluation.replay import load_recorded
 
     recorded = load_recorded(journal)
@@ -58,7 +58,7 @@ def checked(journal: Path) -> Sequence[TimedEvent]:
 
 
 def read_trace(journal: Path) -> tuple[Screen, Trace]:
-    """The episode of a journal, and how it is shown. Raises `UsageError` for one that has not begun."""
+    """The screen and the trace of a journal. Raises `UsageError` for a journal without events."""
     trace = Trace((cleaned(event), seconds) for event, seconds in JournalTail(journal, make_codec()).poll())
     if not len(trace):
         raise UsageError(f"{journal} is empty", "The episode has not begun.", "Look again later.")
@@ -66,8 +66,8 @@ def read_trace(journal: Path) -> tuple[Screen, Trace]:
 
 
 def write_page(console: Console, path: Path, journals: Sequence[Path]) -> None:
-    """Write the episodes step by step as one HTML file, with a check of their facts if that is possible."""
-    # Imported here: Jinja is needed for nothing else.
+    """Write the episodes step by step as one HTML file, with checks of facts where possible."""
+    # Imported here, because only pages need Jinja.
     from pddlego.display.page import ListedEpisode, episode_page, render
 
     listed = []
@@ -83,8 +83,8 @@ def write_page(console: Console, path: Path, journals: Sequence[Path]) -> None:
 
 
 def print_problem(console: Console, journal: Path, step: int) -> None:
-    """The problem after a step, for other tools: all that the model made of what it saw, accepted or not."""
-    # Imported here: showing an episode needs neither a game nor an agent.
+    """Print the problem after a step as PDDL for other tools, including a problem that was not accepted."""
+    # Imported here, because other views need no code of games and agents.
     from pddlego.evaluation.replay import load_recorded
     from pddlego.methods.textgames.resume import recorded_game, restart_at
 
@@ -97,8 +97,8 @@ def print_problem(console: Console, journal: Path, step: int) -> None:
 
 
 def index_of(trace: Trace, step: int | None) -> int:
-    """The index of a step; of the last one for None. Raises `UsageError` for an unknown step."""
-    numbers = [known.number for known in trace.steps]
+    """The index of the step with a number, or of the last step for None. Raises `UsageError` for an unknown step."""
+    numbers = [shown.number for shown in trace.steps]
     if step is None:
         return len(numbers) - 1
     if step not in numbers:
@@ -117,6 +117,7 @@ def export_pictures(
     gif_file: str | None,
     size: str,
 ) -> None:
+    """Write the screen of a step as SVG, the screens of all steps as GIF, or both, each as large as `size`."""
     match = re.fullmatch(r"(\d{1,3})x(\d{1,3})", size)
     width, height = map(int, match.groups()) if match else (0, 0)
     if width < MIN_WIDTH or height < MIN_HEIGHT:
@@ -124,17 +125,17 @@ def export_pictures(
         raise UsageError(f"--size {size} is not possible", reason, "Example: --size 120x36.")
     steps, started = trace.steps, trace.started
 
-    def drawn(step: Step) -> RenderableType:
+    def draw(step: Step) -> RenderableType:
         return screen.draw(step.after, Canvas(width, height, step.after.seconds, UNICODE))
 
     if svg_file is not None:
         seed = "" if started is None or started.seed is None else f", seed {started.seed}"
         title = f"pddlego: {started.title if started is not None else ''}{seed}, step {steps[index].number}"
-        write_whole(check_output(Path(svg_file)), export.svg(drawn(steps[index]), width, height, title))
+        write_whole(check_output(Path(svg_file)), export.svg(draw(steps[index]), width, height, title))
         console.print(f"The picture is in {clean(svg_file)}", style="dim", soft_wrap=True)
     if gif_file is not None:
         try:
-            count = export.gif(map(drawn, steps), width, height, check_output(Path(gif_file)))
+            count = export.gif(map(draw, steps), width, height, check_output(Path(gif_file)))
         except OSError as error:
             raise cannot_write(Path(gif_file), error) from error
         message = f"The {count} pictures are in {clean(gif_file)}"
@@ -142,7 +143,7 @@ def export_pictures(
 
 
 def print_lines(console: Console, screen: Screen, trace: Trace, index: int | None) -> None:
-    """The episode, or one step of it, as lines."""
+    """Print the lines of all steps, or of the step with an index."""
     glyphs = glyphs_for(console.encoding)
     for step in trace.steps if index is None else [trace.steps[index]]:
         for event in step.events:

@@ -1,4 +1,4 @@
-"""`pddlego build`: PDDL files from a description."""
+"""`pddlego build`: builds PDDL files from a description, with a language model."""
 
 from __future__ import annotations
 
@@ -71,15 +71,15 @@ def command(
         raise UsageError("--domain is for a problem", reason, "Leave it out, or go on with parts of l2p by --from.")
     builders = config.methods["builders"]
     assert isinstance(builders, BuilderOptions)
-    text, draft = read_text(description), _begin(domain, begin)
+    text, draft = read_text(description), _first_draft(domain, begin)
     prepare_cache(config.endpoint.cache)
-    asked = _model(config.what.models[0], config.endpoint)
+    language_model = _model(config.what.models[0], config.endpoint)
     console = Console()
     display = LineDisplay(console)
     approver = _person(console, display) if feedback in ("person", "both") else None
     with config.planner.make() as planner:
         build = Build(
-            *(cast(BuildPart, what), text, asked, planner),
+            *(cast(BuildPart, what), text, language_model, planner),
             steps=cast(BuildSteps, steps),
             feedback=cast(FeedbackBy, feedback),
             rounds=builders.rounds,
@@ -90,12 +90,13 @@ def command(
         )
         with closing(_journal(output)) as journal:
             ended = follow(build.events(), [journal.write, display.show])
-    written = _write(output, build.built(ended), has_own_domain=what != "problem")
-    console.print(f"In {clean(str(output))}: {', '.join(written)}", markup=False, highlight=False)
+    names = _write(output, build.built(ended), has_own_domain=what != "problem")
+    console.print(f"In {clean(str(output))}: {', '.join(names)}", markup=False, highlight=False)
     raise typer.Exit(exit_code(ended))
 
 
-def _begin(domain: Path | None, begin: Path | None) -> Draft:
+def _first_draft(domain: Path | None, begin: Path | None) -> Draft:
+    """The draft with the given domain and l2p components. Raises `UsageError` if they cannot be read."""
     draft = Draft()
     if domain is not None and domain.suffix == ".json":
         draft = with_l2p(draft, read_text(domain), str(domain))
@@ -117,9 +118,9 @@ def _model(name: str, endpoint: Endpoint) -> Model:
 
 def _journal(folder: Path) -> JournalWriter:
     """The journal in the output folder. Raises `UsageError` if the folder contains an earlier build."""
-    there = [name for name in _FILES if (folder / name).exists()] if str(folder).strip() else []
-    if there or not str(folder).strip() or folder == Path():
-        reason = f"There is {', '.join(there)} in it." if there else "It is the folder where you are."
+    existing = [name for name in _FILES if (folder / name).exists()] if str(folder).strip() else []
+    if existing or not str(folder).strip() or folder == Path():
+        reason = f"There is {', '.join(existing)} in it." if existing else "It is the folder where you are."
         raise UsageError(f"Nothing can be built in '{folder}'", reason, "Name another folder with -o.")
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -130,7 +131,7 @@ def _journal(folder: Path) -> JournalWriter:
 
 _JOURNAL = "journal.jsonl"
 _FILES = ("domain.pddl", "problem.pddl", "plan.txt", _JOURNAL)
-"""The files that a build writes."""
+"""The names of the files that a build writes."""
 
 
 def _write(folder: Path, built: Built, has_own_domain: bool) -> list[str]:

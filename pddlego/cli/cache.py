@@ -1,4 +1,4 @@
-"""`pddlego cache info` and `pddlego cache clear`."""
+"""`pddlego cache info` and `pddlego cache clear`: manage cached answers."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def info() -> None:
     handle_sigterm()
     console = Console()
     cache = AnswerCache(default_path())
-    held = cache.held()
-    if not held:
+    entries = cache.held()
+    if not entries:
         console.print(f"{cache.path}: no answers are kept.", soft_wrap=True)
         return
     size = decimal(cache.path.stat().st_size)
@@ -43,7 +43,7 @@ def info() -> None:
     table.add_column("tokens", justify="right")
     table.add_column("first")
     table.add_column("last")
-    for entry in held:
+    for entry in entries:
         numbers = (f"{entry.answers:,}", f"{entry.tokens:,}", _day(entry.first), _day(entry.last))
         table.add_row(Text(clean(entry.model)), *numbers)
     console.print(table)

@@ -1,4 +1,4 @@
-"""`pddlego check`: what is wrong with PDDL files and plans."""
+"""`pddlego check`: finds defects in PDDL files and plans."""
 
 from __future__ import annotations
 

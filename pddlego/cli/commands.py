@@ -1,4 +1,4 @@
-"""The commands of `pddlego`, each loaded when it is used."""
+"""The commands of `pddlego`. Only the module of the command that runs is imported."""
 
 from __future__ import annotations
 
@@ -44,16 +44,16 @@ COMMANDS: Mapping[str, str] = {
     "cache": "Manage cached answers of models.",
     "mcp": "Offer check, repair, solve and others to agents (MCP).",
 }
-"""Each command: the module of that name holds it as `command`, a function, or a `Typer` of several."""
+"""The help of each command. The module with its name defines `command`: a function, or a `Typer` of subcommands."""
 
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 120}
 
 _TRACEBACK = "PDDLEGO_TRACEBACK"
-"""The environment variable that shows the traceback of a bug."""
+"""If this environment variable is set, the traceback of a bug is shown."""
 
 
 class _Commands(typer.core.TyperGroup):
-    """Lists all commands, and loads only the one that is used."""
+    """The group of all commands. It loads only the command that runs."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
@@ -61,12 +61,12 @@ class _Commands(typer.core.TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args and args[0] in COMMANDS:
-            self.commands[args[0]] = loaded(args[0])
+            self.commands[args[0]] = load_command(args[0])
             gc.enable()  # see `main`
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
-        """Report an interrupt, which Typer would not."""
+        """Run the command, and report an interrupt, which Typer does not."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
@@ -75,17 +75,17 @@ class _Commands(typer.core.TyperGroup):
 
 
 class _GroupedCommand(typer.core.TyperCommand):
-    """A command whose help lists options by groups."""
+    """A command whose help lists the options by group."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the arguments, then the options by group, those without a group at the end."""
+        """Write the arguments, then the groups of options, then the options without a group."""
         rows: dict[str, list[tuple[str, str]]] = {title: [] for title in ("Arguments", *_GROUPS)}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
             if record is not None:
-                own = "Arguments" if parameter.param_type_name == "argument" else _OTHERS
+                default_group = "Arguments" if parameter.param_type_name == "argument" else _OTHERS
                 usage = _TYPES.sub(lambda match: _METAVARS.get(match[1], "TEXT"), record[0])
-                group = getattr(parameter, "rich_help_panel", None) or own
+                group = getattr(parameter, "rich_help_panel", None) or default_group
                 rows.setdefault(group, []).append((usage, record[1]))
         rows[_OTHERS] = rows.pop(_OTHERS)
         for title, records in rows.items():
@@ -95,20 +95,20 @@ class _GroupedCommand(typer.core.TyperCommand):
 
 
 _GROUPS = ("What to play", "Which episode", "Model", "Planner", "Limits", "Run", "Output")
-"""The first groups in help. Those of methods follow."""
+"""The groups of options that help lists first. The groups of methods follow."""
 
 _OTHERS = "Options"
 _TYPES = re.compile(r"<([^<>]+)>")
 _METAVARS = {"int": "N", "float": "N", "int range": "N", "float range": "N", "path": "FILE"}
 
 
-def loaded(name: str) -> Any:
-    """The command of that name, with its module imported."""
+def load_command(name: str) -> Any:
+    """Import the module of a command, and return the command."""
     command = import_module(f"pddlego.cli.{name}").command
     if not isinstance(command, typer.Typer):
-        alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-        alone.command(name, cls=_GroupedCommand, context_settings=SETTINGS)(command)
-        command = alone
+        single = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+        single.command(name, cls=_GroupedCommand, context_settings=SETTINGS)(command)
+        command = single
     return typer.main.get_command(command)
 
 
@@ -124,7 +124,7 @@ app = typer.Typer(
 
 
 def run() -> None:
-    """Run a command. Errors become three lines and an exit code; `PDDLEGO_TRACEBACK` shows the traceback of a bug."""
+    """Run a command. Report errors in three lines, and exit with the code of the error."""
     for stream in (sys.stdout, sys.stderr):
         # A question mark for an unprintable character is better than a traceback.
         if isinstance(stream, io.TextIOWrapper):
@@ -144,7 +144,7 @@ def run() -> None:
             place, advice = "Too many files are open at once", TOO_MANY_FILES
         _report(PddlegoError(place, f"{error.strerror or error}.", advice))
         sys.exit(exits.BROKEN)
-    except Exception as error:  # the border of the command line: a bug is reported in three lines, too
+    except Exception as error:  # a bug is reported in three lines, too
         if os.environ.get(_TRACEBACK):
             raise
         _report(_bug(error))
@@ -152,17 +152,17 @@ def run() -> None:
 
 
 def _bug(error: Exception) -> PddlegoError:
-    """The message for a bug: where it happened, and how to see the traceback."""
+    """A bug as an error: its message, its place in the code, and how to see the traceback."""
     place = traceback.extract_tb(error.__traceback__)[-1]
     reason = f"{Path(place.filename).name}, line {place.lineno}, in {place.name}."
-    what = explained(error)
+    message = explained(error)
     return PddlegoError(
-        what[0].upper() + what[1:], reason, f"Run it with {_TRACEBACK}=1 to see all of it, and report it."
+        message[0].upper() + message[1:], reason, f"Run it with {_TRACEBACK}=1 to see all of it, and report it."
     )
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(is_requested: bool) -> None:
+    if is_requested:
         typer.echo(f"pddlego {__version__}")
         raise typer.Exit
 
@@ -177,7 +177,7 @@ def _common(
 
 
 def _report(error: PddlegoError) -> None:
-    """Three lines on standard error: what, why, what to do next."""
+    """Print an error on standard error in three lines: what failed, why, and what to do."""
     from pddlego.util.text import clean
 
     labels = ("Error: ", "  why: ", "  do:  ")

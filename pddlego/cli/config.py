@@ -1,4 +1,4 @@
-"""`pddlego config`."""
+"""`pddlego config`: prints the configuration."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ def command(
     resolved = resolve({}, os.environ, Path(config) if config else None)
     table = Table("name", "value", "from", box=None, pad_edge=False)
     for group, values in resolved.config.groups().items():
-        shown = values.model_dump()
+        value_by_field = values.model_dump()
         for option in options_of(type(values)):
             origin = resolved.origins.get((group, option.name), DEFAULT)
             style = "dim" if origin == DEFAULT else "bold"
             name = option.name if group in COMMON_GROUPS else f"{group}.{option.name}"
-            table.add_row(name, Text(clean(_shown(shown[option.field]))), Text(clean(origin), style))
+            table.add_row(name, Text(clean(_text(value_by_field[option.field]))), Text(clean(origin), style))
     Console().print(table)
     raise typer.Exit
 
 
 def _template() -> Iterator[str]:
-    """A configuration file in which every option is a comment with its default value."""
+    """The lines of a configuration file in which every option is a comment with its default value."""
     yield "# Options of pddlego: remove the '#' before an option to set it. Use it with --config FILE."
     for name, kind in groups().items():
         yield f"\n# {kind.model_config.get('title') or name}"
@@ -57,12 +57,12 @@ def _template() -> Iterator[str]:
 
 
 def _toml(option: Option) -> str:
-    """The default value in TOML after a space; nothing if there is no default."""
+    """A space and the default value in TOML; empty without a default."""
     value = option.info.get_default(call_default_factory=True)
     return "" if value in (None, "", ()) else f" {json.dumps(value)}"
 
 
-def _shown(value: object) -> str:
+def _text(value: object) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{key}={item}" for key, item in value.items())
     return ", ".join(map(str, value)) if isinstance(value, tuple) else "" if value is None else str(value)

@@ -1,4 +1,4 @@
-"""`pddlego corpus check`."""
+"""`pddlego corpus check`: checks a corpus of PDDL files against the recorded results of a planner."""
 
 from __future__ import annotations
 
@@ -47,10 +47,11 @@ def check(
 
 
 def _show(console: Console, checked: list[CheckedPair]) -> None:
+    """Print the numbers of pairs, the classes of refused pairs, the kinds of repairs, and each contradiction."""
     total = len(checked)
     planned = [pair for pair in checked if not pair.refused]
     contradictions = [pair for pair in checked if pair.contradiction]
-    refused = sum(bool(pair.refused) for pair in contradictions)
+    refused_but_recorded = sum(bool(pair.refused) for pair in contradictions)
     unknown = sum((pair.pair.recorded_verdict or "") not in RECORDED_VERDICTS for pair in checked)
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(justify="left")
@@ -62,26 +63,26 @@ def _show(console: Console, checked: list[CheckedPair]) -> None:
         ("planned with", len(planned)),
         ("planned with after repairs", sum(bool(pair.repairs) for pair in planned)),
         ("refused", total - len(planned)),
-        ("contradictions to what was recorded", len(contradictions) - refused),
-        ("refused, and a plan or a verdict is recorded", refused),
+        ("contradictions to what was recorded", len(contradictions) - refused_but_recorded),
+        ("refused, and a plan or a verdict is recorded", refused_but_recorded),
         *([("unknown recorded verdicts", unknown)] if unknown else []),
     ):
         table.add_row(name, str(number), f"{100 * number / total:.1f}%" if total else "")
     console.print(table)
-    _counts(console, "Refused, by class", Counter(pair.refused for pair in checked if pair.refused))
+    _show_counts(console, "Refused, by class", Counter(pair.refused for pair in checked if pair.refused))
     repairs = Counter(kind for pair in checked for kind in _kinds(pair.repairs))
-    _counts(console, "Repairs, in pairs", repairs)
+    _show_counts(console, "Repairs, in pairs", repairs)
     for pair in contradictions:
         reason = f" ({pair.refused}: {pair.message})" if pair.refused else ""
         console.print(Text(clean(f"{pair.pair.id}: {pair.contradiction}{reason}"), "red"), soft_wrap=True)
 
 
 def _kinds(repairs: tuple[str, ...]) -> set[str]:
-    """The kinds of repairs of a pair."""
+    """The distinct kinds of the repairs of a pair."""
     return {repair.partition(":")[0] for repair in repairs}
 
 
-def _counts(console: Console, title: str, counts: Counter[str]) -> None:
+def _show_counts(console: Console, title: str, counts: Counter[str]) -> None:
     if not counts:
         return
     console.print()

@@ -1,4 +1,4 @@
-"""`pddlego counterfactual`: would a lost episode have been won without the first error of the model?"""
+"""`pddlego counterfactual`: corrects the first errors of models in lost episodes, and counts the episodes won then."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from pddlego.cli import exits
-from pddlego.cli.evaluating import farewell, run_evaluation
+from pddlego.cli.evaluating import report_missing_results, run_evaluation
 from pddlego.cli.exits import handle_sigterm, interrupt_handlers, restore_handlers
 from pddlego.cli.options import OfGame, OfMode, OfSeed, place_named, with_options
 from pddlego.cli.resuming import endpoint_again
@@ -42,10 +42,10 @@ from pddlego.runs.summary import Summary
 from pddlego.util.text import money
 
 _MAX_CORRECTIONS = 5
-"""Maximum number of errors of an episode that are corrected, one after another."""
+"""The maximum number of errors that are corrected in an episode, one after another."""
 
 _MODES = tuple(mode for mode in PLANNING if mode not in WRITES_DOMAIN)
-"""Modes whose problems are corrected: not those in which the model invents the names of the domain, too."""
+"""The modes whose problems can be corrected. In the other modes, the model invents the names of the domain."""
 
 _OPTIONS = frozenset(
     ("runs", "run", "workers", "llm_jobs", "base_url", "cache", "max_calls", "max_tokens", "max_cost", "prices")
@@ -85,7 +85,7 @@ def command(
         reason = "The run has lost episodes of several models on the same game, mode and seed."
         raise UsageError("--with plays on the episodes of one model", reason, "Choose them with --model.")
     console = Console()
-    config, access = _config_again(console, losses[0].recorded, with_model, config)
+    config, access = _continued_config(console, losses[0].recorded, with_model, config)
     source = f"{place.resolve()}, begun {read_manifest(place).get('created', '')}"
     target = Path(config.run.runs) / (config.run.run or f"counterfactual-{place.name}")
     code, handlers = exits.WON, interrupt_handlers()
@@ -104,8 +104,8 @@ def command(
     raise typer.Exit(code)
 
 
-def _config_again(console: Console, recorded: Recorded, model: str | None, chosen: Config) -> tuple[Config, Access]:
-    """The configuration of a recorded episode, with the chosen cache, budget and workers."""
+def _continued_config(console: Console, recorded: Recorded, model: str | None, chosen: Config) -> tuple[Config, Access]:
+    """The configuration of a recorded episode with the cache, budget and workers of `chosen`, and the key."""
     endpoint, access = endpoint_again(console, recorded, model, chosen.endpoint.base_url)
     changed = {
         "endpoint": endpoint.model_copy(update={"cache": chosen.endpoint.cache}),
@@ -117,10 +117,10 @@ def _config_again(console: Console, recorded: Recorded, model: str | None, chose
 
 @dataclass
 class _Loss:
-    """A lost episode, and its corrected versions. `recorded` is the last version, `errors` what was corrected so far.
+    """A lost episode and its corrected versions. `recorded` is the last version, `errors` are the corrected errors.
 
-    `cell` is the episode that is played, from `restart` on. Without `counts` the last version has no result.
-    `cost` is None if its model has no price.
+    The next version is played as `cell` from `restart` on. `counts` is true if the last version has a result. `cost` is
+    the cost of all versions; None if the model has no price.
     """
 
     summary: Summary
@@ -140,7 +140,7 @@ class _Loss:
         return cls(summary, recorded, recorded.started.limits.steps or 0, cell)
 
     def correct_first_error(self) -> bool:
-        """Correct the first error of the last version, unless that was won. Returns whether there was one."""
+        """Correct the first error of the last version, unless it was won. Returns whether an error was corrected."""
         if self.won or not self.counts:
             return False
         recorded = self.recorded
@@ -150,23 +150,23 @@ class _Loss:
         return corrected is not None
 
     def continuation(self) -> Continuation:
-        """The last version without its first error, with a budget of steps of its own."""
+        """The last version without its first error. It may take as many steps after the restart as an episode."""
         assert self.restart is not None, "an error was corrected"
         limits = replace(self.recorded.started.limits, steps=self.restart.step + self.steps)
         return Continuation(self.recorded.played, self.restart, limits)
 
 
 def _play_on(console: Console, setup: Setup, losses: Sequence[_Loss], path: Path, source: str) -> int:
-    """Play the episodes on from their corrections, and return the exit code.
+    """Play the corrected episodes, and return the exit code.
 
-    Raises `UsageError` for a folder with the corrections of another run.
+    Raises `UsageError` if the folder contains corrections of another run.
     """
-    known = read_manifest(path).get(RESUMED, {}).get("source") if (path / MANIFEST).exists() else source
-    if known != source:
-        raise UsageError(f"{path} belongs to another run", f"It has corrections of {known}.", "Use another --run.")
+    old_source = read_manifest(path).get(RESUMED, {}).get("source") if (path / MANIFEST).exists() else source
+    if old_source != source:
+        raise UsageError(f"{path} belongs to another run", f"It has corrections of {old_source}.", "Use another --run.")
     by_cell = {loss.cell: loss for loss in losses}
     for loss in losses:
-        loss.counts = False  # until it has a result
+        loss.counts = False  # until the new version has a result
     with evaluating(setup, path, {RESUMED: {"source": source}}) as running:
         run_evaluation(console, running)
     costs = costs_of(path)
@@ -178,28 +178,33 @@ def _play_on(console: Console, setup: Setup, losses: Sequence[_Loss], path: Path
         loss.counts = summary.counts
         if summary.counts:
             loss.recorded = load_recorded(path / EPISODES / journal_name(summary.cell, summary.attempt))
-    code = farewell(console, running)
+    code = report_missing_results(console, running)
     # After an interrupt there is no further correction, even if all episodes have ended.
     return exits.INTERRUPTED if running.evaluation.stopped in (Stop.DRAINED, Stop.ABORTED) else code
 
 
 def _show(console: Console, losses: Sequence[_Loss]) -> None:
-    """Print how many episodes are won after each number of corrections, and by the kind of the first error."""
+    """Print the episodes that are won after each number of corrections, and after one by the kind of the error."""
     after = [f"after {number}" for number in range(1, _MAX_CORRECTIONS + 1)]
     groups: dict[tuple[str, ...], list[_Loss]] = {}
     for loss in losses:
         groups.setdefault(loss.summary.cell.configuration, []).append(loss)
     body = [
-        [*name, str(len(group)), *(str(_won_after(group, n)) for n in range(1, _MAX_CORRECTIONS + 1)), *_rest(group)]
+        [
+            *name,
+            str(len(group)),
+            *(str(_won_after(group, n)) for n in range(1, _MAX_CORRECTIONS + 1)),
+            *_other_counts(group),
+        ]
         for name, group in groups.items()
     ]
     head = ["game", "mode", "model", "lost", *after, "still lost", "no error", "no result", "cost"]
     print_table(console, Table("Lost episodes that are won after so many corrections", head, body))
-    known = [loss for loss in losses if loss.counts and loss.errors]
-    kinds = Counter(loss.errors[0].kind for loss in known)
+    corrected = [loss for loss in losses if loss.counts and loss.errors]
+    kinds = Counter(loss.errors[0].kind for loss in corrected)
     body = []
     for kind, number in kinds.most_common():
-        group = [loss for loss in known if loss.errors[0].kind == kind]
+        group = [loss for loss in corrected if loss.errors[0].kind == kind]
         won, interval = _won_after(group, 1), wilson(_won_after(group, 1), number)
         share = f"{100 * won / number:.0f}%"
         body.append([kind, str(number), str(won), share, interval.percent])
@@ -211,7 +216,7 @@ def _won_after(losses: Sequence[_Loss], corrections: int) -> int:
     return sum(loss.won and len(loss.errors) == corrections for loss in losses)
 
 
-def _rest(losses: Sequence[_Loss]) -> tuple[str, ...]:
+def _other_counts(losses: Sequence[_Loss]) -> tuple[str, ...]:
     """The numbers of episodes still lost, without a known error, and without a result, and the cost."""
     still = sum(loss.counts and not loss.won and bool(loss.errors) for loss in losses)
     without_error = sum(not loss.errors for loss in losses)

@@ -1,4 +1,4 @@
-"""`pddlego doctor`: check the installation, and explain how to fix what fails."""
+"""`pddlego doctor`: checks the installation, and explains how to fix failures."""
 
 from __future__ import annotations
 
@@ -28,21 +28,20 @@ def command(
 
     Exit code: 0 everything works, 3 something fails.
     """
-    raise typer.Exit(_examined(model, base_url, runs, java))
+    raise typer.Exit(_run_checks(model, base_url, runs, java))
 
 
 @dataclass(frozen=True)
 class _Diagnosis:
-    """The result of one check: a note on success, or what is wrong and how to fix it."""
+    """The result of a check: a note on success, or the error and how to fix it (`advice`)."""
 
-    name: str
     good: bool
     text: str
-    todo: str = ""
+    advice: str = ""
 
 
-def _examined(model: str | None, base_url: str | None, runs: str, java: str | None) -> int:
-    """Print what works and how to fix what does not. Exit code 0 if all works, else 3."""
+def _run_checks(model: str | None, base_url: str | None, runs: str, java: str | None) -> int:
+    """Run all checks, print the results, and return the exit code: 0 if all checks succeed, else 3."""
     console = Console()
     checks: list[tuple[str, Callable[[], str]]] = [
         ("Java", lambda: _java(java)),
@@ -54,23 +53,25 @@ def _examined(model: str | None, base_url: str | None, runs: str, java: str | No
         ("runs folder", lambda: _runs(runs)),
     ]
     good = True
-    for name, call in checks:
-        finding = _examine(name, call)
-        good &= finding.good
-        mark, style = ("ok", "green") if finding.good else ("!!", "bold red")
+    for name, check in checks:
+        diagnosis = _diagnose(check)
+        good &= diagnosis.good
+        mark, style = ("ok", "green") if diagnosis.good else ("!!", "bold red")
         console.print(f"[{style}]{mark}[/] {name:<12} ", end="", highlight=False)
-        console.print(finding.text, markup=False, highlight=False, soft_wrap=True)
-        if finding.todo:
-            console.print(f"   {'':<12} {finding.todo}", markup=False, highlight=False, style="yellow", soft_wrap=True)
+        console.print(diagnosis.text, markup=False, highlight=False, soft_wrap=True)
+        if diagnosis.advice:
+            console.print(
+                f"   {'':<12} {diagnosis.advice}", markup=False, highlight=False, style="yellow", soft_wrap=True
+            )
     return 0 if good else 3
 
 
-def _examine(name: str, call: Callable[[], str]) -> _Diagnosis:
+def _diagnose(check: Callable[[], str]) -> _Diagnosis:
     try:
-        return _Diagnosis(name, True, call())
+        return _Diagnosis(True, check())
     except PddlegoError as error:
         text = " ".join(clean(f"{error.what}: {error.reason}").split())
-        return _Diagnosis(name, False, text, clean(error.next_step))
+        return _Diagnosis(False, text, clean(error.next_step))
 
 
 def _java(java: str | None) -> str:
@@ -89,18 +90,18 @@ def _engines(java: str | None) -> str:
     from pddlego.methods.textgames.play import make_game
 
     settings = {(setting := load(name)).game.engine: setting for name in setting_names(TEXT_GAME)}
-    findings = []
+    notes = []
     for engine in engine_names():
         if missing_for(engine):
-            findings.append(f"{engine} is not installed ({missing_for(engine)})")
+            notes.append(f"{engine} is not installed ({missing_for(engine)})")
         elif engine in settings:
-            began = time.perf_counter()
+            started_at = time.perf_counter()
             game = make_game(settings[engine], settings[engine].all_seeds.start, java)
             game.start()
             if isinstance(game, Closes):
                 game.close()
-            findings.append(f"{engine}, a game in {time.perf_counter() - began:.2f} s")
-    return "; ".join(findings)
+            notes.append(f"{engine}, a game in {time.perf_counter() - started_at:.2f} s")
+    return "; ".join(notes)
 
 
 _TOY_DOMAIN = """(define (domain toy) (:predicates (here ?x) (way ?x ?y))
@@ -125,12 +126,12 @@ def _sandbox() -> str:
 
     with Sandbox() as sandbox:
         layers = ", ".join(sandbox.layers())
-    tried = list(try_all())
-    passed = [f"{probe.name} ({probe.how})" for probe in tried if not probe.stopped]
-    if passed:
-        reason = f"Layers: {layers}. What was not stopped: {'; '.join(passed)}."
+    probes = list(try_all())
+    not_stopped = [f"{probe.name} ({probe.how})" for probe in probes if not probe.stopped]
+    if not_stopped:
+        reason = f"Layers: {layers}. What was not stopped: {'; '.join(not_stopped)}."
         raise EngineError("The sandbox does not hold", reason, "Do not run programs of models here; report it.")
-    return f"{layers}: all {len(tried)} attacks were stopped"
+    return f"{layers}: all {len(probes)} attacks were stopped"
 
 
 def _model(model: str | None, base_url: str | None) -> str:
@@ -154,17 +155,17 @@ def _model(model: str | None, base_url: str | None) -> str:
         transcript(place)
         return f"{model} can be read"
     access = Access(os.environ.get("OPENAI_API_KEY"))
-    made = make_endpoint(model, Endpoint(base_url=base_url, timeout=20.0), access, attempts=1)
-    answer = made.complete(Request("probe", (Message("user", "Answer with the word ok."),)))
-    if isinstance(made, OpenAIModel):
-        _check_listed(model, made.listed())
+    endpoint_model = make_endpoint(model, Endpoint(base_url=base_url, timeout=20.0), access, attempts=1)
+    answer = endpoint_model.complete(Request("probe", (Message("user", "Answer with the word ok."),)))
+    if isinstance(endpoint_model, OpenAIModel):
+        _check_listed(model, endpoint_model.listed())
     return f"{model} answers in {answer.seconds:.1f} s"
 
 
 def _check_listed(model: str, listed: Collection[str]) -> None:
-    """Raises `ModelError` if the endpoint lists other models only: some answer with another one to any name.
+    """Raise `ModelError` if the endpoint lists only other models: some endpoints accept unknown names.
 
-    A name may be listed with a tag (Ollama) or a folder (Gemini), or have a variant that is not listed (OpenRouter).
+    A model may be listed with a tag (Ollama) or a folder (Gemini), or without its variant (OpenRouter).
     """
     if not listed or {model, f"{model}:latest", f"models/{model}", model.rpartition(":")[0]} & set(listed):
         return

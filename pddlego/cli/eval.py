@@ -1,4 +1,4 @@
-"""`pddlego eval`."""
+"""`pddlego eval`: plays the episodes of an evaluation."""
 
 from __future__ import annotations
 

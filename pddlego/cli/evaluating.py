@@ -1,4 +1,4 @@
-"""Running an evaluation from the command line: progress, interrupts, results, exit code."""
+"""Runs an evaluation from the command line: progress, interrupts, results, exit code."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pddlego.util.text import money
 
 
 def evaluate(resolved: Resolved, dry_run: bool) -> int:
-    """Play the episodes without a result, or only estimate the costs, and return the exit code."""
+    """Play the episodes that have no result yet, or only print the estimated costs. Returns the exit code."""
     handle_sigterm()
     setup = make_setup(resolved, sends=not dry_run)
     console = Console()
@@ -40,20 +40,20 @@ def evaluate(resolved: Resolved, dry_run: bool) -> int:
         run_evaluation(console, running)
     _show_results(console, running)
     console.print(f"Saved in {path}", style="dim", soft_wrap=True)
-    return farewell(console, running)
+    return report_missing_results(console, running)
 
 
 def _show_results(console: Console, running: Running) -> None:
-    mine = running.results
-    table = rows(mine, running.prices, running.attempts, running.entries if running.prices else ())
+    results = running.results
+    table = rows(results, running.prices, running.attempts, running.entries if running.prices else ())
     if table:
         console.print(results_table(table, console.width))
-    incomplete = played_of(mine, running.cells)
+    incomplete = played_of(results, running.cells)
     elsewhere = spent_elsewhere(table, running.entries if running.prices else ())
     for note in (
         f"{incomplete}." if incomplete else "",
         elsewhere,
-        *notes({run_result.cell.model for run_result in mine}),
+        *notes({run_result.cell.model for run_result in results}),
     ):
         if note:
             console.print(note, style="dim", soft_wrap=True)
@@ -71,22 +71,22 @@ def _spent(running: Running) -> str:
     if not spent.calls:
         return ""
     cost = f", cost {money(spent.cost)}" if running.prices else ", cost n/a"
-    flying = f" ({load.in_flight} in flight)" if load.in_flight else ""
-    return f"{spent.calls:.0f} requests{flying}, {spent.tokens:,.0f} tokens{cost}"
+    in_flight = f" ({load.in_flight} in flight)" if load.in_flight else ""
+    return f"{spent.calls:.0f} requests{in_flight}, {spent.tokens:,.0f} tokens{cost}"
 
 
 def run_evaluation(console: Console, running: Running) -> None:
-    """Play, and show the progress until the evaluation stops. The first interrupt drains it, the second aborts it.
+    """Run the evaluation and show its progress. The first interrupt drains the evaluation, the second aborts it.
 
-    If Ctrl-C is ignored, the first `kill` aborts it. A process that does not end soon after an abort is killed.
-    Interrupts are ignored after this function.
+    If Ctrl-C is ignored, the first `kill` aborts it. If the process does not end soon after that, it is killed.
+    When this function returns, interrupts are ignored.
     """
-    evaluation, at_once = running.evaluation, ignores_keys()
-    guard = Guard(INTERRUPTS, 1 if at_once else 2)
+    evaluation, aborts_first = running.evaluation, ignores_keys()
+    guard = Guard(INTERRUPTS, 1 if aborts_first else 2)
     display = _display(console, EvaluationState(running.cells, dict(running.known)), running)
 
     def interrupted(number: int, frame: object) -> None:
-        if at_once or evaluation.draining:
+        if aborts_first or evaluation.draining:
             guard.arm()
             evaluation.abort()
         else:
@@ -102,11 +102,11 @@ def run_evaluation(console: Console, running: Running) -> None:
                     exits.silence_output()
                     evaluation.drain()
     finally:
-        ignore_interrupts()  # the results are still to be written and printed
+        ignore_interrupts()  # while the results are written and printed
         guard.close()
 
 
-def farewell(console: Console, running: Running) -> int:
+def report_missing_results(console: Console, running: Running) -> int:
     """Print how many episodes have no result, and return the exit code.
 
     Raises `JournalError` if results could not be written.

@@ -12,21 +12,21 @@ WON, NOT_WON, USAGE, BROKEN, INTERRUPTED = 0, 1, 2, 3, 130
 
 
 def silence_output() -> None:
-    """Discard further output, for a standard output that is full or closed."""
+    """Discard further output, after standard output was closed or cannot be written."""
     sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123
 
 
 _TERMINATION = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
-"""Signals that request a termination, if the system has them."""
+"""The signals that request termination, as far as the system has them."""
 
 INTERRUPTS = (signal.SIGINT, *_TERMINATION)
-"""Signals that interrupt a command."""
+"""The signals that interrupt a command."""
 
 
 def handle_sigterm() -> None:
     """Treat SIGTERM and SIGHUP as interrupts, so that files are closed and the terminal is restored.
 
-    Further ones are ignored: systems send several in a row, and the second would stop the clean-up after the first.
+    Further ones are ignored: systems send several in a row, and the second would interrupt the clean-up.
     """
 
     def interrupted(number: int, frame: object) -> None:
@@ -45,23 +45,23 @@ def handle(numbers: Iterable[int], handler: Callable[[int, object], None]) -> No
 
 
 def ignores_keys() -> bool:
-    """Whether Ctrl-C does nothing: SIGINT was ignored at the start."""
+    """Whether Ctrl-C has no effect, because SIGINT was ignored at the start."""
     return signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 
 
 def ignore_interrupts() -> None:
-    """Ignore further interrupts."""
+    """Ignore interrupts from now on."""
     for signum in INTERRUPTS:
         signal.signal(signum, signal.SIG_IGN)
 
 
 def interrupt_handlers() -> Mapping[int, Any]:
-    """The handlers of the signals that end a command. `restore_handlers` sets them again."""
+    """The current handlers of `INTERRUPTS`, for `restore_handlers`."""
     return {number: signal.getsignal(number) for number in INTERRUPTS}
 
 
 def restore_handlers(handlers: Mapping[int, Any]) -> None:
-    """Set the handlers of signals as they were."""
+    """Set the handlers that `interrupt_handlers` returned."""
     for number, handler in handlers.items():
         signal.signal(number, handler)
 

@@ -1,4 +1,4 @@
-"""`pddlego export`: training data from recorded episodes, or from the built-in model."""
+"""`pddlego export`: writes training data from recorded episodes, or from episodes of the built-in model."""
 
 from __future__ import annotations
 
@@ -61,31 +61,31 @@ def command(
     else:
         episodes = evaluation = Evaluation([find_run(run, runs_folder(folder)) for run in runs or ()])
         total = len(evaluation.results)
-    exported, errors = Exported(total), Console(stderr=True)
+    progress, errors = ExportProgress(total), Console(stderr=True)
 
     def lines() -> Iterator[str]:
         for episode in episodes:
-            exported.episodes += 1
+            progress.episodes += 1
             if not test_seeds and split_of(episode.recorded.played.setting, episode.seed) == "test":
-                exported.left_out += 1
+                progress.left_out += 1
             elif episode.won or not won:
                 for row in _rows(episode, form, accepted, not thinking):
                     yield json.dumps(row, ensure_ascii=False) + "\n"
-                    exported.rows += 1
+                    progress.rows += 1
 
-    with Heartbeat(lambda seconds: errors.print(str(exported), style="dim")):
+    with Heartbeat(lambda seconds: errors.print(str(progress), style="dim")):
         _write(lines(), output)
-    if exported.left_out:
-        text = f"{count(exported.left_out, 'episode')} of test seeds left out (--test-seeds includes them)."
+    if progress.left_out:
+        text = f"{count(progress.left_out, 'episode')} of test seeds left out (--test-seeds includes them)."
         errors.print(text, style="yellow", soft_wrap=True)
     if output is not None:
-        rows = f"{exported.rows:,} {'row' if exported.rows == 1 else 'rows'}"
+        rows = f"{progress.rows:,} {'row' if progress.rows == 1 else 'rows'}"
         Console().print(f"{rows} in {clean(output)}", style="dim", soft_wrap=True)
 
 
 @dataclass
-class Exported:
-    """How far an export is: `total` is the number of episodes, if it is known."""
+class ExportProgress:
+    """The progress of an export. `total` is the number of episodes, if it is known."""
 
     total: int | None
     episodes: int = 0
@@ -98,8 +98,8 @@ class Exported:
 
 
 def _write(lines: Iterator[str], output: str | None) -> None:
-    """Write each line as it comes, to a file or to standard output. Raises `JournalError`."""
-    first = next(lines, "")  # what is wrong with the options is found before a file is touched
+    """Write each line at once to a file or to standard output. Raises `JournalError`."""
+    first = next(lines, "")  # errors in the options are raised before the file is opened
     if output is None:
         console = Console()
         for line in chain([first], lines):

@@ -1,4 +1,4 @@
-"""`pddlego games`."""
+"""`pddlego games`: lists settings."""
 
 from __future__ import annotations
 
@@ -36,6 +36,6 @@ def command() -> None:
 
 
 def _load(name: str) -> Setting:
-    """The setting, as the first method that plays its kind reads it. Raises `PddlegoError`."""
+    """The setting with a name, read by the method of its first mode. Raises `PddlegoError`."""
     player = method_of(name, first_mode(name))
     return player.load(name, player.options())

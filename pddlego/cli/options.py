@@ -1,4 +1,4 @@
-"""Options of commands: those that several have, their completion, and those made from groups of the configuration."""
+"""Options that several commands share, their completion, and options that are made from the configuration."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ if TYPE_CHECKING:
     from pddlego.util.options import Flag, Option
 
 _NEWEST = 50
-"""Run folders whose models are completed."""
+"""The number of run folders whose models are offered as completions."""
 
 
 def _complete_games(incomplete: str) -> list[str]:
-    """Settings in `envs/`."""
+    """The settings in `envs/`."""
     from pddlego.methods.setting_files import setting_names
 
     return _last_of_list(incomplete, setting_names())
 
 
 def _complete_modes(incomplete: str) -> list[str]:
-    """Modes of all methods."""
+    """The modes of all methods."""
     from pddlego.methods.registry import modes
 
     return _last_of_list(incomplete, (mode.name for mode in modes()))
 
 
 def _complete_models(incomplete: str) -> list[str]:
-    """The built-in reader, and the models of the newest runs."""
+    """The built-in reader with and without noise, and the models of the newest runs."""
     names = {"reader": None, "reader+noise:0.1": None}
     for folder in sorted(_run_folders(), reverse=True)[:_NEWEST]:
         names |= dict.fromkeys(_models_of(folder))
@@ -49,7 +49,7 @@ def _complete_models(incomplete: str) -> list[str]:
 
 
 def _complete_runs(incomplete: str) -> list[str]:
-    """Names of run folders, the newest first, and `latest`."""
+    """`latest`, and the names of the run folders, the newest first."""
     names = sorted((folder.name for folder in _run_folders()), reverse=True)
     return [name for name in (LATEST, *names) if name.startswith(incomplete)]
 
@@ -59,11 +59,11 @@ COMPLETIONS: Mapping[str, Callable[[str], list[str]]] = {
     "modes": _complete_modes,
     "models": _complete_models,
 }
-"""Completions of the options of the configuration, by name."""
+"""The completion functions of options of the configuration, by the name of the option."""
 
 
 def _last_of_list(incomplete: str, names: Iterable[str]) -> list[str]:
-    """Completions of the last of several names that are separated by commas."""
+    """Completions of the last name in a list that is separated by commas."""
     before, comma, last = incomplete.rpartition(",")
     return [f"{before}{comma}{name}" for name in names if name.startswith(last)]
 
@@ -77,8 +77,8 @@ def _run_folders() -> list[Path]:
 
 def _models_of(folder: Path) -> list[str]:
     try:
-        asked = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))["asked"]
-        return [str(model) for matrix in asked for model in matrix["models"]]
+        matrices = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))["asked"]
+        return [str(model) for matrix in matrices for model in matrix["models"]]
     except (OSError, ValueError, KeyError, TypeError):
         return []
 
@@ -92,7 +92,7 @@ RunArgument = Annotated[
     ),
 ]
 WHAT, EPISODE, MODEL, RUN, OUTPUT = "What to play", "Which episode", "Model", "Run", "Output"
-"""Groups of options in help, which options of single commands share with those of the configuration."""
+"""Titles of groups of options in help, for options that are not in the configuration."""
 
 ConfigFile = Annotated[
     str | None,
@@ -117,12 +117,12 @@ Confirm = Annotated[
 
 
 def place_named(run: str, runs: str | None, wanted: _PathFilter = lambda path: True) -> Path:
-    """The run folder or journal that the user names, in the folder of `--runs` or its variable."""
+    """The run folder or journal that the user names, in the folder of `--runs` or of its environment variable."""
     return find_run(run, runs_folder(runs), wanted)
 
 
 def choose_journal(journals: Sequence[Path]) -> Path | None:
-    """Let the user pick an episode from a numbered list; None if there is no terminal or nothing was typed."""
+    """Let the user choose an episode from a numbered list; None without a terminal, or at the end of the input."""
     if not (is_typed_at() and sys.stdout.isatty()):
         return None
     from pddlego.runs.listing import EpisodeList  # only needed here, and every command loads this module
@@ -148,9 +148,9 @@ def choose_journal(journals: Sequence[Path]) -> Path | None:
 def with_options(
     groups: Iterable[type[BaseModel]], only: Collection[str] = (), without: Collection[str] = ()
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Add the options of groups to a command: all that have a flag, or `only` these, or all `without` some.
+    """Add the options of groups of the configuration to a command: `only` some, or all but those of `without`.
 
-    The argument `flags` of the command contains the options that were typed, by name.
+    The argument `flags` of the command receives the values of the options that the user typed, by name.
     """
     from pddlego.util.options import options_of
 
@@ -164,7 +164,7 @@ def with_options(
     def decorated(command: Callable[..., None]) -> Callable[..., None]:
         own = inspect.signature(command, eval_str=True).parameters
         parameters = [parameter for name, parameter in own.items() if name != "flags"]
-        names = {f"{name}_": name for name in options}  # no option hides an argument of the command, or a keyword
+        names = {f"{name}_": name for name in options}  # "_" avoids the names of arguments and keywords
         parameters += [_parameter(argument, *options[name]) for argument, name in names.items()]
         parameters.insert(0, inspect.Parameter("context", _KEYWORD, annotation=typer.Context))
 
@@ -186,42 +186,41 @@ _KEYWORD = inspect.Parameter.KEYWORD_ONLY
 
 
 def _is_typed(context: typer.Context, name: str) -> bool:
-    """Whether an option was typed. The configuration itself reads the environment."""
+    """Whether an option was typed: values from the environment are read by the configuration."""
     source = context.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"
 
 
 def _parameter(argument: str, option: Option, group: type[BaseModel]) -> inspect.Parameter:
-    """An option as a parameter of a command, with the default None: the configuration has the real default."""
+    """An option as a parameter of a command. Its default is None, because the configuration has the real default."""
     flag = option.flag
-    assert flag is not None  # see `with_options`
+    assert flag is not None  # `with_options` selects options with flags
     kind: Any = list[str] if flag.repeatable else _kind(option.info.annotation)
-    usual = f"--{option.name.replace('_', '-')}"
-    typed_as = f"{usual}/--no-{usual[2:]}" if kind is bool else usual
-    typed = typer.Option(
-        typed_as,
+    name = f"--{option.name.replace('_', '-')}"
+    option_info = typer.Option(
+        f"{name}/--no-{name[2:]}" if kind is bool else name,
         help=" ".join(filter(None, (option.info.description, _default(option, flag)))),
         envvar=flag.variable or None,
         metavar=flag.metavar or ("N" if kind in (int, float) else "TEXT"),
         rich_help_panel=group.model_config.get("title"),
         autocompletion=COMPLETIONS.get(option.name),
     )
-    return inspect.Parameter(argument, _KEYWORD, default=None, annotation=Annotated[Union[kind, None], typed])  # noqa: UP007
+    return inspect.Parameter(argument, _KEYWORD, default=None, annotation=Annotated[Union[kind, None], option_info])  # noqa: UP007
 
 
 def _kind(annotation: Any) -> type:
-    """The type of the parameter: a number, a switch, or a text that the configuration parses."""
+    """The type of the parameter: bool, int, float, or str for values that the configuration parses."""
     if get_origin(annotation) in (Union, types.UnionType):
         (annotation,) = (option for option in get_args(annotation) if option is not type(None))
     return annotation if annotation in (bool, int, float) else str
 
 
 def _default(option: Option, flag: Flag) -> str:
-    shown = flag.default or _shown(option.info.default)
-    return f"[default: {shown}]" if shown else ""
+    text = flag.default or _text(option.info.default)
+    return f"[default: {text}]" if text else ""
 
 
-def _shown(value: Any) -> str:
+def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "on" if value else ""
     if isinstance(value, tuple):

@@ -1,4 +1,4 @@
-"""`pddlego play`: an evaluation of one cell, shown live."""
+"""`pddlego play`: plays one episode with a live display."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _JsonLines = Annotated[bool, typer.Option("--json", help="Print events as JSON l
 _NO_MODEL = "No model configured: playing with the built-in reader (rules, no language model)"
 
 _FIXED = ("games", "modes", "ablate", "models", "seeds", "repeats", "workers", "llm_jobs", "executor", "address")
-"""Options of an evaluation that one episode does not have."""
+"""Options of an evaluation that one episode sets itself or does not need."""
 
 
 @with_options(groups().values(), without=(*_FIXED, "carry", "run", "max_cost", "prices"))
@@ -85,13 +85,13 @@ def command(
 
 
 def _check_model(resolved: Resolved) -> None:
-    """Raises `UsageError` for an endpoint without a model."""
+    """Raise `UsageError` if an endpoint is named without a model."""
     if resolved.origin("base_url") == FLAG and resolved.origin("models") == DEFAULT:
         raise UsageError("--base-url needs a model", "None was named.", "Name one that the endpoint serves: --model.")
 
 
 def _one_episode(setup: Setup) -> Setup:
-    """The limits of calls and tokens are those of the episode: a model without an endpoint counts, too."""
+    """A setup whose limits of calls, tokens and seconds apply to the episode, also if its model has no endpoint."""
     from pddlego.episode.events import Limits
     from pddlego.models.limiter import Spending
 

@@ -1,4 +1,4 @@
-"""`pddlego repair`: PDDL that a model wrote, as strict PDDL."""
+"""`pddlego repair`: repairs PDDL that a model wrote."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ def command(files: Files, domain: DomainFile = None, diff: Diff = False, write: 
     A domain and a problem given together are repaired together. Nothing is guessed: what stays wrong is reported.
     Exit code: 0 no errors are left, 1 errors are left, 2 wrong usage.
     """
-
     results = _repaired(files, domain)
     for path, result in zip(files, results, strict=True):
         before, after = read_source(path), result.text

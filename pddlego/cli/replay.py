@@ -1,4 +1,4 @@
-"""`pddlego replay`: plays recorded episodes again and compares."""
+"""`pddlego replay`: plays recorded episodes again, and compares the events with the recorded ones."""
 
 from __future__ import annotations
 
@@ -39,22 +39,22 @@ def command(
         recorded = load_recorded(journal, changes)
         with recorded.config.planner.make() as planner:
             replayed = replay(recorded, planner)
-        for line, style in _replayed(journal, recorded, replayed):
+        for line, style in _lines(journal, recorded, replayed):
             console.print(clean(line), style=style, soft_wrap=True)
         if replayed.difference is not None:
             raise typer.Exit(exits.NOT_WON)
     raise typer.Exit(exits.WON)
 
 
-def _replayed(journal: Path, recorded: Recorded, replayed: Replayed) -> Iterator[tuple[str, str]]:
-    """What came of playing an episode again, in lines with their style."""
-    different = replayed.difference
-    if different is None:
+def _lines(journal: Path, recorded: Recorded, replayed: Replayed) -> Iterator[tuple[str, str]]:
+    """The lines, with their styles, about the comparison of an episode."""
+    difference = replayed.difference
+    if difference is None:
         yield f"{journal.name}: identical, {replayed.same} events", "green"
         return
-    yield f"{journal.name}: differs at step {different.step}, after {replayed.same} identical events", "red"
-    yield f"  {different.kind}: {different.field}", ""
-    yield f"  recorded: {different.recorded[:400]}", "red"
-    yield f"  now:      {different.now[:400]}", "green"
+    yield f"{journal.name}: differs at step {difference.step}, after {replayed.same} identical events", "red"
+    yield f"  {difference.kind}: {difference.field}", ""
+    yield f"  recorded: {difference.recorded[:400]}", "red"
+    yield f"  now:      {difference.now[:400]}", "green"
     if recorded.changed:
         yield f"  These files have changed since: {', '.join(recorded.changed)}", "yellow"

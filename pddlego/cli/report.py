@@ -1,4 +1,4 @@
-"""`pddlego report`."""
+"""`pddlego report`: reports the results of evaluations in several formats."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def command(
         list[str],
         typer.Argument(help="Run folders, their names or unique prefixes, or latest."),
     ],
-    to: Annotated[
+    format_name: Annotated[
         str | None,
         typer.Option("--format", help="text, markdown, csv, json, html or latex. [default: by --output]"),
     ] = None,
@@ -36,7 +36,7 @@ def command(
         bool, typer.Option("--optimum", help="html, figures: plot steps against the optimum (coin, mapreader).")
     ] = False,
     figures: Annotated[str | None, typer.Option(help="A folder for the figures as PDF files.")] = None,
-    folder: Runs = None,
+    runs_root: Runs = None,
 ) -> None:
     """Say what one or several evaluations found: Table 1, intervals, costs, failures, paired comparisons."""
     from pddlego.display.console import Console
@@ -46,11 +46,11 @@ def command(
     from pddlego.report.formats import as_csv, as_json, as_text, html, latex, markdown, print_report
     from pddlego.runs.store import check_output
 
-    chosen = _format(to, output)
-    folders = [place_named(run, folder, is_reportable) for run in runs]
+    chosen = _choose_format(format_name, output)
+    folders = [place_named(run, runs_root, is_reportable) for run in runs]
     report = build_report(folders, read_prices(Path(flags["prices"]) if flags.get("prices") else None))
     optima = find_optima(report.results, report.settings) if optimum else {}
-    if chosen == "csv" and report.incomplete:  # the other formats say it themselves
+    if chosen == "csv" and report.incomplete:  # the other formats contain this note
         Console(stderr=True).print(f"{report.incomplete}.", style="yellow", soft_wrap=True)
     if figures is not None:
         _write_figures(report, Path(figures), optima)
@@ -77,10 +77,10 @@ def _write_figures(report: Report, folder: Path, optima: Optima) -> None:
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        written = [plot.write(folder) for plot in draw(report, set(), optima)]
+        paths = [plot.write(folder) for plot in draw(report, set(), optima)]
     except OSError as error:
         raise cannot_write(folder, error) from error
-    text = f"{count(len(written), 'figure')} in {folder}"
+    text = f"{count(len(paths), 'figure')} in {folder}"
     Console().print(text, style="dim", soft_wrap=True)
 
 
@@ -94,10 +94,10 @@ _SUFFIXES = {
 }
 
 
-def _format(to: str | None, output: str | None) -> str:
-    """The format: as named, or by the suffix of the file. Raises `UsageError` for an unknown one."""
+def _choose_format(name: str | None, output: str | None) -> str:
+    """The named format, else the format for the suffix of `output`, else text. Raises `UsageError` if it is unknown."""
     names = tuple(_SUFFIXES.values())
-    if to is None and output is not None:
+    if name is None and output is not None:
         suffix = Path(output).suffix.lower()
         if suffix and suffix not in _SUFFIXES:
             reason = f"The suffixes are: {', '.join(_SUFFIXES)}."
@@ -105,9 +105,9 @@ def _format(to: str | None, output: str | None) -> str:
                 f"Unknown report suffix '{suffix}' (--output)", reason, "Use one of them, or add --format."
             )
         return _SUFFIXES.get(suffix, "text")
-    if to is None:
+    if name is None:
         return "text"
-    if to not in names:
-        advice = suggestion(to, names, "Choose one with --format.")
-        raise UsageError(f"Unknown format '{to}'", f"The formats are: {', '.join(names)}.", advice)
-    return to
+    if name not in names:
+        advice = suggestion(name, names, "Choose one with --format.")
+        raise UsageError(f"Unknown format '{name}'", f"The formats are: {', '.join(names)}.", advice)
+    return name

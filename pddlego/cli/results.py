@@ -1,4 +1,4 @@
-"""The results of `pddlego.tools` as commands print them: as text or as JSON."""
+"""Printing the results of `pddlego.tools` as text or as JSON."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Line = tuple[str, str]
 """A text and its style."""
 
 _WIDTH = 100
-"""Characters of a line of a file that are shown."""
+"""The maximum number of characters of a source line that are shown."""
 
 
 def end(ok: bool) -> NoReturn:
@@ -31,7 +31,7 @@ def end(ok: bool) -> NoReturn:
 
 
 def show(result: Any, form: Literal["text", "json"], lines: Iterable[Line]) -> None:
-    """Print a result as JSON, or its `lines`."""
+    """Print a result as JSON, or as `lines` of text."""
     if form == "json":
         typer.echo(json.dumps(dataclasses.asdict(result), indent=2, ensure_ascii=False))
     else:
@@ -48,7 +48,7 @@ def show_lines(lines: Iterable[Line], *, errors: bool = False) -> None:
 
 
 def finding_lines(finding: Finding, path: Path | None) -> Iterator[Line]:
-    """A finding: its place and rule, the line of the file with a caret, why, and what to do."""
+    """The lines about a finding: place and rule, the source line with a caret, the reason, and the advice."""
     style = "yellow" if finding.severity == "warning" else "bold red"
     yield f"{path}:{finding.line}:{finding.column}: {finding.severity}: {finding.rule}", style
     if finding.source:

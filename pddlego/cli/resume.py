@@ -1,4 +1,4 @@
-"""`pddlego resume`: goes back to a step of a text game, and plays on as a new episode."""
+"""`pddlego resume`: goes back to a step of an episode of a text game, and plays on as a new episode."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from pddlego.models.endpoint import Endpoint
 from pddlego.runs.folders import EpisodeFilter, find_journal
 
 _OPTIONS = ("base_url", "max_steps", "java", "runs")
-"""Options that may differ from those of the episode, and the folder for the new run."""
+"""The options that may differ from those of the recorded episode, and the folder for the new run."""
 
 
 @with_options((Endpoint, Run, TextGameOptions), only=_OPTIONS)

@@ -46,41 +46,41 @@ def resume(
 ) -> int:
     """Play a recorded episode on from a step, in a new run folder, and return the exit code.
 
-    `explicit` are options that differ from those of the episode. The problem is replaced by that in `problem_file`, or
-    the user may `edit` it. Other errors are reported before that.
+    `explicit` contains the options that the user typed. The problem is replaced by the one in `problem_file`, or with
+    `edit` the user edits it, after everything else has been checked.
     """
     console = Console()
     recorded = load_recorded(journal, {name: explicit[name] for name in ("java", "max_steps") if name in explicit})
     played = recorded_game(journal, recorded.trace, recorded.played.setting)
-    moment = restart_at(played, step)
+    restart = restart_at(played, step)
     check_not_over(played, step)
-    continuation = _continuation(recorded, moment, explicit.get("max_steps", recorded.started.limits.steps))
+    continuation = _continuation(recorded, restart, explicit.get("max_steps", recorded.started.limits.steps))
     asks = parse_mode(recorded.cell.mode).mode.asks_model
     cell = replace(recorded.cell, model=model) if model and asks else recorded.cell
     endpoint, access = endpoint_again(console, recorded, model, explicit.get("base_url"))
     config = recorded.config.model_copy(update={"endpoint": endpoint, "run": Run(workers=1)})
     setup = make_continuing_setup({cell: continuation}, config, access)
     live = prepare(console, setup, confirm, pace)
-    restart = with_correction(moment, _corrected(played, moment, problem_file, edit))
-    setup = replace(setup, continued={cell: replace(continuation, restart=restart)})
-    about = {RESUMED: {"source": restart.source, "step": restart.step}}
+    corrected = with_correction(restart, _corrected(played, restart, problem_file, edit))
+    setup = replace(setup, continued={cell: replace(continuation, restart=corrected)})
+    about = {RESUMED: {"source": corrected.source, "step": corrected.step}}
     return live.play(setup, runs_folder(explicit.get("runs")), f"{cell.label}-resumed", about)
 
 
-def _continuation(recorded: Recorded, moment: Restart, steps: int | None) -> Continuation:
-    """The episode from a moment on, with at most so many `steps` in all. Raises `UsageError` if none is left."""
-    if steps is not None and moment.step >= steps:
+def _continuation(recorded: Recorded, restart: Restart, steps: int | None) -> Continuation:
+    """The episode after a restart, with at most `steps` in all. Raises `UsageError` if no step is left."""
+    if steps is not None and restart.step >= steps:
         reason = f"The episode may take {steps} steps."
-        raise UsageError(f"After step {moment.step} nothing is left", reason, "Raise --max-steps.")
-    return Continuation(recorded.played, moment, replace(recorded.started.limits, steps=steps))
+        raise UsageError(f"After step {restart.step} nothing is left", reason, "Raise --max-steps.")
+    return Continuation(recorded.played, restart, replace(recorded.started.limits, steps=steps))
 
 
 def endpoint_again(
     console: Console, recorded: Recorded, model: str | None, named: str | None
 ) -> tuple[Endpoint, Access]:
-    """The endpoint with the URL that is `named` now, or else the recorded one, and the key for it.
+    """The recorded endpoint, or the one with the URL that the user `named`, and the key for it.
 
-    The key is not sent to an endpoint that only a run folder names.
+    With another `model`, the recorded URL is not used. The key is not sent to a URL that only the run folder names.
     """
     endpoint = recorded.config.endpoint
     base_url = named or (None if model else endpoint.base_url)
@@ -94,8 +94,8 @@ def endpoint_again(
     return endpoint.model_copy(update={"base_url": base_url}), Access(key)
 
 
-def _corrected(played: RecordedGame, moment: Restart, file: str | None, edit: bool) -> Problem | None:
-    """The problem as the user has corrected it; None without a correction. Raises `UsageError` for an invalid one."""
+def _corrected(played: RecordedGame, restart: Restart, file: str | None, edit: bool) -> Problem | None:
+    """The user's problem; None without `file` and `edit`. Raises `UsageError` if it is invalid or unchanged."""
     if not edit and file is None:
         return None
     if not played.plans:
@@ -103,7 +103,7 @@ def _corrected(played: RecordedGame, moment: Restart, file: str | None, edit: bo
         raise UsageError("The episode has no problem to correct", reason, "Leave --problem and --edit out.")
 
     def faults(text: str) -> tuple[str, ...]:
-        return read_correction(played, moment, text).faults
+        return read_correction(played, restart, text).faults
 
     if file is not None:
         try:
@@ -112,11 +112,11 @@ def _corrected(played: RecordedGame, moment: Restart, file: str | None, edit: bo
             reason = f"{getattr(error, 'strerror', None) or 'It is not a text file'}."
             raise UsageError(f"{file} cannot be read", reason, "Check --problem.") from error
     else:
-        text = edit_text(str(moment.latest), faults, _about(played, moment))
+        text = edit_text(str(restart.latest), faults, _about(played, restart))
     unchanged = "The file was left as it was, or emptied."
     if text is not None:
-        corrected = read_correction(played, moment, text)
-        unchanged = "The problem means what it did before." if corrected.problem == moment.latest else ""
+        corrected = read_correction(played, restart, text)
+        unchanged = "The problem means what it did before." if corrected.problem == restart.latest else ""
     if text is None or unchanged:
         raise UsageError("Nothing was corrected", unchanged, "Leave --edit and --problem out to go on.")
     if corrected.faults:
@@ -126,16 +126,16 @@ def _corrected(played: RecordedGame, moment: Restart, file: str | None, edit: bo
     return corrected.problem
 
 
-def _about(played: RecordedGame, moment: Restart) -> Iterator[str]:
-    """The comment above a problem that the user edits."""
-    known, step = knowledge_at(played, moment), moment.step
+def _about(played: RecordedGame, restart: Restart) -> Iterator[str]:
+    """The comments above a problem that the user edits."""
+    knowledge, step = knowledge_at(played, restart), restart.step
     yield f"{played.setting.title}, seed {played.seed}: the problem after step {step}."
     yield "Correct it, save, and leave the editor; the agent plans with it at once. Empty the file to give up."
     last = next((observed for observed in reversed(played.trace.all(Observed)) if observed.step <= step), None)
     if last is not None:
         yield f"The game's last answer{f' to {last.command}' if last.command else ''}:"
         yield last.read or last.text
-    predicates = " ".join(str(predicate) for predicate in known.domain.predicates)
+    predicates = " ".join(str(predicate) for predicate in knowledge.domain.predicates)
     yield f"Predicates: {predicates}"
-    for defect in check(known.domain, moment.latest):
+    for defect in check(knowledge.domain, restart.latest):
         yield f"Check: {defect.message}"

@@ -1,4 +1,4 @@
-"""`pddlego runs`: all run folders, to look into."""
+"""`pddlego runs`: browses all run folders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`pddlego show`: steps through an episode, or prints or exports a part of it."""
+"""`pddlego show`: shows an episode step by step, prints it, or writes pictures and pages."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ def command(
     from pddlego.display.console import Console
     from pddlego.runs.store import check_output
 
-    which, console = EpisodeFilter(game, mode, model, seed), Console()
+    selection, console = EpisodeFilter(game, mode, model, seed), Console()
     place = place_named(run, runs)
-    journals = find_journals(place, which)
+    journals = find_journals(place, selection)
     exported = svg is not None or gif is not None
     if problem + exported + (html is not None) > 1:
         raise UsageError("Too many outputs", "--problem prints PDDL, and --html is a page.", "Use one of them.")
     if html is not None:
-        more = find_journals(place_named(other, runs), which) if other else []
+        more = find_journals(place_named(other, runs), selection) if other else []
         browsing.write_page(console, check_output(Path(html)), [*journals, *more])
         return
     if browsing.is_terminal(console) and len(journals) > 1 and other is None and not (problem or exported):
-        browsing.browse(at_run(place, browsing.sources(console), words=_words(which)))
+        browsing.browse(at_run(place, browsing.sources(console), words=_words(selection)))
         return
-    shown = [find_journal(place, which), *([find_journal(place_named(other, runs), which)] if other else [])]
+    shown = [find_journal(place, selection), *([find_journal(place_named(other, runs), selection)] if other else [])]
     if browsing.is_terminal(console) and not (problem or exported):
         for journal in shown:
             browsing.index_of(browsing.read_trace(journal)[1], step)
@@ -68,7 +68,7 @@ def command(
         browsing.print_lines(console, screen, trace, None if step is None else index)
 
 
-def _words(which: EpisodeFilter) -> str:
-    """The filter of the list that has the same episodes."""
-    values = {"game": which.game, "mode": which.mode, "model": which.model, "seed": which.seed}
+def _words(selection: EpisodeFilter) -> str:
+    """The text of the filter in the browser that selects the same episodes."""
+    values = {"game": selection.game, "mode": selection.mode, "model": selection.model, "seed": selection.seed}
     return " ".join(f"{name}={value}" for name, value in values.items() if value is not None)

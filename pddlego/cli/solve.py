@@ -1,4 +1,4 @@
-"""`pddlego solve`: a validated plan, by search or by a program that a model wrote."""
+"""`pddlego solve`: finds a valid plan, by search, by Graphplan with models, or by a program that a model wrote."""
 
 from __future__ import annotations
 
@@ -130,7 +130,10 @@ def _by_program(place: str, domain: Domain, problem: Problem, config: Config) ->
 
 
 def _plan_of(result: SolveResult) -> tuple[str, ...] | None:
-    """The plan; None if none was found. Reports where it comes from, or why it is missing. Raises `EngineError`."""
+    """Report how the plan was found, or why there is no plan. Returns the plan, or None.
+
+    Raises `EngineError` if the planner failed.
+    """
     from pddlego.planning import PlanStatus
 
     if result.status == PlanStatus.ALREADY_TRUE:
@@ -149,7 +152,7 @@ def _plan_of(result: SolveResult) -> tuple[str, ...] | None:
 def _check_graphplan(
     engine: str | None, resolved: Resolved, prune: str | None, sort: str | None, search: str | None
 ) -> None:
-    """Raises `UsageError` for what only graphplan has, and for what would change nothing."""
+    """Raise `UsageError` for options that the planner does not have, and for options that would have no effect."""
     typed = {"prune": prune, "sort": sort} | {name: resolved.origin(name) == FLAG for name in ("levels", "kappa")}
     if engine == GRAPHPLAN and search is not None:
         raise UsageError("--search is not possible", "graphplan searches its planning graph.", "Leave it out.")
@@ -163,7 +166,7 @@ def _check_graphplan(
 
 
 def _by_graphplan(domain: Domain, problem: Problem, config: Config, prune: str | None, sort: str | None) -> SolveResult:
-    """Plan by Graphplan, asking models. Says what it took."""
+    """Plan by Graphplan with the advice of models, and report the numbers of levels, actions and calls."""
     from pddlego import tools
     from pddlego.episode.budget import Budget
     from pddlego.episode.events import Limits
@@ -176,19 +179,19 @@ def _by_graphplan(domain: Domain, problem: Problem, config: Config, prune: str |
     graph = GraphSearch(prune is not None, sort is not None, options.kappa, levels=options.levels)
     prepare_cache(config.endpoint.cache)
     key = os.environ.get("OPENAI_API_KEY")
-    made = {
+    models = {
         name: make_adviser(name, "solve/0") or make_endpoint(name, config.endpoint, Access(key))
         for name in (prune, sort)
         if name is not None
     }
     budget = Budget(Limits(None))
-    took: list[SearchMoment] = []
-    advisers = Advisers(budget, made.get(prune or ""), made.get(sort or ""))
+    moments: list[SearchMoment] = []
+    advisers = Advisers(budget, models.get(prune or ""), models.get(sort or ""))
 
     def react(moment: AdviceQuestion | SearchMoment) -> Generator[Event, None, tuple[str, ...]]:
         if isinstance(moment, AdviceQuestion):
             return (yield from advisers.ask(moment))
-        took.append(moment)
+        moments.append(moment)
         return ()
 
     with config.planner.make() as planner:
@@ -196,16 +199,16 @@ def _by_graphplan(domain: Domain, problem: Problem, config: Config, prune: str |
         def solve(advise: Advise, watch: SearchWatcher) -> PlanResult:
             return planner.solve(domain, problem, Graphplan(graph=graph, advise=advise, watch=watch))
 
-        result = _last(planning(solve, react))
+        result = _result_of(planning(solve, react))
     if counts_cost(problem):
         _say("graphplan ignores action costs: its plans have the fewest levels.")
-    if took:
-        _say(_summary(took, budget.usage.calls))
+    if moments:
+        _say(_summary(moments, budget.usage.calls))
     return tools.solve_result(result)
 
 
-def _last(planning: Generator[Event, None, PlanResult]) -> PlanResult:
-    """The result of planning. Of the events before it, only problems with the endpoint are reported."""
+def _result_of(planning: Generator[Event, None, PlanResult]) -> PlanResult:
+    """Run the planning to its end, report failed attempts to call the endpoint, and return the result."""
     from pddlego.episode.events import Retrying
 
     with closing(planning):
@@ -221,22 +224,22 @@ def _last(planning: Generator[Event, None, PlanResult]) -> PlanResult:
                 _say(f"{one_line(trouble.reason, 200)}: {tried}, the next in {trouble.seconds:.0f} s")
 
 
-def _summary(took: Sequence[SearchMoment], calls: int) -> str:
-    """What graphplan did, on a line."""
+def _summary(moments: Sequence[SearchMoment], calls: int) -> str:
+    """The numbers of levels, passes, actions, mutex pairs, search nodes and calls, on one line."""
     from pddlego.planning.graphplan.values import LevelAdded, Passed, Searched
 
-    grown = [moment for moment in took if isinstance(moment, LevelAdded)]
-    looked = [moment for moment in took if isinstance(moment, Searched)]
-    passes = sum(isinstance(moment, Passed) for moment in took)
-    steps = [moment.steps for moment in took if isinstance(moment, Passed) and moment.ending == "found"]
-    levels = len(steps[-1]) if steps else max((moment.level for moment in grown), default=0)
+    added = [moment for moment in moments if isinstance(moment, LevelAdded)]
+    searched = [moment for moment in moments if isinstance(moment, Searched)]
+    passes = sum(isinstance(moment, Passed) for moment in moments)
+    steps = [moment.steps for moment in moments if isinstance(moment, Passed) and moment.ending == "found"]
+    levels = len(steps[-1]) if steps else max((moment.level for moment in added), default=0)
     parts = [count(levels, "level"), *([f"{passes} passes"] if passes > 1 else [])]
-    parts += [f"{sum(moment.actions for moment in grown):,} actions expanded"]
-    parts += [f"{sum(moment.mutexes for moment in grown):,} mutex pairs"]
-    parts += [f"{sum(moment.nodes for moment in looked):,} search nodes", *([count(calls, "call")] if calls else [])]
+    parts += [f"{sum(moment.actions for moment in added):,} actions expanded"]
+    parts += [f"{sum(moment.mutexes for moment in added):,} mutex pairs"]
+    parts += [f"{sum(moment.nodes for moment in searched):,} search nodes", *([count(calls, "call")] if calls else [])]
     return f"graphplan: {', '.join(parts)}"
 
 
 def _say(text: str) -> None:
-    """A comment that is not part of the plan."""
+    """Print a message on standard error, because standard output contains the plan."""
     typer.echo(clean(text), err=True)

@@ -1,4 +1,4 @@
-"""`pddlego truth`: the model's first error in each recorded episode, and shares of right facts."""
+"""`pddlego truth`: reports the first error of the model in each recorded episode, and the shares of right facts."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def command(
 
 
 def _model(name: str, flags: dict[str, Any]) -> Model:
-    """The language model of that name, with the budget of the options."""
+    """The language model with this name, limited by the budget of the options."""
     config = resolve(flags, os.environ, names=_NAMES).config
     prepare_cache(config.endpoint.cache)
     budget, prices = make_budget(config.limits, [name])
@@ -91,19 +91,19 @@ def _model(name: str, flags: dict[str, Any]) -> Model:
 
 
 def _last_attempts(journals: Sequence[Path]) -> list[Path]:
-    """The journals of the last attempts at each episode, without empty ones."""
-    last = {journal_parts(journal)[0]: journal for journal in sorted(journals, key=lambda one: journal_parts(one)[1])}
+    """The journal of the last attempt at each episode, without empty journals."""
+    last = {journal_parts(journal)[0]: journal for journal in sorted(journals, key=lambda path: journal_parts(path)[1])}
     return [journal for journal in journals if journal in last.values() and started_of(journal)]
 
 
 def _checked_result(journal: Path, reference: Model | None) -> Summary:
-    """The result of an episode, measured with a check of the model's claims."""
+    """The summary of an episode with checks of the model's facts, against the facts that `reference` reads, if any."""
     recorded = load_recorded(journal)
     return summarize(recorded.cell, 1, recorded.checked(reference), recorded.played.method.measuring.of)
 
 
 def _show(console: Console, results: Sequence[Summary]) -> None:
-    """Shares of right facts, and the first error of each episode that was not won."""
+    """Print the shares of right facts, and the first error of each episode that was not won."""
     for table in share_tables(by_configuration(results)):
         if table.body:
             print_table(console, table)

@@ -1,4 +1,4 @@
-"""`pddlego watch`: follows running episodes by their journals."""
+"""`pddlego watch`: shows running episodes, read from their journals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plays one episode with a live display, and with a person who approves actions or types commands."""
+"""Plays one episode with a live display, and with a user who approves proposals or types commands."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from pddlego.runs.store import Recorder
 
 @dataclass(frozen=True)
 class LiveEpisode:
-    """An episode that can be played: its display, and the person who approves the `kinds` of actions, or types."""
+    """An episode that is ready to be played, its display, and the approver of the `kinds` of proposals, if any."""
 
     console: Console
     cell: Cell
@@ -40,8 +40,7 @@ class LiveEpisode:
     def play(self, setup: Setup, folder: Path, name: str, about: Mapping[str, Any]) -> int:
         """Play the episode in a new run folder with this name, and return the exit code.
 
-        `about` is added to the manifest. If an error prevents the first event, its `PddlegoError` is raised, and the
-        folder is removed.
+        `about` is added to the manifest. If an error prevents the first event, the run folder is removed.
         """
         path = fresh_folder(folder, name)
         confirmed = {CONFIRMED: self.kinds} if self.kinds else {}
@@ -50,12 +49,12 @@ class LiveEpisode:
             with evaluating(setup, path, {**about, **confirmed}) as running:
                 events = play(self.cell, setup, running.planner, running.limiter, approver=self.approver, person=person)
                 recorder = Recorder(self.cell, running.store)
-                ended = _watched(events, recorder, self.display)
+                ended = _play_watched(events, recorder, self.display)
                 recorder.record()
         finally:
-            if not any((path / EPISODES).glob("*")):  # nothing was played
+            if not any((path / EPISODES).glob("*")):  # without any event
                 shutil.rmtree(path, ignore_errors=True)
-                with contextlib.suppress(OSError):  # other runs are in it
+                with contextlib.suppress(OSError):  # it contains other runs
                     path.parent.rmdir()
         if not self.json_lines:
             self.console.print(f"Saved in {path}", style="dim", soft_wrap=True)
@@ -63,9 +62,9 @@ class LiveEpisode:
 
 
 def prepare(console: Console, setup: Setup, confirm: str, pace: float, json_lines: bool = False) -> LiveEpisode:
-    """Prepare the only episode of a setup. `confirm` are the kinds of actions that the user approves, with commas.
+    """Prepare the only episode of a setup. `confirm` lists the kinds of proposals that the user approves, with commas.
 
-    Raises `UsageError` if they cannot be approved.
+    Raises `UsageError` if such proposals cannot be approved.
     """
     kinds = _parse_kinds(confirm)
     cell = one_cell(setup)
@@ -75,7 +74,10 @@ def prepare(console: Console, setup: Setup, confirm: str, pace: float, json_line
 
 
 def _make_approver(console: Console, display: Display, kinds: tuple[str, ...], mode: Mode) -> Approver | None:
-    """The user as approver of actions. Raises `UsageError` if the mode has no such actions, or without a terminal."""
+    """The user as approver; None without `kinds`.
+
+    Raises `UsageError` if the mode has no such proposals, or without a terminal.
+    """
     if not kinds:
         return None
     if mode.needs_person:
@@ -94,7 +96,7 @@ def _make_approver(console: Console, display: Display, kinds: tuple[str, ...], m
 
 
 def _make_person(mode: Mode) -> Person | None:
-    """The person who plays, if the mode needs one."""
+    """The user as player, if the mode needs one."""
     if not mode.needs_person:
         return None
     from pddlego.display.person import TypingPerson
@@ -103,55 +105,55 @@ def _make_person(mode: Mode) -> Person | None:
 
 
 def _parse_kinds(text: str) -> tuple[str, ...]:
-    """The kinds of actions in a text such as `edits,plans`. Raises `UsageError` for an unknown one."""
-    asked = [part.strip() for part in text.split(",") if part.strip()]
-    known = tuple(dict.fromkeys(what for mode in modes() for what in mode.confirms))
-    unknown = [part for part in asked if part not in known]
+    """The kinds of proposals in a text such as `edits,plans`. Raises `UsageError` for an unknown kind."""
+    named = [part.strip() for part in text.split(",") if part.strip()]
+    known = tuple(dict.fromkeys(kind for mode in modes() for kind in mode.confirms))
+    unknown = [kind for kind in named if kind not in known]
     if unknown:
         reason = f"It may be: {', '.join(known)}, several with commas."
         raise UsageError(f"--confirm {unknown[0]} is not possible", reason, "Choose one.")
-    return tuple(what for what in known if what in asked)
+    return tuple(kind for kind in known if kind in named)
 
 
-def _watched(events: Iterator[Event], recorder: Recorder, display: Display) -> Ended:
-    """Play to the end, recording and displaying every event. A bug of the method ends the episode as `crashed`.
+def _play_watched(events: Iterator[Event], recorder: Recorder, display: Display) -> Ended:
+    """Play to the end, and record and show every event. A bug of the method ends the episode as `crashed`.
 
     Raises `PddlegoError` for errors before the first event, and if events cannot be written.
     """
     try:
         with display:
-            shown = _until_output_closes(display)
+            show = _until_output_closes(display)
             try:
-                return follow(events, [_calm_at_the_end, recorder.keep, shown])
+                return follow(events, [_ignore_interrupts_at_end, recorder.keep, show])
             except (PddlegoError, OSError, KeyboardInterrupt):
                 raise
-            except BaseException as error:  # noqa: BLE001 -- the episode's border, as of an evaluation's worker
+            except BaseException as error:  # noqa: BLE001 -- as in a worker of an evaluation
                 ended = Ended(Outcome.CRASHED, explained(error), 0.0)
                 recorder.keep(ended, 0.0)
-                shown(ended, 0.0)
+                show(ended, 0.0)
                 return ended
     finally:
         recorder.close()
 
 
-def _calm_at_the_end(event: Event, seconds: float) -> None:
-    """Ignore interrupts after the last event, so that files are closed properly."""
+def _ignore_interrupts_at_end(event: Event, seconds: float) -> None:
+    """Ignore interrupts from the last event on, so that files are closed properly."""
     if isinstance(event, Ended):
         ignore_interrupts()
 
 
 def _until_output_closes(display: Display) -> Listener:
-    """A listener that shows events. If the output is a closed pipe, it interrupts the episode and shows no more."""
-    gone = False
+    """A listener that shows events. When the output is a closed pipe, it interrupts the episode and shows no more."""
+    is_closed = False
 
     def show(event: Event, seconds: float) -> None:
-        nonlocal gone
-        if gone:
+        nonlocal is_closed
+        if is_closed:
             return
         try:
             display.show(event, seconds)
         except BrokenPipeError:
-            gone = True
+            is_closed = True
             exits.silence_output()
             raise KeyboardInterrupt from None
 

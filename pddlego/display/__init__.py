@@ -1,1 +1,1 @@
-"""Events to a view (a pure fold) to panels. Live, watch and replay show the same panels; a pipe gets plain lines."""
+"""The display of episodes: panes on a terminal (live, browser, pictures), an HTML page, and lines on a pipe."""

@@ -1,4 +1,4 @@
-"""What tables of runs and episodes show."""
+"""The columns of the tables of runs and of episodes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class ListColumn(Generic[R]):
-    """A column: its name, the text of a row in it, its style, and the most characters that it takes."""
+    """A column: its name, the text and the style of a row, the maximum `width`, and whether texts are aligned right."""
 
     name: str
     text: Callable[[R], str]
@@ -65,27 +65,27 @@ EPISODE_COLUMNS: tuple[ListColumn[EpisodeStatus], ...] = (
 
 
 def run_summary(runs: Iterable[RunRow]) -> str:
-    """`3 runs, 1 running`."""
-    known = list(runs)
-    running = sum(run.state == "running" for run in known)
-    return ", ".join([count(len(known), "run"), *([f"{running} running"] if running else [])])
+    """A summary such as `3 runs, 1 running`."""
+    all_runs = list(runs)
+    running = sum(run.state == "running" for run in all_runs)
+    return ", ".join([count(len(all_runs), "run"), *([f"{running} running"] if running else [])])
 
 
 def episode_summary(episodes: Iterable[EpisodeStatus]) -> str:
-    """`12 episodes, 9 ended, 8 won`."""
-    known = list(episodes)
-    ended = [episode for episode in known if episode.outcome is not None]
+    """A summary such as `12 episodes, 9 ended, 8 won`."""
+    all_episodes = list(episodes)
+    ended = [episode for episode in all_episodes if episode.outcome is not None]
     won = sum(episode.outcome is Outcome.WON for episode in ended)
-    return f"{count(len(known), 'episode')}, {len(ended)} ended, {won} won"
+    return f"{count(len(all_episodes), 'episode')}, {len(ended)} ended, {won} won"
 
 
 def plain_table(columns: Iterable[ListColumn[R]], rows: Iterable[R]) -> Table:
-    """The rows as a table to print; columns without values are left out."""
-    known = list(rows)
+    """A table of the rows, without the columns that are empty in every row."""
+    all_rows = list(rows)
     table = Table(box=None, pad_edge=False, header_style="bold")
-    shown = [(column, texts) for column in columns if any(texts := [clean(column.text(row)) for row in known])]
+    shown = [(column, texts) for column in columns if any(texts := [clean(column.text(row)) for row in all_rows])]
     for column, _ in shown:
         table.add_column(column.name, justify="right" if column.right else "left", no_wrap=True, overflow="ellipsis")
-    for number in range(len(known)):
+    for number in range(len(all_rows)):
         table.add_row(*(Text(texts[number]) for _, texts in shown))
     return table

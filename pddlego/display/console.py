@@ -1,4 +1,4 @@
-"""The console, on which text is never markup, and the characters that screens are drawn with."""
+"""The console, and the characters with which screens are drawn."""
 
 from __future__ import annotations
 
@@ -13,24 +13,23 @@ from rich.segment import Segment
 
 from pddlego.util.text import clean
 
-_WIDE_ENOUGH = 1000
-"""Columns of a pipe or a file: nothing is cut or broken into lines there, unless COLUMNS says so."""
+_PIPE_WIDTH = 1000
+"""The width used when the output is a pipe or a file, so that no line is cut or wrapped; COLUMNS overrides it."""
 
 
 class Console(rich.console.Console):
-    """A console on which text is data: nothing in it is markup or a control sequence.
+    """A console that prints text as data: brackets are not markup, and control characters are removed.
 
-    Brackets are not markup, and control characters are removed from what is drawn. The caller decides what a broken
-    pipe means; rich would end the process.
+    A broken pipe raises `BrokenPipeError`; the console of rich would end the process.
     """
 
     def __init__(self, stderr: bool = False, file: IO[str] | None = None) -> None:
         super().__init__(stderr=stderr, file=file, markup=False, highlight=False, emoji=False)
         if not self.is_terminal and not os.environ.get("COLUMNS"):
-            self.width = _WIDE_ENOUGH
+            self.width = _PIPE_WIDTH
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """The segments of what is drawn, cleaned."""
+        """The segments of a renderable, with their texts cleaned."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else Segment(clean(segment.text), segment.style)
 
@@ -40,22 +39,22 @@ class Console(rich.console.Console):
 
 @dataclass(frozen=True)
 class Glyphs:
-    """Characters of the display."""
+    """The characters with which screens mark states and changes, and draw maps and bars."""
 
-    here: str = "●"
-    unknown: str = "?"
-    thing: str = "◆"
-    across: str = "─"
-    across_door: str = "╫"
-    down: str = "│"
-    down_door: str = "╪"
-    used: str = "▶"
+    here: str = "●"  # the room of the player on the map
+    unknown: str = "?"  # a room that the player has not visited
+    thing: str = "◆"  # a room that contains things
+    across: str = "─"  # a way to the east or west on the map; a unit of a bar
+    across_door: str = "╫"  # a closed door in such a way
+    down: str = "│"  # a way to the north or south
+    down_door: str = "╪"  # a closed door in such a way
+    current: str = "▶"  # the goal that the plan reaches; the next action of the plan
     failed: str = "✗"
     done: str = "✓"
-    dot: str = "·"
+    dot: str = "·"  # a separator; something that is not done yet
     added: str = "+"
     removed: str = "−"
-    arrow: str = "→"
+    arrow: str = "→"  # from an old name to a new one, or from a command to its response
 
 
 UNICODE = Glyphs()
@@ -67,7 +66,7 @@ ASCII = Glyphs(
     across_door="#",
     down="|",
     down_door="#",
-    used=">",
+    current=">",
     failed="x",
     done="v",
     dot="-",
@@ -78,5 +77,5 @@ ASCII = Glyphs(
 
 
 def glyphs_for(encoding: str) -> Glyphs:
-    """The signs that an output of this encoding can show."""
+    """The glyphs that an output with this encoding can show."""
     return UNICODE if encoding.lower().replace("-", "").startswith("utf") else ASCII

@@ -1,4 +1,4 @@
-"""Descriptions of events, shared by the lines on a pipe, the view of requests, and the pages of a report."""
+"""Descriptions of events in words, for lines on a pipe, and for tabs in the browser and on HTML pages."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from pddlego.episode.events import (
 from pddlego.models.base import label
 from pddlego.util.text import clean, count, one_line
 
-MARKED = frozenset({"matched nothing", "refused", "merged"})
-"""What a person should see of the lines of an edit."""
+WARNING_KINDS = frozenset({"matched nothing", "refused", "merged"})
+"""The kinds of lines of an edit that the user should see."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line with the style of its text, as rich names styles."""
+    """A line of text with the name of a style of rich."""
 
     text: str
     style: str = ""
@@ -38,10 +38,9 @@ class Line:
 
 @dataclass(frozen=True)
 class Description:
-    """An event in words: `brief` is for a pipe, `title` and `body` for a page.
+    """An event in words: `brief` is printed on a pipe, `title` and `body` are shown in tabs.
 
-    `kind` is the style of the event on a page (observed, answered, rejected, accepted, planned); an event
-    without one is not on the page.
+    `kind` classifies the event: observed, answered, rejected, accepted, planned, or empty.
     """
 
     kind: str
@@ -51,7 +50,7 @@ class Description:
 
 
 def in_one_line(kind: str, text: str, style: str = "") -> Description:
-    """An event of which one line says everything."""
+    """A description that consists of one line."""
     line = Line(text, style)
     return Description(kind, line, (line,))
 
@@ -60,23 +59,23 @@ NOTHING = Description("", Line(""))
 
 
 class MethodEvent(Event):
-    """An event of one method, which describes itself.
+    """An event of one method. The default description is one line in `style`.
 
-    `sentence` is a format string over its fields, such as `{step:>3}  {command}`, and `style` the style of its line. An
-    event that needs more than one line or style overrides `describe`.
+    `sentence` is the format string of the line, with the names of fields, such as `{step:>3}  {command}`. A subclass
+    that needs several lines or styles overrides `describe`.
     """
 
     sentence: ClassVar[str] = ""
     style: ClassVar[str] = ""
 
     def describe(self, glyphs: Glyphs) -> Description:
-        """The event in words. All texts of the event are clean."""
+        """The event in words. Its texts must not contain control characters."""
         kind = "" if step_of(self) is None else "observed"
         return in_one_line(kind, self.sentence.format_map(vars(self)), self.style)
 
 
 def describe(event: Event, glyphs: Glyphs) -> Description:
-    """An event in words. All texts of the event are clean. A bug in a method's own description becomes one line."""
+    """An event in words, or the bug in its own `describe`. Its texts must not contain control characters."""
     common = COMMON.get(type(event))
     try:
         if common is not None:
@@ -92,13 +91,13 @@ def describe(event: Event, glyphs: Glyphs) -> Description:
 
 
 def change_lines(added: Iterable[str], removed: Iterable[str], glyphs: Glyphs) -> tuple[Line, ...]:
-    """What came and what went, a line each."""
-    came = (Line(f"{glyphs.added} {fact}", "green") for fact in added)
-    return (*came, *(Line(f"{glyphs.removed} {fact}", "red") for fact in removed))
+    """A line for each added and for each removed fact."""
+    added_lines = (Line(f"{glyphs.added} {fact}", "green") for fact in added)
+    return (*added_lines, *(Line(f"{glyphs.removed} {fact}", "red") for fact in removed))
 
 
 def changes(added: Iterable[str], removed: Iterable[str], glyphs: Glyphs) -> str:
-    """The same on one line; empty where nothing changed."""
+    """The added and removed facts on one line; empty without any."""
     return "  ".join(line.text for line in change_lines(added, removed, glyphs))
 
 
@@ -124,10 +123,10 @@ def _answered(event: Answered, glyphs: Glyphs) -> Description:
     when = "from the cache" if answer.from_cache else f"{answer.seconds:.1f} s"
     title = Line(f"answer {event.call}: {tokens}{when}, {answer.finish}", "bold cyan")
     brief = (Line(f"     answer {event.call}: {tokens}{when}", "dim"),) if tokens and not answer.from_cache else ()
-    noted = (Line(f"NOTE: {answer.note}", "yellow"),) if answer.note else ()
-    thought = (Line("thought", "bold"), *_indented(answer.reasoning, "dim"), Line("said", "bold"))
+    note = (Line(f"NOTE: {answer.note}", "yellow"),) if answer.note else ()
+    reasoning = (Line("thought", "bold"), *_indented(answer.reasoning, "dim"), Line("said", "bold"))
     return Description(
-        "answered", title, brief, (*noted, *(thought if answer.reasoning else ()), *_indented(answer.text))
+        "answered", title, brief, (*note, *(reasoning if answer.reasoning else ()), *_indented(answer.text))
     )
 
 
@@ -148,11 +147,14 @@ def _retrying(event: Retrying, glyphs: Glyphs) -> Description:
 def _accepted(event: Accepted, glyphs: Glyphs) -> Description:
     renamed = [f"{old} {glyphs.arrow} {new}" for old, new in event.renamed]
     changed = "  ".join(filter(None, [*renamed, changes(event.added, event.removed, glyphs)]))
-    marked = (line for line in event.lines if line.kind.value in MARKED)
-    marks = (Line(f"     ! {line.where} {line.line}: {line.kind.value}", "yellow") for line in marked)
+    warnings = (
+        Line(f"     ! {line.where} {line.line}: {line.kind.value}", "yellow")
+        for line in event.lines
+        if line.kind.value in WARNING_KINDS
+    )
     title = Line(f"the {event.kind} changed" if event.added or event.removed else "nothing changed")
     body = change_lines(event.added, event.removed, glyphs)
-    return Description("accepted", title, (Line(f"     {changed or 'no change'}", "dim"), *marks), body)
+    return Description("accepted", title, (Line(f"     {changed or 'no change'}", "dim"), *warnings), body)
 
 
 def _rejected(event: Rejected, glyphs: Glyphs) -> Description:
@@ -163,8 +165,8 @@ def _rejected(event: Rejected, glyphs: Glyphs) -> Description:
     return Description("rejected", title, (brief, *(Line(f"     {line.text}", "red") for line in evidence)), evidence)
 
 
-def blamed(event: Rejected) -> tuple[str, ...]:
-    """What was wrong in the text of a rejected answer: lines that cannot be applied, facts that are named."""
+def wrong_parts(event: Rejected) -> tuple[str, ...]:
+    """The wrong parts of a rejected answer: lines that cannot be applied, and facts at the start of the evidence."""
     lines = [entry.line for entry in event.lines if entry.kind.value in ("refused", "matched nothing")]
     heads = (line.partition(": ")[0] for line in event.feedback.evidence)
     texts = [part for line in (*lines, *heads) for part in line.split(" -> ")]
@@ -197,4 +199,4 @@ COMMON: Mapping[type[Event], Callable[[Any, Glyphs], Description]] = {
     Isolated: _isolated,
     Unknown: _unknown,
 }
-"""What is said of events that every method has; how one ended needs all of it, and is said by `heading`."""
+"""The descriptions of events that all methods share. `Ended` is described by `result_line`, which needs the trace."""

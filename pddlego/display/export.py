@@ -1,4 +1,4 @@
-"""What is on screen as a picture, for a talk or an issue: SVG, or a GIF of a whole episode."""
+"""Pictures of screens: SVG files, and GIF files of several screens."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 FONTS = ("DejaVuSansMono.ttf", "LiberationMono-Regular.ttf", "Menlo.ttc", "Consola.ttf", "NotoSansMono-Regular.ttf")
-"""Fonts with letters of one width and the signs of our boxes, where systems have them."""
+"""Monospaced fonts with box-drawing characters; the first installed one is used."""
 
 _FONT_SIZE = 15
 
 COLOURS = 64
-"""Of a GIF: letters have few, and their edges need some."""
+"""The number of colours of a GIF: screens have few, and smooth edges of letters need some more."""
 
 
 def svg(picture: RenderableType, width: int, height: int, title: str) -> str:
-    """The picture as one SVG file that loads nothing from elsewhere."""
+    """The picture as an SVG file that loads no other files."""
     console = _console(width, height, record=True)
     console.print(picture)
-    drawn = console.export_svg(title=clean(title))
-    return re.sub(r"@font-face\s*\{[^}]*\}\s*", "", drawn)
+    text = console.export_svg(title=clean(title))
+    return re.sub(r"@font-face\s*\{[^}]*\}\s*", "", text)
 
 
 def gif(pictures: Iterable[RenderableType], width: int, height: int, path: Path, seconds: float = 0.8) -> int:
-    """Write the pictures as one GIF, each for so many seconds, the last for longer. Returns how many there are.
+    """Write the pictures as one GIF, each for `seconds`, the last for four times as long. Returns their number.
 
     Raises `UsageError` without Pillow or a font, and `OSError` when the file cannot be written.
     """
@@ -48,13 +48,13 @@ def gif(pictures: Iterable[RenderableType], width: int, height: int, path: Path,
         )
     font = find_font()
     console = _console(width, height)
-    drawn = [_drawn(console, picture, width, height, font) for picture in pictures]
-    # One palette for all: where nothing changes between two pictures, nothing is written.
-    palette = drawn[len(drawn) // 2].quantize(COLOURS)
-    images = [image.quantize(palette=palette, dither=0) for image in drawn]
-    times = [int(seconds * 1000)] * (len(images) - 1) + [int(seconds * 4000)]
-    images[0].save(path, "GIF", save_all=True, append_images=images[1:], duration=times, loop=0, optimize=True)
-    return len(images)
+    images = [_image_of(console, picture, width, height, font) for picture in pictures]
+    # With the same palette in all pictures, only the areas that change are written.
+    palette = images[len(images) // 2].quantize(COLOURS)
+    reduced = [image.quantize(palette=palette, dither=0) for image in images]
+    times = [int(seconds * 1000)] * (len(reduced) - 1) + [int(seconds * 4000)]
+    reduced[0].save(path, "GIF", save_all=True, append_images=reduced[1:], duration=times, loop=0, optimize=True)
+    return len(reduced)
 
 
 def _console(width: int, height: int, record: bool = False) -> Console:
@@ -64,7 +64,7 @@ def _console(width: int, height: int, record: bool = False) -> Console:
 
 
 def find_font() -> Any:
-    """A font for GIFs. Raises `UsageError` if it does not exist."""
+    """The font for GIFs. Raises `UsageError` if no font of `FONTS` is installed."""
     from PIL import ImageFont
 
     for name in FONTS:
@@ -78,28 +78,28 @@ def find_font() -> Any:
     )
 
 
-def _drawn(console: Console, picture: RenderableType, width: int, height: int, font: Any) -> Image:
-    """One picture, a cell for each letter."""
+def _image_of(console: Console, picture: RenderableType, width: int, height: int, font: Any) -> Image:
+    """A picture as an image, with one cell for each character of the terminal."""
     from PIL import Image, ImageDraw
 
-    across, down = round(font.getlength("M")), sum(font.getmetrics())
-    image = Image.new("RGB", (across * width, down * height), THEME.background_color)
+    cell_width, cell_height = round(font.getlength("M")), sum(font.getmetrics())
+    image = Image.new("RGB", (cell_width * width, cell_height * height), THEME.background_color)
     draw = ImageDraw.Draw(image)
     lines = console.render_lines(picture, console.options.update(width=width, height=None), pad=False)
     for row, line in enumerate(lines[:height]):
         for column, text, fore, back in _cells(line):
-            place = (column * across, row * down)
+            left, top = column * cell_width, row * cell_height
             if back is not None:
-                end = (place[0] + across * cell_len(text), place[1] + down)
-                draw.rectangle((place, end), fill=back)
+                end = (left + cell_width * cell_len(text), top + cell_height)
+                draw.rectangle(((left, top), end), fill=back)
             for number, letter in enumerate(text):
                 cell = cell_len(text[:number])
-                draw.text((place[0] + cell * across, place[1]), letter, fill=fore, font=font)
+                draw.text((left + cell * cell_width, top), letter, fill=fore, font=font)
     return image
 
 
 def _cells(line: Sequence[Segment]) -> Iterator[tuple[int, str, tuple[int, int, int], tuple[int, int, int] | None]]:
-    """The texts of a line with their column, colour and background."""
+    """The column, text, colour and background of each segment of a line."""
     column = 0
     for text, style, control in line:
         if control:

@@ -8,19 +8,19 @@ import sys
 from typing import Any
 
 _ESCAPE_WAIT = 0.05
-"""Seconds after which an Esc that nothing follows is the key itself, and not the beginning of an arrow."""
+"""Seconds after which an Esc byte is read as the key Esc, and not as the beginning of an escape sequence."""
 
 MOVES = {"down": 1, "j": 1, "up": -1, "k": -1, "pagedown": 10, "pageup": -10, "home": -(10**6), "end": 10**6}
-"""By how many rows a key moves."""
+"""The number of rows by which a key scrolls down."""
 
+# The names of prompt_toolkit for keys, and ours.
 _NAMES = {"c-m": "enter", "c-j": "enter", "c-i": "tab", "s-tab": "backtab", "c-h": "backspace", " ": "space"}
 
 
 class Keyboard:
-    """Reads keys without echo, between `__enter__` and `__exit__`; after it the terminal is as it was.
+    """A context manager for reading keys without echo. prompt_toolkit decodes them and restores the terminal's modes.
 
-    prompt_toolkit knows the escape sequences of terminals and puts the terminal's modes back. Ctrl-C comes as the key
-    `c-c`.
+    Ctrl-C does not interrupt the process: it is read as the key `c-c`.
     """
 
     def __init__(self) -> None:
@@ -37,33 +37,33 @@ class Keyboard:
         self._raw.__exit__(*error)
 
     def read(self, seconds: float) -> list[str]:
-        """The keys that were pressed, after waiting at most so long for the first: `a`, `left`, `escape`, `c-c` …
+        """The names of the pressed keys (`a`, `left`, `escape`, `c-c` …), after at most `seconds` without a key.
 
-        Raises `EOFError` when the terminal is gone.
+        Raises `EOFError` if the terminal was closed.
         """
         if not self._wait(seconds):
             return []
-        pressed = self._input.read_keys()
-        if not pressed:
+        presses = self._input.read_keys()
+        if not presses:
             if self._input.closed or not os.isatty(self._input.fileno()):
                 raise EOFError
             if not self._wait(_ESCAPE_WAIT):
-                pressed = self._input.flush_keys()
-        names = [str(getattr(press.key, "value", press.key)) for press in pressed]
+                presses = self._input.flush_keys()
+        names = [str(getattr(press.key, "value", press.key)) for press in presses]
         return [_NAMES.get(name, name) for name in names]
 
-    def forget(self) -> None:
-        """Throw away what was typed and not read yet."""
+    def discard(self) -> None:
+        """Discard keys that were typed and have not been read."""
         import termios
 
         termios.tcflush(self._input.fileno(), termios.TCIFLUSH)
 
-    def one(self) -> str:
-        """Wait for a key."""
-        while not (pressed := self.read(1.0)):
+    def read_one(self) -> str:
+        """Wait for a key, and return its name."""
+        while not (names := self.read(1.0)):
             pass
-        return pressed[0]
+        return names[0]
 
     def _wait(self, seconds: float) -> bool:
-        """Whether there is something to read."""
+        """Wait for input at most `seconds`. Returns whether there is any."""
         return bool(select.select([self._input.fileno()], [], [], seconds)[0])

@@ -1,4 +1,4 @@
-"""The live display of an episode: lines on a pipe, a screen on a terminal."""
+"""The live displays of an episode: panes on a terminal, lines on a pipe, or JSON."""
 
 from __future__ import annotations
 
@@ -23,32 +23,32 @@ from pddlego.runs.journal import dump_line
 from pddlego.util.limits import SILENCE, Heartbeat
 from pddlego.util.text import clean
 
-_ASIDE = 15
-"""Lines that the panes need beside a question."""
+_MIN_PANES_HEIGHT = 15
+"""Lines that all panes together need. If a question leaves fewer, only the pane with the latest events is drawn."""
 
 
 class Display(AbstractContextManager["Display"]):
-    """Takes events and shows them, between `__enter__` and `__exit__`."""
+    """A context manager that shows the events of an episode."""
 
     def __exit__(self, *_: object) -> None:
-        """Leave the output as it is."""
+        """Do nothing; a display that must be closed overrides this."""
 
     @abstractmethod
     def show(self, event: Event, seconds: float) -> None:
-        """Show an event, which happened so many seconds after the start."""
+        """Show an event, which happened `seconds` after the start of the episode."""
 
 
 class LiveDisplay(Display):
-    """Panels that are drawn anew when something happens. `pace` is the least time, in seconds, that a moment stays."""
+    """Panes that are redrawn after each event. Events of the method and rejected answers stay for `pace` seconds."""
 
     def __init__(self, console: rich.console.Console, pace: float, screen: Screen) -> None:
         self._console = console
         self._pace = pace
         self._screen = screen
-        self._trace = self._previewed = Trace()
+        self._trace = self._preview_trace = Trace()
         self._question: RenderableType | None = None
         self._glyphs = glyphs_for(console.encoding)
-        self._looked, self._showing = time.monotonic(), True
+        self._clock_started_at, self._clock_paused = time.monotonic(), True
         # The alternate screen is redrawn as a whole, so that resizing leaves no fragments.
         self._live = Live(self, console=console, refresh_per_second=8, screen=True)
 
@@ -61,18 +61,18 @@ class LiveDisplay(Display):
         self._live.stop()
         self._console.print(self)
 
-    def ask(self, question: RenderableType | None, preview: tuple[Event, ...] = ()) -> None:
-        """Show a question below the panes, which show what will be when it is accepted; None takes it away."""
+    def show_question(self, question: RenderableType | None, preview: tuple[Event, ...] = ()) -> None:
+        """Show a question below the panes, drawn as if `preview` had happened. None removes the question."""
         self._question = question
-        self._previewed = self._trace.with_events(map(cleaned, preview))
-        self._looked = time.monotonic()
+        self._preview_trace = self._trace.with_events(map(cleaned, preview))
+        self._clock_started_at = time.monotonic()
         self._live.refresh()
 
     @contextmanager
-    def aside(self) -> Iterator[None]:
-        """Leave the terminal to another program, below what is drawn."""
+    def suspended(self) -> Iterator[None]:
+        """Stop drawing while another program uses the terminal. An open question stays visible."""
         self._live.stop()
-        if self._question is not None:  # a hint is easier to type with its subject in view
+        if self._question is not None:  # the user types a hint about it
             self._console.print(self._question)
         try:
             yield
@@ -81,42 +81,42 @@ class LiveDisplay(Display):
 
     def show(self, event: Event, seconds: float) -> None:
         self._trace.add(cleaned(event), seconds)
-        self._showing = True
+        self._clock_paused = True
         self._live.refresh()
-        if event.method or isinstance(event, Rejected):  # what the method does, and what went wrong
+        if event.method or isinstance(event, Rejected):
             time.sleep(self._pace)
-        self._looked, self._showing = time.monotonic(), False
+        self._clock_started_at, self._clock_paused = time.monotonic(), False
 
     def _now(self) -> float:
-        """The episode's time. It is paused while a step is shown, and while a person is asked."""
-        if self._showing or self._question is not None or self._trace.ended is not None:
+        """The seconds since the start. The clock pauses after each event, and while the user is asked."""
+        if self._clock_paused or self._question is not None or self._trace.ended is not None:
             return self._trace.seconds
-        return self._trace.seconds + time.monotonic() - self._looked
+        return self._trace.seconds + time.monotonic() - self._clock_started_at
 
     def __rich_console__(self, console: rich.console.Console, options: ConsoleOptions) -> RenderResult:
-        trace = self._trace if self._question is None else self._previewed
-        # Less than the terminal has: what is printed below at the end must not push the header out of sight.
+        trace = self._trace if self._question is None else self._preview_trace
+        # Lines are left free at the bottom: text that is printed at the end must not scroll the title line away.
         height = console.height - (3 if trace.ended is not None else 1)
         if self._question is not None:
             height -= len(console.render_lines(self._question, options, pad=False))
         canvas = Canvas(options.max_width, height, self._now(), self._glyphs)
-        # A question may leave no room for panes, but for what the game said last.
-        yield self._screen.draw(trace, canvas) if height >= _ASIDE else self._screen.latest(trace, canvas)
+        is_high = height >= _MIN_PANES_HEIGHT
+        yield self._screen.draw(trace, canvas) if is_high else self._screen.draw_latest(trace, canvas)
         if self._question is not None:
             yield self._question
 
 
 class LineDisplay(Display):
-    """One line or a few for each event, for pipes, logs and narrow terminals. Colour only where the console has it."""
+    """Prints lines for each event. After `silence` seconds without a line, one says what the episode waits for."""
 
     def __init__(self, console: rich.console.Console, silence: float = SILENCE) -> None:
         self._console = console
         self._glyphs = glyphs_for(console.encoding)
         self._trace = Trace()
-        self._previewed: tuple[Event, ...] = ()
+        self._preview: tuple[Event, ...] = ()  # the events that were printed with the last question
         self._heartbeat = Heartbeat(self._report, silence)
-        self._asks = False
-        self._unprinted = ""  # the last event, if it has no line of its own
+        self._is_asking_user = False  # then no progress is reported
+        self._unprinted = ""  # the title of the last event, if it was not printed
 
     def __enter__(self) -> LineDisplay:
         self._heartbeat.__enter__()
@@ -126,33 +126,33 @@ class LineDisplay(Display):
         self._heartbeat.__exit__()
 
     def _report(self, seconds: float) -> None:
-        """Say what takes so long."""
-        if not self._asks:
-            started, is_asking = self._trace.started, self._trace.request is not None
-            what = f"waiting for {started.model}" if started is not None and is_asking else self._unprinted or "working"
+        """Print the seconds without an event, and the activity that takes them."""
+        if not self._is_asking_user:
+            started, is_open = self._trace.started, self._trace.request is not None
+            what = f"waiting for {started.model}" if started is not None and is_open else self._unprinted or "working"
             self._console.print(f"     … {seconds:.0f} s, {what}", style="dim", markup=False, highlight=False)
 
-    def ask(self, question: RenderableType | None, preview: tuple[Event, ...] = ()) -> None:
-        """Print what will be when it is accepted, and the question."""
-        for event in preview if preview != self._previewed else ():
+    def show_question(self, question: RenderableType | None, preview: tuple[Event, ...] = ()) -> None:
+        """Print the events that follow if the user accepts, and the question. None ends the question."""
+        for event in preview if preview != self._preview else ():
             self._print(event, self._trace)
-        self._previewed = preview or self._previewed
-        self._asks = question is not None
+        self._preview = preview or self._preview
+        self._is_asking_user = question is not None
         if question is not None:
             self._console.print(question)
 
     @contextmanager
-    def aside(self) -> Iterator[None]:
-        """Print nothing while another program has the terminal."""
-        asks, self._asks = self._asks, True
+    def suspended(self) -> Iterator[None]:
+        """Report no progress while another program uses the terminal."""
+        before, self._is_asking_user = self._is_asking_user, True
         try:
             yield
         finally:
-            self._asks = asks
+            self._is_asking_user = before
 
     def show(self, event: Event, seconds: float) -> None:
         self._trace.add(cleaned(event), seconds)
-        if event not in self._previewed:  # otherwise the question has shown it
+        if event not in self._preview:  # the preview was printed already
             self._print(event, self._trace)
 
     def _print(self, event: Event, trace: Trace) -> None:
@@ -166,7 +166,7 @@ class LineDisplay(Display):
 
 
 class JsonDisplay(Display):
-    """Every event as one line of JSON, as in the journal."""
+    """Prints every event as one line of JSON, as in the journal."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stdout
@@ -192,9 +192,9 @@ def make_display(
     json_lines: bool = False,
     lines: bool = False,
 ) -> Display:
-    """The display that suits the output: `json_lines` wins, then panes if the terminal is large enough, else lines.
+    """The display for the options and the output: JSON with `json_lines`, else panes, else lines.
 
-    Panels need a `screen`, and are left out with `lines`, because a person who types needs the space.
+    Panes need a `screen` and a large terminal. They are not drawn with `lines`, for a user who types commands.
     """
     if json_lines:
         return JsonDisplay()

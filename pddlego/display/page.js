@@ -101,7 +101,7 @@ async function load(key) {
   return loaded.get(key);
 }
 
-let view = null; // {keys, episodes, number, tab}: what is shown, or null for the table
+let view = null; // {keys, episodes, number, tab} of the episodes that are shown; null if the table is shown
 
 function decoded(text) {
   try {
@@ -142,9 +142,9 @@ async function route() {
     if (row) row.focus();
     return;
   }
-  const asked = location.hash;
+  const requested = location.hash;
   const episodes = await Promise.all(place.keys.map(load));
-  if (location.hash !== asked) return; // another place was chosen while the data was unpacked
+  if (location.hash !== requested) return; // the address changed while the data was unpacked
   const tabs = episodes[0].tabs;
   const number = Math.max(0, Math.min(place.number, Math.max(...episodes.map(last))));
   view = { keys: place.keys, episodes, number, tab: tabs.includes(place.tab) ? place.tab : tabs[0] };
@@ -152,7 +152,7 @@ async function route() {
   show();
 }
 
-// Everything about the episodes that does not change with the step.
+// Fill the elements that do not depend on the step.
 function frame() {
   const [key] = view.keys;
   $("#range").max = Math.max(...view.episodes.map(last));
@@ -213,9 +213,9 @@ const plain = (line) => make("div", { innerHTML: line }).textContent;
 
 function pane(episode, step, name) {
   const lines = linesOf(episode, step, name);
-  const drawn = episode.drawn.includes(name);
-  const body = make("div", { className: drawn ? "lines drawn" : "lines" });
-  if (drawn) body.style.setProperty("--columns", Math.max(20, ...lines.map((line) => plain(line).length)));
+  const isPicture = episode.pictures.includes(name);
+  const body = make("div", { className: isPicture ? "lines picture" : "lines" });
+  if (isPicture) body.style.setProperty("--columns", Math.max(20, ...lines.map((line) => plain(line).length)));
   const wanted = search.words;
   body.append(...lines.map((line) => {
     const element = make("div", { innerHTML: line });
@@ -225,7 +225,7 @@ function pane(episode, step, name) {
   return make("div", { className: "pane" }, make("h3", { textContent: name }), body);
 }
 
-// Show another step or tab of what is shown.
+// Show another step or tab of the same episodes.
 const at = (change) => go({ ...view, ...change }, true);
 
 function find(wanted) {

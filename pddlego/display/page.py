@@ -1,4 +1,4 @@
-"""Episodes as one HTML file that needs nothing else: a table of them, and each one step by step."""
+"""A self-contained HTML file with a table of episodes, and with each episode step by step."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _COLUMNS = tuple(column for column in EPISODE_COLUMNS if column.name not in ("ch
 
 @dataclass(frozen=True)
 class EpisodePage:
-    """An episode on the page: its anchor, how it ended, and its steps as compressed data."""
+    """An episode on the page: its anchor, its result, and its steps as compressed JSON in base64."""
 
     key: str
     ending: str
@@ -39,14 +39,14 @@ class EpisodePage:
 
 @dataclass(frozen=True)
 class ListedEpisode:
-    """An episode in the table. `page` is None for one without a page of its own."""
+    """An episode in the table. `page` is None if only its row is written."""
 
     status: EpisodeStatus
     page: EpisodePage | None = None
 
 
 def episode_page(key: str, timed: Iterable[TimedEvent], screen: Screen) -> EpisodePage:
-    """The page of an episode with these events."""
+    """The page of the episode with these events. `key` is its anchor."""
     trace = Trace((cleaned(event), seconds) for event, seconds in timed)
     tabs = tabs_of(screen, trace)
     numbers: dict[str, int] = {}  # each distinct line is stored once; steps refer to it by number
@@ -64,7 +64,7 @@ def episode_page(key: str, timed: Iterable[TimedEvent], screen: Screen) -> Episo
         )
     value = {
         "tabs": [tab.name for tab in tabs],
-        "drawn": [tab.name for tab in tabs if tab.drawn],
+        "pictures": [tab.name for tab in tabs if tab.is_picture],
         "lines": list(numbers),
         "steps": steps,
     }
@@ -76,7 +76,7 @@ _CONSOLE = rich.console.Console(file=io.StringIO(), color_system=None)
 
 
 def _html(line: Text) -> str:
-    """A line with its styles as classes."""
+    """A line as HTML, with the names of its styles as classes."""
     if not line.spans:
         return _styled(line.plain, str(line.style))
     return "".join(_styled(segment.text, str(segment.style or "")) for segment in line.render(_CONSOLE, end=""))
@@ -90,29 +90,29 @@ def _styled(text: str, style: str) -> str:
 def render(
     template: str, listed: Iterable[ListedEpisode], *loaders: jinja2.BaseLoader, start: bool = True, **values: Any
 ) -> str:
-    """The whole file, made by `page.html.j2` or a template that extends it, which the loaders find.
+    """The HTML file. `template` is `page.html.j2`, or a template of the `loaders` that extends it.
 
-    With `start` one episode, or two of the same seed, are shown at once.
+    With `start`, the page opens at its episode if there is only one, or at its two episodes of the same game and seed.
     """
     environment = jinja2.Environment(
         loader=jinja2.ChoiceLoader([*loaders, jinja2.PackageLoader("pddlego.display", ".")]),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
-        finalize=lambda value: clean(value) if type(value) is str else value,  # drawings are Markup, and clean
+        finalize=lambda value: clean(value) if type(value) is str else value,  # `Markup` is cleaned by its maker
     )
-    known = list(listed)
-    pages = [episode.page for episode in known if episode.page is not None]
+    all_listed = list(listed)
+    pages = [episode.page for episode in all_listed if episode.page is not None]
     index = {
         "columns": [{"name": column.name, "right": column.right} for column in _COLUMNS],
-        "rows": [_row(episode) for episode in known],
+        "rows": [_row(episode) for episode in all_listed],
         "episodes": {
             episode.page.key: {"title": _title(episode.status, episode.page), "group": _group(episode)}
-            for episode in known
+            for episode in all_listed
             if episode.page is not None
         },
-        "start": [page.key for page in pages] if start and _belong_together(known) else [],
+        "start": [page.key for page in pages] if start and _belong_together(all_listed) else [],
     }
-    # Within a script element only this could end it.
+    # "<" could begin the end tag of the script element that contains the text.
     text = json.dumps(index, separators=(",", ":")).replace("<", "\\u003c")
     return environment.get_template(template).render(index=Markup(text), pages=pages, **values)
 
@@ -123,7 +123,7 @@ def _title(status: EpisodeStatus, page: EpisodePage) -> str:
 
 
 def _group(episode: ListedEpisode) -> str:
-    """Episodes of one group can be shown side by side."""
+    """The game and the seed. Episodes with the same ones can be shown side by side."""
     return f"{episode.status.setting} {episode.status.seed}"
 
 

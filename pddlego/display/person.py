@@ -1,4 +1,4 @@
-"""What a person is asked: approval, commands, and a text in their editor."""
+"""Input of the user: approval of proposals, commands, and texts that are edited in an editor."""
 
 from __future__ import annotations
 
@@ -25,18 +25,19 @@ from pddlego.util.children import for_children
 from pddlego.util.files import read_run_file
 from pddlego.util.text import clean, count
 
-Faults = Callable[[str], tuple[str, ...]]
-"""Why a text cannot be used; empty if it can."""
+FindFaults = Callable[[str], tuple[str, ...]]
+"""A function that returns the faults of a text; none if the text can be used."""
 
 MAX_EDITS = 20
-"""How often an editor is opened for one text: a script as the editor may never make it right."""
+"""The maximum number of times that an editor is opened for one text: a script as editor may never correct it."""
 
 
-def edit_text(text: str, faults: Faults, about: Iterable[str] = (), suffix: str = ".pddl") -> str | None:
-    """Open `$VISUAL`, `$EDITOR` or vi on the text, and again while it has faults, which are shown above it as comments.
+def edit_text(text: str, faults: FindFaults, about: Iterable[str] = (), suffix: str = ".pddl") -> str | None:
+    """Let the user edit a text in `$VISUAL`, `$EDITOR` or vi until it has no faults, and return it.
 
-    `about` are comments, too. None if nothing was changed or the file was emptied. Raises `UsageError` if there is no
-    editor, for a text that comes back as it was with its faults, and for one that has faults after `MAX_EDITS` edits.
+    The lines of `about` and the faults are comments above the text. Returns None if nothing was changed or the file was
+    emptied. Raises `UsageError` if the editor fails, and if the text has faults and was not changed in the last edit,
+    or after `MAX_EDITS` edits.
     """
     head = tuple(about)
     messages = faults(text)
@@ -44,7 +45,7 @@ def edit_text(text: str, faults: Faults, about: Iterable[str] = (), suffix: str 
     while True:
         edits += 1
         before = _commented((*head, *messages)) + draft
-        after = _edited(before, suffix)
+        after = _run_editor(before, suffix)
         changed = _without_comments(after)
         if not changed.strip() or (changed.strip() == text.strip() and after == before):
             return None
@@ -54,27 +55,28 @@ def edit_text(text: str, faults: Faults, about: Iterable[str] = (), suffix: str 
         if changed == draft or edits == MAX_EDITS:
             more = f" (and {len(messages) - 1} more)" if len(messages) > 1 else ""
             what = f"The edited text cannot be used after {count(edits, 'edit')}"
-            advice = f"Fix that and try again. Your text is in {_kept(changed, suffix)}."
+            advice = f"Fix that and try again. Your text is in {_saved(changed, suffix)}."
             raise UsageError(what, f"{messages[0]}{more}", advice)
         messages = ("This cannot be used yet; empty the file to give up:", *messages)
         draft = changed
 
 
-def _kept(text: str, suffix: str) -> str:
-    """Write a text to a file that stays, and return the file's name."""
+def _saved(text: str, suffix: str) -> str:
+    """Write a text to a file that is not deleted, and return the name of the file."""
     number, name = tempfile.mkstemp(suffix, "pddlego-edit-")
     os.close(number)
     Path(name).write_text(text, encoding="utf-8")
     return name
 
 
-def _edited(text: str, suffix: str) -> str:
+def _run_editor(text: str, suffix: str) -> str:
+    """Open the editor on a text, and return the edited text; empty if the user removed the file."""
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
     with tempfile.TemporaryDirectory(prefix="pddlego-") as folder:
         path = Path(folder) / f"edit{suffix}"
         path.write_text(text, encoding="utf-8")
         try:
-            with _terminal_as_it_was():
+            with _restored_terminal():
                 code = subprocess.run([*shlex.split(editor), str(path)], env=for_children(), check=False).returncode
         except (OSError, ValueError) as error:
             reason = f"'{editor}': {getattr(error, 'strerror', None) or error}."
@@ -84,14 +86,14 @@ def _edited(text: str, suffix: str) -> str:
         try:
             return read_run_file(path).decode("utf-8", errors="replace")
         except FileNotFoundError:
-            return ""  # to remove the file is to give up, as to empty it
+            return ""  # removing the file means the same as emptying it
         except OSError as error:
             raise UsageError("The edited text cannot be read", f"{error.strerror}.", "Use another EDITOR.") from error
 
 
 @contextlib.contextmanager
-def _terminal_as_it_was() -> Iterator[None]:
-    """Puts the modes of the terminal back, if there is one."""
+def _restored_terminal() -> Iterator[None]:
+    """Restore the modes of the terminal at the end, if standard input is a terminal."""
     try:
         import termios
 
@@ -118,42 +120,42 @@ KEYS = (("a", "accept"), ("r", "reject with a hint"), ("e", "edit"), ("ctrl-c", 
 _SCROLL_KEY = ("↑↓", "scroll")
 
 _ROWS = 9
-"""Rows of what is about to take effect that are shown at once."""
+"""The number of rows of a proposal that are shown at once."""
 
 _SCROLLS = {**MOVES, "pagedown": _ROWS, "pageup": -_ROWS}
 
 
 class AskingApprover:
-    """Shows what is about to take effect and waits for a key. Ctrl-C raises `KeyboardInterrupt`."""
+    """Shows each proposal to the user and reads the decision as a key. Ctrl-C raises `KeyboardInterrupt`."""
 
     def __init__(
-        self, stage: LiveDisplay | LineDisplay, kinds: Collection[str], glyphs: Glyphs, width: Callable[[], int]
+        self, display: LiveDisplay | LineDisplay, kinds: Collection[str], glyphs: Glyphs, width: Callable[[], int]
     ) -> None:
-        self._stage, self._whats, self._glyphs, self._width = stage, kinds, glyphs, width
+        self._display, self._kinds, self._glyphs, self._width = display, kinds, glyphs, width
         self._message = ""
         self._scroll = 0
 
     def wants(self, what: str) -> bool:
-        return what in self._whats
+        return what in self._kinds
 
     def decide(self, question: Question) -> Decision:
         self._message, self._scroll = "", 0
         with Keyboard() as keyboard:
-            keyboard.forget()  # keys typed before the question was shown do not answer it
+            keyboard.discard()  # keys typed before the question was shown do not answer it
         try:
             while (decision := self._answer(question)) is None:
                 pass
             return decision
         finally:
-            self._stage.ask(None)
+            self._display.show_question(None)
 
     def _answer(self, question: Question) -> Decision | None:
-        """The meaning of the next key; None if it does not answer the question."""
+        """The decision that the next key means; None if the key does not decide."""
         try:
             with Keyboard() as keyboard:
                 panel = question_panel(question, self._width(), self._glyphs, self._message, self._scroll)
-                self._stage.ask(panel, question.preview)
-                key = keyboard.one()
+                self._display.show_question(panel, question.preview)
+                key = keyboard.read_one()
         except EOFError:
             raise KeyboardInterrupt from None
         if key == "c-c":
@@ -165,21 +167,21 @@ class AskingApprover:
         if key in _SCROLLS:
             last = max(0, len(_question_rows(question, self._width(), self._glyphs)) - _ROWS)
             self._scroll = max(0, min(last, self._scroll + _SCROLLS[key]))
-        return self._edited(question) if key == "e" else None
+        return self._replacement(question) if key == "e" else None
 
     def _rejection(self) -> Decision | None:
         from prompt_toolkit import prompt
 
-        with self._stage.aside():
+        with self._display.suspended():
             try:
                 return Decision("rejected", prompt("A hint for the model (Enter: none, Ctrl-D: back): ").strip())
             except EOFError:
                 return None
 
-    def _edited(self, question: Question) -> Decision | None:
+    def _replacement(self, question: Question) -> Decision | None:
         self._message = ""
         try:
-            with self._stage.aside():
+            with self._display.suspended():
                 text = edit_text(question.text, question.faults, suffix=question.suffix)
         except UsageError as error:
             self._message = f"{error.what}: {error.reason}"
@@ -191,7 +193,7 @@ class AskingApprover:
 
 
 def _question_rows(question: Question, width: int, glyphs: Glyphs) -> list[Text]:
-    """What is about to take effect, in rows."""
+    """The rows of a proposal: its text, or its changes if `question.changes`."""
     if question.changes:
         lines = [Text(clean(f"{old} {glyphs.arrow} {new}"), "cyan") for old, new in question.renamed]
         lines += [Text(f"{glyphs.added} {clean(fact)}", "green") for fact in question.added]
@@ -203,23 +205,23 @@ def _question_rows(question: Question, width: int, glyphs: Glyphs) -> list[Text]
 
 
 def question_panel(question: Question, width: int, glyphs: Glyphs, message: str = "", scroll: int = 0) -> Panel:
-    """What is about to take effect, from row `scroll` on, its keys, and a message about the last key."""
+    """A panel with the rows of the proposal from row `scroll` on, a message about the last key, and the keys."""
     rows = _question_rows(question, width, glyphs)
-    shown = rows[scroll : scroll + _ROWS]
-    part = None if len(shown) == len(rows) else Text(f"{scroll + 1}-{scroll + len(shown)} of {len(rows)}")
-    keys = KEYS if part is None else (*KEYS[:-1], _SCROLL_KEY, KEYS[-1])
+    visible = rows[scroll : scroll + _ROWS]
+    position = None if len(visible) == len(rows) else Text(f"{scroll + 1}-{scroll + len(visible)} of {len(rows)}")
+    keys = KEYS if position is None else (*KEYS[:-1], _SCROLL_KEY, KEYS[-1])
     title = question.title + (f" for '{clean(question.reason)}'" if question.reason else "")
     message_lines = [Text(line, "red") for line in textwrap.wrap(clean(message), width - 4)[:2]]
-    body = Text("\n").join([*shown, *message_lines, keys_line(keys, glyphs)])
-    return Panel(body, title=Text(clean(title)), subtitle=part, width=width, border_style="bold yellow")
+    body = Text("\n").join([*visible, *message_lines, keys_line(keys, glyphs)])
+    return Panel(body, title=Text(clean(title)), subtitle=position, width=width, border_style="bold yellow")
 
 
 def keys_line(keys: tuple[tuple[str, str], ...], glyphs: Glyphs) -> Text:
-    """The keys, on one line."""
+    """The keys and their meanings, on one line."""
     line = Text(no_wrap=True, overflow="ellipsis")
-    for key, what in keys:
-        shown = key if glyphs.across == "─" else _ASCII_KEYS.get(key, key)
-        line.append(f" {shown} ", "reverse").append(f" {what}  ", "dim")
+    for key, meaning in keys:
+        name = key if glyphs.across == "─" else _ASCII_KEYS.get(key, key)
+        line.append(f" {name} ", "reverse").append(f" {meaning}  ", "dim")
     return line
 
 
@@ -227,28 +229,28 @@ _ASCII_KEYS = {"↑↓": "up/down"}
 
 
 def _completed(typed: str, possible: tuple[str, ...]) -> str:
-    """What was meant: a beginning that only one command has stands for it, as it does after Tab."""
+    """The only possible command that begins with the typed text; otherwise the typed text."""
     matches = [command for command in possible if typed and command.lower().startswith(typed.lower())]
     return matches[0] if len(matches) == 1 else typed
 
 
 class TypingPerson:
-    """Types commands, with completion of what the game says is possible; from a pipe they are read line by line."""
+    """Reads commands of the user: from a terminal with completion of the `possible` commands, else line by line."""
 
     def __init__(self) -> None:
         self._session: object = None
 
     def __call__(self, possible: tuple[str, ...]) -> str:
-        typed = ""
-        while not typed:  # an empty line is not a command
+        command = ""
+        while not command:  # an empty line is not a command
             try:
-                typed = self._typed(possible)
+                command = self._read(possible)
             except EOFError:
                 raise KeyboardInterrupt from None
-        return typed
+        return command
 
-    def _typed(self, commands: tuple[str, ...]) -> str:
-        if sys.stdin is None:  # it was closed
+    def _read(self, commands: tuple[str, ...]) -> str:
+        if sys.stdin is None:  # standard input was closed
             raise EOFError
         if not sys.stdin.isatty():
             line = sys.stdin.readline()

@@ -1,4 +1,4 @@
-"""Lines of text as rows of a pane: wrapped, fitted, numbered, marked."""
+"""Turns lines of text into the rows of a pane."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 def cleaned(value: T) -> T:
-    """Remove control characters from all texts of an event, so that nothing that is drawn can steer the terminal."""
+    """A copy of an event without control characters in its texts, so that no event can control the terminal."""
     clean_value: Any = value
     if isinstance(value, str) and not isinstance(value, Enum):
         clean_value = clean(value)
@@ -32,7 +32,10 @@ def cleaned(value: T) -> T:
 
 
 def fitted(lines: Sequence[Text], width: int, height: int) -> list[Text]:
-    """Lines as at most `height` rows: long ones are wrapped while rows are free; what does not fit is counted."""
+    """At most `height` rows for lines. Long lines are wrapped while there are free rows.
+
+    If there are more lines than rows, the last row says how many lines are hidden.
+    """
     if len(lines) > height > 1:
         return [*lines[: height - 1], Text(f"… {len(lines) - height + 1} more", "dim")]
     rows: list[Text] = []
@@ -44,13 +47,13 @@ def fitted(lines: Sequence[Text], width: int, height: int) -> list[Text]:
     return rows
 
 
-def marks(label: str, good: Sequence[bool], total: int, width: int, glyphs: Glyphs) -> list[Text]:
-    """A mark for each of `total` things: good, bad, or not tried yet; wrapped, with a label before them."""
+def outcome_marks(label: str, outcomes: Sequence[bool], total: int, width: int, glyphs: Glyphs) -> list[Text]:
+    """A label and one mark for each of `total` trials, in rows: success, failure, or a dot for a trial to come."""
     line = Text(label, "bold", no_wrap=True)
     for number in range(total):
-        if number >= len(good):
+        if number >= len(outcomes):
             line.append(glyphs.dot, "dim")
-        elif good[number]:
+        elif outcomes[number]:
             line.append(glyphs.done, "green")
         else:
             line.append(glyphs.failed, "red")
@@ -58,18 +61,18 @@ def marks(label: str, good: Sequence[bool], total: int, width: int, glyphs: Glyp
 
 
 def wrapped(lines: list[Text], width: int) -> list[Text]:
-    """Lines as rows of at most `width` cells. Long ones are broken after a space, or in a word that is longer."""
+    """Rows of at most `width` cells for lines. A line is broken after a space, or within a word that is too long."""
     rows: list[Text] = []
     for line in lines:
-        whole = line.copy()
-        whole.no_wrap = True
-        pieces = list(_pieces(whole.plain, width))
-        rows += whole.divide(accumulate(map(len, pieces[:-1])))
+        unwrapped = line.copy()
+        unwrapped.no_wrap = True
+        pieces = list(_pieces(unwrapped.plain, width))
+        rows += unwrapped.divide(accumulate(map(len, pieces[:-1])))
     return rows
 
 
 def _pieces(line: str, width: int) -> Iterator[str]:
-    """The parts of a line that take a row each: together they are the line."""
+    """The consecutive parts of a line, one for each row."""
     indent = len(line) - len(line.lstrip())
     start = 0
     while cell_len(line[start : start + 2 * width]) > width:
@@ -83,29 +86,29 @@ def _pieces(line: str, width: int) -> Iterator[str]:
     yield line[start:]
 
 
-def code_lines(text: str, kept: int, known: Collection[str], glyphs: Glyphs) -> list[Text]:
-    """The lines of a program with numbers: the first `kept` dim, of the others those that are not `known` green."""
+def code_lines(text: str, prefix: int, old_lines: Collection[str], glyphs: Glyphs) -> list[Text]:
+    """The numbered lines of a program: the first `prefix` lines dim, and lines that are not in `old_lines` green."""
     lines = []
     for number, line in enumerate(text.splitlines()):
-        fresh = number >= kept and line.strip() and line not in known
-        style = "green" if fresh else "dim" if number < kept else "default"
-        sign = glyphs.added if fresh else " "
+        is_new = number >= prefix and line.strip() and line not in old_lines
+        style = "green" if is_new else "dim" if number < prefix else "default"
+        sign = glyphs.added if is_new else " "
         lines.append(Text(f"{number + 1:>4} {sign} {clean(line)}", style, no_wrap=True))
     return lines
 
 
-def marked(good: bool, text: str, glyphs: Glyphs) -> Text:
-    """A line about something that was tried: good or bad."""
-    return Text(clean(f"{glyphs.done if good else glyphs.failed} {text}"), "green" if good else "red")
+def outcome_line(succeeded: bool, text: str, glyphs: Glyphs) -> Text:
+    """A line about a trial, with the mark of its success or failure."""
+    return Text(clean(f"{glyphs.done if succeeded else glyphs.failed} {text}"), "green" if succeeded else "red")
 
 
 def numbered(actions: Sequence[str]) -> list[Text]:
-    """A plan with the numbers of its steps."""
+    """The numbered steps of a plan."""
     return [Text(f"{number:>3}  {action}") for number, action in enumerate(actions, start=1)]
 
 
-def cut(rows: Sequence[Text], room: int) -> list[Text]:
-    """The rows that fit; if some do not, the last one says how many."""
-    if len(rows) <= room:
-        return list(rows)
-    return [*rows[: room - 1], Text(f"{len(rows) - room + 1} more", "dim")]
+def truncated(rows: Sequence[Text], height: int) -> list[Text]:
+    """The first rows. If there are more than `height`, the last row says how many rows are hidden."""
+    if height <= 0 or len(rows) <= height:
+        return list(rows[: max(0, height)])
+    return [*rows[: height - 1], Text(f"{len(rows) - height + 1} more", "dim")]

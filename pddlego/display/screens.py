@@ -1,4 +1,4 @@
-"""The screen of an episode: panes that a method makes of a trace, and everything around them that all methods share."""
+"""The screen of an episode: panes that its method makes from the trace, and the title, usage and result around them."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ from pddlego.models.base import label
 from pddlego.runs.cells import NO_MODEL
 from pddlego.util.text import clean, count, one_line
 
-_SHORTEST = 8
-"""Characters of a model's name that are shown, whatever else has to go."""
+_MIN_MODEL_NAME = 8
+"""The minimum number of characters of a model name on the title line."""
 
 OUTCOME_STYLE = {Outcome.WON: "green", Outcome.INTERRUPTED: "yellow"}
-"""How an outcome is shown; any other is red."""
+"""The style of an outcome. All other outcomes are red."""
 
 MIN_WIDTH, MIN_HEIGHT = 72, 20
-"""A smaller terminal gets plain lines."""
+"""The smallest terminal on which panes are drawn; a smaller one gets lines."""
 
 WIDE = 110
-"""Columns from which panes have room side by side."""
+"""The terminal width from which panes are drawn side by side."""
 
 _MAX_HEIGHT, _RESULT_ROWS = 44, 3
 
 
 def is_large(width: int, height: int) -> bool:
-    """Whether there is room for panes."""
+    """Whether a terminal of this size has room for panes."""
     return width >= MIN_WIDTH and height >= MIN_HEIGHT
 
 
 @dataclass(frozen=True)
 class Canvas:
-    """What panes are drawn on: columns and lines of the terminal, the time in seconds since the start, and glyphs."""
+    """The size in columns and lines, the seconds since the start of the episode, and the glyphs for drawing panes."""
 
     width: int
     height: int
@@ -55,36 +55,36 @@ class Canvas:
         return self.width >= WIDE
 
     def share(self, percent: int) -> int:
-        """The columns of a pane that takes a share of the width."""
+        """The width of a pane that takes a percentage of the canvas."""
         return self.width * percent // 100
 
 
 Fit = Callable[[int, int], Sequence[Text]]
-"""The rows of a pane, given the columns and lines inside of its border."""
+"""A function that makes the rows of a pane for the width and height inside its border."""
 
 
 @dataclass(frozen=True)
 class Pane:
     """A titled part of a screen.
 
-    `rows` is its height in lines with the border; None takes what the other panes leave. `first` is the row with which
-    a long text begins to be shown. The `latest` pane shows what happened last, where there is room for only one. A
-    title may depend on the columns and lines inside of the border.
+    `height` counts lines with the border; None takes the lines that the other panes of the column leave. If the rows do
+    not fit, the pane is scrolled to just before `first_row`. A pane that `shows_latest` events is the only one on a
+    terminal with room for one pane. A title may depend on the width and height inside the border.
     """
 
     title: str | Callable[[int, int], str]
     fit: Fit
-    rows: int | None = None
-    first: int | None = None
+    height: int | None = None
+    first_row: int | None = None
     subtitle: Text | None = None
-    latest: bool = False
+    shows_latest: bool = False
 
     def draw(self, width: int, height: int) -> Panel:
         """The pane in exactly this size."""
         room, subtitle = max(1, height - 2), self.subtitle
         rows = self.fit(width - 4, room)
-        if self.first is not None and len(rows) > room:
-            start = max(0, min(self.first - 1, len(rows) - room))
+        if self.first_row is not None and len(rows) > room:
+            start = max(0, min(self.first_row - 1, len(rows) - room))
             subtitle = Text(f"{start + 1}-{start + room} of {len(rows)}")
             rows = rows[start:]
         body = Text("\n", no_wrap=True, overflow="ellipsis").join(rows[:room])
@@ -92,33 +92,33 @@ class Pane:
         return Panel(body, title=title, subtitle=subtitle, width=width, height=height, border_style="dim")
 
 
-Row = Pane | tuple[Pane, Pane]
-"""A pane, or two panes of one height side by side."""
+ColumnPart = Pane | tuple[Pane, Pane]
+"""A pane, or two panes of the same height side by side."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """Panes one above the other. `width` is in terminal columns; None takes what the other columns leave."""
+    """Panes one above the other. `width` counts terminal columns; None takes those that the other columns leave."""
 
-    rows: Sequence[Row]
+    parts: Sequence[ColumnPart]
     width: int | None = None
 
     def draw(self, width: int, height: int) -> RenderableType:
         """The column in exactly this size."""
-        heights = [(row[0] if isinstance(row, tuple) else row).rows for row in self.rows]
-        free = height - sum(own for own in heights if own is not None)
+        fixed = [(part[0] if isinstance(part, tuple) else part).height for part in self.parts]
+        free = height - sum(lines for lines in fixed if lines is not None)
         drawn: list[RenderableType] = []
-        for row, own in zip(self.rows, heights, strict=True):
-            lines = free if own is None else own
-            if isinstance(row, tuple):
-                drawn.append(_beside(row[0].draw(width // 2, lines), row[1].draw(width - width // 2, lines)))
+        for part, fixed_lines in zip(self.parts, fixed, strict=True):
+            lines = free if fixed_lines is None else fixed_lines
+            if isinstance(part, tuple):
+                drawn.append(_beside(part[0].draw(width // 2, lines), part[1].draw(width - width // 2, lines)))
             else:
-                drawn.append(row.draw(width, lines))
+                drawn.append(part.draw(width, lines))
         return Group(*drawn)
 
     @property
     def panes(self) -> list[Pane]:
-        return [pane for row in self.rows for pane in (row if isinstance(row, tuple) else (row,))]
+        return [pane for part in self.parts for pane in (part if isinstance(part, tuple) else (part,))]
 
 
 def _beside(*parts: RenderableType) -> Table:
@@ -129,26 +129,23 @@ def _beside(*parts: RenderableType) -> Table:
 
 @dataclass(frozen=True)
 class Tab:
-    """A view of one step that lists something: its name, its lines, and the episodes it is for (`fits`).
-
-    The lines of one that is `drawn` form a picture: they must not be wrapped.
-    """
+    """A list of lines about a step. `fits` selects the episodes with this tab. Lines of a picture are not wrapped."""
 
     name: str
     lines: Callable[[Step, Glyphs], Sequence[Text]]
     fits: Callable[[Trace], bool] = lambda trace: True
-    drawn: bool = False
+    is_picture: bool = False
 
 
 @dataclass(frozen=True)
 class Screen:
-    """How a method shows an episode: the panes for a trace, and tabs for its steps. All text in the trace is clean."""
+    """The panes for a trace, and the tabs for its steps. The trace must not contain control characters."""
 
     panes: Callable[[Trace, Canvas], Sequence[Column]]
     tabs: Sequence[Tab] = field(default=())
 
     def draw(self, trace: Trace, canvas: Canvas) -> RenderableType:
-        """The panes with a title line and the result, at most as high as the canvas."""
+        """The title line, the panes and the result, at most as high as the canvas."""
         result = result_rows(trace, canvas.width)
         height = min(canvas.height, _MAX_HEIGHT) - 1 - len(result)
         columns = self.panes(trace, Canvas(canvas.width, height, canvas.now, canvas.glyphs))
@@ -156,55 +153,53 @@ class Screen:
         drawn = [column.draw(column.width or free, height) for column in columns]
         return Group(title_line(trace, canvas), drawn[0] if len(drawn) == 1 else _beside(*drawn), *result)
 
-    def latest(self, trace: Trace, canvas: Canvas) -> RenderableType:
-        """The title line and the one pane that shows what happened last."""
+    def draw_latest(self, trace: Trace, canvas: Canvas) -> RenderableType:
+        """The title line and the pane with the latest events."""
         panes = [pane for column in self.panes(trace, canvas) for pane in column.panes]
-        latest = next((pane for pane in panes if pane.latest), panes[-1])
+        latest = next((pane for pane in panes if pane.shows_latest), panes[-1])
         return Group(title_line(trace, canvas), latest.draw(canvas.width, max(3, canvas.height - 2)))
 
 
 ScreenOf = Callable[[str], Screen]
-"""The screen of a method, by its name. A method without a screen, or that is not installed, is shown as lines."""
+"""A function from the name of a method to its screen: `LINES` if the method has none or is not installed."""
 
 
 def title_line(trace: Trace, canvas: Canvas) -> Text:
-    """What is played, and what it has used so far. A long model name is shortened."""
+    """The title, seed, mode, model and usage of an episode, on one line. A long model name is shortened."""
     started, separator = trace.started, f" {canvas.glyphs.dot} "
     if started is None:
         return Text()
     seed = "" if started.seed is None else f"{separator}seed {started.seed}"
-    about, used = (
-        f"{seed}{separator}{started.mode}{separator}",
-        separator + usage_line(trace, canvas.now, canvas.glyphs),
-    )
-    room = canvas.width - cell_len(clean(started.title) + about + used)
+    about = f"{seed}{separator}{started.mode}{separator}"
+    usage = separator + usage_line(trace, canvas.now, canvas.glyphs)
+    room = canvas.width - cell_len(clean(started.title) + about + usage)
     line = Text(no_wrap=True, overflow="ellipsis")
     line.append(clean(started.title), style="bold")
-    line.append(about + one_line(label(started.model), max(_SHORTEST, room)))
-    line.append(used, style="cyan")
+    line.append(about + one_line(label(started.model), max(_MIN_MODEL_NAME, room)))
+    line.append(usage, style="cyan")
     return line
 
 
 def usage_line(trace: Trace, now: float, glyphs: Glyphs) -> str:
-    """Steps, the score at the end, refused commands, calls, tokens (each if there are any) and seconds."""
-    started, used = trace.started, trace.usage
+    """The steps, final score, refused commands, calls, tokens and seconds; numbers that do not apply are left out."""
+    started, usage = trace.started, trace.usage
     limit = started.limits.steps if started is not None else 0
-    parts = [] if limit is None else [f"step {used.steps}/{limit}"]
+    parts = [] if limit is None else [f"step {usage.steps}/{limit}"]
     if trace.ended is not None:
         parts.append(f"score {trace.ended.score:.2f}")
-    if used.refused:
-        parts.append(f"{used.refused} refused")
+    if usage.refused:
+        parts.append(f"{usage.refused} refused")
     if started is None or started.model != NO_MODEL:
-        cached = f" ({used.from_cache} from the cache)" if used.from_cache else ""
-        parts.append(f"{count(used.calls, 'call')}{cached}")
-    if used.tokens_in + used.tokens_out:
-        parts.append(f"{'~' if trace.is_estimated else ''}{used.tokens_in + used.tokens_out:,} tokens")
+        cached = f" ({usage.from_cache} from the cache)" if usage.from_cache else ""
+        parts.append(f"{count(usage.calls, 'call')}{cached}")
+    if usage.tokens_in + usage.tokens_out:
+        parts.append(f"{'~' if trace.is_estimated else ''}{usage.tokens_in + usage.tokens_out:,} tokens")
     parts.append(f"{now:.1f} s played")
     return f" {glyphs.dot} ".join(parts)
 
 
 def result_line(trace: Trace) -> Text:
-    """How the episode ended, on one line, after how many steps if they are limited; empty while it runs."""
+    """The outcome, the number of steps if steps are limited, and the message; empty before the episode has ended."""
     ended, started = trace.ended, trace.started
     if ended is None:
         return Text("")
@@ -217,7 +212,7 @@ def result_line(trace: Trace) -> Text:
 
 
 def result_rows(trace: Trace, width: int) -> list[Text]:
-    """How the episode ended, on one to three rows."""
+    """The result line, wrapped to at most `_RESULT_ROWS` rows."""
     rows = wrapped([result_line(trace)], width)
     if len(rows) > _RESULT_ROWS:
         rows = rows[:_RESULT_ROWS]
@@ -236,45 +231,51 @@ def request_lines(trace: Trace, now: float) -> list[Text]:
     trouble = request.trouble
     if trouble is not None:
         left = max(0.0, trouble.seconds - (now - request.tried_at))
-        then = f"next try in {left:.0f} s" if left else "trying again"
-        line = f"   {one_line(trouble.reason, 300)} (attempt {trouble.tries} of {trouble.most}; {then})"
+        retry = f"next try in {left:.0f} s" if left else "trying again"
+        line = f"   {one_line(trouble.reason, 300)} (attempt {trouble.tries} of {trouble.most}; {retry})"
         lines.insert(0, Text(line, "yellow"))
     return lines
 
 
 def streamed_lines(trace: Trace, width: int, height: int) -> list[Text]:
-    """The end of the answer that is being received, on at most `height` lines; reasoning comes first."""
+    """The end of the reasoning and of the text that are being received, on at most `height` lines."""
     request, rows = trace.request, list[Text]()
     for text, style in ((request.reasoning, "dim italic"), (request.text, "")) if request is not None else ():
-        last = clean(text[-2 * width * max(1, height) :])
-        rows += [Text(row, style) for line in last.splitlines() for row in textwrap.wrap(line, max(1, width))]
+        end = clean(text[-2 * width * max(1, height) :])
+        rows += [Text(row, style) for line in end.splitlines() for row in textwrap.wrap(line, max(1, width))]
     return rows[-max(0, height) :] if height > 0 else []
 
 
 def conversation(
-    trace: Trace, now: float, title: str, lines: Sequence[Text], rows: int | None = None, *, keep_end: bool = False
+    trace: Trace,
+    now: float,
+    title: str,
+    lines: Sequence[Text],
+    pane_height: int | None = None,
+    *,
+    keep_end: bool = False,
 ) -> Pane:
-    """The pane of what the model is writing, or else of `lines`. With `keep_end` it shows their end."""
-    asking = request_lines(trace, now)
+    """The pane with the answer that is being received, or else with `lines`, of which `keep_end` shows the end."""
+    open_request = request_lines(trace, now)
     if streamed_lines(trace, 80, 1):
 
         def answer(width: int, height: int) -> list[Text]:
-            return [*wrapped(asking, width), *streamed_lines(trace, width, height - 1)][-height:]
+            return [*wrapped(open_request, width), *streamed_lines(trace, width, height - 1)][-height:]
 
-        return Pane("answer", answer, rows, latest=True)
+        return Pane("answer", answer, pane_height, shows_latest=True)
 
     def talk(width: int, height: int) -> list[Text]:
-        all_rows, last = wrapped(list(lines), width), wrapped(asking, width)
-        room = max(0, height - len(last))
-        return [*(all_rows[max(0, len(all_rows) - room) :] if keep_end else all_rows[:room]), *last]
+        all_rows, request_rows = wrapped(list(lines), width), wrapped(open_request, width)
+        room = max(0, height - len(request_rows))
+        return [*(all_rows[max(0, len(all_rows) - room) :] if keep_end else all_rows[:room]), *request_rows]
 
-    return Pane(title, talk, rows, latest=True)
+    return Pane(title, talk, pane_height, shows_latest=True)
 
 
 def _line_panes(trace: Trace, canvas: Canvas) -> list[Column]:
-    """A pane with a line for each event."""
-    described = (line for event in trace.events[-_LOG_EVENTS:] for line in describe(event, canvas.glyphs).brief)
-    lines = [Text(clean(line.text), line.style) for line in described][-_LOG_LENGTH:]
+    """One pane with the lines of the latest events."""
+    event_lines = (line for event in trace.events[-_LOG_EVENTS:] for line in describe(event, canvas.glyphs).brief)
+    lines = [Text(clean(line.text), line.style) for line in event_lines][-_LOG_LINES:]
 
     def fit(width: int, height: int) -> list[Text]:
         streamed = streamed_lines(trace, width, (height + 2) // 3)
@@ -286,4 +287,4 @@ def _line_panes(trace: Trace, canvas: Canvas) -> list[Column]:
 LINES = Screen(_line_panes)
 """The screen of a method that has no panes of its own."""
 
-_LOG_LENGTH, _LOG_EVENTS = 200, 2_000
+_LOG_LINES, _LOG_EVENTS = 200, 2_000

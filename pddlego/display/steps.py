@@ -1,11 +1,11 @@
-"""What there is to see of a step of an episode, as lines: for the browser and for pages."""
+"""Tabs with the requests, answers and events of a step, and properties of a step, for the browser and HTML pages."""
 
 from __future__ import annotations
 
 from rich.text import Text
 
 from pddlego.display.console import Glyphs
-from pddlego.display.description import blamed, describe
+from pddlego.display.description import describe, wrong_parts
 from pddlego.display.screens import Screen, Tab
 from pddlego.episode.events import Answered, Asked, Event, Judged, Rejected, Retrying
 from pddlego.episode.trace import Step, Trace
@@ -23,42 +23,42 @@ def tabs_of(screen: Screen, trace: Trace) -> list[Tab]:
 
 
 def _described(step: Step, kinds: tuple[type[Event], ...], glyphs: Glyphs) -> list[Text]:
-    """The events of these kinds in a step, in full."""
+    """The title and the body of each event of these classes in a step."""
     lines: list[Text] = []
     for event in step.events:
         if isinstance(event, kinds):
             description = describe(event, glyphs)
-            shown = (description.title, *(line for line in description.body if line.text != description.title.text))
-            lines += [Text(clean(line.text), line.style) for line in shown if line.text]
+            body = (line for line in description.body if line.text != description.title.text)
+            lines += [Text(clean(line.text), line.style) for line in (description.title, *body) if line.text]
     return lines or [Text("nothing in this step", "dim")]
 
 
 def answer_lines(step: Step, glyphs: Glyphs) -> list[Text]:
-    """The answers of a step with their reasoning; what was wrong in a rejected one is marked."""
+    """The answers of a step with their reasoning. The wrong parts of a rejected answer are highlighted."""
     lines: list[Text] = []
     answer: list[Text] = []
     for event in step.events:
         if isinstance(event, (Answered, Rejected, Judged)):
             description = describe(event, glyphs)
-            shown = [Text(clean(line.text), line.style) for line in (description.title, *description.body)]
+            event_lines = [Text(clean(line.text), line.style) for line in (description.title, *description.body)]
             if isinstance(event, Rejected):
                 for line in answer:
-                    line.highlight_words(blamed(event), "bold red reverse")
-            answer = shown[1:] if isinstance(event, Answered) else answer
-            lines += shown
+                    line.highlight_words(wrong_parts(event), "bold red reverse")
+            answer = event_lines[1:] if isinstance(event, Answered) else answer
+            lines += event_lines
     return lines or [Text("no answer in this step", "dim")]
 
 
 def command_of(step: Step) -> str:
-    """What was done in a step; `start` where nothing was."""
+    """The command of a step, or `start` for the first step, which has no command."""
     return clean(str(step.command or "start"))
 
 
 def is_rejected(step: Step) -> bool:
-    """Whether an answer was rejected in a step."""
+    """Whether an answer of the step was rejected."""
     return any(isinstance(event, Rejected) for event in step.events)
 
 
 def is_surprise(step: Step) -> bool:
-    """Whether the response was a refusal, or another one than the plan expected."""
+    """Whether the game refused the command of the step, or responded otherwise than the plan predicts."""
     return any(getattr(event, "refused", False) or getattr(event, "mismatch", "") for event in step.events)

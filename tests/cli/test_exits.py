@@ -17,7 +17,7 @@ from tests.scale import PATIENCE
 _PROGRAM = """
 import os, re, signal, sys, threading, time
 from dataclasses import replace
-from pddlego.cli.evaluating import farewell, run_evaluation
+from pddlego.cli.evaluating import report_missing_results, run_evaluation
 from pddlego.cli.exits import handle_sigterm
 from pddlego.display.console import Console
 from pddlego.evaluation.assemble import evaluating
@@ -64,7 +64,7 @@ console = Console()
 with evaluating(setup, run_path(setup)) as running:
     run_evaluation(console, running)
 console.print("the table")
-sys.exit(farewell(console, running))
+sys.exit(report_missing_results(console, running))
 """
 
 KILLED = ("waits_in_a_thread_that_is_joined_at_the_end", "keeps_the_lock")

@@ -37,6 +37,6 @@ def test_what_takes_long_is_not_silent_on_a_pipe(method: str, event: Callable[[i
 def test_a_question_is_not_interrupted_by_progress() -> None:
     stream = io.StringIO()
     with LineDisplay(Console(file=stream, width=100), silence=0.01) as display:
-        display.ask("Accept?")
+        display.show_question("Accept?")
         time.sleep(0.1)
         assert stream.getvalue() == "Accept?\n"

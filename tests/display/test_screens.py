@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.text import Text
 
-from pddlego.display.rows import wrapped
+from pddlego.display.rows import truncated, wrapped
 
 
 def rows(line: str, width: int) -> list[str]:
@@ -25,3 +25,13 @@ def test_a_line_is_broken_after_a_space() -> None:
 def test_nothing_is_lost_or_too_wide(line: str, width: int) -> None:
     assert "".join(rows(line, width)) == line
     assert all(cell_len(row) <= width for row in rows(line, width))
+
+
+def test_rows_that_do_not_fit_are_counted_on_the_last_row() -> None:
+    rows = [Text("a"), Text("b"), Text("c")]
+    assert [[row.plain for row in truncated(rows, height)] for height in (3, 2, 1, 0)] == [
+        ["a", "b", "c"],
+        ["a", "2 more"],
+        ["3 more"],
+        [],
+    ]

@@ -1,1 +1,1 @@
-"""The browser for runs in the terminal: run folders, the episodes of one, and an episode step by step (Textual)."""
+"""The browser in the terminal (Textual): run folders, the episodes of a run, and an episode step by step."""

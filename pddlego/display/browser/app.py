@@ -1,4 +1,4 @@
-"""The browser: a stack of screens, of which the first is what a command asked for."""
+"""The application, and its first screens for the commands."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _INTERRUPTED = 130
 
 
 class Browser(App[None]):
-    """Begins with the screen that `first` makes."""
+    """The browser. `first` makes the first screen."""
 
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c", "quit", "Quit", show=False, priority=True)]
@@ -41,15 +41,18 @@ class Browser(App[None]):
 
 
 def at_runs(root: Path, sources: Sources) -> Browser:
-    """The browser with all run folders."""
+    """The browser with the list of run folders."""
     return Browser(lambda: RunsScreen(root, sources))
 
 
 def at_run(run: Path, sources: Sources, newest: Callable[[], Path] | None = None, words: str = "") -> Browser:
-    """The browser with the episodes of a run that have these words, or of the `newest` one when all have ended."""
+    """The browser with the episodes of a run, filtered by `words`.
+
+    `newest` returns the run folder to show when all episodes of the run have ended.
+    """
     return Browser(lambda: EpisodesScreen(EpisodeList(run, newest), sources, words))
 
 
 def at_episodes(journals: Sequence[Path], sources: Sources, step: int | None = None) -> Browser:
-    """The browser with an episode, or two side by side."""
+    """The browser with one episode, or two side by side, at a step."""
     return Browser(lambda: EpisodeScreen.of(journals, sources, step))

@@ -1,4 +1,4 @@
-"""An episode step by step: what happened, what the model was asked and answered, and what it made of that."""
+"""The screen of an episode: the list of its steps, and the screen and tabs of the current step."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from pddlego.util.text import clean
 
 @dataclass(frozen=True)
 class Sources:
-    """What the browser shows episodes with. `check` adds what is true of a recorded episode's facts."""
+    """How the browser reads and draws episodes. `check` returns the events with checks of the model's facts."""
 
     codec: Codec
     screen_of: ScreenOf
@@ -40,7 +40,7 @@ class Sources:
 
 
 class OpenEpisode:
-    """An episode whose journal is read whole, and followed while it grows."""
+    """The episode of a journal, which is read again while the episode is being played."""
 
     def __init__(self, path: Path, sources: Sources) -> None:
         self.path, self.sources = path, sources
@@ -57,12 +57,12 @@ class OpenEpisode:
         self.steps: Sequence[Step] = self.trace.steps
 
     @property
-    def waited(self) -> float:
-        """Seconds since the last event that was read, while a request is open."""
+    def wait_seconds(self) -> float:
+        """The seconds since the last event was read if a request is open, else 0."""
         return time.monotonic() - self._read_at if self.trace.request is not None else 0.0
 
     def poll(self) -> bool:
-        """Whether anything is new. A damaged line ends what is shown of the episode."""
+        """Read new events. Returns whether there is a new event or a damaged line, which ends the reading."""
         if self.fault or self.trace.ended is not None:
             return False
         events: list[TimedEvent] = []
@@ -83,16 +83,16 @@ class OpenEpisode:
         return True
 
     def show_checked(self, timed: Sequence[TimedEvent]) -> None:
-        """Show the episode with what is true of its facts."""
+        """Replace the events by those with checks of facts."""
         self._load(timed)
 
     def tabs(self) -> list[Tab]:
-        """What there is to see of a step besides the picture."""
+        """The tabs of each step after the overview."""
         return tabs_of(self.screen, self.trace)
 
 
 class Picture(Widget):
-    """The screen of `play` at a step, as large as there is room."""
+    """The overview tab: a renderable that `draw` makes for the width and height of the widget."""
 
     DEFAULT_CSS = "Picture { height: 1fr; width: 1fr; }"
 
@@ -105,7 +105,7 @@ class Picture(Widget):
 
 
 class EpisodeView(Vertical):
-    """One episode: its steps on the left, what there is to see of one on the right."""
+    """One episode: the list of its steps on the left, the tabs of the current step on the right."""
 
     DEFAULT_CSS = """
     EpisodeView { width: 1fr; }
@@ -120,12 +120,12 @@ class EpisodeView(Vertical):
     def __init__(self, episode: OpenEpisode, *, step: int | None = None) -> None:
         super().__init__()
         self.episode = episode
-        self.following = step is None and episode.trace.ended is None
+        self.is_following = step is None and episode.trace.ended is None
         last = max(0, len(episode.steps) - 1)
-        numbers = [known.number for known in episode.steps]
-        self.number = last if self.following else numbers.index(step) if step in numbers else 0
-        self.words = ""
-        self.different: int | None = None
+        numbers = [shown.number for shown in episode.steps]
+        self.step_index = last if self.is_following else numbers.index(step) if step in numbers else 0
+        self.search_text = ""
+        self.difference: int | None = None
 
     def compose(self) -> ComposeResult:
         yield Static(id="title")
@@ -143,53 +143,53 @@ class EpisodeView(Vertical):
         self.set_interval(0.5, self.poll)
 
     def update(self) -> None:
-        """List the steps, and show the one that is chosen."""
+        """Update the list of steps, and show the current step."""
         self._list_steps()
-        self.show(len(self.episode.steps) - 1 if self.following else self.number)
+        self.show(len(self.episode.steps) - 1 if self.is_following else self.step_index)
 
     def on_resize(self) -> None:
-        self.set_class(self.size.width < _WITH_STEPS, "narrow")
+        self.set_class(self.size.width < _MIN_WIDTH_WITH_LIST, "narrow")
 
     def poll(self) -> None:
-        """Follow an episode that is being played."""
+        """Show new events of an episode that is being played."""
         begun = bool(self.episode.steps)
         if self.episode.poll():
-            if not begun and self.episode.steps:  # only now it is known which tabs its method has
+            if not begun and self.episode.steps:  # the tabs depend on the method, which the first event names
                 self.refresh(recompose=True)
                 self.call_after_refresh(self.update)
             else:
                 self.update()
-        elif self.following and self.episode.waited:
+        elif self.is_following and self.episode.wait_seconds:
             self.query_one(Picture).refresh()
 
     @property
     def step(self) -> Step | None:
         steps = self.episode.steps
-        return steps[min(self.number, len(steps) - 1)] if steps else None
+        return steps[min(self.step_index, len(steps) - 1)] if steps else None
 
     @property
     def tab(self) -> str:
-        """The name of the tab that is shown."""
+        """The name of the active tab."""
         return self.query_one(TabbedContent).active
 
     def show(self, number: int) -> None:
-        """Show a step, by its index."""
+        """Show the step with this index."""
         steps = self.episode.steps
-        self.number = max(0, min(number, len(steps) - 1))
+        self.step_index = max(0, min(number, len(steps) - 1))
         step = self.step
         if step is None:
             self.query_one("#title", Static).update(Text(self.episode.fault or "The episode has not begun.", "dim"))
             return
         title = Text(f"step {step.number} of {steps[-1].number}  ", "bold cyan", no_wrap=True, overflow="ellipsis")
-        if self.different is not None:
-            differs = f"first difference: step {steps[min(self.different, len(steps) - 1)].number}  "
+        if self.difference is not None:
+            differs = f"first difference: step {steps[min(self.difference, len(steps) - 1)].number}  "
             title.append(differs, "bold magenta")
         canvas = Canvas(400, 1, step.after.seconds, self._glyphs)
         about = "" if self.tab == "overview" else title_line(step.after, canvas).plain
         title.append(self.episode.fault or about)
         self.query_one("#title", Static).update(title)
         with self.prevent(OptionList.OptionHighlighted):
-            self.query_one(OptionList).highlighted = self.number
+            self.query_one(OptionList).highlighted = self.step_index
         self._fill()
 
     @property
@@ -200,10 +200,10 @@ class EpisodeView(Vertical):
         listed = self.query_one(OptionList)
         texts = [self._step_line(step) for step in self.episode.steps]
         with self.prevent(OptionList.OptionHighlighted):
-            known = listed.option_count
-            for number in range(max(0, known - 1), known):  # the last one may have got more events
+            old_count = listed.option_count
+            for number in range(max(0, old_count - 1), old_count):  # the last listed step may have new events
                 listed.replace_option_prompt_at_index(number, texts[number])
-            listed.add_options([Option(text) for text in texts[known:]])
+            listed.add_options([Option(text) for text in texts[old_count:]])
 
     def _step_line(self, step: Step) -> Text:
         glyphs = self._glyphs
@@ -215,7 +215,7 @@ class EpisodeView(Vertical):
         return line
 
     def _fill(self) -> None:
-        """Fill the tab that is shown."""
+        """Fill the active tab."""
         step = self.step
         if step is None:
             return
@@ -224,12 +224,12 @@ class EpisodeView(Vertical):
             self.query_one(Picture).refresh()
             return
         lines = Text("\n").join(self.lines(name, step))
-        if self.words:
-            lines.highlight_words([self.words], "bold black on yellow", case_sensitive=False)
+        if self.search_text:
+            lines.highlight_words([self.search_text], "bold black on yellow", case_sensitive=False)
         self.query_one(f"#{name} .lines", Static).update(lines)
 
     def lines(self, name: str, step: Step) -> Sequence[Text]:
-        """What a tab shows of a step."""
+        """The lines of a tab about a step."""
         return next((tab.lines(step, self._glyphs) for tab in self.episode.tabs() if tab.name == name), [])
 
     def _draw(self, width: int, height: int) -> RenderableType:
@@ -238,71 +238,74 @@ class EpisodeView(Vertical):
             return Text(
                 "" if step is None else "Make the terminal larger for the picture, or choose another tab.", "dim"
             )
-        last = self.number == len(self.episode.steps) - 1
-        now = step.after.seconds + (self.episode.waited if last else 0.0)
+        last = self.step_index == len(self.episode.steps) - 1
+        now = step.after.seconds + (self.episode.wait_seconds if last else 0.0)
         return self.episode.screen.draw(step.after, Canvas(width, height, now, self._glyphs))
 
     def find(self, wanted: Callable[[Step], bool]) -> bool:
-        """Show the next step that is wanted, from the beginning again after the last. Whether there is one."""
+        """Show the next step for which `wanted` is true, with wrap-around. Returns whether there is one."""
         steps = self.episode.steps
-        order = [*range(self.number + 1, len(steps)), *range(self.number + 1)]
+        order = [*range(self.step_index + 1, len(steps)), *range(self.step_index + 1)]
         found = next((number for number in order if wanted(steps[number])), None)
         if found is not None:
-            self.following = False
+            self.is_following = False
             self.show(found)
         return found is not None
 
     def search(self, again: bool) -> bool:
-        """Show the place with the words: this one unless `again`, else the next one. Whether there is one."""
+        """Show the next tab that contains the search text, with wrap-around. Returns whether there is one.
+
+        The search begins at the active tab of the current step, or with `again` after it.
+        """
         if not self.episode.steps:
             return False
         names = [tab.name for tab in self.episode.tabs()]
         places = [(number, name) for number in range(len(self.episode.steps)) for name in names]
-        here = places.index((self.number, self.tab if self.tab in names else names[0])) + again
+        here = places.index((self.step_index, self.tab if self.tab in names else names[0])) + again
         for number, name in (*places[here:], *places[:here]):
-            if self._row_of_words(name, number) is not None:
+            if self._row_of_match(name, number) is not None:
                 self.go_to(number, name)
                 return True
         return False
 
     def go_to(self, number: int, name: str) -> None:
-        """Show a tab of a step, scrolled to the words that are looked for."""
-        self.following = False
+        """Show a tab of a step, scrolled to the search text."""
+        self.is_following = False
         if self.query(f"TabPane#{name}"):
             self.query_one(TabbedContent).active = name
         self.show(number)
-        row = self._row_of_words(name, number)
+        row = self._row_of_match(name, number)
         if row is not None:
             self.query_one(f"#{name} VerticalScroll", VerticalScroll).scroll_to(y=row, animate=False)
 
-    def _row_of_words(self, name: str, number: int) -> int | None:
-        """The row of a tab with the words, where long lines are wrapped; None without them."""
+    def _row_of_match(self, name: str, number: int) -> int | None:
+        """The first row of a tab, with long lines wrapped, that contains the search text; None without one."""
         width, row = max(20, self.query_one(TabbedContent).size.width - 2), 0
         for line in self.lines(name, self.episode.steps[number]):
-            if self.words.lower() in line.plain.lower():
+            if self.search_text.lower() in line.plain.lower():
                 return row
             row += max(1, -(-line.cell_len // width))
         return None
 
     @on(TabbedContent.TabActivated)
     def _activated(self) -> None:
-        self.show(self.number)
+        self.show(self.step_index)
 
     @on(OptionList.OptionHighlighted)
-    def _chosen(self, event: OptionList.OptionHighlighted) -> None:
-        self.following = False
+    def _highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        self.is_following = False
         self.show(event.option_index)
 
 
 _STEP_WIDTH = 32
-"""Characters of a step in the list."""
+"""The maximum number of characters of a step in the list."""
 
-_WITH_STEPS = 110
-"""Columns from which the list of steps has room beside the rest."""
+_MIN_WIDTH_WITH_LIST = 110
+"""The width from which the list of steps is shown."""
 
 
 class EpisodeScreen(BrowserScreen):
-    """One episode, or two of them side by side. Keys move both."""
+    """One episode, or two side by side; keys move both."""
 
     AUTO_FOCUS = "OptionList"
     DEFAULT_CSS = """
@@ -332,7 +335,7 @@ class EpisodeScreen(BrowserScreen):
 
     @classmethod
     def of(cls, journals: Sequence[Path], sources: Sources, step: int | None = None) -> EpisodeScreen:
-        """The screen of these journals."""
+        """The screen with the episodes of these journals."""
         return cls([OpenEpisode(journal, sources) for journal in journals], step)
 
     def compose(self) -> ComposeResult:
@@ -352,23 +355,23 @@ class EpisodeScreen(BrowserScreen):
         if len(self._episodes) > 1:
             different = first_difference(*(episode.steps for episode in self._episodes[:2]))
             for view in self.views:
-                view.different = different
+                view.difference = different
             self.call_after_refresh(self.action_difference)
 
     def action_step(self, by: int) -> None:
-        """Show the next step, or the one before."""
+        """Show the step that is `by` steps further."""
         for view in self.views:
-            view.following = view.following and by > 0
-            view.show(view.number + by)
+            view.is_following = view.is_following and by > 0
+            view.show(view.step_index + by)
 
     def action_end(self, end: int) -> None:
-        """Show the first or the last step, which is followed while the episode is played."""
+        """Show the first step, or the last one. The last step follows an episode that is being played."""
         for view in self.views:
-            view.following = bool(end) and view.episode.trace.ended is None
+            view.is_following = bool(end) and view.episode.trace.ended is None
             view.show(len(view.episode.steps) - 1 if end else 0)
 
     def action_tab(self, by: int) -> None:
-        """Show the next tab."""
+        """Show the tab that is `by` tabs further."""
         names = self._names()
         self._activate(names[(names.index(self.views[0].tab) + by) % len(names)])
 
@@ -395,22 +398,22 @@ class EpisodeScreen(BrowserScreen):
         self._find(is_rejected, "No answer was rejected.")
 
     def action_surprise(self) -> None:
-        """Show the next step in which the game answered otherwise than planned."""
+        """Show the next step in which the game responded otherwise than planned."""
         self._find(is_surprise, "The game answered as planned in every step.")
 
-    def _find(self, wanted: Callable[[Step], bool], nothing: str) -> None:
-        found = [view.find(wanted) for view in self.views]
-        if not any(found):
-            self.notify(nothing)
+    def _find(self, wanted: Callable[[Step], bool], message: str) -> None:
+        results = [view.find(wanted) for view in self.views]
+        if not any(results):
+            self.notify(message)
 
     def action_difference(self) -> None:
-        """Show the first step at which two episodes differ."""
+        """Show the first step at which the two episodes differ."""
         for view in self.views:
-            if view.different is not None:
-                view.show(view.different)
+            if view.difference is not None:
+                view.show(view.difference)
 
     def action_truth(self) -> None:
-        """Show what is true of the model's facts."""
+        """Add checks of the model's facts to the episodes."""
         for view in self.views:
             if view.episode.trace.ended is None:
                 self.notify("Facts can be checked when the episode has ended.", severity="warning")
@@ -428,7 +431,7 @@ class EpisodeScreen(BrowserScreen):
         self.app.call_from_thread(view.update)
 
     def action_search(self) -> None:
-        """Type what to look for."""
+        """Open the input field of the search."""
         self.add_class("searching")
         self.query_one(Input).focus()
 
@@ -437,21 +440,21 @@ class EpisodeScreen(BrowserScreen):
         self._search(again=True)
 
     def _search(self, again: bool) -> None:
-        """Search in the first episode that has the words, and show the same place of the other."""
-        if not self.views[0].words:
+        """Show the next match of the first episode that has one, and the same step and tab of the other episode."""
+        if not self.views[0].search_text:
             return
         found = next((view for view in self.views if view.search(again)), None)
         if found is None:
-            self.notify(f"Not found: {self.views[0].words}", markup=False)
+            self.notify(f"Not found: {self.views[0].search_text}", markup=False)
             return
         for view in self.views:
             if view is not found:
-                view.go_to(found.number, found.tab)
+                view.go_to(found.step_index, found.tab)
 
     @on(Input.Submitted)
     def _entered(self, event: Input.Submitted) -> None:
         for view in self.views:
-            view.words = event.value
+            view.search_text = event.value
         self.close_input()
         self._search(again=False)
 

@@ -1,4 +1,4 @@
-"""The run folders, and the episodes of one."""
+"""The screens with the list of run folders, and with the list of the episodes of a run."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from pddlego.runs.listing import EpisodeList, EpisodeStatus, RunRow, list_runs
 
 
 def _is_running(episode: EpisodeStatus) -> bool:
-    """Whether its state changes with time."""
+    """Whether an episode has no outcome yet, so that its state depends on the time."""
     return episode.outcome is None
 
 
@@ -42,11 +42,11 @@ class ListScreen(BrowserScreen):
         raise NotImplementedError
 
     def open(self, key: str) -> None:
-        """Open the row of this key."""
+        """Open the row with this key."""
         raise NotImplementedError
 
-    @on(Rows.Chosen)
-    def _chosen(self, event: Rows.Chosen) -> None:
+    @on(Rows.Opened)
+    def _opened(self, event: Rows.Opened) -> None:
         self.open(event.key)
 
     def close_input(self) -> bool:
@@ -54,7 +54,7 @@ class ListScreen(BrowserScreen):
 
 
 class RunsScreen(ListScreen):
-    """All run folders."""
+    """The run folders in `root`."""
 
     def __init__(self, root: Path, sources: Sources) -> None:
         super().__init__()
@@ -69,7 +69,7 @@ class RunsScreen(ListScreen):
 
     @work(thread=True, exclusive=True)
     def _read(self) -> None:
-        """Read the folders, and show them as they are read."""
+        """Read the run folders in a thread. While the list gets longer, show it after every 20 folders."""
         worker, runs = get_current_worker(), dict[str, RunRow]()
         for number, run in enumerate(list_runs(self._root), start=1):
             if worker.is_cancelled:
@@ -88,7 +88,7 @@ class RunsScreen(ListScreen):
 
 
 class EpisodesScreen(ListScreen):
-    """The episodes of a run, which may still be played."""
+    """The episodes of a run, updated every second. `words` is the filter."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "mark", "Mark"),
@@ -122,15 +122,15 @@ class EpisodesScreen(ListScreen):
         self.app.push_screen(EpisodeScreen.of(journals, self._sources))
 
     def action_mark(self) -> None:
-        """Remember an episode, to compare another with it."""
-        self._marked = self.query_one(Rows).chosen
+        """Remember the current episode for a comparison."""
+        self._marked = self.query_one(Rows).current_key
         if self._marked is not None:
             self.notify(f"Marked {Path(self._marked).stem}. Press c on another episode to compare them.", markup=False)
 
     def action_compare(self) -> None:
-        """Show the marked episode and this one side by side."""
-        chosen = self.query_one(Rows).chosen
-        if self._marked is None or chosen is None or self._marked == chosen:
+        """Show the marked episode and the current one side by side."""
+        current = self.query_one(Rows).current_key
+        if self._marked is None or current is None or self._marked == current:
             self.notify("Mark one episode with Space, and press c on another one.", severity="warning")
             return
-        self._show([self._marked, chosen])
+        self._show([self._marked, current])

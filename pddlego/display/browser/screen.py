@@ -1,4 +1,4 @@
-"""What all screens of the browser have in common."""
+"""The base class of the screens of the browser."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from textual.screen import Screen
 
 
 class BrowserScreen(Screen[None]):
-    """A screen that Esc leaves, after what is open on it."""
+    """A screen on which Esc closes the help, else the input field, else the screen."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "Back"),
@@ -18,18 +18,18 @@ class BrowserScreen(Screen[None]):
     ]
 
     def close_input(self) -> bool:
-        """Close the filter or the search. Whether one was open."""
+        """Close the input field of the filter or the search. Returns whether it was open."""
         raise NotImplementedError
 
     def action_help(self) -> None:
-        """Show the keys, or hide them."""
+        """Show or hide the list of keys."""
         if self.query("HelpPanel"):
             self.app.action_hide_help_panel()
         else:
             self.app.action_show_help_panel()
 
     def action_back(self) -> None:
-        """Close what is open, else leave the screen."""
+        """Close the help, else the input field, else the screen; the last screen ends the browser."""
         if self.query("HelpPanel"):
             self.app.action_hide_help_panel()
         elif not self.close_input():

@@ -1,4 +1,4 @@
-"""A table that can be sorted and filtered, and has any number of rows: only those on screen are drawn."""
+"""A table that can be sorted and filtered. Only visible rows are drawn, so it may have many rows."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from pddlego.display.columns import ListColumn, R
 from pddlego.util.text import clean, natural
 
 _GAP = 2
-"""Blanks between two columns."""
+"""The number of spaces between two columns."""
 
 
 class Rows(ScrollView, can_focus=True):
-    """Rows of cells under a head, one of them under the cursor."""
+    """A widget with a head and rows of cells; the cursor is on one row."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1)", "Up", show=False),
@@ -37,18 +37,18 @@ class Rows(ScrollView, can_focus=True):
         Binding("pagedown", "page(1)", "Page down", show=False),
         Binding("home", "move(-1000000000)", "First", show=False),
         Binding("end", "move(1000000000)", "Last", show=False),
-        Binding("enter", "choose", "Open"),
+        Binding("enter", "open", "Open"),
     ]
 
     @dataclass
-    class Chosen(Message):
-        """A row was opened."""
+    class Opened(Message):
+        """The user opened the row with this key."""
 
         key: str
 
     @dataclass
     class HeadClicked(Message):
-        """The head of a column was clicked."""
+        """The user clicked the head of the column with this index."""
 
         column: int
 
@@ -61,18 +61,18 @@ class Rows(ScrollView, can_focus=True):
         self._draw: Callable[[str], list[tuple[str, str, bool]]] = lambda key: []
 
     @property
-    def chosen(self) -> str | None:
-        """The key of the row under the cursor."""
+    def current_key(self) -> str | None:
+        """The key of the row under the cursor; None without rows."""
         return self._order[self.cursor] if self._order else None
 
     def show(
         self, head: list[str], widths: list[int], order: list[str], draw: Callable[[str], list[tuple[str, str, bool]]]
     ) -> None:
-        """Show rows in this order; `draw` gives each cell's text, style, and whether it is aligned to the right.
+        """Show the rows with the keys of `order`. `draw` returns the text, style and right alignment of each cell.
 
-        The cursor stays on its row, and at the top if it is there.
+        The cursor stays on the row with its key, unless it is on the first row: then it stays at the top.
         """
-        before = self.chosen if self.cursor else None
+        before = self.current_key if self.cursor else None
         self._head, self._widths, self._order, self._draw = head, widths, order, draw
         self.virtual_size = Size(sum(widths) + _GAP * len(widths), len(order) + 1)
         self._move_to(order.index(before) if before in order else self.cursor)
@@ -104,20 +104,20 @@ class Rows(ScrollView, can_focus=True):
         self.refresh()
 
     def action_move(self, by: int) -> None:
-        """Move the cursor."""
+        """Move the cursor by a number of rows."""
         self._move_to(self.cursor + by)
 
     def action_page(self, by: int) -> None:
-        """Move the cursor by a screen."""
+        """Move the cursor by a number of screens."""
         self._move_to(self.cursor + by * max(1, self.size.height - 2))
 
-    def action_choose(self) -> None:
+    def action_open(self) -> None:
         """Open the row under the cursor."""
-        if self.chosen is not None:
-            self.post_message(self.Chosen(self.chosen))
+        if self.current_key is not None:
+            self.post_message(self.Opened(self.current_key))
 
     def on_click(self, event: Click) -> None:
-        """Sort by a column, or move to a row; a double click opens it."""
+        """Sort by the clicked column, or move to the clicked row; a double click opens the row."""
         if event.y == 0:
             end = 1 - self.scroll_offset.x
             for column, width in enumerate(self._widths):
@@ -130,12 +130,15 @@ class Rows(ScrollView, can_focus=True):
         if number < len(self._order):
             self._move_to(number)
             if event.chain > 1:
-                self.action_choose()
+                self.action_open()
 
 
 class FilteredTable(Vertical, Generic[R]):
-    """Rows by their keys. `/` filters: each word must be in a cell, `NAME:WORD` in the cell of that column,
-    and `NAME=WORD` must be all of it."""
+    """A table of rows, which have keys, with a summary and a filter.
+
+    A row passes the filter if each word is in one of its cells. `NAME:WORD` means that the word is in the cell of that
+    column, and `NAME=WORD` that the cell equals the word.
+    """
 
     DEFAULT_CSS = """
     FilteredTable { height: 1fr; }
@@ -159,7 +162,7 @@ class FilteredTable(Vertical, Generic[R]):
         words: str = "",
         changes: Callable[[R], bool] = lambda row: False,
     ) -> None:
-        """The texts of a row are made again if it is another value, or `changes` with time."""
+        """`sort` names a column, `words` is the filter. `changes` is true of rows whose texts depend on the time."""
         super().__init__(classes="filtering" if words else "")
         self.columns = list(columns)
         self.sort, self.descending, self.words = sort, descending, words
@@ -174,15 +177,14 @@ class FilteredTable(Vertical, Generic[R]):
         yield Rows()
 
     @property
-    def rows(self) -> Rows:
-        """The rows that are shown."""
+    def rows_widget(self) -> Rows:
         return self.query_one(Rows)
 
     def show(self, rows: Mapping[str, R], summary: str) -> None:
-        """Show these rows; only what is another value than before is looked at again."""
-        before, known = self._rows, self._texts
+        """Show these rows. The texts of a row are kept if the row is the same object as before and does not change."""
+        before, old_texts = self._rows, self._texts
         self._texts = {
-            key: known[key] if before.get(key) is row and not self._changes(row) else self._texts_of(row)
+            key: old_texts[key] if before.get(key) is row and not self._changes(row) else self._texts_of(row)
             for key, row in rows.items()
         }
         self._rows = rows
@@ -193,13 +195,13 @@ class FilteredTable(Vertical, Generic[R]):
         return tuple([clean(column.text(row)) for column in self.columns])
 
     def _update(self) -> None:
-        place = [column.name for column in self.columns].index(self.sort)
+        sort_index = [column.name for column in self.columns].index(self.sort)
         shown = [key for key, texts in self._texts.items() if self._fits(texts)]
-        shown.sort(key=lambda key: natural(self._texts[key][place]), reverse=self.descending)
+        shown.sort(key=lambda key: natural(self._texts[key][sort_index]), reverse=self.descending)
         head = [self._head(column) for column in self.columns]
         widths = [max(map(cell_len, column)) for column in zip(head, *(self._texts[key] for key in shown), strict=True)]
         limits = [max(column.width, len(name)) for column, name in zip(self.columns, head, strict=True)]
-        self.rows.show(head, list(map(min, widths, limits)), shown, self._cells)
+        self.rows_widget.show(head, list(map(min, widths, limits)), shown, self._cells)
 
     def _fits(self, texts: tuple[str, ...]) -> bool:
         if not self.words:
@@ -229,25 +231,25 @@ class FilteredTable(Vertical, Generic[R]):
         self._update()
 
     def action_sort(self, step: int) -> None:
-        """Sort by the next column."""
+        """Sort by the column that is `step` columns further right."""
         names = [column.name for column in self.columns]
         self._sort_by(names[(names.index(self.sort) + step) % len(names)])
 
     def action_reverse(self) -> None:
-        """Sort the other way round."""
+        """Reverse the order."""
         self._sort_by(self.sort)
 
     def action_filter(self) -> None:
-        """Type what rows must have."""
+        """Open the input field of the filter."""
         self.add_class("filtering")
         self.query_one(Input).focus()
 
     def clear_filter(self) -> bool:
-        """Show all rows again. Whether they were filtered."""
+        """Remove the filter, and close its input field. Returns whether the field was open."""
         filtering = self.has_class("filtering")
         self.remove_class("filtering")
         self.query_one(Input).value = ""
-        self.rows.focus()
+        self.rows_widget.focus()
         return filtering
 
     @on(Input.Changed)
@@ -257,7 +259,7 @@ class FilteredTable(Vertical, Generic[R]):
 
     @on(Input.Submitted)
     def _entered(self) -> None:
-        self.rows.focus()
+        self.rows_widget.focus()
 
     @on(Rows.HeadClicked)
     def _clicked(self, event: Rows.HeadClicked) -> None:

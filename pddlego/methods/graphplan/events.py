@@ -11,7 +11,7 @@ from rich.text import Text
 
 from pddlego.display.console import Glyphs
 from pddlego.display.description import Description, Line, MethodEvent, in_one_line
-from pddlego.display.rows import cut, numbered, wrapped
+from pddlego.display.rows import numbered, truncated, wrapped
 from pddlego.display.screens import Canvas, Pane, Screen, Tab, conversation
 from pddlego.display.screens import Column as PaneColumn
 from pddlego.episode.events import Asked, Event, Rejected
@@ -378,8 +378,8 @@ def _proposed_pane(trace: Trace, glyphs: Glyphs) -> Pane:
         faults = [Text(line, "red") for line in text.splitlines()]
 
     def rows(width: int, height: int) -> list[Text]:
-        fault = cut(wrapped(faults, width), max(1, height // 2))
-        return [*cut(wrapped(lines, width), max(1, height - len(fault))), *fault]
+        fault = truncated(wrapped(faults, width), max(1, height // 2))
+        return [*truncated(wrapped(lines, width), max(1, height - len(fault))), *fault]
 
     return Pane("plan" if proposed is None else proposed.command, rows)
 
@@ -425,7 +425,7 @@ def _talk_pane(trace: Trace, canvas: Canvas, rows: int | None) -> Pane:
         title = f"pruned from level {levels[-1].level}"
     else:
         lines, title = [Text("nothing was pruned from the last level" if levels else "", "dim")], "pruned"
-    return Pane(title, lambda width, height: cut(wrapped(lines, width), height), rows, latest=True)
+    return Pane(title, lambda width, height: truncated(wrapped(lines, width), height), rows, shows_latest=True)
 
 
 def _pruned_lines(step: Step, glyphs: Glyphs) -> list[Text]:

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from pddlego.display.console import Glyphs
 from pddlego.display.description import Description, Line, MethodEvent
-from pddlego.display.rows import code_lines, marked, marks
+from pddlego.display.rows import code_lines, outcome_line, outcome_marks
 from pddlego.display.screens import Canvas, Pane, Screen, Tab, conversation
 from pddlego.display.screens import Column as PaneColumn
 from pddlego.episode.events import Outcome, Rejected
@@ -284,7 +284,7 @@ def _program_pane(trace: Trace, glyphs: Glyphs) -> Pane:
         return Pane("program", lambda width, height: [Text("no program" if never else "no program yet", "dim")])
     first = next((number for number, line in enumerate(lines) if line.style != "dim"), 0)
     title = f"program {len(trace.all(ProgramWritten))}: {count(len(lines), 'line')}"
-    return Pane(title, lambda width, height: lines, first=first)
+    return Pane(title, lambda width, height: lines, first_row=first)
 
 
 def _ran(trace: Trace) -> list[Ran]:
@@ -303,7 +303,7 @@ def _task_rows(trace: Trace, width: int, glyphs: Glyphs) -> list[Text]:
                 kinds[event.number :] = [event.kind]
         solved = [kind == SOLVED for kind in kinds]
         label = f"{split:<11}{f'{sum(solved)}/{len(names)}':<6}"
-        rows += marks(label, solved, len(names), width, glyphs)
+        rows += outcome_marks(label, solved, len(names), width, glyphs)
     return [*rows, _last_row(trace, width)]
 
 
@@ -347,7 +347,7 @@ def _task_lines(step: Step, glyphs: Glyphs) -> list[Text]:
         if isinstance(event, Ran):
             how = f"plan of {event.length}" if event.solved else f"{event.kind}: {event.message}"
             text = f"{event.split:<10} {event.task} ({count(event.size, 'object')}) {event.seconds:.2f} s: {how}"
-            lines.append(marked(event.solved, text, glyphs))
+            lines.append(outcome_line(event.solved, text, glyphs))
     return lines or [Text("no task was tried", "dim")]
 
 

@@ -7,7 +7,7 @@ from typing import get_args
 from rich.text import Text
 
 from pddlego.display.console import Glyphs
-from pddlego.display.rows import code_lines, marked, marks
+from pddlego.display.rows import code_lines, outcome_line, outcome_marks
 from pddlego.display.screens import Canvas, Column, Pane, Screen, Tab, conversation
 from pddlego.episode.events import Rejected
 from pddlego.episode.trace import Step, Trace
@@ -85,7 +85,7 @@ def _test_rows(trace: Trace, width: int, glyphs: Glyphs) -> list[Text]:
                 kinds[event.number :] = [event.kind]
         total = getattr(prepared, stage) if prepared is not None else 0
         passed = [kind == PASSED for kind in kinds]
-        rows += marks(f"{stage:<13}{f'{sum(passed)}/{total}':<7}", passed, total, width, glyphs)
+        rows += outcome_marks(f"{stage:<13}{f'{sum(passed)}/{total}':<7}", passed, total, width, glyphs)
     return [*rows, _instances(trace, width, glyphs), _speed(trace, width)]
 
 
@@ -134,7 +134,7 @@ def _feedback(trace: Trace, glyphs: Glyphs) -> tuple[str, list[Text]]:
         return "counterexample", [title, *(Text(clean(line), "red") for line in feedback.evidence)]
     if last is not None:
         text = f"{last.instance}: {last.kind}, {last.length} steps, {last.expansions:,} states expanded"
-        line = marked(last.solved, text, glyphs)
+        line = outcome_line(last.solved, text, glyphs)
         return "last instance", [line, *([Text(clean(last.message), line.style)] if last.message else [])]
     tested = trace.place(Tested) > trace.place(Coded)
     return "counterexample", [Text("nothing is wrong so far", "dim")] if tested else []
@@ -154,11 +154,13 @@ def _tests_tab(step: Step, glyphs: Glyphs) -> list[Text]:
     for event in step.events:
         if isinstance(event, Tested):
             message = f": {event.message}" if event.message else ""
-            lines.append(marked(event.passed, f"{event.stage:<13}{event.number + 1:>3} {event.kind}{message}", glyphs))
+            lines.append(
+                outcome_line(event.passed, f"{event.stage:<13}{event.number + 1:>3} {event.kind}{message}", glyphs)
+            )
         elif isinstance(event, Attempted):
             message = count(event.length, "step") if event.solved else f"{event.kind}: {event.message}"
             text = f"{event.instance}: {message}, {event.expansions:,} states expanded"
-            lines.append(marked(event.solved, text, glyphs))
+            lines.append(outcome_line(event.solved, text, glyphs))
     return lines or [Text("nothing was tested", "dim")]
 
 

@@ -182,7 +182,7 @@ def test_what_was_written_before_damage_is_shown(tmp_path: Path) -> None:
 def test_every_tab_of_every_step(runs: Path, size: tuple[int, int]) -> None:
     async def steps(pilot: Pilot[None]) -> None:
         episode = view(pilot)
-        assert episode.number == 0, "an ended episode is shown from its beginning"
+        assert episode.step_index == 0, "an ended episode is shown from its beginning"
         names = ("overview", "map", "reading", "problem", "ladder", "request", "answer", "events")
         for key, name in enumerate(names, start=1):
             await pilot.press(str(key))
@@ -190,7 +190,7 @@ def test_every_tab_of_every_step(runs: Path, size: tuple[int, int]) -> None:
             await pilot.press("home")
             for _ in range(3):
                 await pilot.press("right")
-            assert episode.number == 3
+            assert episode.step_index == 3
         await pilot.press("tab")
         assert episode.tab == "overview"
         await pilot.press("shift+tab")
@@ -229,7 +229,7 @@ def test_jumps_and_search(runs: Path) -> None:
     async def steps(pilot: Pilot[None]) -> None:
         episode = view(pilot)
         await pilot.press("r")
-        assert episode.number == 0
+        assert episode.step_index == 0
         assert any("No answer was rejected" in note.message for note in pilot.app._notifications)
         await pilot.press("x", "d", "n")
         await pilot.press("slash", *"driveway", "enter")
@@ -237,16 +237,16 @@ def test_jumps_and_search(runs: Path) -> None:
         assert episode.step is not None
         assert episode.tab != "overview"
         assert any("driveway" in line.plain for line in episode.lines(episode.tab, episode.step))
-        place = (episode.number, episode.tab)
+        place = (episode.step_index, episode.tab)
         await pilot.press("n")
-        assert (episode.number, episode.tab) != place
+        assert (episode.step_index, episode.tab) != place
         await pilot.press("slash", *"no such words", "enter")
         await pilot.pause()
         assert any("Not found" in note.message for note in pilot.app._notifications)
         await pilot.press("slash", "escape")
         assert isinstance(pilot.app.focused, OptionList)
         await pilot.press("down", "down")
-        assert episode.number >= 2
+        assert episode.step_index >= 2
 
     (journal,) = (runs / RUNS[0] / "episodes").iterdir()
     drive(at_episodes([journal], SOURCES), steps)
@@ -271,11 +271,11 @@ def test_two_episodes_side_by_side(tmp_path: Path) -> None:
     async def steps(pilot: Pilot[None]) -> None:
         views = list(pilot.app.screen.query(EpisodeView))
         assert len(views) == 2
-        assert views[0].different == first_difference(views[0].episode.steps, views[1].episode.steps) == 2
-        await until(pilot, lambda: [one.number for one in views] == [2, 2])
+        assert views[0].difference == first_difference(views[0].episode.steps, views[1].episode.steps) == 2
+        await until(pilot, lambda: [one.step_index for one in views] == [2, 2])
         assert "first difference: step 2" in shown(pilot)
         await pilot.press("right", "4")
-        assert [(one.number, one.tab) for one in views] == [(3, "problem"), (3, "problem")]
+        assert [(one.step_index, one.tab) for one in views] == [(3, "problem"), (3, "problem")]
 
     journals = [folder / "coin-edit-reader-seed0.jsonl", folder / "other-seed1.jsonl"]
     drive(at_episodes(journals, SOURCES), steps, (200, 50))
@@ -299,8 +299,8 @@ def test_an_episode_is_followed_while_it_is_played(tmp_path: Path) -> None:
         await pilot.press("slash", *"seed:1", "enter", "enter")
         await until(pilot, lambda: isinstance(pilot.app.screen, EpisodeScreen))
         episode = view(pilot)
-        assert episode.following
-        assert episode.number == 1
+        assert episode.is_following
+        assert episode.step_index == 1
         with (folder / "coin-edit-reader-seed1.jsonl").open("ab") as file:
             file.write(b"".join(LINES[7:]))
         await until(pilot, lambda: episode.step is not None and episode.step.number == 21)

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from rich.text import Text
 
 from pddlego.display.console import Glyphs
-from pddlego.display.description import MARKED
+from pddlego.display.description import WARNING_KINDS
 from pddlego.display.rows import fitted
 from pddlego.display.screens import Canvas, Column, Fit, Pane, Screen, Tab, request_lines, streamed_lines
 from pddlego.episode.events import Accepted, Rejected
@@ -137,7 +137,7 @@ def changes_pane(view: GameView, glyphs: Glyphs, rows: int | None = None) -> Pan
         lines += [_change(glyphs.removed, change, "red") for change in view.change.removed]
     marked = view.rejected.lines if view.rejected else view.change.lines
     for line in marked:
-        if line.kind.value in MARKED:
+        if line.kind.value in WARNING_KINDS:
             style = "yellow" if line.kind is EntryKind.MERGED else "bold yellow"
             lines.append(Text(clean(f"! {line.where} {line.line}: {line.kind.value}"), style))
     lines = [*_error_lines(view), *lines]
@@ -185,7 +185,7 @@ def _ladder_lines(view: GameView, width: int, glyphs: Glyphs) -> list[Text]:
         if result is None:
             line, note = Text(f"  {number} {goal}", "dim"), ""
         elif goal == view.planned.rung:
-            line, note = Text(f"{glyphs.used} {number} {goal}", "bold green"), f" {result.seconds * 1000:.0f} ms"
+            line, note = Text(f"{glyphs.current} {number} {goal}", "bold green"), f" {result.seconds * 1000:.0f} ms"
         else:
             line, note = Text(f"{glyphs.failed} {number} {goal}"), f" {status_of(result)}"
         if line.cell_len + len(note) <= width:
@@ -201,7 +201,7 @@ def _plan_lines(view: GameView, height: int, glyphs: Glyphs) -> list[Text]:
         if number < view.executed:
             lines.append(Text(f"{glyphs.done} {clean(step.action)}", "dim"))
         else:
-            lines.append(Text(f"{glyphs.used if number == view.executed else ' '} {clean(step.action)}"))
+            lines.append(Text(f"{glyphs.current if number == view.executed else ' '} {clean(step.action)}"))
     if view.mismatch:
         lines.append(Text(f"! {clean(view.mismatch)}", "yellow"))
     if not lines and view.planned.tried:
@@ -293,7 +293,7 @@ def log_pane(view: GameView, canvas: Canvas, rows: int | None = None) -> Pane:
         shown = [_answer(event, width, own, canvas.glyphs) for event, own in zip(newest, heights, strict=False)]
         return fitted([*(line for answer in reversed(shown) for line in answer), *last][-height:], width, height)
 
-    return Pane("game", log, rows, latest=True)
+    return Pane("game", log, rows, shows_latest=True)
 
 
 _LINES_OF_NEWEST = 4
@@ -423,7 +423,7 @@ def _plan(view: GameView, glyphs: Glyphs) -> Iterator[Text]:
         return
     yield Text(f"plan: {count(len(view.planned.plan), 'step')}", "bold")
     for number, step in enumerate(view.planned.plan):
-        mark = glyphs.done if number < view.executed else glyphs.used if number == view.executed else " "
+        mark = glyphs.done if number < view.executed else glyphs.current if number == view.executed else " "
         line = Text(f"{mark} {clean(step.action)}", "dim" if number < view.executed else "")
         line.append(f"  {clean(step.command) or '(not sayable yet)'}", "cyan")
         yield line
@@ -480,7 +480,7 @@ def _files(view: GameView, canvas: Canvas) -> Column:
 SCREEN = Screen(
     panes,
     (
-        Tab("map", _map_lines, lambda trace: GameView(trace).has_map, drawn=True),
+        Tab("map", _map_lines, lambda trace: GameView(trace).has_map, is_picture=True),
         Tab("reading", reading_lines),
         Tab("problem", _problem_lines),
         Tab("domain", _domain_lines, lambda trace: GameView(trace).writes_domain),

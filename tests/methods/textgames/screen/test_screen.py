@@ -252,7 +252,7 @@ def test_a_plan_is_confirmed_in_the_state_that_it_was_made_for(story: list[Event
     display = LiveDisplay(Console(file=stream, width=120, height=40, force_terminal=True), 0.0, SCREEN)
     for event in story[:number]:
         display.show(event, 0.0)
-    display.ask("accept?", tuple(story[number : number + 2]))
+    display.show_question("accept?", tuple(story[number : number + 2]))
     text = "".join(segment.text for segment in Console(width=120, height=40).render(display))
     assert "(at kitchen)" in text
     assert "accept?" in text
@@ -260,7 +260,7 @@ def test_a_plan_is_confirmed_in_the_state_that_it_was_made_for(story: list[Event
     plain = LineDisplay(Console(file=lines, width=500))
     for event in story[:number]:
         plain.show(event, 0.0)
-    plain.ask("accept?", tuple(story[number : number + 2]))
+    plain.show_question("accept?", tuple(story[number : number + 2]))
     for event in story[number : number + 2]:
         plain.show(event, 0.0)
     assert lines.getvalue().count("+ (at kitchen)") == 1, "told with the question, and not again"
