@@ -19,7 +19,6 @@ from pddlego.episode.events import (
     Retrying,
     Started,
     Unknown,
-    step_of,
 )
 from pddlego.models.base import label
 from pddlego.util.text import clean, count, one_line
@@ -38,24 +37,20 @@ class Line:
 
 @dataclass(frozen=True)
 class Description:
-    """An event in words: `brief` is printed on a pipe, `title` and `body` are shown in tabs.
+    """An event in words: `brief` is printed on a pipe, `title` and `body` are shown in tabs."""
 
-    `kind` classifies the event: observed, answered, rejected, accepted, planned, or empty.
-    """
-
-    kind: str
     title: Line
     brief: tuple[Line, ...] = ()
     body: tuple[Line, ...] = ()
 
 
-def in_one_line(kind: str, text: str, style: str = "") -> Description:
+def in_one_line(text: str, style: str = "") -> Description:
     """A description that consists of one line."""
     line = Line(text, style)
-    return Description(kind, line, (line,))
+    return Description(line, (line,))
 
 
-NOTHING = Description("", Line(""))
+NOTHING = Description(Line(""))
 
 
 class MethodEvent(Event):
@@ -70,8 +65,7 @@ class MethodEvent(Event):
 
     def describe(self, glyphs: Glyphs) -> Description:
         """The event in words. Its texts must not contain control characters."""
-        kind = "" if step_of(self) is None else "observed"
-        return in_one_line(kind, self.sentence.format_map(vars(self)), self.style)
+        return in_one_line(self.sentence.format_map(vars(self)), self.style)
 
 
 def describe(event: Event, glyphs: Glyphs) -> Description:
@@ -85,9 +79,7 @@ def describe(event: Event, glyphs: Glyphs) -> Description:
             raise TypeError(f"{description!r:.60} is not a description")
         return description
     except Exception as error:  # noqa: BLE001 -- a method's bug must not hide the other events
-        return in_one_line(
-            "rejected", f"{event.type}: cannot be described ({type(error).__name__}: {error!s:.80})", "dim"
-        )
+        return in_one_line(f"{event.type}: cannot be described ({type(error).__name__}: {error!s:.80})", "dim")
 
 
 def change_lines(added: Iterable[str], removed: Iterable[str], glyphs: Glyphs) -> tuple[Line, ...]:
@@ -105,7 +97,7 @@ def _started(event: Started, glyphs: Glyphs) -> Description:
     most = event.limits.steps
     parts = [*([] if event.seed is None else [f"seed {event.seed}"]), event.mode, label(event.model)]
     parts += [f"at most {count(most, 'step')}"] if most is not None else []
-    return in_one_line("", f"{event.title}: {', '.join(parts)}", "bold")
+    return in_one_line(f"{event.title}: {', '.join(parts)}", "bold")
 
 
 def _asked(event: Asked, glyphs: Glyphs) -> Description:
@@ -113,7 +105,7 @@ def _asked(event: Asked, glyphs: Glyphs) -> Description:
     body: list[Line] = []
     for message in event.messages:
         body += [Line(message.role, "bold"), *_indented(message.content)]
-    return Description("", title, (), tuple(body))
+    return Description(title, (), tuple(body))
 
 
 def _answered(event: Answered, glyphs: Glyphs) -> Description:
@@ -125,15 +117,13 @@ def _answered(event: Answered, glyphs: Glyphs) -> Description:
     brief = (Line(f"     answer {event.call}: {tokens}{when}", "dim"),) if tokens and not answer.from_cache else ()
     note = (Line(f"NOTE: {answer.note}", "yellow"),) if answer.note else ()
     reasoning = (Line("thought", "bold"), *_indented(answer.reasoning, "dim"), Line("said", "bold"))
-    return Description(
-        "answered", title, brief, (*note, *(reasoning if answer.reasoning else ()), *_indented(answer.text))
-    )
+    return Description(title, brief, (*note, *(reasoning if answer.reasoning else ()), *_indented(answer.text)))
 
 
 def _isolated(event: Isolated, glyphs: Glyphs) -> Description:
     layers = ", ".join(event.layers) or "none"
     brief = () if event.isolation == "required" else (Line(f"     isolation {event.isolation}: {layers}", "yellow"),)
-    return Description("", Line(f"sandbox: isolation {event.isolation}, layers {layers}", "dim"), brief)
+    return Description(Line(f"sandbox: isolation {event.isolation}, layers {layers}", "dim"), brief)
 
 
 def _retrying(event: Retrying, glyphs: Glyphs) -> Description:
@@ -141,7 +131,7 @@ def _retrying(event: Retrying, glyphs: Glyphs) -> Description:
     tried = f"try {trouble.tries} of {trouble.most}"
     brief = f"     ! {one_line(trouble.reason, 200)}: {tried}, the next in {trouble.seconds:.0f} s"
     title = Line(f"{tried} failed: {trouble.reason} (the next after {trouble.seconds:.0f} s)", "yellow")
-    return Description("rejected", title, (Line(brief, "yellow"),))
+    return Description(title, (Line(brief, "yellow"),))
 
 
 def _accepted(event: Accepted, glyphs: Glyphs) -> Description:
@@ -154,7 +144,7 @@ def _accepted(event: Accepted, glyphs: Glyphs) -> Description:
     )
     title = Line(f"the {event.kind} changed" if event.added or event.removed else "nothing changed")
     body = change_lines(event.added, event.removed, glyphs)
-    return Description("accepted", title, (Line(f"     {changed or 'no change'}", "dim"), *warnings), body)
+    return Description(title, (Line(f"     {changed or 'no change'}", "dim"), *warnings), body)
 
 
 def _rejected(event: Rejected, glyphs: Glyphs) -> Description:
@@ -162,7 +152,7 @@ def _rejected(event: Rejected, glyphs: Glyphs) -> Description:
     brief = Line(f"     {glyphs.failed} {event.counted} rejected: {feedback.message}", "red")
     title = Line(f"{glyphs.failed} rejected: {feedback.category}: {feedback.message}", "bold red")
     evidence = tuple(Line(f"  {line}", "red") for line in feedback.evidence)
-    return Description("rejected", title, (brief, *(Line(f"     {line.text}", "red") for line in evidence)), evidence)
+    return Description(title, (brief, *(Line(f"     {line.text}", "red") for line in evidence)), evidence)
 
 
 def wrong_parts(event: Rejected) -> tuple[str, ...]:
@@ -177,11 +167,11 @@ def _judged(event: Judged, glyphs: Glyphs) -> Description:
     text = one_line("; ".join(event.text.splitlines()), 200)
     title = f"{event.what} {event.decision} by a person"
     brief = Line(f"     {title}{': ' if text else ''}{text}", "cyan")
-    return Description("answered", Line(title, "bold"), (brief,), _indented(event.text))
+    return Description(Line(title, "bold"), (brief,), _indented(event.text))
 
 
 def _unknown(event: Unknown, glyphs: Glyphs) -> Description:
-    return in_one_line("", f"     {event.name}: of a method that is not installed", "dim")
+    return in_one_line(f"     {event.name}: of a method that is not installed", "dim")
 
 
 def _indented(text: str, style: str = "") -> tuple[Line, ...]:

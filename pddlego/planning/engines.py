@@ -33,6 +33,7 @@ Solver = Callable[[Domain, Problem, Search, float], "Plan | None"]
 """Its last argument is the time limit in seconds, which may be infinite."""
 
 ENGINES = ("auto", "pyperplan", "fast-downward", "mimir", "graphplan")
+"""The values of `--planner`. Graphplan plans through `planning.graphplan`, the others through `_ENGINES`."""
 
 _HEAD_START = 0.3
 """CPU seconds for which `auto` tries pyperplan: enough for small problems, where compiled engines start slower.
@@ -59,21 +60,22 @@ def attempts(search: Search, seconds: float) -> list[Attempt]:
     """
     engines = ("fast-downward",) if search.is_optimal else ("fast-downward", "mimir")
     compiled = next((name for name in engines if not missing(name)), None)
-    solvers: dict[str, Solver] = {"fast-downward": _solve_downward, "mimir": _solve_mimir}
     if search.engine != "auto" or compiled is None:
         engine = "pyperplan" if search.engine == "auto" else search.engine
-        # The planner kills the process in time: looking at the clock would slow a search in Python down.
+        # The process ends a search in Python, which would slow it down to look at the clock itself.
         limit = math.inf if engine == "pyperplan" else seconds
-        return [Attempt(engine, solvers.get(engine, solve_strips), limit)]
+        return [Attempt(engine, _ENGINES[engine].solver, limit)]
     head = [Attempt("pyperplan", solve_strips, _HEAD_START)] if hasattr(signal, "setitimer") else []
     left = max(0.1, seconds - _HEAD_START * len(head))
-    return [*head, Attempt(compiled, solvers[compiled], left), Attempt("pyperplan", solve_strips)]
+    return [*head, Attempt(compiled, _ENGINES[compiled].solver, left), Attempt("pyperplan", solve_strips)]
 
 
-def missing(engine: str) -> list[str]:
-    """Return the packages that an engine needs and that are not installed."""
-    needed = {"fast-downward": "up_fast_downward", "mimir": "pymimir"}.get(engine)
-    return [needed] if needed and find_spec(needed) is None else []
+def missing(engine: str) -> tuple[str, str] | None:
+    """The package that an engine needs and the command that installs it; None if nothing has to be installed."""
+    known = _ENGINES.get(engine)
+    if known is None or not known.package or find_spec(known.package) is not None:
+        return None
+    return known.package, known.installed_by
 
 
 def _half_of(seconds: float) -> float:
@@ -292,3 +294,19 @@ def _with_plain_goal(domain: Domain, problem: Problem) -> tuple[Domain, Problem]
         derived=(*domain.derived, Rule(reached, problem.goal)),
     )
     return domain, replace(problem, objects=frozenset(), goal=Atom(_GOAL))
+
+
+@dataclass(frozen=True)
+class _Engine:
+    """An engine: its solver, and the optional package that it needs."""
+
+    solver: Solver
+    package: str = ""
+    installed_by: str = ""
+
+
+_ENGINES = {
+    "pyperplan": _Engine(solve_strips),
+    "fast-downward": _Engine(_solve_downward, "up_fast_downward", "pip install 'pddlego[fast-downward]'"),
+    "mimir": _Engine(_solve_mimir, "pymimir", "pip install pymimir"),
+}

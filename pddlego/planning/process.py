@@ -263,11 +263,10 @@ def make_planner(engine: str | None, timeout: float, memory: int) -> ProcessPlan
     if engine is not None and engine not in ENGINES:
         reason = f"The planners are {', '.join(ENGINES)}."
         raise UsageError(f"Unknown planner '{engine}'", reason, suggestion(engine, ENGINES, "Choose another planner."))
-    packages = missing(engine) if engine else []
-    if packages:
-        extra = "pip install 'pddlego[fast-downward]'" if engine == "fast-downward" else "pip install pymimir"
-        reason = f"Missing: {', '.join(packages)}."
-        raise UsageError(f"The planner {engine} is not installed", reason, f"Install it: {extra}.")
+    needed = missing(engine) if engine else None
+    if needed is not None:
+        package, command = needed
+        raise UsageError(f"The planner {engine} is not installed", f"Missing: {package}.", f"Install it: {command}.")
     if not 0 <= timeout <= 1_000_000 or memory < 0:
         reason = f"The time is {timeout} seconds, the memory {memory} MiB."
         raise UsageError("The limits of the planner are not possible", reason, "Use 0 for no limit.")

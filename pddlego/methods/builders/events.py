@@ -37,7 +37,7 @@ class Reviewed(BuilderEvent):
         fine = "nothing is wrong" if self.by == "checks" else "nothing to do"
         title = Line(f"     {mark} {self.by}: {fine if self.fine else 'needs repair'}", style)
         lines = tuple(Line(f"       {line}", style) for line in self.lines)
-        return Description("", title, (title, *(() if self.fine else lines)), lines)
+        return Description(title, (title, *(() if self.fine else lines)), lines)
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class PlanTried(BuilderEvent):
         text = f"plan of {count(len(self.plan), 'step')}" if self.plan else self.status.value
         line = Line(f"     {glyphs.done if solved else glyphs.failed} planner: {text}", "green" if solved else "yellow")
         reason = (Line(self.message, "yellow"),) if self.message else ()
-        return Description("planned", line, (line,), (*reason, *(Line(step) for step in self.plan)))
+        return Description(line, (line,), (*reason, *(Line(step) for step in self.plan)))
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class BuildConcluded(BuilderEvent):
             "equivalent to the reference": self.equivalent,
         }
         line = Line("     " + "  ".join(f"{marks[value]} {name}" for name, value in results.items()), "bold")
-        return Description("", line, (line,))
+        return Description(line, (line,))
 
 
 EVENTS = tuple(BuilderEvent.__subclasses__())

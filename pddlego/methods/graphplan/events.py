@@ -67,10 +67,10 @@ class TaskGiven(GraphplanEvent):
     def describe(self, glyphs: Glyphs) -> Description:
         text = f"     {self.domain}, {self.task}: {count(self.objects, 'object')}, {count(self.goals, 'goal')}"
         if not self.removed:
-            return Description("", Line(text, "dim"))
+            return Description(Line(text, "dim"))
         lost = f"     the domain has lost {len(self.removed)} preconditions and effects ({self.corrupt:.0%})"
         lines = tuple(Line(f"{glyphs.removed} {part}", "red") for part in self.removed)
-        return Description("", Line(text, "dim"), (Line(lost, "yellow"),), lines)
+        return Description(Line(text, "dim"), (Line(lost, "yellow"),), lines)
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Proposed(GraphplanEvent):
 
     def describe(self, glyphs: Glyphs) -> Description:
         line = Line(f"{self.step:>3}  {self.command}", "bold")
-        return Description("observed", line, (line,), tuple(Line(f"  {action}") for action in self.actions))
+        return Description(line, (line,), tuple(Line(f"  {action}") for action in self.actions))
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class Grown(GraphplanEvent):
         )
         line = Line(text, "green" if made.satisfied else "bold" if made.pruned else "")
         pruned = tuple(Line(f"{glyphs.removed} {name}", "red") for name in made.pruned)
-        return Description("observed", line, (line,), pruned)
+        return Description(line, (line,), pruned)
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class Looking(GraphplanEvent):
 
     def describe(self, glyphs: Glyphs) -> Description:
         text = f"     searching from level {self.so_far.level}, at {self.so_far.depth}: {_nodes(self.so_far)}"
-        return Description("", Line(text, "dim"))
+        return Description(Line(text, "dim"))
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ class Looked(GraphplanEvent):
         made = self.made
         mark, style = (glyphs.done, "green") if made.found else (glyphs.failed, "dim")
         text = f"     {mark} search from level {made.level}: {_nodes(made)}, {made.hits:,} met again"
-        return in_one_line("planned", text, style)
+        return in_one_line(text, style)
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ class PassEnded(GraphplanEvent):
         style = "green" if made.ending == "found" else "yellow"
         pruning = f"pruning with probability {made.kappa:g}" if made.kappa else "nothing is pruned"
         text = f"     pass {made.iteration} ({pruning}) ends at level {made.levels}: {_ENDINGS[made.ending]}"
-        return in_one_line("planned", text, style)
+        return in_one_line(text, style)
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ class Bounded(GraphplanEvent):
 
     def describe(self, glyphs: Glyphs) -> Description:
         what = "not known: no plan was found in time" if self.most is None else count(self.most, self.unit)
-        return in_one_line("", f"     the bound on the intact domain: {what}", "dim")
+        return in_one_line(f"     the bound on the intact domain: {what}", "dim")
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,7 @@ class NeededPruned(GraphplanEvent):
 
     def describe(self, glyphs: Glyphs) -> Description:
         text = f"     {self.action}, pruned at level {self.level}, is in a shortest plan"
-        return in_one_line("facts", text, "magenta")
+        return in_one_line(text, "magenta")
 
 
 @dataclass(frozen=True)
@@ -208,7 +208,7 @@ class PlanConcluded(GraphplanEvent):
         verdict = f": {self.kind}{bound}{where}" if self.steps else ""
         line = Line(f"{self.step:>3}  {self.command}{verdict}", style)
         detail = tuple(Line(f"  {number:>2}  {' '.join(level)}") for number, level in enumerate(self.steps, start=1))
-        return Description("observed", line, (line,), detail)
+        return Description(line, (line,), detail)
 
 
 EVENTS = tuple(GraphplanEvent.__subclasses__())

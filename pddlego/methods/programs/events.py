@@ -47,7 +47,7 @@ class Began(ProgramEvent):
 
     def describe(self, glyphs: Glyphs) -> Description:
         sizes = f"{count(len(self.training), 'training task')}, {count(len(self.evaluation), 'evaluation task')}"
-        return Description("", Line(f"     domain {self.domain}: {sizes}", "dim"))
+        return Description(Line(f"     domain {self.domain}: {sizes}", "dim"))
 
 
 @dataclass(frozen=True)
@@ -64,9 +64,7 @@ class ProgramWritten(ProgramEvent):
     def describe(self, glyphs: Glyphs) -> Description:
         lines = self.code.splitlines()
         title = Line(f"{self.step:>3}  {self.command}: {count(len(lines), 'line')}", "bold")
-        return Description(
-            "observed", title, (title,), tuple(Line(f"{glyphs.added} {line}", "green") for line in lines)
-        )
+        return Description(title, (title,), tuple(Line(f"{glyphs.added} {line}", "green") for line in lines))
 
 
 @dataclass(frozen=True)
@@ -104,7 +102,7 @@ class Ran(ProgramEvent):
         line = Line(text, style)
         detail = (Line(f"       {self.message}", style),) if self.message else ()
         brief = () if self.solved or self.split == "evaluation" else (line,)
-        return Description("planned", line, brief, detail)
+        return Description(line, brief, detail)
 
 
 @dataclass(frozen=True)
@@ -126,7 +124,7 @@ class Evaluated(ProgramEvent):
     def describe(self, glyphs: Glyphs) -> Description:
         style = "bold green" if self.solved == self.total else "bold yellow" if self.solved else "bold red"
         line = Line(f"{self.step:>3}  {self.command} tasks solved", style)
-        return Description("observed", line, (line,) if self.final else ())
+        return Description(line, (line,) if self.final else ())
 
 
 EVENTS = tuple(ProgramEvent.__subclasses__())

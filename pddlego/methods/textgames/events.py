@@ -54,7 +54,7 @@ class Observed(GameEvent):
         title = "the game begins" if self.command is None else self.command
         note = "refused" if self.refused else self.mismatch
         body = (Line(self.text), *([Line(note)] if note else []))
-        return Description("observed", Line(f"{self.step}. {title}"), tuple(brief), body)
+        return Description(Line(f"{self.step}. {title}"), tuple(brief), body)
 
 
 @dataclass(frozen=True)
@@ -89,10 +89,10 @@ class Planned(GameEvent):
         tried = (Line(f"{rung.name}: {status_of(rung)}") for rung in self.tried)
         steps = (Line(f"{step.action}  {step.command}") for step in self.plan)
         if self.rung is None:
-            return Description("planned", Line("no goal has a plan"), (), (*tried, *steps))
+            return Description(Line("no goal has a plan"), (), (*tried, *steps))
         title = f"plan for '{self.rung}'"
         commands = ", ".join(step.command or step.action for step in self.plan)
-        return Description("planned", Line(title), (Line(f"     {title}: {commands}", "green"),), (*tried, *steps))
+        return Description(Line(title), (Line(f"     {title}: {commands}", "green"),), (*tried, *steps))
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class Resumed(GameEvent):
             corrected = changes(self.added, self.removed, glyphs) or "nothing"
             brief.append(Line(f"     corrected by a person: {corrected}", "cyan"))
         title = Line(f"resumed after step {self.step} of {self.source}")
-        return Description("accepted", title, tuple(brief), change_lines(self.added, self.removed, glyphs))
+        return Description(title, tuple(brief), change_lines(self.added, self.removed, glyphs))
 
 
 Verdict = Literal["wrong", "stale", "missing"]
@@ -173,7 +173,7 @@ class FactsChecked(GameEvent):
             Line(f"{error.verdict} since step {error.since}: {error.fact}", "magenta") for error in self.errors
         )
         brief = tuple(Line(f"     {error.verdict}: {error.fact}", "magenta") for error in self.errors)
-        return Description("facts", Line(summary), brief, lines)
+        return Description(Line(summary), brief, lines)
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,7 @@ class GameRead(GameEvent):
     problem: str
 
     def describe(self, glyphs: Glyphs) -> Description:
-        return Description("", Line("the built-in reader's problem"), (), tuple(map(Line, self.problem.splitlines())))
+        return Description(Line("the built-in reader's problem"), (), tuple(map(Line, self.problem.splitlines())))
 
 
 def status_of(tried: TriedRung) -> str:

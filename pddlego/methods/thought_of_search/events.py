@@ -36,7 +36,7 @@ class Prepared(SearchEvent):
             f"{count(self.goal, 'goal test')}, {count(self.soundness, 'search')}, {count(self.completeness, 'state')}"
         )
         text = f"     tests: {tests} with known successors; {count(self.instances, 'instance')}"
-        return Description("", Line(text, "dim"))
+        return Description(Line(text, "dim"))
 
 
 @dataclass(frozen=True)
@@ -54,9 +54,7 @@ class Coded(SearchEvent):
     def describe(self, glyphs: Glyphs) -> Description:
         lines = self.code.splitlines()
         title = Line(f"{self.step:>3}  {self.command}: {count(len(lines), 'line') if lines else 'no function'}", "bold")
-        return Description(
-            "observed", title, (title,), tuple(Line(f"{glyphs.added} {line}", "green") for line in lines)
-        )
+        return Description(title, (title,), tuple(Line(f"{glyphs.added} {line}", "green") for line in lines))
 
 
 @dataclass(frozen=True)
@@ -90,7 +88,7 @@ class SearchRunning(SearchEvent):
     expansions: int
 
     def describe(self, glyphs: Glyphs) -> Description:
-        return Description("", Line(f"     {self.instance}: {count(self.expansions, 'state')} expanded", "dim"))
+        return Description(Line(f"     {self.instance}: {count(self.expansions, 'state')} expanded", "dim"))
 
 
 @dataclass(frozen=True)
@@ -145,7 +143,7 @@ class Finished(SearchEvent):
         style = "bold green" if self.solved == self.total else "bold yellow" if self.solved else "bold red"
         rate = f", {self.expansions / self.seconds:,.0f} a second" if self.seconds > 0 else ""
         text = f"{self.command} instances solved, {count(self.expansions, 'state')} expanded{rate}"
-        return in_one_line("observed", f"{self.step:>3}  {text}", style)
+        return in_one_line(f"{self.step:>3}  {text}", style)
 
 
 def _result(good: bool, text: str, message: str, glyphs: Glyphs) -> Description:
@@ -153,7 +151,7 @@ def _result(good: bool, text: str, message: str, glyphs: Glyphs) -> Description:
     mark, style = (glyphs.done, "green") if good else (glyphs.failed, "red")
     line = Line(f"     {mark} {text}", style)
     body = (Line(f"       {message}", style),) if message else ()
-    return Description("planned", line, () if good else (line,), body)
+    return Description(line, () if good else (line,), body)
 
 
 EVENTS = tuple(SearchEvent.__subclasses__())
