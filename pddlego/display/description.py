@@ -70,7 +70,7 @@ class MethodEvent(Event):
 
 def describe(event: Event, glyphs: Glyphs) -> Description:
     """An event in words, or the bug in its own `describe`. Its texts must not contain control characters."""
-    common = COMMON.get(type(event))
+    common = _COMMON_DESCRIPTIONS.get(type(event))
     try:
         if common is not None:
             return common(event, glyphs)
@@ -178,7 +178,7 @@ def _indented(text: str, style: str = "") -> tuple[Line, ...]:
     return tuple(Line(f"  {line}", style) for line in text.split("\n"))
 
 
-COMMON: Mapping[type[Event], Callable[[Any, Glyphs], Description]] = {
+_COMMON_DESCRIPTIONS: Mapping[type[Event], Callable[[Any, Glyphs], Description]] = {
     Started: _started,
     Asked: _asked,
     Answered: _answered,

@@ -97,7 +97,7 @@ ColumnPart = Pane | tuple[Pane, Pane]
 
 
 @dataclass(frozen=True)
-class Column:
+class PaneColumn:
     """Panes one above the other. `width` counts terminal columns; None takes those that the other columns leave."""
 
     parts: Sequence[ColumnPart]
@@ -141,7 +141,7 @@ class Tab:
 class Screen:
     """The panes for a trace, and the tabs for its steps. The trace must not contain control characters."""
 
-    panes: Callable[[Trace, Canvas], Sequence[Column]]
+    panes: Callable[[Trace, Canvas], Sequence[PaneColumn]]
     tabs: Sequence[Tab] = field(default=())
 
     def draw(self, trace: Trace, canvas: Canvas) -> RenderableType:
@@ -272,7 +272,7 @@ def conversation(
     return Pane(title, talk, pane_height, shows_latest=True)
 
 
-def _line_panes(trace: Trace, canvas: Canvas) -> list[Column]:
+def _line_panes(trace: Trace, canvas: Canvas) -> list[PaneColumn]:
     """One pane with the lines of the latest events."""
     event_lines = (line for event in trace.events[-_LOG_EVENTS:] for line in describe(event, canvas.glyphs).brief)
     lines = [Text(clean(line.text), line.style) for line in event_lines][-_LOG_LINES:]
@@ -281,7 +281,7 @@ def _line_panes(trace: Trace, canvas: Canvas) -> list[Column]:
         streamed = streamed_lines(trace, width, (height + 2) // 3)
         return wrapped([*lines, *request_lines(trace, canvas.now), *streamed], width)[-height:]
 
-    return [Column([Pane("episode", fit)])]
+    return [PaneColumn([Pane("episode", fit)])]
 
 
 LINES = Screen(_line_panes)

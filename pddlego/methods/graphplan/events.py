@@ -12,8 +12,7 @@ from rich.text import Text
 from pddlego.display.console import Glyphs
 from pddlego.display.description import Description, Line, MethodEvent, in_one_line
 from pddlego.display.rows import numbered, truncated, wrapped
-from pddlego.display.screens import Canvas, Pane, Screen, Tab, conversation
-from pddlego.display.screens import Column as PaneColumn
+from pddlego.display.screens import Canvas, Pane, PaneColumn, Screen, Tab, conversation
 from pddlego.episode.events import Asked, Event, Rejected
 from pddlego.episode.trace import Step, Trace
 from pddlego.methods.base import Column, CountTable, Figure, Measuring, Published, base_mode

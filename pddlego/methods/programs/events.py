@@ -12,8 +12,7 @@ from rich.text import Text
 from pddlego.display.console import Glyphs
 from pddlego.display.description import Description, Line, MethodEvent
 from pddlego.display.rows import code_lines, outcome_line, outcome_marks
-from pddlego.display.screens import Canvas, Pane, Screen, Tab, conversation
-from pddlego.display.screens import Column as PaneColumn
+from pddlego.display.screens import Canvas, Pane, PaneColumn, Screen, Tab, conversation
 from pddlego.episode.events import Outcome, Rejected
 from pddlego.episode.trace import Step, Trace
 from pddlego.methods.base import Column, CountTable, Figure, Measuring, PublishedShares

@@ -10,7 +10,8 @@
    answer that cannot be read, or that leads to no plan, is rejected: the model reads the reason and answers again
    (`refine`). An accepted problem replaces the last one.
 4. Act. `Knowledge.command` says each step of the plan as a command of the game. The agent sends the commands until the
-   plan ends, or the game answers otherwise than the plan expected. Both lead back to the model, with what is new.
+   plan ends, or the game answers otherwise than the plan expected. Then step 2 follows; no model is asked if the game
+   confirmed the plan and said nothing else. Commands of fixed rules come first, and a user may approve each step.
 
 `PlanningPolicy` does 2 and 3, and `Agent` does 1 and 4.
 """

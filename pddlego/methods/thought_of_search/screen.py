@@ -8,7 +8,7 @@ from rich.text import Text
 
 from pddlego.display.console import Glyphs
 from pddlego.display.rows import code_lines, outcome_line, outcome_marks
-from pddlego.display.screens import Canvas, Column, Pane, Screen, Tab, conversation
+from pddlego.display.screens import Canvas, Pane, PaneColumn, Screen, Tab, conversation
 from pddlego.episode.events import Rejected
 from pddlego.episode.trace import Step, Trace
 from pddlego.methods.thought_of_search.events import (
@@ -28,7 +28,7 @@ _GOAL_LINES = 4
 """The minimum height of the goal test's pane, with its border."""
 
 
-def panes(trace: Trace, canvas: Canvas) -> list[Column]:
+def panes(trace: Trace, canvas: Canvas) -> list[PaneColumn]:
     """Both functions, the tests, and the conversation."""
     left = canvas.share(56) if canvas.is_wide else canvas.width
     width = (canvas.width - left if canvas.is_wide else canvas.width) - 4
@@ -40,7 +40,11 @@ def panes(trace: Trace, canvas: Canvas) -> list[Column]:
     functions = _function_panes(
         trace, canvas.height - (0 if talk_rows is None else talk_rows + len(rows) + 2), canvas.glyphs
     )
-    return [Column(functions, left), Column([tests, talk])] if canvas.is_wide else [Column([*functions, tests, talk])]
+    return (
+        [PaneColumn(functions, left), PaneColumn([tests, talk])]
+        if canvas.is_wide
+        else [PaneColumn([*functions, tests, talk])]
+    )
 
 
 def _function(trace: Trace, which: Which, glyphs: Glyphs) -> tuple[list[Text], int]:

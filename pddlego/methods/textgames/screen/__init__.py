@@ -10,7 +10,7 @@ from rich.text import Text
 from pddlego.display.console import Glyphs
 from pddlego.display.description import WARNING_KINDS
 from pddlego.display.rows import fitted
-from pddlego.display.screens import Canvas, Column, Fit, Pane, Screen, Tab, request_lines, streamed_lines
+from pddlego.display.screens import Canvas, Fit, Pane, PaneColumn, Screen, Tab, request_lines, streamed_lines
 from pddlego.episode.events import Accepted, Rejected
 from pddlego.episode.trace import Step, Trace
 from pddlego.methods.textgames.events import FactsChecked, Observed, Planned, status_of
@@ -440,11 +440,11 @@ _SHORT = 5
 """Minimum number of lines of the map and of the goals."""
 
 
-def panes(trace: Trace, canvas: Canvas) -> list[Column]:
+def panes(trace: Trace, canvas: Canvas) -> list[PaneColumn]:
     """The columns of the screen: map and game, goals and plan, problem and domain. Small screens have fewer panes."""
     view, width, height, glyphs = GameView(trace), canvas.width, canvas.height, canvas.glyphs
     if not view.goals:
-        return [_scene(view, canvas, None) if view.sketched else Column([log_pane(view, canvas)])]
+        return [_scene(view, canvas, None) if view.sketched else PaneColumn([log_pane(view, canvas)])]
     if width >= _VERY_WIDE:
         left = _scene(view, canvas, canvas.share(45))
         return [left, _thoughts(view, canvas, canvas.share(27)), _files(view, canvas)]
@@ -453,28 +453,30 @@ def panes(trace: Trace, canvas: Canvas) -> list[Column]:
     log = max(5, height // 5)
     middle = max(_SHORT, min(max(len(_goals_of(view)) + 4, height // 3), height - log - _SHORT))
     goals, changes = goal_pane(view, glyphs, middle), changes_pane(view, glyphs, middle)
-    return [Column([map_pane(view, glyphs), (goals, changes), log_pane(view, canvas, log)])]
+    return [PaneColumn([map_pane(view, glyphs), (goals, changes), log_pane(view, canvas, log)])]
 
 
-def _scene(view: GameView, canvas: Canvas, width: int | None) -> Column:
+def _scene(view: GameView, canvas: Canvas, width: int | None) -> PaneColumn:
     """The column of the game: the map and the last observations."""
-    return Column([map_pane(view, canvas.glyphs), log_pane(view, canvas, max(8, canvas.height // 3))], width)
+    return PaneColumn([map_pane(view, canvas.glyphs), log_pane(view, canvas, max(8, canvas.height // 3))], width)
 
 
-def _thoughts(view: GameView, canvas: Canvas, width: int | None) -> Column:
+def _thoughts(view: GameView, canvas: Canvas, width: int | None) -> PaneColumn:
     """The column of the agent: goals, plan, and the changes by the last answer."""
     ladder, third = len(_goals_of(view)) + 2, canvas.height // 3
     plan = max(5, third if _is_streaming(view) else min(len(view.planned.plan) + 2, third))
     glyphs = canvas.glyphs
-    return Column([ladder_pane(view, glyphs, ladder), plan_pane(view, glyphs, plan), changes_pane(view, glyphs)], width)
+    return PaneColumn(
+        [ladder_pane(view, glyphs, ladder), plan_pane(view, glyphs, plan), changes_pane(view, glyphs)], width
+    )
 
 
-def _files(view: GameView, canvas: Canvas) -> Column:
+def _files(view: GameView, canvas: Canvas) -> PaneColumn:
     """The column of the problem, with the model's own domain unless the domain is shown in place of the map."""
     problem = problem_pane(view, canvas.glyphs)
     if not (view.writes_domain and view.has_map):
-        return Column([problem])
-    return Column([domain_pane(view, canvas.glyphs, canvas.height // 2), problem])
+        return PaneColumn([problem])
+    return PaneColumn([domain_pane(view, canvas.glyphs, canvas.height // 2), problem])
 
 
 SCREEN = Screen(
