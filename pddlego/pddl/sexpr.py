@@ -8,7 +8,7 @@ report every error of a text at once.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -170,13 +170,17 @@ def _expression(source: Source, items: list[Sexpr], spans: list[_Span]) -> Expre
 def at_words(text: str, defects: Iterable[Defect]) -> Iterator[Defect]:
     """The defects, each with the position of its `word` in place of the position of the list around the word."""
     source = Source(text)
+    offsets: dict[str, list[int]] = {}  # of each word, in order; made for the first defect that needs it
     for defect in defects:
-        if defect.word and defect.place:
-            tokens = TOKEN.finditer(text, source.offset(defect.place))
-            start = next((token.start() for token in tokens if token.group().lower() == defect.word), None)
-            yield defect if start is None else replace(defect, place=source.position(start))
-        else:
+        if not (defect.word and defect.place):
             yield defect
+            continue
+        if not offsets:
+            for token in TOKEN.finditer(text):
+                offsets.setdefault(token.group().lower(), []).append(token.start())
+        places = offsets.get(defect.word, [])
+        after = bisect_left(places, source.offset(defect.place))
+        yield replace(defect, place=source.position(places[after])) if after < len(places) else defect
 
 
 def show(expression: Sexpr) -> str:

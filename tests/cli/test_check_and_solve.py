@@ -12,7 +12,7 @@ from tests.sandbox.ordinary import needs_locks
 
 ROOT = Path(__file__).parent.parent.parent
 FERRY = ROOT / "domains" / "ferry.pddl"
-PROGRAM = ROOT / "pddlego" / "methods" / "programs" / "reference" / "ferry.py"
+PROGRAM = ROOT / "domains" / "programs" / "ferry.py"
 
 TASK = """(define (problem p) (:domain ferry) (:objects l0 l1 c0)
   (:init (location l0) (location l1) (car c0) (not-eq l0 l1) (not-eq l1 l0) (at-ferry l0) (at c0 l0) (empty-ferry))
