@@ -94,10 +94,10 @@ class EngineProcess:
         self._process.wait()
 
     def close(self) -> None:
-        """Kill the process, and close its pipes. It may be called twice."""
+        """Kill the process, and close its pipes. It may be called twice, also by two threads at once."""
         self.kill()
         for stream in (self._process.stdin, self._process.stdout, self._errors):
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError, ValueError):  # ValueError: the other thread closes it at this moment
                 if stream is not None:
                     stream.close()
 
