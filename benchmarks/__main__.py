@@ -11,6 +11,7 @@ from benchmarks import (
     evaluation,
     games,
     graphplan,
+    models,
     planning,
     plans,
     play,
@@ -42,6 +43,9 @@ PARTS = {
 
 
 def main() -> None:
+    if sys.argv[1:2] == ["models"]:
+        models.main(sys.argv[2:])
+        return
     chosen = sys.argv[1:] or list(PARTS)
     unknown = [name for name in chosen if name not in PARTS]
     if unknown:

@@ -16,7 +16,7 @@ from rich.live import Live
 from pddlego.display.console import Glyphs, glyphs_for
 from pddlego.display.description import describe
 from pddlego.display.rows import cleaned
-from pddlego.display.screens import Canvas, Screen, is_large, result_line, usage_line
+from pddlego.display.screens import Canvas, Screen, is_large, progress_of, result_line, usage_line
 from pddlego.episode.events import Ended, Event, Rejected
 from pddlego.episode.trace import Trace
 from pddlego.runs.journal import dump_line
@@ -128,8 +128,9 @@ class LineDisplay(Display):
     def _report(self, seconds: float) -> None:
         """Print the seconds without an event, and the activity that takes them."""
         if not self._is_asking_user:
-            started, is_open = self._trace.started, self._trace.request is not None
-            what = f"waiting for {started.model}" if started is not None and is_open else self._unprinted or "working"
+            started, request, what = self._trace.started, self._trace.request, self._unprinted or "working"
+            if started is not None and request is not None:
+                what = f"waiting for {started.model}{progress_of(request)}"
             self._console.print(f"     … {seconds:.0f} s, {what}", style="dim", markup=False, highlight=False)
 
     def show_question(self, question: RenderableType | None, preview: tuple[Event, ...] = ()) -> None:

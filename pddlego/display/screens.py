@@ -16,7 +16,7 @@ from pddlego.display.console import Glyphs
 from pddlego.display.description import describe
 from pddlego.display.rows import wrapped
 from pddlego.episode.events import Outcome
-from pddlego.episode.trace import Step, Trace
+from pddlego.episode.trace import OpenRequest, Step, Trace
 from pddlego.models.base import label
 from pddlego.runs.cells import NO_MODEL
 from pddlego.util.text import clean, count, one_line
@@ -221,13 +221,19 @@ def result_rows(trace: Trace, width: int) -> list[Text]:
     return rows
 
 
+def progress_of(request: OpenRequest) -> str:
+    """What has arrived of an answer, and how long earlier ones took: `, 120 tokens so far (earlier answers: 12 s)`."""
+    tokens = count(request.tokens, "token") + " so far" if request.text or request.reasoning else "no answer yet"
+    return f", {tokens}" + ("" if request.usual is None else f" (earlier answers: {request.usual:.0f} s)")
+
+
 def request_lines(trace: Trace, now: float) -> list[Text]:
     """The open request: the model, its purpose, the seconds since it was sent, and the last failed attempt."""
     request, started = trace.request, trace.started
     if request is None:
         return []
     waited, model = max(0.0, now - request.sent_at), started.model if started is not None else ""
-    lines = [Text(f"   asking {clean(model)} ({request.purpose}) … {waited:.0f} s", "cyan")]
+    lines = [Text(f"   asking {clean(model)} ({request.purpose}) … {waited:.0f} s{progress_of(request)}", "cyan")]
     trouble = request.trouble
     if trouble is not None:
         left = max(0.0, trouble.seconds - (now - request.tried_at))

@@ -42,7 +42,7 @@ def ask(model: Model, request: Request, budget: Budget, attempt: int = 0) -> Gen
     )
     budget.asked(request.characters)
     try:
-        answer = yield from completed(model, replace(request, seconds=budget.seconds_left), call)
+        answer = yield from completed(model, replace(request, seconds=budget.seconds_left, attempt=attempt), call)
     except BudgetSpentError as error:
         if not error.sent:
             budget.not_sent(request.characters)

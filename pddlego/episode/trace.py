@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar, cast
 
 from pddlego.episode.events import Accepted, Answered, Asked, Ended, Event, Retrying, Started, Streamed, Usage, step_of
-from pddlego.models.base import RetryNotice
+from pddlego.models.base import CHARACTERS_PER_TOKEN, RetryNotice
 from pddlego.pddl import Problem, parse_problem
 
 E = TypeVar("E", bound=Event)
@@ -28,6 +28,8 @@ _MOST_TEXT, _MOST_REASONING = 100_000, 20_000
 class OpenRequest:
     """A request without a complete answer. `text` and `reasoning` are the streamed part of the answer.
 
+    `tokens` estimates the length of that part; `usual` is the median time of earlier answers for the same purpose, in
+    seconds, or None for the first.
     `trouble` is the last failed attempt if nothing was received after it. `sent_at` and `tried_at` are the times of the
     request and of that failure, in seconds since the start.
     """
@@ -36,6 +38,8 @@ class OpenRequest:
     sent_at: float
     text: str = ""
     reasoning: str = ""
+    tokens: int = 0
+    usual: float | None = None
     trouble: RetryNotice | None = None
     tried_at: float = 0.0
 
@@ -227,10 +231,23 @@ class Trace:
         asked, failed = cast(Asked, self._events[place]), self.place(Retrying)
         streamed = [event for event in self.since(max(place, failed)) if isinstance(event, Streamed)]
         text, reasoning = "".join(event.text for event in streamed), "".join(event.reasoning for event in streamed)
-        request = OpenRequest(asked.purpose, self._seconds[place], text[:_MOST_TEXT], reasoning[-_MOST_REASONING:])
+        request = OpenRequest(
+            asked.purpose,
+            self._seconds[place],
+            text[:_MOST_TEXT],
+            reasoning[-_MOST_REASONING:],
+            (len(text) + len(reasoning)) // CHARACTERS_PER_TOKEN,
+            self._usual_seconds(asked.purpose),
+        )
         if failed < place or streamed:
             return request
         return replace(request, trouble=cast(Retrying, self._events[failed]).trouble, tried_at=self._seconds[failed])
+
+    def _usual_seconds(self, purpose: str) -> float | None:
+        calls = {event.call for event in self.all(Asked) if event.purpose == purpose}
+        answers = (event.completion for event in self.all(Answered) if event.call in calls)
+        seconds = [answer.seconds for answer in answers if not answer.from_cache]
+        return sorted(seconds)[len(seconds) // 2] if seconds else None
 
 
 def first_difference(left: Sequence[Step], right: Sequence[Step]) -> int | None:

@@ -9,6 +9,15 @@ from typing import Any, Literal, Protocol
 ATTEMPTS = 6
 """Maximum number of requests for one answer."""
 
+CHARACTERS_PER_TOKEN = 3
+"""An estimate on the safe side: most models need fewer tokens for a text."""
+
+LONGEST = 16_384
+"""Tokens of an answer after which it is ended, unless its purpose or the user says otherwise."""
+
+THINKING = 8_192
+"""Tokens for the reasoning before an answer whose length is known."""
+
 CacheUse = Literal["off", "use", "refresh"]
 """`use` returns cached answers and stores new ones; `refresh` asks again and replaces cached answers."""
 
@@ -46,9 +55,10 @@ class Request:
 
     `context` is the object from which the messages were rendered. Built-in models read it; it is never sent.
     `seconds` limits the time for the answer, including retries; None leaves that to the model. `temperature_increase`
-    is added to the model's temperature, up to a maximum. `max_tokens` replaces the usual limit of an answer after one
-    that was cut off. `report` receives retries and streamed parts, and `wanted` returns whether the answer is still
-    needed; neither is sent.
+    is added to the model's temperature, up to a maximum. A streamed answer is ended after `longest` tokens, unless the
+    user has set a limit; `max_tokens` replaces both after an answer that was cut off. `attempt` counts the attempts at
+    the same question from 0; each has a seed of its own. `report` receives retries and streamed parts, and `wanted`
+    returns whether the answer is still needed; neither is sent.
     """
 
     purpose: str
@@ -57,7 +67,9 @@ class Request:
     schema: Mapping[str, Any] | None = None
     seconds: float | None = None
     temperature_increase: float = 0.0
+    longest: int = LONGEST
     max_tokens: int | None = None
+    attempt: int = field(default=0, compare=False)
     report: Callable[[RetryNotice | Delta], None] = field(default=lambda update: None, compare=False, repr=False)
     wanted: Callable[[], bool] = field(default=lambda: True, compare=False, repr=False)
 
@@ -79,11 +91,12 @@ class Mistake:
 class Completion:
     """One answer. Tokens are the endpoint's counts, or, if `estimated`, computed from characters (`Reply.tokens`).
 
-    `seconds` is wall time including retries, `attempts` the number of requests sent, and `finish` the endpoint's reason
-    to stop. An answer `from_cache` costs nothing. `reasoning` is the model's reasoning, if the endpoint separates it
-    from the answer; `tokens_reasoning` is its part of `tokens_out`. `not_taken` names fields of the request
-    (`temperature`, `max_tokens`) that the endpoint rejects. `note` is a warning for the user, such as that the answer
-    was recorded for another question. `mistake` is the error of a simulated model.
+    `seconds` is wall time including retries, and `attempts` the number of requests sent. `finish` is the endpoint's
+    reason to stop; for an answer that pddlego ended it is `length`, or `REPETITION` if its end repeated itself. An
+    answer `from_cache` costs nothing. `reasoning` is the model's reasoning, if the endpoint separates it from the
+    answer; `tokens_reasoning` is its part of `tokens_out`. `not_taken` names fields of the request (`temperature`,
+    `max_tokens`) that the endpoint rejects. `note` is a warning for the user, such as that the answer was recorded for
+    another question. `mistake` is the error of a simulated model.
     """
 
     text: str
@@ -177,14 +190,25 @@ class Feedback:
     evidence: tuple[str, ...] = ()
 
 
-CUT_OFF = "cut off"
-"""The category of an incomplete answer, which reached its maximum of tokens."""
+CUT_OFF, REPETITION, FILTERED = "cut off", "repetition", "content filter"
+"""The categories of incomplete answers: they reached their maximum of tokens, repeated themselves, or were withheld."""
 
 
 def cut_off() -> Feedback:
     """The feedback on an incomplete answer."""
     message = "the answer was cut off before its end. Answer at once, without thinking aloud and without explanations."
     return Feedback(CUT_OFF, message)
+
+
+def incomplete(answer: Completion) -> Feedback | None:
+    """The feedback on an answer that ended too early, by its reason to stop; None for a complete answer."""
+    if answer.finish == REPETITION:
+        message = "the answer was ended because it repeated the same text again and again. Write each line only once."
+        return Feedback(REPETITION, message)
+    if answer.finish == "content_filter":
+        message = "the endpoint's content filter withheld the answer. Write nothing but what was asked for."
+        return Feedback(FILTERED, message)
+    return cut_off() if answer.finish == "length" else None
 
 
 MAX_REJECTED = 2_000

@@ -74,7 +74,7 @@ class Dialect:
             hotter = sampling.temperature + request.temperature_increase
             values["temperature"] = min(max(HOTTEST, sampling.temperature), hotter)
         if sampling.seed is not None:
-            values["seed"] = sampling.seed
+            values["seed"] = sampling.seed + request.attempt
         if sampling.reasoning_effort is not None:
             values["reasoning_effort"] = sampling.reasoning_effort
         if sampling.streams:

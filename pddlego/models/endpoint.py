@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ConfigDict, field_serializer, field_validator
 
 from pddlego.errors import UsageError
-from pddlego.models.base import ATTEMPTS, CacheUse, Model
+from pddlego.models.base import ATTEMPTS, LONGEST, THINKING, CacheUse, Model
 from pddlego.models.credentials import address_of, without_credentials
 from pddlego.util.options import Flag, Options, option
 
@@ -39,7 +39,7 @@ _TAKEN = {
 
 
 class Endpoint(Options):
-    """The options of a language model and its endpoint. `timeout` is in seconds per answer."""
+    """The options of a language model and its endpoint. `timeout` is in seconds without a new part of an answer."""
 
     model_config = ConfigDict(title="Model")
 
@@ -63,10 +63,19 @@ class Endpoint(Options):
     stream: bool = option(True, "Stream answers as they are generated.", Flag(affects_episodes=False))
     cache: CacheUse = option("off", "Cached answers: off, use or refresh.", Flag(affects_episodes=False))
     timeout: float = option(
-        120.0, "Seconds per answer.", Flag(affects_episodes=False), name="model_timeout", gt=0, le=86_400
+        600.0,
+        "Seconds without a new part of an answer.",
+        Flag(affects_episodes=False),
+        name="model_timeout",
+        gt=0,
+        le=86_400,
     )
     max_tokens: int | None = option(
-        None, "Tokens per answer: sent to the model and reserved.", name="max_answer_tokens", ge=1
+        None,
+        "Tokens per answer: sent to the model and reserved.",
+        Flag(default=f"ended after {LONGEST:,}, or {THINKING:,} and the length of a file"),
+        name="max_answer_tokens",
+        ge=1,
     )
 
     @field_validator("extra_body", mode="before")

@@ -15,8 +15,7 @@ from typing import Annotated, Protocol
 from pydantic import ConfigDict, Field
 
 from pddlego.errors import BudgetSpentError, JournalError
-from pddlego.models.base import Request
-from pddlego.models.replies import CHARACTERS_PER_TOKEN
+from pddlego.models.base import CHARACTERS_PER_TOKEN, Request
 from pddlego.util.files import append, cannot_read, cannot_write, cut_unfinished_line, open_run_file, read_run_file
 
 OUTPUT_ESTIMATE = 2_000

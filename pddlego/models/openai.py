@@ -51,6 +51,9 @@ if TYPE_CHECKING:
     import tenacity
 
 
+Wanted = Callable[[], bool]
+"""Whether an answer is still needed."""
+
 _MAX_WAIT = 120.0
 """Maximum seconds of a Retry-After header; a longer wait ends the call."""
 
@@ -113,7 +116,10 @@ def explain(error: openai.OpenAIError) -> tuple[str, str]:
     import openai
 
     if isinstance(error, openai.APITimeoutError):
-        return "It took longer than the time-out.", "Raise --model-timeout, or try a faster model."
+        return (
+            "No part of an answer came for longer than the time-out.",
+            "Raise --model-timeout, or try a faster model.",
+        )
     if _is_too_long(error):
         return f"{error.__cause__}.", "Is --base-url an OpenAI-compatible endpoint?"
     if isinstance(error.__cause__, BrokenOffError):
@@ -220,11 +226,13 @@ class _Connection:
             self._client = _Client(self._options)
         return self._client.client
 
-    def within(self, seconds: float, call: Callable[[], Any], wanted: Callable[[], bool]) -> Any:
-        """The result of `call`, which uses the client and may take at most so many `seconds` in all.
+    def within(self, silence: float, seconds: float, stream: Stream, call: Callable[[], Any], wanted: Wanted) -> Any:
+        """The result of `call`, which uses the client, and fills the `stream` if the answer is streamed.
 
-        The time-out of the client itself begins again with every byte. Raises `openai.APITimeoutError` at the end of
-        the time, and `KeyboardInterrupt` if the result is not `wanted` any more; in both cases, closes the connection.
+        The call may take so many `seconds`, and at most `silence` seconds without a new part of the answer: comments
+        and empty chunks, with which some servers keep a connection open, are not. Raises `openai.APITimeoutError` at
+        the end of either time, and `KeyboardInterrupt` if the result is not `wanted` any more; in all these cases,
+        closes the connection.
         """
         import openai
 
@@ -242,12 +250,13 @@ class _Connection:
         try:
             while True:
                 try:
-                    result, error = done.get(timeout=max(0.0, min(SLICE, end - time.monotonic())))
+                    until = min(end, stream.heard + silence)
+                    result, error = done.get(timeout=max(0.0, min(SLICE, until - time.monotonic())))
                     break
                 except queue.Empty:
                     if not wanted():
                         raise KeyboardInterrupt from None
-                    if time.monotonic() >= end:
+                    if time.monotonic() >= min(end, stream.heard + silence):
                         request: Any = None
                         raise openai.APITimeoutError(request=request) from None
         except BaseException:
@@ -360,10 +369,10 @@ _LONGEST_FINISH = 40
 class OpenAIModel:
     """A language model behind an OpenAI-compatible endpoint.
 
-    Requests that may succeed later (time-outs, lost connections, incomplete streams, 429, 5xx) are sent up to
-    `attempts` times, with growing waits or as Retry-After says. Fields that the endpoint rejects are left out from then
-    on (`Dialect`) and reported. The key is never part of a text. Every request, including retries, passes the `limiter`
-    before it is sent.
+    Requests that may succeed later (lost connections, incomplete streams, 429, 5xx) are sent up to `attempts` times,
+    with growing waits or as Retry-After says; a request that ended in silence is sent twice. Fields that the endpoint
+    rejects are left out from then on (`Dialect`) and reported. The key is never part of a text. Every request,
+    including retries, passes the `limiter` before it is sent.
     """
 
     is_remote = True
@@ -475,8 +484,7 @@ class OpenAIModel:
             try:
                 with self._limiter.admit_request(self.name, _within(request, deadline)) as permit:
                     sent[0] += 1
-                    seconds = min(self._timeout, deadline - time.perf_counter())
-                    reply = self._permitted(permit, seconds, arguments, request)
+                    reply = self._permitted(permit, deadline - time.perf_counter(), arguments, request)
                     if keep and unexplained is not None:  # the guess was right
                         self._learned.dialect = dialect
                     return reply, dialect.not_taken(request, arguments)
@@ -530,10 +538,11 @@ class OpenAIModel:
                 if "event-stream" not in response.headers.get("content-type", ""):
                     return read_reply(json.loads(response.read()))
                 reporter = _StreamReporter(request.report, self._secrets)
+                longest = request.max_tokens or self._sampling.max_tokens or request.longest
                 for line in lines_of(response.iter_bytes()):
                     if stream.take(line):
                         reporter.report_new(stream)
-                    if stream.ended:
+                    if stream.cut(longest):
                         break
                 reporter.report_new(stream, everything=True)
                 if stream.reply().finish is None:
@@ -556,7 +565,9 @@ class OpenAIModel:
         stream = Stream()
         exchange = partial(self._exchange, arguments, request, stream)
         try:
-            reply: Reply = self._connection.within(seconds, exchange, lambda: permit.wanted and request.wanted())
+            reply: Reply = self._connection.within(
+                self._timeout, seconds, stream, exchange, lambda: permit.wanted and request.wanted()
+            )
         except BaseException as error:
             if isinstance(error, openai.APIStatusError):
                 pause = _retry_after(error)
@@ -564,12 +575,17 @@ class OpenAIModel:
             if stream.reply().characters:
                 permit.used(*stream.reply().tokens(request), whole=False)
             raise
-        permit.used(*reply.tokens(request), whole=True)
+        permit.used(*reply.tokens(request), whole=not stream.was_cut)
         return reply
 
     def _retrying(self, request: Request, failures: list[openai.OpenAIError]) -> tenacity.Retrying:
         """The retry policy. It appends each failure but the last to `failures`, and reports it."""
+        import openai
         import tenacity
+
+        def is_second_silence(error: BaseException) -> bool:
+            silences = (openai.APITimeoutError,)
+            return isinstance(error, silences) and any(isinstance(failure, silences) for failure in failures)
 
         stop: Any = tenacity.stop_after_attempt(self._attempts)
         if request.seconds is not None:
@@ -582,10 +598,8 @@ class OpenAIModel:
                 wait = state.next_action.sleep if state.next_action else 0.0
                 request.report(RetryNotice(self._brief(error), state.attempt_number, self._attempts, wait))
 
-        import openai
-
         return tenacity.Retrying(
-            retry=tenacity.retry_if_exception(_is_transient),
+            retry=tenacity.retry_if_exception(lambda error: _is_transient(error) and not is_second_silence(error)),
             wait=_wait_before_next,
             stop=stop,
             before_sleep=report,
@@ -593,7 +607,7 @@ class OpenAIModel:
             reraise=True,
         )
 
-    def _pause(self, wanted: Callable[[], bool], seconds: float) -> None:
+    def _pause(self, wanted: Wanted, seconds: float) -> None:
         """Wait before the next attempt. Raises `KeyboardInterrupt` if the answer is no longer needed."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:

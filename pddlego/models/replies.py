@@ -5,17 +5,22 @@ from __future__ import annotations
 import codecs
 import json
 import re
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pddlego.models.base import Request
-
-CHARACTERS_PER_TOKEN = 3
-"""An estimate on the safe side: most models need fewer tokens for a text."""
+from pddlego.models.base import CHARACTERS_PER_TOKEN, REPETITION, Request
 
 _REASONING = ("reasoning_content", "reasoning")
 """Fields with the reasoning: DeepSeek, llama.cpp and older vLLM use another name than OpenRouter and newer vLLM."""
+
+_REPEATED, _LONGEST_PERIOD, _TIMES = 2_000, 2_000, 6
+"""An answer repeats itself if a text of at most `_LONGEST_PERIOD` characters fills its end at least `_TIMES` times, and
+at least `_REPEATED` characters."""
+
+_PROBE, _OFTEN = 80, 200
+"""Characters at the end of an answer whose earlier place is searched, after so many new characters each."""
 
 _NO_ROOM = 8
 """An empty answer with fewer tokens means a full context; an empty answer with more tokens was hidden reasoning."""
@@ -166,14 +171,20 @@ def _broken_off(error: ReportedError) -> NoReplyError:
 
 @dataclass
 class Stream:
-    """The streamed part of a reply, from lines of server-sent events. Other lines are ignored."""
+    """The streamed part of a reply, from lines of server-sent events. Other lines are ignored.
+
+    `heard` is the time of its last new part, `was_cut` whether `cut` has ended it.
+    """
 
     text: str = ""
     reasoning: str = ""
     finish: str | None = None
     usage: TokenCounts = field(default_factory=TokenCounts)
     ended: bool = False
+    was_cut: bool = False
+    heard: float = field(default_factory=time.monotonic)
     _arguments: str = ""
+    _checked: int = 0
 
     def take(self, line: str) -> bool:
         """Add a line, and return whether it extended the answer.
@@ -199,6 +210,18 @@ class Stream:
             raise BrokenOffError("The endpoint sent a piece of an answer that cannot be read")
         return self._chunk(chunk)
 
+    def cut(self, longest: int) -> bool:
+        """End the answer if it repeats itself, or has about `longest` tokens. Returns whether it has ended."""
+        received = self.reply().characters
+        if self.finish is not None or received - self._checked < _OFTEN:
+            return self.ended
+        self._checked = received
+        if received > longest * CHARACTERS_PER_TOKEN:
+            self.finish, self.ended, self.was_cut = "length", True, True
+        elif repeats(self.text or self._arguments or self.reasoning):
+            self.finish, self.ended, self.was_cut = REPETITION, True, True
+        return self.ended
+
     def reply(self) -> Reply:
         """The reply so far. A stream that has ended has a reason, or the line `[DONE]` after some text."""
         finish = self.finish or ("stop" if self.ended and (self.text or self._arguments) else None)
@@ -215,11 +238,26 @@ class Stream:
         delta = choice.get("delta")
         if not isinstance(delta, dict):
             return False
-        before = len(self.text) + len(self.reasoning) + len(self._arguments)
+        before = self.reply().characters
         self.text += _content(delta.get("content")) or _text(delta.get("refusal"))
         self.reasoning += _thought(delta)
         self._arguments += _called(delta)
-        return len(self.text) + len(self.reasoning) + len(self._arguments) > before
+        if self.reply().characters == before:
+            return False
+        self.heard = time.monotonic()
+        return True
+
+
+def repeats(text: str) -> bool:
+    """Whether the end of a text is the same short text again and again. Takes the same time for any text."""
+    end = text[-_LONGEST_PERIOD * _TIMES :]
+    earlier = end.rfind(end[-_PROBE:], 0, len(end) - 1)
+    period = len(end) - _PROBE - earlier
+    length = max(_REPEATED, period * _TIMES)
+    if earlier < 0 or period > _LONGEST_PERIOD or length > len(end):
+        return False
+    end = end[-length:]
+    return end[period:] == end[:-period]
 
 
 def lines_of(parts: Iterable[bytes]) -> Iterator[str]:

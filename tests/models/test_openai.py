@@ -97,12 +97,16 @@ def test_usage_without_numbers_is_estimated(model_server: ModelServer, request_:
 
 
 def test_a_stream_that_breaks_off_took_what_came_of_it(model_server: ModelServer, request_: Request) -> None:
-    chunk = {"choices": [{"index": 0, "delta": {"content": "x" * 30_000}, "finish_reason": None}]}
+    chunk = {
+        "choices": [
+            {"index": 0, "delta": {"content": " ".join(map(str, range(7_000)))[:30_000]}, "finish_reason": None}
+        ]
+    }
     part = f"data: {json.dumps(chunk)}\n\n"
     model_server.replies = [Reply(headers={"content-type": "text/event-stream"}, pieces=(part, part, part))]
     limiter = SharedLimiter(1, Spending(tokens=100_000))
     with pytest.raises(BudgetSpentError):
-        model(model_server, streams=True, attempts=9, limiter=limiter).complete(request_)
+        model(model_server, streams=True, attempts=9, limiter=limiter).complete(replace(request_, longest=10**6))
     assert len(model_server.requests) == 3
     assert limiter.spent.tokens == 3 * (request_.characters // 3 + 30_000)
 

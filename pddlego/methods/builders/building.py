@@ -21,7 +21,7 @@ from pddlego.methods.builders.draft import (
     schema_of,
 )
 from pddlego.models import Completion, Model
-from pddlego.models.base import Feedback, Message, Request, cut_off, shortened
+from pddlego.models.base import Feedback, Message, Request, cut_off, incomplete, shortened
 from pddlego.models.prompts import Prompts
 from pddlego.pddl import Defect, Domain, Problem
 from pddlego.pddl.check import check_domain, check_reading
@@ -197,8 +197,8 @@ def _read(answer: Completion, draft: Draft, targets: Sequence[Target], checks: b
     try:
         components = read_components([target.kind for target in targets], spoken(answer.text))
     except ComponentError as error:
-        feedback = Feedback("invalid answer", f"{error}.")
-        return Attempt(answer.text, feedback=cut_off() if error.cut_off or answer.finish == "length" else feedback)
+        feedback = incomplete(answer) or (cut_off() if error.cut_off else Feedback("invalid answer", f"{error}."))
+        return Attempt(answer.text, feedback=feedback)
     for target, component in zip(targets, components, strict=True):
         result = _put(component, draft, target, checks)
         if isinstance(result, Feedback):

@@ -22,7 +22,7 @@ from pddlego.episode.events import Event, Rejected
 from pddlego.errors import UsageError
 from pddlego.methods.base import BUILT_IN_MODEL, BuiltIn, base_mode
 from pddlego.methods.graphplan.options import BY_MODEL
-from pddlego.models.base import Feedback, Message, Model, Request, RuleModel
+from pddlego.models.base import Feedback, Message, Model, Request, RuleModel, incomplete
 from pddlego.models.limiter import SLICE
 from pddlego.pddl import Domain, Problem
 from pddlego.planning import Planner, PlanResult, Search
@@ -120,7 +120,7 @@ class Advisers:
         request = Request(question.purpose, (Message("user", text),), context=question)
         completion = yield from ask(model, request, self.budget)
         facts = question.facts if question.purpose == "sort" else ()  # an order may name no-ops
-        said = _complete_part(completion.text) if completion.finish == "length" else completion.text
+        said = _complete_part(completion.text) if incomplete(completion) else completion.text
         answer = named_actions(spoken(said), question.candidates, domain, facts)
         if not answer:
             kept = "everything is kept" if question.purpose == "prune" else "the order stays as it is"

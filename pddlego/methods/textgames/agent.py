@@ -39,7 +39,6 @@ from pddlego.methods.textgames.formalize import (
     Situation,
 )
 from pddlego.methods.textgames.formalize.problems import (
-    INCOMPLETE,
     read_file,
     unless_contradicting,
     unless_incomplete,
@@ -60,7 +59,7 @@ from pddlego.methods.textgames.options import requests_of
 from pddlego.methods.textgames.truth import Checker, GameReader, checked
 from pddlego.methods.textgames.world import Episode, GameSession, Intention, Restart, intended, normalize_command
 from pddlego.models import Completion, Model
-from pddlego.models.base import Feedback
+from pddlego.models.base import Feedback, incomplete
 from pddlego.pddl import Defect, DefectKind, Problem, diff
 from pddlego.pddl.edit import domain_diff
 from pddlego.pddl.exclusive import contradictions
@@ -401,7 +400,7 @@ class PlanningPolicy:
             completion = yield from ask(self._model, remedied(request, situation), self._budget, attempt)
             self._takes_no_temperature = self._takes_no_temperature or "temperature" in completion.not_taken
             answers = (*situation.answers, completion.text)
-            if completion.finish in INCOMPLETE or len(answers) == requests_of(self.episode.mode):
+            if incomplete(completion) or len(answers) == requests_of(self.episode.mode):
                 return completion, situation
             situation = replace(situation, answers=answers)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from pddlego.methods.textgames.formalize import CommandProposal, Observations, Situation
 from pddlego.models import Message, Request
-from pddlego.models.base import Feedback, cut_off, shortened
+from pddlego.models.base import THINKING, Feedback, cut_off, shortened
 from pddlego.models.prompts import Prompts
 from pddlego.pddl.nearly_json import EditSyntaxError, last_object
 from pddlego.util.answers import spoken
@@ -47,7 +47,7 @@ class ActionGen:
             retry = situation.retry
             again = self._prompts.render("act-again", feedback=retry.feedback, repeated=retry.repeated)
             messages.append(Message("user", again))
-        return Request("act", tuple(messages), situation)
+        return Request("act", tuple(messages), situation, longest=THINKING)
 
     def read(self, answer: str, situation: Situation) -> CommandProposal:
         """The first valid command among those of a JSON object or tool call and the lines of the answer.

@@ -10,7 +10,7 @@ from typing import Any
 from pddlego.methods.textgames.formalize import ProblemProposal, Proposal, Situation
 from pddlego.methods.textgames.knowledge import Knowledge
 from pddlego.models import Completion, Message, Request
-from pddlego.models.base import Feedback, cut_off, shortened
+from pddlego.models.base import CHARACTERS_PER_TOKEN, THINKING, Feedback, cut_off, incomplete, shortened
 from pddlego.models.prompts import Prompts
 from pddlego.pddl import (
     EDIT_SCHEMA,
@@ -73,6 +73,10 @@ def _shortened(feedback: Feedback | None) -> Feedback | None:
     return replace(feedback, message=message, evidence=tuple(lines))
 
 
+_NEW_LINES = 2_000
+"""Tokens of an answer for what it adds to the last problem."""
+
+
 def _turn_variables(situation: Situation) -> dict[str, Any]:
     """The variables of a situation in the templates of all user messages."""
     retry = situation.retry
@@ -110,7 +114,8 @@ def _problem_request(
         messages: tuple[Message, ...] = (Message("user", f"{system}\n\n{user}"),)
     else:
         messages = (Message("system", system), Message("user", user))
-    return Request(purpose, messages, situation, EDIT_SCHEMA if schema else None)
+    longest = THINKING + _NEW_LINES + len(str(situation.knowledge.problem)) // CHARACTERS_PER_TOKEN
+    return Request(purpose, messages, situation, EDIT_SCHEMA if schema else None, longest=longest)
 
 
 def full_request(
@@ -291,25 +296,18 @@ _CONTRADICTS = (
 )
 """The message about a problem with contradictory facts."""
 
-_FILTERED = Feedback(
-    "content filter",
-    "the endpoint's content filter withheld the answer. Write nothing but what was asked for, in plain words.",
-)
-"""The feedback on an answer that a content filter withheld."""
-
-
-INCOMPLETE = ("length", "content_filter")
-"""The finish reasons of incomplete answers."""
-
 
 def unless_incomplete(proposal: Proposal, answer: Completion) -> Proposal:
-    """The proposal, with other feedback if the answer is unusable because it was cut off or filtered.
+    """The proposal, with other feedback if the answer is unusable because it ended too early.
 
     An incomplete answer that can be used without a repair of its end is accepted.
     """
     repaired = isinstance(proposal, ProblemProposal) and any(
         defect.kind is DefectKind.REPAIRED and MISSING in defect.message for defect in proposal.defects
     )
-    if answer.finish not in INCOMPLETE or (proposal.feedback is None and not repaired):
-        return proposal
-    return replace(proposal, feedback=cut_off() if answer.finish == "length" else _FILTERED)
+    feedback = incomplete(answer)
+    return (
+        proposal
+        if feedback is None or (proposal.feedback is None and not repaired)
+        else replace(proposal, feedback=feedback)
+    )

@@ -1,0 +1,129 @@
+"""Answers that do not end by themselves: they are ended, once, and rejected with the reason."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pddlego.episode.events import Asked, Outcome, Rejected
+from pddlego.errors import ModelError
+from pddlego.methods.textgames.settings import GameSetting
+from pddlego.models import Message, Request
+from pddlego.models.base import LONGEST, REPETITION, incomplete
+from pddlego.models.dialect import Sampling
+from pddlego.models.openai import OpenAIModel
+from pddlego.models.replies import Stream, repeats
+from pddlego.planning import ProcessPlanner
+from tests.methods.textgames.grid_house import small_house
+from tests.methods.textgames.playing import ended, of, play
+from tests.model_server import ModelServer, Reply, answer, streamed_slowly
+
+QUESTION = Request("edit", (Message("user", "What?"),))
+
+LOOP = '"(connected kitchen loc1 north)",\n'
+
+
+@given(st.text(max_size=300), st.text(min_size=1, max_size=900), st.integers(0, 899))
+def test_a_text_that_is_repeated_is_found_wherever_the_answer_stands(before: str, part: str, rest: int) -> None:
+    assert repeats(before + part * (12_000 // len(part)) + part[: rest % len(part)])
+
+
+@given(st.lists(st.integers(0, 10**9), unique=True, max_size=2_000))
+def test_lines_that_all_differ_are_no_repetition(numbers: list[int]) -> None:
+    assert not repeats("".join(f"(at object-{number} room-{number % 7})\n" for number in numbers))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        LOOP * 20,
+        "-" * 1_500,
+        '{"objects": {"add": []},\n' + "".join(f'"(visited room{number})",\n' for number in range(400)),
+        "(0 0 0 0 1)\n" * 150 + "(1 0 0 0 0)\n",
+    ],
+    ids=["twenty equal lines", "a ruler", "a long list", "a grid that ends otherwise"],
+)
+def test_what_useful_answers_have_is_no_repetition(text: str) -> None:
+    assert not repeats(text)
+
+
+def test_a_looping_answer_is_ended_and_not_asked_again(model_server: ModelServer) -> None:
+    model_server.replies = [streamed_slowly([("", LOOP)] * 5_000, 0.0)]
+    completion = OpenAIModel("m", base_url=model_server.url).complete(QUESTION)
+    assert completion.finish == REPETITION
+    assert len(completion.text) < 4_000
+    assert (completion.attempts, len(model_server.requests)) == (1, 1)
+    feedback = incomplete(completion)
+    assert feedback is not None
+    assert feedback.category == REPETITION
+
+
+def test_looping_reasoning_is_ended(model_server: ModelServer) -> None:
+    model_server.replies = [streamed_slowly([("Wait, no. ", "")] * 5_000, 0.0)]
+    completion = OpenAIModel("m", base_url=model_server.url).complete(QUESTION)
+    assert completion.finish == REPETITION
+    assert len(completion.reasoning) < 4_000
+
+
+def test_one_token_after_the_other_for_ever_costs_the_cap(model_server: ModelServer) -> None:
+    model_server.replies = [streamed_slowly([("", f"{number} ") for number in range(10**5)], 0.001)]
+    completion = OpenAIModel("m", base_url=model_server.url, timeout=60.0).complete(replace(QUESTION, longest=200))
+    assert completion.finish == "length"
+    assert 600 < len(completion.text) < 900
+    assert len(model_server.requests) == 1
+
+
+def test_a_limit_of_the_user_replaces_the_usual_one(model_server: ModelServer) -> None:
+    text = "".join(f"{number} " for number in range(LONGEST))
+    model_server.replies = [streamed_slowly([("", text)], 0.0)]
+    sampling = Sampling(max_tokens=10 * LONGEST)
+    completion = OpenAIModel("m", base_url=model_server.url, sampling=sampling).complete(QUESTION)
+    assert (completion.finish, completion.text) == ("stop", text)
+
+
+def test_a_slow_answer_may_take_longer_than_the_time_out(model_server: ModelServer) -> None:
+    model_server.replies = [streamed_slowly([("", f"{number} ") for number in range(12)], 0.1)]
+    completion = OpenAIModel("m", base_url=model_server.url, timeout=1.0).complete(QUESTION)
+    assert completion.attempts == 1
+
+
+def test_signs_of_life_without_an_answer_are_silence(model_server: ModelServer) -> None:
+    pings = Reply(headers={"content-type": "text/event-stream"}, pieces=(": ping\n\n",) * 10_000, pause=0.05)
+    model_server.replies = [pings]
+    waits: list[float] = []
+    model = OpenAIModel("m", base_url=model_server.url, timeout=0.5, sleep=waits.append)
+    with pytest.raises(ModelError, match="longer than the time-out"):
+        model.complete(QUESTION)
+    assert len(model_server.requests) == 2
+
+
+def test_an_episode_of_looping_answers_is_lost_for_that_reason(
+    coin: GameSetting, planner: ProcessPlanner, model_server: ModelServer
+) -> None:
+    model_server.replies = [streamed_slowly([("", LOOP)] * 5_000, 0.0)]
+    events = play(coin, planner, small_house(), OpenAIModel("m", base_url=model_server.url), retries=2)
+    assert [event.feedback.category for event in of(events, Rejected)] == [REPETITION] * 3
+    assert len(of(events, Asked)) == len(model_server.requests) == 3
+    assert ended(events).outcome is Outcome.NO_PLAN
+    assert "again and again" in ended(events).message
+
+
+def test_each_attempt_has_a_seed_of_its_own(
+    coin: GameSetting, planner: ProcessPlanner, model_server: ModelServer
+) -> None:
+    model_server.replies = [answer("no")]
+    model = OpenAIModel("m", base_url=model_server.url, sampling=Sampling(seed=40))
+    play(coin, planner, small_house(), model, retries=2)
+    assert [request["seed"] for request in model_server.requests] == [40, 41, 42]
+
+
+def test_an_empty_stream_object_has_heard_nothing() -> None:
+    stream = Stream()
+    before = stream.heard
+    threading.Event().wait(0.01)
+    assert not stream.take(": ping")
+    assert stream.heard == before
