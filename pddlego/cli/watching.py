@@ -69,6 +69,8 @@ def prepare(console: Console, setup: Setup, confirm: str, pace: float, json_line
     kinds = _parse_kinds(confirm)
     cell = one_cell(setup)
     mode, played = parse_mode(cell.mode).mode, setup.played_in(cell)
+    for note in setup.notes:
+        Console(stderr=json_lines).print(note, style="dim", soft_wrap=True)
     display = make_display(console, pace, played.method.screen, json_lines=json_lines, lines=mode.needs_person)
     return LiveEpisode(console, cell, display, _make_approver(console, display, kinds, mode), kinds, json_lines)
 

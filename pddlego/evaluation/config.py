@@ -35,7 +35,7 @@ class WhatOptions(Options):
     ablate: tuple[str, ...] = option((), "Also play without these parts: feedback, tolerance, feedback+tolerance, …")
     models: tuple[str, ...] = option(
         (BUILT_IN_MODEL,),
-        "Models, separated by commas; also reader+noise:P, transcript:FILE.",
+        "Models, separated by commas; also reader+noise:P, local:FILE.gguf, transcript:FILE.",
         Flag(variable="PDDLEGO_MODEL"),
     )
     seeds: str = option("dev", "dev, test, or a list such as 0-9,20.")
@@ -124,7 +124,7 @@ class Run(Options):
 
     model_config = ConfigDict(title="Run")
 
-    workers: int = option(4, "Parallel episodes.", Flag(affects_episodes=False), ge=1, le=1024)
+    workers: int = option(4, "Parallel episodes; 1 with a local model.", Flag(affects_episodes=False), ge=1, le=1024)
     llm_jobs: int = option(16, "Parallel requests.", Flag(affects_episodes=False), ge=1, le=1024)
     executor: Literal["threads", "ray"] = option(
         "threads", "threads, or ray (extra 'cluster').", Flag(affects_episodes=False)

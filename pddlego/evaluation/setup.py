@@ -30,7 +30,7 @@ from pddlego.evaluation.models import is_free, make_model
 from pddlego.methods.base import Method, Setting, Tools, check_seed
 from pddlego.methods.registry import ablated, first_mode, method, method_of, package_of, parse_mode
 from pddlego.methods.setting_files import parse_overrides
-from pddlego.models.base import Model
+from pddlego.models.base import Model, is_local
 from pddlego.models.endpoint import Access, prepare_cache
 from pddlego.models.function import OwnModel
 from pddlego.models.limiter import CellLimiter, Ledger, Price, RequestLimiter, SharedLimiter, Spending
@@ -113,6 +113,16 @@ class Setup:
         return 1 if self.config.run.carry else self.config.run.workers
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """What the files of models on this machine say of them: name and licence. Raises `UsageError`."""
+        local = [name for name in self.matrix.models if is_local(name)]
+        if not local:
+            return ()
+        from pddlego.models.local import read_file
+
+        return tuple(read_file(name).sentence for name in local)
+
+    @property
     def settings(self) -> tuple[Setting, ...]:
         """All settings, each once for every method that plays it."""
         loaded = {(name, use.method_name): use.setting for (name, _), use in self.played.items()}
@@ -171,6 +181,8 @@ def make_setup(
     """
     config = resolved.config
     what = config.what
+    if resolved.origin("workers") == DEFAULT and any(map(is_local, what.models)):  # their servers have one place
+        config = config.model_copy(update={"run": config.run.model_copy(update={"workers": 1})})
     _check_run(resolved)
     modes = ablated(what.modes or _first_modes(what.games), what.ablate)
     _check_modes(config, modes, has_person)

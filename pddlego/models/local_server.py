@@ -1,0 +1,65 @@
+"""The server of llama.cpp with one model, in a process of its own: `python -m pddlego.models.local_server FILE TOKENS`.
+
+It has a context of so many tokens, and prints its address when it answers requests. It ends when its standard input is
+closed, which happens whatever ends the process that started it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+_PROMPTS_MIB = 256
+"""Memory for prompts that were read before, in MiB."""
+
+
+def main() -> None:
+    threading.Thread(target=_end_with_input, daemon=True).start()
+    server = _start(Path(sys.argv[1]), int(sys.argv[2]))  # it stops when nothing refers to it
+    sys.stdout.write(f"{server.listening_address}\n")
+    sys.stdout.flush()
+    threading.Event().wait()
+
+
+def _end_with_input() -> None:
+    sys.stdin.buffer.read()
+    os._exit(0)
+
+
+def _start(path: Path, context: int) -> Any:
+    """Start the server on a free port."""
+    import xllamacpp
+
+    options = xllamacpp.CommonParams()
+    options.model.path = str(path)
+    options.hostnames, options.port = ["127.0.0.1"], 0
+    options.n_ctx, options.n_parallel, options.cache_ram_mib = context, 1, _PROMPTS_MIB
+    # A thread more than there are free cores makes it slower by far.
+    options.cpuparams.n_threads = options.cpuparams_batch.n_threads = max(1, physical_cores() - 1)
+    options.warmup = False
+    return xllamacpp.Server(options)
+
+
+def physical_cores() -> int:
+    """The physical cores that this process may use; on other systems than Linux, half of the logical ones."""
+    if not hasattr(os, "sched_getaffinity"):
+        return max(1, (os.cpu_count() or 2) // 2)
+    cores = set()
+    for number in os.sched_getaffinity(0):
+        place = Path(f"/sys/devices/system/cpu/cpu{number}/topology/thread_siblings_list")
+        cores.add(place.read_text() if place.exists() else str(number))
+    return min(len(cores), _quota())
+
+
+def _quota() -> int:
+    """The number of processors that a container may use; very many if it is not limited."""
+    limit = Path("/sys/fs/cgroup/cpu.max")
+    quota, _, period = limit.read_text().partition(" ") if limit.exists() else ("max", "", "")
+    return 1024 if quota == "max" else max(1, int(quota) // int(period))
+
+
+if __name__ == "__main__":
+    main()
