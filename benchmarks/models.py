@@ -45,8 +45,8 @@ VERDICTS = ("readable", "accepted", "right")
 class Result:
     """One answer. `readable`: the answer is an edit, a file or a command without a defect that makes it unusable.
 
-    `accepted`: it is readable and there is a plan (mode `act`: the command is valid). `right`: it is accepted, and
-    agrees with the reader's problem (mode `act`: it is the reader's command).
+    `accepted`: it is readable and there is a plan (mode `act`: the command is valid). `right`: it is accepted, and none
+    of its facts contradicts the reader's problem (mode `act`: it is the reader's command).
     """
 
     question: str
@@ -122,7 +122,7 @@ def judge(
             checked = Judge(setting.claims, best.knowledge.placeholder).judge(
                 proposal.problem, best.knowledge, proposal.renamed, 0
             )
-            right = accepted and not checked.errors
+            right = accepted and all(error.verdict == "missing" for error in checked.errors)
     reason = "" if feedback is None else " ".join((feedback.message, *feedback.evidence[:2]))
     return Result(
         name,
@@ -171,6 +171,7 @@ def main(arguments: Sequence[str] = ()) -> None:
     parser.add_argument("--number", type=int, default=60, help="questions of each game")
     parser.add_argument("--temperature", type=float, default=0.0)
     parser.add_argument("--max-answer-tokens", type=int, help="as for `pddlego play`")
+    parser.add_argument("--constrain", action="store_true", help="as for `pddlego play`")
     parser.add_argument("--write", type=Path, help="write the results to this file")
     parser.add_argument("--answers", type=Path, help="read the answers in this file of results, and ask no model")
     parser.add_argument("--against", type=Path, help="compare with the results in this file")
@@ -179,6 +180,7 @@ def main(arguments: Sequence[str] = ()) -> None:
         base_url=options.base_url,
         temperature=options.temperature,
         timeout=3600,
+        constrain=options.constrain,
         max_tokens=options.max_answer_tokens,
     )
     model = make_endpoint(options.model, endpoint, Access("none"), seed=0)

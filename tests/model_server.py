@@ -91,7 +91,7 @@ def fault(status: int, message: str, code: str | None = None, **reply: Any) -> R
 class ModelServer:
     """Gives the replies in order, the last one for ever. `requests` holds the bodies, `paths` the URLs that came.
 
-    A list of models is given if there are `models`.
+    A list of models is given if there are `models`, with their `window` if there is one.
     """
 
     def __init__(self) -> None:
@@ -100,6 +100,7 @@ class ModelServer:
         self.headers: list[Mapping[str, str]] = []
         self.paths: list[str] = []
         self.models: list[str] = []
+        self.window: int | None = None
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -136,7 +137,8 @@ class ModelServer:
                     self.close_connection = True
 
             def do_GET(self) -> None:
-                data = json.dumps({"data": [{"id": name, "object": "model"} for name in outer.models]}).encode()
+                about = {"object": "model"} | ({"max_model_len": outer.window} if outer.window else {})
+                data = json.dumps({"data": [{"id": name, **about} for name in outer.models]}).encode()
                 self.send_response(200 if outer.models and self.path.endswith("/models") else 404)
                 self.send_header("content-type", "application/json")
                 self.send_header("content-length", str(len(data)))

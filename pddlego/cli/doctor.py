@@ -5,17 +5,20 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
 from pddlego.errors import EngineError, ModelError, PddlegoError, UsageError
 from pddlego.runs.folders import RUNS, RUNS_VARIABLE
-from pddlego.util.text import clean, suggestion
+from pddlego.util.text import clean, count, suggestion
+
+if TYPE_CHECKING:
+    from pddlego.models.base import Model, Request
 
 
 def command(
@@ -138,8 +141,9 @@ def _model(model: str | None, base_url: str | None) -> str:
     from pddlego.evaluation.models import TRANSCRIPT, transcript
     from pddlego.methods.base import BUILT_IN_MODEL, BuiltIn
     from pddlego.methods.textgames.reference_model import ALL
-    from pddlego.models.base import Message, Request
+    from pddlego.models.base import Message, Request, is_local
     from pddlego.models.endpoint import Access, Endpoint, make_endpoint
+    from pddlego.models.local import LocalModel
     from pddlego.models.openai import OpenAIModel
     from pddlego.models.transcript import is_conversations, parse_place, read_conversations
 
@@ -155,11 +159,56 @@ def _model(model: str | None, base_url: str | None) -> str:
         transcript(place)
         return f"{model} can be read"
     access = Access(os.environ.get("OPENAI_API_KEY"))
-    endpoint_model = make_endpoint(model, Endpoint(base_url=base_url, timeout=20.0), access, attempts=1)
+    options = Endpoint(base_url=base_url) if is_local(model) else Endpoint(base_url=base_url, timeout=20.0)
+    endpoint_model = make_endpoint(model, options, access, attempts=1)
+    if isinstance(endpoint_model, LocalModel):
+        _ = endpoint_model.server  # loading is not part of an answer
     answer = endpoint_model.complete(Request("probe", (Message("user", "Answer with the word ok."),)))
     if isinstance(endpoint_model, OpenAIModel):
         _check_listed(model, endpoint_model.listed())
-    return f"{model} answers in {answer.seconds:.1f} s"
+    return f"{model} answers in {answer.seconds:.1f} s; {_speed(endpoint_model)}"
+
+
+_TYPICAL = 150
+"""Tokens of a typical answer to the first request of a game."""
+
+
+def _speed(model: Model) -> str:
+    """The speed and the window of a model, and the seconds that the first request of each text game will take."""
+    from pddlego.models.base import window_of
+
+    requests = dict(_first_requests())
+    parts: list[float] = []
+    request = replace(requests["coin"], max_tokens=64, report=lambda _: parts.append(time.perf_counter()))
+    began = time.perf_counter()
+    answer = model.complete(request)
+    ended, first = time.perf_counter(), parts[0] if parts else began
+    reading = max(answer.tokens_in - answer.tokens_cached, 1) / max(first - began, 1e-3) if parts else float("inf")
+    writing = max(answer.tokens_out, 1) / max(ended - first, 1e-3)
+    per_token = request.characters / max(answer.tokens_in, 1)
+    seconds = {name: other.characters / per_token / reading + _TYPICAL / writing for name, other in requests.items()}
+    expected = ", ".join(f"{name} {seconds[name]:.0f} s" for name in sorted(seconds, key=lambda name: seconds[name]))
+    window = window_of(model)
+    limit = f", window {count(window, 'token')}" if window else ", window unknown"
+    read = f"reads {reading:.0f} tokens a second, " if parts else ""
+    return f"{read}writes {writing:.0f} tokens a second{limit}. Expected time of a first request: {expected}"
+
+
+def _first_requests() -> Iterator[tuple[str, Request]]:
+    """The first request of each text game in mode edit, with a first observation of typical length."""
+    from pddlego.methods.setting_files import setting_names
+    from pddlego.methods.textgames.formalize import Exchange, Observations, Situation
+    from pddlego.methods.textgames.loading import load
+    from pddlego.methods.textgames.options import TEXT_GAME
+    from pddlego.methods.textgames.play import make_method
+
+    observation = "You are in the kitchen. To the North you see a closed plain door. There is also a table. " * 6
+    seen = Observations((Exchange(None, observation),), (Exchange(None, observation),))
+    for name in setting_names(TEXT_GAME):
+        setting = load(name)
+        request = make_method("edit", setting, 0).request(Situation(setting.start, seen=seen))
+        if request is not None:
+            yield name, request
 
 
 def _check_listed(model: str, listed: Collection[str]) -> None:

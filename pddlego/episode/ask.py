@@ -51,6 +51,8 @@ def ask(model: Model, request: Request, budget: Budget, attempt: int = 0) -> Gen
         budget.check_time(too_short=True)
         raise
     answer = _recordable(answer)
+    if request.note:
+        answer = replace(answer, note=f"{request.note}; {answer.note}" if answer.note else request.note)
     budget.answered(answer)
     yield Answered(call, answer)
     return answer

@@ -16,13 +16,15 @@ T = TypeVar("T")
 class Attempt(Generic[T]):
     """One answer of the model and its check: the `value` of a usable answer, or the `feedback` on a rejected one.
 
-    `tries` counts the attempts including this one.
+    Answers with equal `meaning` (by default, their text) are repetitions of each other. `tries` counts the attempts
+    including this one.
     """
 
     answer: str
     value: T | None = None
     feedback: Feedback | None = None
     tries: int = 1
+    meaning: object = None
 
     @property
     def failure(self) -> str:
@@ -39,8 +41,8 @@ class Attempt(Generic[T]):
 class Retry:
     """The input of the next attempt, which has the number `attempt` from 0: the rejected answer and the feedback on it.
 
-    The first attempt has neither. `repeated` counts how often in a row the rejected answer was identical to the one
-    before it. `attempts` is the maximum number of attempts, or 0 if it is unknown.
+    The first attempt has neither. `repeated` counts the earlier answers to the same question that meant the same as the
+    rejected one. `attempts` is the maximum number of attempts, or 0 if it is unknown.
     """
 
     attempt: int = 0
@@ -62,10 +64,11 @@ def refine(
 ) -> Generator[Event, None, Attempt[T]]:
     """Make up to `1 + retries` attempts. Returns the first attempt with a value, or else the last attempt."""
     retry = replace(first, attempts=1 + retries)
+    meanings: list[object] = []
     while True:
         attempt = replace((yield from propose(retry)), tries=retry.attempt + 1)
         if attempt.feedback is None or retry.attempt >= retries:
             return attempt
-        is_repetition = retry.attempt > 0 and attempt.answer.strip() == retry.rejected.strip()
-        repeated = retry.repeated + 1 if is_repetition else 0
-        retry = Retry(retry.attempt + 1, attempt.answer, attempt.feedback, repeated, 1 + retries)
+        meaning = attempt.answer.strip() if attempt.meaning is None else attempt.meaning
+        retry = Retry(retry.attempt + 1, attempt.answer, attempt.feedback, meanings.count(meaning), 1 + retries)
+        meanings.append(meaning)

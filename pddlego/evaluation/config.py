@@ -19,7 +19,7 @@ from pddlego.models.endpoint import Endpoint
 from pddlego.runs.folders import RUNS, RUNS_VARIABLE
 from pddlego.util.files import read_toml
 from pddlego.util.options import Flag, Options, names_of, option, options_of
-from pddlego.util.text import is_whole, suggestion
+from pddlego.util.text import is_whole, reason_of, suggestion
 
 _MOST_SEEDS = 1_000_000
 """The maximum length of a range that is listed seed by seed."""
@@ -311,7 +311,7 @@ def _validated(kind: type[T], values: Mapping[str, Any], origins: Mapping[str, s
         where = "" if origin in (FLAG, ARGUMENT) else f" It is set in: {origin}."
         advice = "Choose another value: see the command's --help."
         end = "" if first["msg"].endswith("?") else "."
-        raise UsageError(f"{what} is invalid", f"{first['msg']}{end}{where}", advice) from error
+        raise UsageError(f"{what} is invalid", f"{reason_of(first)}{end}{where}", advice) from error
 
 
 def _from_environment(

@@ -41,6 +41,7 @@ from pddlego.runs.journal import Timed
 from pddlego.runs.store import installed_version
 from pddlego.util.files import read_toml
 from pddlego.util.options import options_of, recorded
+from pddlego.util.text import fault_of
 
 Person = Callable[[tuple[str, ...]], str]
 """A function that asks a person for one of the valid commands."""
@@ -380,10 +381,8 @@ def read_prices(path: Path | None) -> dict[str, Price]:
     try:
         return TypeAdapter(dict[str, Price]).validate_python(read_toml(path, "--prices"))
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
         example = "Example: ['gpt-4o-mini'] tokens_in = 0.15, tokens_out = 0.60 (for a million tokens)."
-        raise UsageError(f"{path} is not a price list", f"{where}: {first['msg']}.", example) from error
+        raise UsageError(f"{path} is not a price list", f"{fault_of(error.errors()[0])}.", example) from error
 
 
 def make_budget(limits: LimitOptions, models: Iterable[str]) -> tuple[Spending, dict[str, Price]]:

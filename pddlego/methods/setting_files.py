@@ -12,7 +12,7 @@ from pddlego.errors import PddlegoError, SettingError, UsageError
 from pddlego.methods.base import Published, Setting
 from pddlego.util import resources
 from pddlego.util.files import parse_toml
-from pddlego.util.text import suggestion
+from pddlego.util.text import fault_of, suggestion
 
 File = TypeVar("File", bound=BaseModel)
 
@@ -81,9 +81,7 @@ def checked(name: str, model: type[File], tables: Mapping[str, Any]) -> File:
     try:
         return model.model_validate(tables)
     except ValidationError as error:
-        first = error.errors()[0]
-        where, reason = ".".join(map(str, first["loc"])), first["msg"].removeprefix("Value error, ")
-        raise SettingError(f"envs/{name}.toml is wrong", f"{where}: {reason}.", "Fix the file.") from error
+        raise SettingError(f"envs/{name}.toml is wrong", f"{fault_of(error.errors()[0])}.", "Fix the file.") from error
 
 
 def prompt_texts(names: Iterable[str]) -> dict[str, str]:

@@ -53,23 +53,28 @@ class Request:
     """One question to a model. `purpose` is the name of its template or step. `schema` is a JSON schema for the answer;
     an empty schema requests any JSON object.
 
+    `narrow_schema` and `grammar` (GBNF) make stricter forms of the answer, for endpoints that accept them.
+
     `context` is the object from which the messages were rendered. Built-in models read it; it is never sent.
     `seconds` limits the time for the answer, including retries; None leaves that to the model. `temperature_increase`
     is added to the model's temperature, up to a maximum. A streamed answer is ended after `longest` tokens, unless the
     user has set a limit; `max_tokens` replaces both after an answer that was cut off. `attempt` counts the attempts at
-    the same question from 0; each has a seed of its own. `report` receives retries and streamed parts, and `wanted`
-    returns whether the answer is still needed; neither is sent.
+    the same question from 0; each has a seed of its own. The answer gets the `note`, a warning for the user. `report`
+    receives retries and streamed parts, and `wanted` returns whether the answer is still needed; neither is sent.
     """
 
     purpose: str
     messages: tuple[Message, ...]
     context: object = field(default=None, repr=False)
     schema: Mapping[str, Any] | None = None
+    narrow_schema: Callable[[], Mapping[str, Any]] | None = field(default=None, compare=False, repr=False)
+    grammar: Callable[[], str] | None = field(default=None, compare=False, repr=False)
     seconds: float | None = None
     temperature_increase: float = 0.0
     longest: int = LONGEST
     max_tokens: int | None = None
     attempt: int = field(default=0, compare=False)
+    note: str = field(default="", compare=False)
     report: Callable[[RetryNotice | Delta], None] = field(default=lambda update: None, compare=False, repr=False)
     wanted: Callable[[], bool] = field(default=lambda: True, compare=False, repr=False)
 
@@ -133,6 +138,12 @@ class Model(Protocol):
 def is_remote(model: Model) -> bool:
     """Whether a model is called over a network: its retries are reported, and a request can be abandoned."""
     return getattr(model, "is_remote", False)
+
+
+def window_of(model: Model) -> int | None:
+    """The maximum tokens of a request with its answer; None if the model or its endpoint does not say."""
+    window = getattr(model, "window", None)
+    return window if isinstance(window, int) else None
 
 
 @dataclass(frozen=True)

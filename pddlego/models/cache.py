@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from pddlego.errors import UsageError
-from pddlego.models.base import CacheUse, Completion, Model, Request, is_remote
+from pddlego.models.base import CacheUse, Completion, Model, Request, is_remote, window_of
 
 FOLDER = "PDDLEGO_CACHE_DIR"
 """The environment variable that names another folder for the cache."""
@@ -188,6 +188,10 @@ class CachedModel:
     @property
     def is_remote(self) -> bool:
         return is_remote(self._model)
+
+    @property
+    def window(self) -> int | None:
+        return window_of(self._model)
 
     def complete(self, request: Request) -> Completion:
         """The cached answer, or a new one. Raises `ModelError` like the model itself."""

@@ -61,6 +61,7 @@ class Endpoint(Options):
         "An additional field of the request. Repeatable.",
         Flag(metavar="KEY=VALUE", repeatable=True),
     )
+    constrain: bool = option(False, "Constrain edits and files to the domain's predicates and types.")
     stream: bool = option(True, "Stream answers as they are generated.", Flag(affects_episodes=False))
     cache: CacheUse = option("off", "Cached answers: off, use or refresh.", Flag(affects_episodes=False))
     timeout: float = option(
@@ -179,6 +180,7 @@ def _sampling(options: Endpoint, seed: int | None) -> Sampling:
         reasoning_effort=options.reasoning_effort,
         extra=options.extra_body,
         streams=options.stream,
+        constrains=options.constrain,
     )
 
 

@@ -234,6 +234,11 @@ class LocalModel:
         """The running server. Raises `ModelError` if it does not start."""
         return self.servers.of(self.name, self.path)
 
+    @property
+    def window(self) -> int:
+        """The context of the server, in tokens."""
+        return read_file(f"{LOCAL_FILE}{self.path}").context
+
     def complete(self, request: Request) -> Completion:
         """The answer of the server. Raises `ModelError` if it does not start or does not answer."""
         address = self.server.address

@@ -26,6 +26,7 @@ from pddlego.models.credentials import check_key, check_url, secrets_of, split_q
 from pddlego.models.dialect import (
     EVERYTHING,
     FIELDS,
+    NARROW,
     OBJECT,
     SCHEMA,
     STRICT,
@@ -45,6 +46,8 @@ from pddlego.models.replies import (
     error_of,
     lines_of,
     read_reply,
+    window_in,
+    window_of_server,
 )
 
 if TYPE_CHECKING:
@@ -168,6 +171,9 @@ def _reason(error: openai.OpenAIError) -> str:
 
 
 _THIS_MACHINE = ("127.0.0.1", "localhost", "::1")
+_ASKING = 5.0
+"""Maximum seconds to wait until an endpoint describes itself."""
+
 _CLOSING = 5.0
 """Maximum seconds to wait until an abandoned request is closed."""
 
@@ -460,6 +466,27 @@ class OpenAIModel:
         except (openai.OpenAIError, ValueError, AttributeError, TypeError, KeyError, RecursionError):
             return ()
 
+    @property
+    def window(self) -> int | None:
+        """The maximum tokens of a request with its answer, as the endpoint says; None if it does not."""
+        if self._learned.window is None and not self._learned.was_asked:
+            self._learned.was_asked = True
+            self._learned.window = next(
+                filter(None, (window_of_server(body, self.name) for body in self._about())), None
+            )
+        return self._learned.window
+
+    def _about(self) -> Iterator[Any]:
+        """What a server says of itself: llama.cpp's properties, then the list of models. OpenAI says no window."""
+        import openai
+
+        client, address = self._connection.client, (split_query(self._base_url)[0] or "").rstrip("/")
+        for path in (f"{address.removesuffix('/v1')}/props", f"{address}/models") if address else ():
+            try:
+                yield json.loads(client.get(path, cast_to=httpx2.Response, options={"timeout": _ASKING}).text)
+            except (openai.OpenAIError, ValueError, AttributeError, RecursionError):
+                continue
+
     def _too_late(self, failures: Sequence[openai.OpenAIError], sent: int, turned_away: bool = False) -> ModelError:
         """The error at the end of the episode's time, with the reason of the last failed attempt if there was one."""
         if failures:
@@ -506,6 +533,7 @@ class OpenAIModel:
                 if not _is_refusal(error):
                     raise
                 if _is_too_much(error) or is_about_room(error):
+                    self._learned.window = window_in(error_of(error.body) or str(error)) or self._learned.window
                     what = next((name for name in FIELDS if name in arguments), "")
                     if not what:
                         raise unexplained or error from None
@@ -680,7 +708,7 @@ def _named(what: str) -> str:
     """The description of a response format or a field that is left out, for notices."""
     if what == EVERYTHING:
         return what
-    return f"a {what} for answers" if what in (STRICT, SCHEMA, OBJECT) else f"'{what}'"
+    return f"a {what} for answers" if what in (NARROW, STRICT, SCHEMA, OBJECT) else f"'{what}'"
 
 
 def _is_refusal(error: openai.APIStatusError) -> bool:

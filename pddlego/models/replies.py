@@ -129,6 +129,26 @@ def read_reply(body: Any) -> Reply:
     return Reply(_said(message), _thought(message), str(finish or "stop"), usage_of(body))
 
 
+_WINDOW = re.compile(r"(?:context (?:length|size|window)|n_ctx|max_model_len)\D{0,40}?(\d{3,7})", re.IGNORECASE)
+
+
+def window_in(text: str) -> int | None:
+    """The context window that an error message names, in tokens."""
+    match = _WINDOW.search(text)
+    return int(match.group(1)) if match else None
+
+
+def window_of_server(body: Any, model: str) -> int | None:
+    """The window of a model in what its server says of itself: llama.cpp's properties, or a list of models."""
+    if not isinstance(body, dict):
+        return None
+    settings = body.get("default_generation_settings")
+    models = [one for one in body.get("data") or () if isinstance(one, dict)]
+    own = [one for one in models if one.get("id") == model] or (models if len(models) == 1 else [])
+    names = ("n_ctx", "max_model_len", "context_length", "context_window", "max_context_length")
+    return next(filter(None, (_count(about, name) for about in (settings, *own) for name in names)), None)
+
+
 def error_of(body: Any) -> str:
     """The error message in a body of any form (an object, a list with one, nested); empty if it has no message."""
     while isinstance(body, (dict, list)):

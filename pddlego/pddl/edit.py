@@ -16,7 +16,7 @@ from pddlego.pddl.domain import Action, Domain
 from pddlego.pddl.nearly_json import EditSyntaxError, last_object, unique_keys
 from pddlego.pddl.problem import Problem, rename
 from pddlego.pddl.sexpr import Sexpr, read_sexprs, show
-from pddlego.util.text import Shown
+from pddlego.util.text import Shown, reason_of
 
 
 @dataclass(frozen=True)
@@ -95,9 +95,18 @@ class EditReport:
         return self.of(EntryKind.REFUSED)
 
 
-def apply_edit(problem: Problem, edit: Edit, constants: Iterable[TypedName] = ()) -> EditReport:
-    """Apply `edit` to `problem`; `constants` are the domain's objects, which exist without being declared."""
-    bench = _Bench(problem, constants)
+Fitting = Callable[[Atom], tuple[Atom, str]]
+"""Corrects a fact of an edit. Returns it with a note about what was wrong; empty if it is unchanged."""
+
+
+def apply_edit(
+    problem: Problem, edit: Edit, constants: Iterable[TypedName] = (), fitting: Fitting = lambda atom: (atom, "")
+) -> EditReport:
+    """Apply `edit` to `problem`; `constants` are the domain's objects, which exist without being declared.
+
+    `fitting` corrects each fact before it is applied; a corrected fact counts as tolerated.
+    """
+    bench = _Bench(problem, constants, fitting)
     bench.rename(edit.objects.replace, edit.objects.add)
     bench.delete_objects(edit.objects.delete)
     for line in edit.init.delete:
@@ -121,8 +130,8 @@ MAX_LINE = 200
 class _Bench:
     """The state of a problem during one call of `apply_edit`."""
 
-    def __init__(self, problem: Problem, constants: Iterable[TypedName]) -> None:
-        self.before = problem
+    def __init__(self, problem: Problem, constants: Iterable[TypedName], fitting: Fitting) -> None:
+        self.before, self.fitting = problem, fitting
         self.constants = {constant.name: constant.type for constant in constants}
         self.objects = {obj.name: obj.type for obj in problem.sorted_objects()}
         # second declarations of objects, with another type
@@ -355,7 +364,8 @@ class _Bench:
         for part in parts:
             atom = read_atom(part)
             if atom is not None:
-                atoms.append((atom, note))
+                fitted, wrong = self.fitting(atom)
+                atoms.append((fitted, note or wrong))
             elif negation and isinstance(part, tuple) and len(part) == 2 and part[0] == "not":
                 negated.append(show(part[1]))
             else:
@@ -532,7 +542,7 @@ def _fault(error: Any) -> str:
     where = ".".join(str(step)[:_MAX_SHOWN] for step in error["loc"])
     if error["type"] == "extra_forbidden" and len(error["loc"]) == 1:
         return f'{where} is outside of "objects" and "init": {_brief(error["input"])}'
-    return f"{where}: {error['msg']}: {_brief(error['input'])}"
+    return f"{where}: {reason_of(error)}: {_brief(error['input'])}"
 
 
 def _brief(value: Any) -> str:

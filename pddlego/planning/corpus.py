@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pddlego.errors import UsageError
 from pddlego.pddl.tolerant import read_pair
 from pddlego.planning import Planner, PlanResult, PlanStatus, Search
-from pddlego.util.text import count
+from pddlego.util.text import count, fault_of
 
 _VERDICTS = {
     "PLAN": PlanStatus.SOLVED,
@@ -63,8 +63,7 @@ def read_pairs(path: Path) -> Iterator[Pair]:
         try:
             yield Pair.model_validate_json(line)
         except ValidationError as error:
-            first = error.errors()[0]
-            reason = f"Line {number}: {'.'.join(map(str, first['loc']))} {first['msg']}."
+            reason = f"Line {number}: {fault_of(error.errors()[0])}."
             raise UsageError(f"{path} is not a corpus", reason, "A line needs id, domain and problem.") from error
 
 

@@ -6,6 +6,7 @@ import operator
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from typing import Any
 
 
 def writable(text: str) -> str:
@@ -75,6 +76,16 @@ def count(number: float, noun: str) -> str:
 def money(dollars: float | None) -> str:
     """`$12.40`, `$0.0031`; `n/a` if it is unknown."""
     return "n/a" if dollars is None else f"${dollars:,.2f}" if dollars >= 1 or not dollars else f"${dollars:.4f}"
+
+
+def reason_of(fault: Mapping[str, Any]) -> str:
+    """The reason of an error of pydantic, without the class of the exception that a validator raised."""
+    return str(fault["msg"]).removeprefix("Value error, ").removeprefix("Assertion failed, ")
+
+
+def fault_of(fault: Mapping[str, Any]) -> str:
+    """An error of pydantic: where it is, and its reason."""
+    return f"{'.'.join(map(str, fault['loc'])) or 'the object'}: {reason_of(fault)}"
 
 
 def names_in(template: str) -> set[str]:

@@ -28,6 +28,7 @@ from pddlego.pddl.sexpr import read_sexprs, show
 from pddlego.pddl.tolerant import Repaired, RepairKind, repair
 from pddlego.planning.checked import CheckedProblem, checked_problem
 from pddlego.util.answers import file_in
+from pddlego.util.text import fault_of
 
 
 class Component(BaseModel):
@@ -265,10 +266,7 @@ def read_component(kind: str, text: str) -> Component:
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        faults = (
-            f"{'.'.join(map(str, fault['loc'])) or 'the object'}: {fault['msg']}" for fault in error.errors()[:10]
-        )
-        raise ComponentError("; ".join(faults)) from error
+        raise ComponentError("; ".join(map(fault_of, error.errors()[:10]))) from error
 
 
 def _last_object(text: str, names: Collection[str]) -> Any:

@@ -24,6 +24,7 @@ from pddlego.methods.builders.draft import (
     Typed,
     WholeAction,
 )
+from pddlego.util.text import fault_of
 
 
 def condition(value: Any) -> str:
@@ -127,8 +128,7 @@ def with_l2p(draft: Draft, text: str, place: str = "the file") -> Draft:
         details = _Details.model_validate(json.loads(text))
         components = _components(details)
     except ValidationError as error:
-        first = error.errors()[0]
-        raise UsageError(what, f"{'.'.join(map(str, first['loc']))}: {first['msg']}.", todo) from error
+        raise UsageError(what, f"{fault_of(error.errors()[0])}.", todo) from error
     except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
         reason = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error).splitlines()[0]
         raise UsageError(what, f"{reason}.", todo) from error

@@ -34,6 +34,7 @@ from pddlego.pddl.portable import checked_domain
 from pddlego.planning import Planner, PlanStatus, Search
 from pddlego.planning.checked import checked_problem
 from pddlego.util.answers import spoken
+from pddlego.util.text import fault_of
 
 FeedbackBy = Literal["none", "model", "person", "both"]
 """The reviewers of a draft after the checks and the planner."""
@@ -347,8 +348,7 @@ def _read(kind: type[_T], text: str) -> _T | str:
     except EditSyntaxError:
         return "there is no JSON object in it that can be read"
     except ValidationError as error:
-        first = error.errors()[0]
-        return f"{'.'.join(map(str, first['loc'])) or 'the object'}: {first['msg']}"
+        return fault_of(error.errors()[0])
 
 
 def _is_plannable(draft: Draft) -> bool:

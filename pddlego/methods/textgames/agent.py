@@ -29,6 +29,7 @@ from pddlego.episode.budget import Budget, EpisodeOver
 from pddlego.episode.events import Accepted, Event, Outcome, Rejected, Source, Started
 from pddlego.episode.lifecycle import played
 from pddlego.episode.loop import Attempt, Retry, refine
+from pddlego.methods.textgames.advice import missing_facts
 from pddlego.methods.textgames.events import GameEvent, Observed, Planned, PlannedStep, Resumed
 from pddlego.methods.textgames.formalize import (
     CommandProposal,
@@ -56,6 +57,7 @@ from pddlego.methods.textgames.memory import (
     remedied,
 )
 from pddlego.methods.textgames.options import requests_of
+from pddlego.methods.textgames.shortening import fitting_request
 from pddlego.methods.textgames.truth import Checker, GameReader, checked
 from pddlego.methods.textgames.world import Episode, GameSession, Intention, Restart, intended, normalize_command
 from pddlego.models import Completion, Model
@@ -185,11 +187,18 @@ class Agents:
 
 
 def _unusable(
-    retry: Retry, answer: str, proposal: Proposal, feedback: Feedback
+    retry: Retry, answer: str, proposal: Proposal, feedback: Feedback, before: Problem
 ) -> Generator[Event, None, Attempt[Intentions]]:
     """Reject the answer: the event that says so, and the failed attempt with its feedback."""
     yield _rejected(retry, feedback, proposal)
-    return Attempt(answer, feedback=feedback)
+    return Attempt(answer, feedback=feedback, meaning=_meaning(answer, proposal, before))
+
+
+def _meaning(answer: str, proposal: Proposal, before: Problem) -> object:
+    """What a rejected answer says: its problem if that was read, its command, or else its words."""
+    if isinstance(proposal, ProblemProposal) and proposal.problem != before:
+        return proposal.problem
+    return " ".join(answer.split())
 
 
 class PlanningPolicy:
@@ -276,13 +285,13 @@ class PlanningPolicy:
         answer = "\n".join((*situation.answers, completion.text))
         proposal = self._read(completion, situation)
         if proposal.feedback is not None:
-            return (yield from _unusable(retry, answer, proposal, proposal.feedback))
+            return (yield from _unusable(retry, answer, proposal, proposal.feedback, self.knowledge.problem))
         if isinstance(proposal, CommandProposal):
             return Attempt(answer, (Intention(proposal.command),))
         question = partial(_edit_question, self.knowledge.problem, proposal, situation)
         decision = yield from ask_approval(self._approver, "edits", question, self._budget)
         if decision.kind == "rejected":
-            return (yield from _unusable(retry, answer, proposal, decision.feedback))
+            return (yield from _unusable(retry, answer, proposal, decision.feedback, self.knowledge.problem))
         if decision.kind == "replaced":
             proposal = read_file(decision.text, situation)
         return (yield from self._plan(retry, answer, proposal))
@@ -305,18 +314,21 @@ class PlanningPolicy:
             raise EpisodeOver(Outcome.CRASHED, reason)
         if not intentions:
             feedback = with_unmatched(no_plan(planned.tried), proposal.report)
+            if source == "model" and "feedback" not in self.episode.without:
+                advice = missing_facts(proposal.knowledge, planned.tried)
+                feedback = replace(feedback, evidence=(*feedback.evidence, *advice))
             yield planned
             self._budget.check_time()  # if the episode's time ran out, the problem is not to blame
             if source == "plan":
                 return Attempt(answer, feedback=feedback)
-            return (yield from _unusable(retry, answer, proposal, feedback))
+            return (yield from _unusable(retry, answer, proposal, feedback, self.knowledge.problem))
         preview = *self._events_of(proposal, source), planned
         commands = [intention.command for intention in intentions]
         question = partial(plan_question, commands, planned.rung or "", preview)
         decision = yield from ask_approval(self._approver, "plans", question, self._budget)
         if decision.kind == "rejected":
             yield planned
-            return (yield from _unusable(retry, answer, proposal, decision.feedback))
+            return (yield from _unusable(retry, answer, proposal, decision.feedback, self.knowledge.problem))
         if decision.kind == "replaced":
             intentions = tuple(Intention(line.strip()) for line in decision.text.splitlines() if line.strip())
             steps = tuple(PlannedStep("(by a person)", intention.command) for intention in intentions)
@@ -357,7 +369,7 @@ class PlanningPolicy:
             self._memory.problem_changed()
         self.knowledge = proposal.knowledge
         self._placeholders.used(self.knowledge.problem)
-        self._notes = proposal.unmatched
+        self._notes = proposal.notes
         yield from events
 
     def _situation(self, retry: Retry) -> Situation:
@@ -391,7 +403,7 @@ class PlanningPolicy:
         Returns the last answer, and the situation with the answers before it.
         """
         while True:
-            request = self._formalizer.request(situation)
+            request = fitting_request(self._formalizer, situation, self._model)
             if request is None:
                 return Completion(""), situation
             self._budget.check_call()

@@ -57,7 +57,7 @@ from pddlego.runs.folders import find_run
 from pddlego.runs.store import DOMAIN_FROM, kept_domain, read_results
 from pddlego.util import resources
 from pddlego.util.files import read_text
-from pddlego.util.text import names_in
+from pddlego.util.text import fault_of, names_in
 
 
 def _groups_of(pattern: str) -> set[str]:
@@ -172,7 +172,7 @@ def _read(name: str, table: SettingTable) -> SettingFile:
     try:
         return SettingFile.model_validate(table.tables)
     except ValidationError as error:
-        faults = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+        faults = "; ".join(map(fault_of, error.errors()))
         raise SettingError(
             f"envs/{name}.toml is not a valid setting", f"{faults}.", "See envs/coin.toml for the form."
         ) from error

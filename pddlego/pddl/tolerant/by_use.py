@@ -29,6 +29,7 @@ from pddlego.pddl.conditions import (
 from pddlego.pddl.domain import FIELDS, MAX_TYPES, Action, Domain
 from pddlego.pddl.lint import READ_REQUIREMENTS
 from pddlego.pddl.names import is_name
+from pddlego.pddl.problem import Problem
 from pddlego.pddl.sexpr import Sexpr, show
 from pddlego.pddl.tolerant.layout import Section, same_or
 from pddlego.pddl.tolerant.lexical import Note
@@ -60,6 +61,39 @@ def declare(parts: Parts, note: Note) -> tuple[str, ...]:
         note(f"the problem is of the domain {parts.name}")
         parts.problem_domain = parts.name
     return objects
+
+
+def declared_by_use(domain: Domain, problem: Problem) -> tuple[TypedName, ...]:
+    """The undeclared objects of a problem whose facts allow one type only, and that are no slips of declared names.
+
+    A type with subtypes is not the only one.
+    """
+    known = {obj.name for obj in (*domain.constants, *problem.objects)}
+    parameters = {name: tuple(p.type for p in one.parameters) for name, one in domain.predicates_by_name.items()}
+    is_slip = _slips(known)
+    types = _used_objects(problem.sorted_facts(), known, parameters)
+    wide = {above for kind, types_above in domain.types.items() for above in types_above - {kind}}
+    return tuple(
+        TypedName(name, kind) for name, kind in sorted(types.items()) if kind not in wide and not is_slip(name)
+    )
+
+
+def without_surplus(domain: Domain, atom: Atom) -> tuple[Atom, str]:
+    """The atom without surplus arguments, and a note; unchanged with an empty note if they are not certain.
+
+    Models write `(closed-door kitchen hall north)` where the predicate takes two rooms. Surplus are constants of the
+    domain whose type the predicate does not take at all, if without them the number of arguments is right.
+    """
+    predicate = domain.predicates_by_name.get(atom.predicate)
+    taken = [parameter.type for parameter in predicate.parameters] if predicate else []
+    constants = {constant.name: constant.type for constant in domain.constants}
+    surplus = {
+        arg for arg in atom.args if arg in constants and not any(domain.is_a(constants[arg], kind) for kind in taken)
+    }
+    args = tuple(arg for arg in atom.args if arg not in surplus)
+    if not surplus or not args or len(args) != len(taken):
+        return atom, ""
+    return replace(atom, args=args), f"{atom.predicate} does not take {' and '.join(sorted(surplus))}"
 
 
 _MOST_NEW = 50

@@ -68,7 +68,7 @@ def test_random_asks_nobody_and_repeats_itself(coin: GameSetting, planner: Proce
 
 
 def test_an_unreadable_answer_is_asked_about_with_the_reason(coin: GameSetting, planner: ProcessPlanner) -> None:
-    model = ForgetfulModel(["I am sorry.", '{"init": {"add": ["(at nowhere)"]}}'])
+    model = ForgetfulModel(["I am sorry.", '{"init": {"add": ["(at nowhere)", "(have nowhere)"]}}'])
     events = play(coin, planner, small_house(), model)
     assert ended(events).outcome is Outcome.WON
     rejected = of(events, ev.Rejected)

@@ -29,8 +29,8 @@ def test_an_identical_retry_changes_something_every_time(coin: GameSetting, plan
     assert ended(events).outcome is Outcome.WON
     asked = [request.messages[-1].content for request in model.requests[:5]]
     assert len(set(asked[1:])) >= 3, "no request is the one that has just failed"
-    assert "is identical to" not in asked[1], "one rejection is not a repetition"
-    assert all("is identical to" in item for item in asked[2:])
+    assert "said the same" not in asked[1], "one rejection is not a repetition"
+    assert all("said the same" in item for item in asked[2:])
     assert [request.temperature_increase for request in model.requests[:5]] == [
         0.0,
         0.0,
@@ -42,10 +42,11 @@ def test_an_identical_retry_changes_something_every_time(coin: GameSetting, plan
     assert [item.temperature_increase for item in of(events, ev.Asked)[:3]] == [0.0, 0.0, INCREASE]
 
 
-def test_another_answer_is_no_repetition(coin: GameSetting, planner: ProcessPlanner) -> None:
-    model = ForgetfulModel([BAD, BAD.replace("moon", "mars"), BAD])
+def test_answers_that_alternate_are_repetitions(coin: GameSetting, planner: ProcessPlanner) -> None:
+    in_other_words = '{"init": {"delete": [], "add": ["at moon"]}, "objects": {"add": ["moon - location"]}}'
+    model = ForgetfulModel([BAD, BAD.replace("moon", "mars"), in_other_words, BAD.replace("moon", "mars")])
     play(coin, planner, small_house(), model)
-    assert [request.temperature_increase for request in model.requests[:4]] == [0.0] * 4
+    assert [request.temperature_increase for request in model.requests[:5]] == [0.0] * 3 + [INCREASE] * 2
 
 
 def test_a_whole_file_is_read_whatever_was_asked_for(coin: GameSetting, planner: ProcessPlanner) -> None:
@@ -130,7 +131,7 @@ def test_a_mode_without_remedies_says_what_is_wrong_and_changes_nothing_else(
     assert "moon" in second.messages[-1].content
     assert {item.purpose for item in (second, third, fourth)} == {"edit"}
     assert {item.temperature_increase for item in (second, third, fourth)} == {0.0}
-    assert not any("is identical to" in item.messages[-1].content for item in (third, fourth))
+    assert not any("said the same" in item.messages[-1].content for item in (third, fourth))
 
 
 FENCED = """```json

@@ -14,7 +14,7 @@ from pddlego.methods.textgames.knowledge import Knowledge
 from pddlego.methods.textgames.settings import ReaderRules
 from pddlego.models import Request
 from pddlego.models.base import Feedback
-from pddlego.pddl import Atom, Defect, EditReport, Entry, Problem
+from pddlego.pddl import Atom, Defect, DefectKind, EditReport, Entry, Problem
 
 MOST_GOALS = 20
 """Maximum number of goals of an answer that are tried."""
@@ -79,7 +79,7 @@ class Situation:
     """The arguments from which a request is rendered, and with which its answer is read.
 
     `retry` holds the rejected answer to the same request, and `answers` the answers to the requests for its earlier
-    parts (mode `full-steps`). `notes` are the lines of the last accepted edit that matched nothing. `contradictions`
+    parts (mode `full-steps`). `notes` are about the last accepted answer (`ProblemProposal.notes`). `contradictions`
     are messages about contradictory facts of the problem. `placeholder` is the first unused name for a room that was
     not seen yet. `reworded` counts the retries that are phrased differently because the endpoint accepts no
     temperature. `reader` has the rules of the built-in reader.
@@ -125,9 +125,11 @@ class ProblemProposal:
         return self.report.entries if self.report else ()
 
     @property
-    def unmatched(self) -> tuple[str, ...]:
-        """The lines of the edit that matched nothing."""
-        return tuple(map(str, self.report.unmatched)) if self.report else ()
+    def notes(self) -> tuple[str, ...]:
+        """The lines of the edit that matched nothing, and the objects that were declared for the model."""
+        unmatched = self.report.unmatched if self.report else ()
+        declared = (defect for defect in self.defects if defect.kind is DefectKind.UNDECLARED_OBJECT)
+        return (*map(str, unmatched), *(defect.message for defect in declared if not defect.blocking))
 
     @property
     def faults(self) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ from pddlego.pddl.nearly_json import last_object
 from pddlego.pddl.sexpr import read_sexprs
 from pddlego.pddl.tolerant import is_cut_off, read_pair
 from pddlego.util.answers import last_file, spoken
-from pddlego.util.text import names_in
+from pddlego.util.text import fault_of, names_in
 
 PARTS = ("domain", "problem", "goals", "commands")
 
@@ -331,7 +331,7 @@ class FullEditor:
                 situation.knowledge, cut_off() if unfinished else Feedback("invalid answer", f"{error}.")
             )
         except ValidationError as error:
-            faults = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:10])
+            faults = "; ".join(map(fault_of, error.errors()[:10]))
             return ProblemProposal(
                 situation.knowledge, Feedback("invalid answer", f"the JSON is not an edit: {faults}.")
             )

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from pddlego.methods.textgames.formalize import ProblemProposal, Proposal, Situation
+from pddlego.methods.textgames.formalize.structure import edit_schema, problem_grammar
 from pddlego.methods.textgames.knowledge import Knowledge
 from pddlego.models import Completion, Message, Request
 from pddlego.models.base import CHARACTERS_PER_TOKEN, THINKING, Feedback, cut_off, incomplete, shortened
@@ -29,6 +31,7 @@ from pddlego.pddl.edit import read_edit
 from pddlego.pddl.exclusive import contradictions
 from pddlego.pddl.problem import read_problem
 from pddlego.pddl.tolerant import MISSING, is_cut_off, repair_problem
+from pddlego.pddl.tolerant.by_use import declared_by_use, without_surplus
 from pddlego.util.answers import file_in, spoken
 
 
@@ -115,7 +118,16 @@ def _problem_request(
     else:
         messages = (Message("system", system), Message("user", user))
     longest = THINKING + _NEW_LINES + len(str(situation.knowledge.problem)) // CHARACTERS_PER_TOKEN
-    return Request(purpose, messages, situation, EDIT_SCHEMA if schema else None, longest=longest)
+    problem, planned = situation.knowledge.problem, situation.knowledge.only_planned
+    return Request(
+        purpose,
+        messages,
+        situation,
+        EDIT_SCHEMA if schema else None,
+        narrow_schema=partial(edit_schema, domain, problem, planned) if schema else None,
+        grammar=None if schema else partial(problem_grammar, domain, problem, planned),
+        longest=longest,
+    )
 
 
 def full_request(
@@ -258,9 +270,15 @@ class PddlEdit:
             invalid = cut_off() if unfinished else Feedback("invalid answer", f"{error}.")
             return ProblemProposal(situation.knowledge, invalid)
         knowledge = situation.knowledge
-        report = apply_edit(knowledge.problem, edit, knowledge.domain.constants)
-        problem, removed = without_planned(report.problem, knowledge.only_planned)
-        defects = (*check(knowledge.domain, problem), *removed, *map(repaired_json, repairs))
+        if self._tolerant:
+            fitting = partial(without_surplus, knowledge.domain)
+            report = apply_edit(knowledge.problem, edit, knowledge.domain.constants, fitting)
+            problem, declared = _with_declared(report.problem, knowledge)
+        else:
+            report = apply_edit(knowledge.problem, edit, knowledge.domain.constants)
+            problem, declared = report.problem, ()
+        problem, removed = without_planned(problem, knowledge.only_planned)
+        defects = (*check(knowledge.domain, problem), *declared, *removed, *map(repaired_json, repairs))
         feedback = _defects_feedback(defects)
         refused = report.refused if self._tolerant else report.of(*self._unfit)
         if refused:
@@ -271,12 +289,26 @@ class PddlEdit:
         return ProblemProposal(knowledge.with_problem(problem), feedback, report, defects)
 
 
+def _with_declared(problem: Problem, before: Knowledge) -> tuple[Problem, tuple[Defect, ...]]:
+    """The problem with the new objects that its facts use, and a harmless defect for each.
+
+    An object that the edit has removed is not declared again.
+    """
+    old = {obj.name for obj in before.problem.objects}
+    new = [obj for obj in declared_by_use(before.domain, problem) if obj.name not in old]
+    defects = (
+        Defect(DefectKind.UNDECLARED_OBJECT, obj.name, f"'{obj}' was added to the objects, because facts use it", False)
+        for obj in new
+    )
+    return replace(problem, objects=problem.objects.union(new)), tuple(defects)
+
+
 def unless_contradicting(proposal: ProblemProposal, before: Knowledge, last: bool) -> ProblemProposal:
     """The proposal, with feedback if its problem has contradictions that the problem of `before` does not have.
 
     On the `last` attempt contradictions are accepted, because a map with an error is better than no map.
     """
-    if proposal.feedback is not None or last:
+    if last:
         return proposal
     old = contradictions(before.problem, before.invariants)
     new = tuple(
@@ -286,6 +318,8 @@ def unless_contradicting(proposal: ProblemProposal, before: Knowledge, last: boo
     )
     if not new:
         return proposal
+    if proposal.feedback is not None:  # everything that is wrong, in one message
+        return replace(proposal, feedback=replace(proposal.feedback, evidence=(*proposal.feedback.evidence, *new)))
     feedback = with_unmatched(Feedback(DefectKind.CONTRADICTION.value, _CONTRADICTS, new), proposal.report)
     defects = tuple(Defect(DefectKind.CONTRADICTION, message, message) for message in new)
     return replace(proposal, feedback=feedback, defects=proposal.defects + defects)

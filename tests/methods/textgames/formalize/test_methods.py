@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from pddlego.methods.textgames.formalize import Situation
 from pddlego.methods.textgames.formalize.act import ActionGen, RandomActions
 from pddlego.methods.textgames.formalize.problems import PddlEdit, PddlGen
+from pddlego.methods.textgames.loading import load
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.models.prompts import Prompts
 from pddlego.pddl import Atom, DefectKind, parse_problem
@@ -26,9 +28,68 @@ def situation(coin: GameSetting) -> Situation:
 
 
 def test_an_edit_that_breaks_the_check_is_not_usable(situation: Situation) -> None:
-    proposal = PddlEdit(PROMPTS).read('{"init": {"add": ["(at kitchen)"]}}', situation)
+    proposal = PddlEdit(PROMPTS).read('{"init": {"add": ["(at lamp)", "(have lamp)"]}}', situation)
     assert proposal.feedback is not None
-    assert proposal.feedback.evidence[0].startswith("(at kitchen): object kitchen is not declared")
+    assert proposal.feedback.evidence[0].startswith("(at lamp): object lamp is not declared")
+
+
+def test_an_object_is_declared_by_the_facts_that_use_it(situation: Situation) -> None:
+    lines = ["(at kitchen)", "(connected kitchen pantry west)"]
+    proposal = PddlEdit(PROMPTS).read(json.dumps({"init": {"add": lines}}), situation)
+    assert proposal.feedback is None
+    assert {str(obj) for obj in proposal.problem.objects} >= {"kitchen - location", "pantry - location"}
+    assert proposal.notes == tuple(
+        f"'{name} - location' was added to the objects, because facts use it" for name in ("kitchen", "pantry")
+    )
+    strict = PddlEdit(PROMPTS, tolerant=False).read(json.dumps({"init": {"add": lines}}), situation)
+    assert strict.feedback is not None
+
+
+@pytest.mark.parametrize(
+    ("before", "edit"),
+    [
+        ([], {"init": {"add": ["(item_at lamp kitchen)", "(at lamp)"]}}),
+        ([], {"init": {"add": ["(nonsense kitchen)"]}}),
+        ([], {"init": {"add": ["(connected kitchen kitchen)"]}}),
+        (["kitchen - location"], {"objects": {"delete": ["kitchen - location"]}, "init": {"add": ["(at kitchen)"]}}),
+        (["kitchen - location"], {"init": {"add": ["(at kitchn)"]}}),
+    ],
+    ids=["two types", "an unknown predicate", "a wrong number of arguments", "an object that was deleted", "a slip"],
+)
+def test_what_has_no_certain_type_is_not_declared(
+    situation: Situation, before: list[str], edit: dict[str, dict[str, list[str]]]
+) -> None:
+    first = PddlEdit(PROMPTS).read(json.dumps({"objects": {"add": before}}), situation)
+    proposal = PddlEdit(PROMPTS).read(json.dumps(edit), replace(situation, knowledge=first.knowledge))
+    assert proposal.feedback is not None
+    assert not {obj.name for obj in proposal.problem.objects} & {"lamp", "kitchn"}
+
+
+def test_an_object_of_a_type_with_subtypes_is_not_declared() -> None:
+    cooking = load("cooking-easy")
+    knowledge = Situation(cooking.start)
+    proposal = PddlEdit(PROMPTS).read('{"init": {"add": ["(have carrot)"]}}', knowledge)
+    assert proposal.feedback is not None, "a carrot is an item, which is a kind of thing"
+
+
+def test_surplus_constants_are_left_out_of_facts(situation: Situation) -> None:
+    add = ["(at kitchen)", "(closed_door kitchen pantry north)", "(visited kitchen east)"]
+    proposal = PddlEdit(PROMPTS).read(json.dumps({"init": {"add": add}}), situation)
+    assert proposal.feedback is None
+    assert {"(closed_door kitchen pantry)", "(visited kitchen)"} <= set(map(str, proposal.problem.facts))
+    assert [entry.note for entry in proposal.entries if entry.note] == [
+        "closed_door does not take north",
+        "visited does not take east",
+    ]
+    gone = {"init": {"delete": ["(closed_door kitchen pantry north)"]}}
+    after = PddlEdit(PROMPTS).read(json.dumps(gone), replace(situation, knowledge=proposal.knowledge))
+    assert "(closed_door kitchen pantry)" not in set(map(str, after.problem.facts))
+
+
+@pytest.mark.parametrize("line", ["(visited north)", "(at north east)", "(closed_door kitchen north)"])
+def test_arguments_are_left_out_only_if_the_rest_is_a_fact(situation: Situation, line: str) -> None:
+    proposal = PddlEdit(PROMPTS).read(json.dumps({"init": {"add": [line]}}), situation)
+    assert proposal.feedback is not None
 
 
 def test_a_line_that_cannot_be_read_is_not_usable(situation: Situation) -> None:

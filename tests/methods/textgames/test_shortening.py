@@ -1,0 +1,148 @@
+"""Requests that exceed the window of a model are shortened before they are sent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import pytest
+
+from pddlego.episode.ask import ask
+from pddlego.episode.budget import Budget
+from pddlego.episode.events import Answered, Limits
+from pddlego.episode.loop import Retry
+from pddlego.errors import ModelError
+from pddlego.methods.textgames.formalize import Exchange, Observations, Situation
+from pddlego.methods.textgames.formalize.problems import PddlEdit
+from pddlego.methods.textgames.settings import GameSetting
+from pddlego.methods.textgames.shortening import fitting_request
+from pddlego.models import Completion, Message, Request
+from pddlego.models.base import Feedback, ScriptedModel
+from pddlego.models.openai import OpenAIModel
+from pddlego.models.prompts import Prompts
+from pddlego.models.replies import window_in, window_of_server
+from tests.model_server import ModelServer, fault
+
+FORMALIZER = PddlEdit(Prompts("coin"))
+
+
+@dataclass(frozen=True)
+class Windowed:
+    """A model with a window, which answers nothing."""
+
+    window: int | None
+    name: str = "windowed"
+    description: dict[str, object] = field(default_factory=dict)
+
+    def complete(self, request: Request) -> Completion:
+        return Completion("{}")
+
+
+def situation(coin: GameSetting, rejected: int = 1_500, exchanges: int = 40) -> Situation:
+    news = tuple(Exchange(f"command {number}", f"text {number} " * 30) for number in range(exchanges))
+    retry = Retry(1, "x" * rejected, Feedback("defects", "wrong", ("line",)))
+    return Situation(coin.start, seen=Observations(news, news), retry=retry)
+
+
+def test_a_request_that_fits_is_unchanged(coin: GameSetting) -> None:
+    whole = FORMALIZER.request(situation(coin))
+    for window in (None, 100_000):
+        request = fitting_request(FORMALIZER, situation(coin), Windowed(window))
+        assert request is not None
+        assert (request.messages, request.note) == (whole.messages, "")
+
+
+def test_the_rejected_answer_goes_first_and_then_the_oldest_observations(coin: GameSetting) -> None:
+    whole = FORMALIZER.request(situation(coin)).characters // 3
+    barely = fitting_request(FORMALIZER, situation(coin), Windowed(whole + 1_000))
+    assert barely is not None
+    assert barely.note.endswith("left out: the rejected answer")
+    assert "command 0\n" in barely.messages[-1].content
+    small = fitting_request(FORMALIZER, situation(coin), Windowed(4_096))
+    assert small is not None
+    assert "earlier observations" in small.note
+    assert "command 39" in small.messages[-1].content
+    assert small.characters // 3 + 1_024 <= 4_096
+
+
+def test_what_cannot_be_shortened_is_sent_as_it_is(coin: GameSetting) -> None:
+    request = fitting_request(FORMALIZER, situation(coin), Windowed(1_200))
+    assert request is not None
+    assert request.messages == FORMALIZER.request(situation(coin)).messages
+
+
+class Unasked:
+    """A model that must not be asked for its window."""
+
+    name = "unasked"
+    description: Mapping[str, object] = MappingProxyType({})
+
+    @property
+    def window(self) -> int:
+        raise AssertionError("it was asked for")
+
+    def complete(self, request: Request) -> Completion:
+        return Completion("{}")
+
+
+def test_a_small_request_does_not_ask_for_the_window(coin: GameSetting) -> None:
+    assert fitting_request(FORMALIZER, Situation(coin.start), Unasked()) is not None
+
+
+@pytest.mark.parametrize(
+    ("body", "window"),
+    [
+        ({"default_generation_settings": {"n_ctx": 16_384}, "total_slots": 1}, 16_384),
+        ({"object": "list", "data": [{"id": "m", "max_model_len": 4_096}]}, 4_096),
+        ({"data": [{"id": "other", "context_length": 8}, {"id": "m", "context_length": 131_072}]}, 131_072),
+        ({"data": [{"id": "an alias", "max_model_len": 2_048}]}, 2_048),
+        ({"data": [{"id": "a"}, {"id": "b", "max_model_len": 9}]}, None),
+        ({"data": "none"}, None),
+        ({"data": [7]}, None),
+        ([], None),
+        ("no", None),
+    ],
+)
+def test_windows_of_servers(body: object, window: int | None) -> None:
+    assert window_of_server(body, "m") == window
+
+
+@pytest.mark.parametrize(
+    ("text", "window"),
+    [
+        ("This model's maximum context length is 4096 tokens. However, you requested 5000 tokens.", 4_096),
+        ("request (5123 tokens) exceeds the available context size (4096 tokens), try increasing it", 4_096),
+        ("prompt is too long: 210000 tokens > 200000 maximum", None),
+        ("", None),
+    ],
+)
+def test_windows_in_errors(text: str, window: int | None) -> None:
+    assert window_in(text) == window
+
+
+def test_a_server_is_asked_once(model_server: ModelServer) -> None:
+    model_server.models, model_server.window = ["m"], 2_048
+    model = OpenAIModel("m", base_url=model_server.url)
+    assert model.window == 2_048
+    model_server.window = 4_096
+    assert model.window == 2_048
+
+
+def test_a_server_that_says_nothing_has_no_window(model_server: ModelServer) -> None:
+    assert OpenAIModel("m", base_url=model_server.url).window is None
+
+
+def test_an_error_names_the_window(model_server: ModelServer) -> None:
+    model_server.replies = [fault(400, "the request exceeds the available context size (4096 tokens)")]
+    model = OpenAIModel("m", base_url=model_server.url)
+    with pytest.raises(ModelError):
+        model.complete(Request("edit", (Message("user", "What?"),)))
+    assert model.window == 4_096
+
+
+def test_the_user_reads_what_was_left_out() -> None:
+    request = Request("edit", (Message("user", "What?"),), note="shortened")
+    *_, answered = ask(ScriptedModel(("yes",)), request, Budget(Limits(None)))
+    assert isinstance(answered, Answered)
+    assert answered.completion.note == "shortened"
