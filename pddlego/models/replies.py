@@ -15,7 +15,7 @@ from pddlego.models.base import CHARACTERS_PER_TOKEN, REPETITION, Request
 _REASONING = ("reasoning_content", "reasoning")
 """Fields with the reasoning: DeepSeek, llama.cpp and older vLLM use another name than OpenRouter and newer vLLM."""
 
-_REPEATED, _LONGEST_PERIOD, _TIMES = 2_000, 2_000, 6
+_REPEATED, _LONGEST_PERIOD, _TIMES = 1_000, 1_500, 8
 """An answer repeats itself if a text of at most `_LONGEST_PERIOD` characters fills its end at least `_TIMES` times, and
 at least `_REPEATED` characters."""
 
