@@ -164,14 +164,13 @@ def rate(results: Sequence[Result], verdict: str) -> str:
 
 def main(arguments: Sequence[str] = ()) -> None:
     parser = argparse.ArgumentParser("python -m benchmarks models", description=__doc__)
-    parser.add_argument("--model", required=True, help="a model, as for `pddlego play`")
+    parser.add_argument("--model", required=True, help="the name of a language model, or local:FILE.gguf")
     parser.add_argument("--base-url", help="URL of its server")
     parser.add_argument("--games", default=",".join(GAMES))
     parser.add_argument("--mode", default="edit")
     parser.add_argument("--number", type=int, default=60, help="questions of each game")
     parser.add_argument("--temperature", type=float, default=0.0)
     parser.add_argument("--max-answer-tokens", type=int, help="as for `pddlego play`")
-    parser.add_argument("--constrain", action="store_true", help="as for `pddlego play`")
     parser.add_argument("--write", type=Path, help="write the results to this file")
     parser.add_argument("--answers", type=Path, help="read the answers in this file of results, and ask no model")
     parser.add_argument("--against", type=Path, help="compare with the results in this file")
@@ -180,7 +179,6 @@ def main(arguments: Sequence[str] = ()) -> None:
         base_url=options.base_url,
         temperature=options.temperature,
         timeout=3600,
-        constrain=options.constrain,
         max_tokens=options.max_answer_tokens,
     )
     model = make_endpoint(options.model, endpoint, Access("none"), seed=0)

@@ -1,6 +1,6 @@
 """Trains a small transformer from scratch on expert data, serves it, and lets it play Coin Collector on test seeds.
 
-    pip install '.[local]' torch tokenizers
+    pip install '.[local]' gguf torch tokenizers
     python examples/train_small.py
 
 prints a table of success by number of training episodes, beside random play and the built-in reader, and writes

@@ -22,7 +22,7 @@ class EndpointOptions(TypedDict, total=False):
     cache: Literal["off", "use", "refresh"]
     """Cached answers: off, use or refresh."""
     model_timeout: float
-    """Seconds per answer."""
+    """Seconds without a new part of an answer."""
     max_answer_tokens: int | None
     """Tokens per answer: sent to the model and reserved."""
 
@@ -133,7 +133,7 @@ class EvaluationOptions(EpisodeOptions, total=False):
     repeats: int
     """Episodes per seed."""
     workers: int
-    """Parallel episodes."""
+    """Parallel episodes; 1 with a local model."""
     llm_jobs: int
     """Parallel requests."""
     executor: Literal["threads", "ray"]

@@ -18,7 +18,7 @@ from pddlego.runs.folders import RUNS, RUNS_VARIABLE
 from pddlego.util.text import clean, count, suggestion
 
 if TYPE_CHECKING:
-    from pddlego.models.base import Model, Request
+    from pddlego.models.base import Model, Request, RetryNotice
 
 
 def command(
@@ -141,9 +141,8 @@ def _model(model: str | None, base_url: str | None) -> str:
     from pddlego.evaluation.models import TRANSCRIPT, transcript
     from pddlego.methods.base import BUILT_IN_MODEL, BuiltIn
     from pddlego.methods.textgames.reference_model import ALL
-    from pddlego.models.base import Message, Request, is_local
+    from pddlego.models.base import Message, Request
     from pddlego.models.endpoint import Access, Endpoint, make_endpoint
-    from pddlego.models.local import LocalModel
     from pddlego.models.openai import OpenAIModel
     from pddlego.models.transcript import is_conversations, parse_place, read_conversations
 
@@ -159,15 +158,15 @@ def _model(model: str | None, base_url: str | None) -> str:
         transcript(place)
         return f"{model} can be read"
     access = Access(os.environ.get("OPENAI_API_KEY"))
-    options = Endpoint(base_url=base_url) if is_local(model) else Endpoint(base_url=base_url, timeout=20.0)
-    endpoint_model = make_endpoint(model, options, access, attempts=1)
-    if isinstance(endpoint_model, LocalModel):
-        _ = endpoint_model.server  # loading is not part of an answer
-    answer = endpoint_model.complete(Request("probe", (Message("user", "Answer with the word ok."),)))
+    endpoint_model = make_endpoint(model, Endpoint(base_url=base_url, timeout=_TIMEOUT), access, attempts=1)
+    answer = endpoint_model.complete(Request("probe", (Message("user", "Answer with the word ok."),), longest=50))
     if isinstance(endpoint_model, OpenAIModel):
         _check_listed(model, endpoint_model.listed())
     return f"{model} answers in {answer.seconds:.1f} s; {_speed(endpoint_model)}"
 
+
+_TIMEOUT = 120.0
+"""Seconds without a part of an answer."""
 
 _TYPICAL = 150
 """Tokens of a typical answer to the first request of a game."""
@@ -175,11 +174,15 @@ _TYPICAL = 150
 
 def _speed(model: Model) -> str:
     """The speed and the window of a model, and the seconds that the first request of each text game will take."""
-    from pddlego.models.base import window_of
+    from pddlego.models.base import Delta, window_of
 
     requests = dict(_first_requests())
     parts: list[float] = []
-    request = replace(requests["coin"], max_tokens=64, report=lambda _: parts.append(time.perf_counter()))
+
+    def report(update: RetryNotice | Delta) -> None:
+        parts.extend([time.perf_counter()] if isinstance(update, Delta) else [])
+
+    request = replace(requests["coin"], schema=None, max_tokens=64, report=report)
     began = time.perf_counter()
     answer = model.complete(request)
     ended, first = time.perf_counter(), parts[0] if parts else began

@@ -115,7 +115,7 @@ class Setup:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the files of models on this machine say of them: name and licence. Raises `UsageError`."""
+        """Names and licenses of the models on this machine. Raises `UsageError` and `ModelError`."""
         local = [name for name in self.matrix.models if is_local(name)]
         if not local:
             return ()
@@ -182,8 +182,11 @@ def make_setup(
     """
     config = resolved.config
     what = config.what
-    if resolved.origin("workers") == DEFAULT and any(map(is_local, what.models)):  # their servers have one place
+    if resolved.origin("workers") == DEFAULT and any(map(is_local, what.models)):  # its server has one slot
         config = config.model_copy(update={"run": config.run.model_copy(update={"workers": 1})})
+    if resolved.origin("base_url") in (FLAG, ARGUMENT) and any(map(is_local, what.models)):
+        reason = f"{', '.join(filter(is_local, what.models))} is a file on this machine, which pddlego serves itself."
+        raise UsageError("--base-url has no effect here", reason, "Leave it out, or name a model of that server.")
     _check_run(resolved)
     modes = ablated(what.modes or _first_modes(what.games), what.ablate)
     _check_modes(config, modes, has_person)

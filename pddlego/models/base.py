@@ -53,8 +53,6 @@ class Request:
     """One question to a model. `purpose` is the name of its template or step. `schema` is a JSON schema for the answer;
     an empty schema requests any JSON object.
 
-    `narrow_schema` and `grammar` (GBNF) make stricter forms of the answer, for endpoints that accept them.
-
     `context` is the object from which the messages were rendered. Built-in models read it; it is never sent.
     `seconds` limits the time for the answer, including retries; None leaves that to the model. `temperature_increase`
     is added to the model's temperature, up to a maximum. A streamed answer is ended after `longest` tokens, unless the
@@ -67,8 +65,6 @@ class Request:
     messages: tuple[Message, ...]
     context: object = field(default=None, repr=False)
     schema: Mapping[str, Any] | None = None
-    narrow_schema: Callable[[], Mapping[str, Any]] | None = field(default=None, compare=False, repr=False)
-    grammar: Callable[[], str] | None = field(default=None, compare=False, repr=False)
     seconds: float | None = None
     temperature_increase: float = 0.0
     longest: int = LONGEST

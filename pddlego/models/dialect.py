@@ -18,12 +18,8 @@ from pddlego.models.replies import error_of
 HOTTEST = 1.5
 """The highest temperature of a retry: above it, models seldom write valid files."""
 
-NARROW, STRICT, SCHEMA, OBJECT, TEXT = "schema of the domain", "strict schema", "schema", "JSON object", "text"
-"""Response formats, from the strictest to free text. The first is used only if the user wants it."""
-
-_ORDER = (NARROW, STRICT, SCHEMA, OBJECT, TEXT)
-_NARROW_NAME = "-in-domain"
-"""The end of the name of a schema of the domain in a request."""
+STRICT, SCHEMA, OBJECT, TEXT = "strict schema", "schema", "JSON object", "text"
+"""Response formats, from the strictest to free text."""
 
 EVERYTHING = "everything that can be left out"
 """The name of all optional fields together, in the last guess and in notices."""
@@ -49,14 +45,12 @@ class Sampling:
     reasoning_effort: str | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
     streams: bool = True
-    constrains: bool = False
 
     def named(self) -> dict[str, Any]:
         """The options that determine answers, for the manifest."""
         values: dict[str, Any] = {"temperature": self.temperature}
         chosen = {"seed": self.seed, "max_tokens": self.max_tokens, "reasoning_effort": self.reasoning_effort}
         values |= {name: value for name, value in chosen.items() if value is not None}
-        values |= {"constrain": True} if self.constrains else {}
         return values | ({"extra_body": dict(self.extra)} if self.extra else {})
 
 
@@ -68,7 +62,7 @@ class Dialect:
     the limit of tokens.
     """
 
-    formats: tuple[str, ...] = _ORDER
+    formats: tuple[str, ...] = (STRICT, SCHEMA, OBJECT, TEXT)
     fields: tuple[str, ...] = FIELDS
     left_out: frozenset[str] = frozenset()
     more_room: bool = True
@@ -89,11 +83,8 @@ class Dialect:
         most = sampling.max_tokens if most is None else min(most, sampling.max_tokens or most)
         if most is not None and self.fields:
             values[self.fields[0]] = most
-        if request.schema is not None and (form := self._format(request, sampling)) != TEXT:
+        if request.schema is not None and (form := self._format(request)) != TEXT:
             values["response_format"] = _response_format(form, request)
-        if request.grammar is not None and sampling.constrains:  # llama.cpp has the first, vLLM the second
-            grammar = request.grammar()
-            values |= {"grammar": grammar, "structured_outputs": {"grammar": grammar}}
         values |= sampling.extra
         if "stream" in self.left_out:
             values.pop("stream_options", None)
@@ -153,14 +144,12 @@ class Dialect:
 
     def with_less_than(self, form: str) -> Dialect:
         """The dialect with the response formats that are less strict than this one."""
-        below = _ORDER[_ORDER.index(form) + 1 :]
-        return replace(self, formats=tuple(other for other in self.formats if other in below))
+        order = (STRICT, SCHEMA, OBJECT, TEXT)
+        return replace(self, formats=tuple(other for other in self.formats if order.index(other) > order.index(form)))
 
-    def _format(self, request: Request, sampling: Sampling) -> str:
+    def _format(self, request: Request) -> str:
         """The strictest accepted format; an empty schema needs only a JSON object."""
-        narrow = request.narrow_schema is not None and sampling.constrains
-        wanted = _ORDER[0 if narrow else 1 if request.schema else 3 :]
-        return next((form for form in self.formats if form in wanted), TEXT)
+        return next((form for form in self.formats if request.schema or form in (OBJECT, TEXT)), TEXT)
 
 
 @dataclass
@@ -204,9 +193,6 @@ def says_nothing_of_options(error: Exception) -> bool:
 def _response_format(form: str, request: Request) -> dict[str, Any]:
     if form == OBJECT:
         return {"type": "json_object"}
-    if form == NARROW and request.narrow_schema is not None:
-        schema = {"name": f"{request.purpose}{_NARROW_NAME}", "schema": dict(request.narrow_schema()), "strict": True}
-        return {"type": "json_schema", "json_schema": schema}
     schema = {"name": request.purpose, "schema": dict(request.schema or {}), "strict": form == STRICT}
     return {"type": "json_schema", "json_schema": schema}
 
@@ -214,7 +200,4 @@ def _response_format(form: str, request: Request) -> dict[str, Any]:
 def _form_of(response_format: Mapping[str, Any]) -> str:
     if response_format.get("type") != "json_schema":
         return OBJECT
-    schema = response_format["json_schema"]
-    if schema["name"].endswith(_NARROW_NAME):
-        return NARROW
-    return STRICT if schema["strict"] else SCHEMA
+    return STRICT if response_format["json_schema"]["strict"] else SCHEMA

@@ -61,7 +61,6 @@ class Endpoint(Options):
         "An additional field of the request. Repeatable.",
         Flag(metavar="KEY=VALUE", repeatable=True),
     )
-    constrain: bool = option(False, "Constrain edits and files to the domain's predicates and types.")
     stream: bool = option(True, "Stream answers as they are generated.", Flag(affects_episodes=False))
     cache: CacheUse = option("off", "Cached answers: off, use or refresh.", Flag(affects_episodes=False))
     timeout: float = option(
@@ -153,11 +152,10 @@ def make_endpoint(
             )
 
         if is_local(name):
-            from pddlego.models.local import LocalModel, find_file
+            from pddlego.models.local import LocalModel, read_file
 
-            path = find_file(name)
             model = LocalModel(
-                name, path, sampling.named(), access.servers, lambda address: connect(f"{address}/v1", None)
+                name, read_file(name), sampling.named(), access.servers, lambda address: connect(f"{address}/v1", None)
             )
         else:
             model = connect(options.base_url, access.key)
@@ -180,7 +178,6 @@ def _sampling(options: Endpoint, seed: int | None) -> Sampling:
         reasoning_effort=options.reasoning_effort,
         extra=options.extra_body,
         streams=options.stream,
-        constrains=options.constrain,
     )
 
 

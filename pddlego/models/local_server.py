@@ -19,7 +19,7 @@ _PROMPTS_MIB = 256
 def main() -> None:
     threading.Thread(target=_end_with_input, daemon=True).start()
     server = _start(Path(sys.argv[1]), int(sys.argv[2]))  # it stops when nothing refers to it
-    sys.stdout.write(f"{server.listening_address}\n")
+    sys.stdout.write(f"\n{server.listening_address}\n")
     sys.stdout.flush()
     threading.Event().wait()
 
@@ -37,7 +37,7 @@ def _start(path: Path, context: int) -> Any:
     options.model.path = str(path)
     options.hostnames, options.port = ["127.0.0.1"], 0
     options.n_ctx, options.n_parallel, options.cache_ram_mib = context, 1, _PROMPTS_MIB
-    # A thread more than there are free cores makes it slower by far.
+    # With one thread more than there are free cores, it is a hundred times slower.
     options.cpuparams.n_threads = options.cpuparams_batch.n_threads = max(1, physical_cores() - 1)
     options.warmup = False
     return xllamacpp.Server(options)

@@ -26,7 +26,6 @@ from pddlego.models.credentials import check_key, check_url, secrets_of, split_q
 from pddlego.models.dialect import (
     EVERYTHING,
     FIELDS,
-    NARROW,
     OBJECT,
     SCHEMA,
     STRICT,
@@ -171,6 +170,9 @@ def _reason(error: openai.OpenAIError) -> str:
 
 
 _THIS_MACHINE = ("127.0.0.1", "localhost", "::1")
+_CONNECTING = 30.0
+"""Maximum seconds to connect to an endpoint."""
+
 _ASKING = 5.0
 """Maximum seconds to wait until an endpoint describes itself."""
 
@@ -224,7 +226,7 @@ class _Connection:
             "api_key": api_key or "none",
             "base_url": address,
             "default_query": query,
-            "timeout": timeout,
+            "timeout": httpx2.Timeout(timeout + 5.0, connect=min(timeout, _CONNECTING)),  # `within` ends it before
             "max_retries": 0,
         }
         self._client: _Client | None = None
@@ -470,20 +472,23 @@ class OpenAIModel:
     def window(self) -> int | None:
         """The maximum tokens of a request with its answer, as the endpoint says; None if it does not."""
         if self._learned.window is None and not self._learned.was_asked:
-            self._learned.was_asked = True
-            self._learned.window = next(
-                filter(None, (window_of_server(body, self.name) for body in self._about())), None
-            )
+            windows = (window_of_server(body, self.name) for body in self._about())
+            self._learned.window = next(filter(None, windows), None)
         return self._learned.window
 
     def _about(self) -> Iterator[Any]:
-        """What a server says of itself: llama.cpp's properties, then the list of models. OpenAI says no window."""
+        """The descriptions of a server: llama.cpp's properties, and the list of models."""
         import openai
 
         client, address = self._connection.client, (split_query(self._base_url)[0] or "").rstrip("/")
-        for path in (f"{address.removesuffix('/v1')}/props", f"{address}/models") if address else ():
+        for place in (f"{address.removesuffix('/v1')}/props", f"{address}/models") if address else ():
             try:
-                yield json.loads(client.get(path, cast_to=httpx2.Response, options={"timeout": _ASKING}).text)
+                get = partial(client.get, place, cast_to=httpx2.Response)
+                response = self._connection.within(_ASKING, _ASKING, Stream(), get, lambda: True)
+                self._learned.was_asked = True
+                yield json.loads(response.text)
+            except openai.APIStatusError as error:
+                self._learned.was_asked = error.status_code == 404
             except (openai.OpenAIError, ValueError, AttributeError, RecursionError):
                 continue
 
@@ -570,7 +575,8 @@ class OpenAIModel:
                 if "event-stream" not in response.headers.get("content-type", ""):
                     return read_reply(json.loads(response.read()))
                 reporter = _StreamReporter(request.report, self._secrets)
-                longest = request.max_tokens or self._sampling.max_tokens or request.longest
+                limits = [limit for limit in (request.max_tokens, self._sampling.max_tokens) if limit is not None]
+                longest = min(limits, default=request.longest)
                 for line in lines_of(response.iter_bytes()):
                     if stream.take(line):
                         reporter.report_new(stream)
@@ -607,7 +613,7 @@ class OpenAIModel:
             if stream.reply().characters:
                 permit.used(*stream.reply().tokens(request), whole=False)
             raise
-        permit.used(*reply.tokens(request), whole=not stream.was_cut)
+        permit.used(*reply.tokens(request), whole=True)
         return reply
 
     def _retrying(self, request: Request, failures: list[openai.OpenAIError]) -> tenacity.Retrying:
@@ -708,7 +714,7 @@ def _named(what: str) -> str:
     """The description of a response format or a field that is left out, for notices."""
     if what == EVERYTHING:
         return what
-    return f"a {what} for answers" if what in (NARROW, STRICT, SCHEMA, OBJECT) else f"'{what}'"
+    return f"a {what} for answers" if what in (STRICT, SCHEMA, OBJECT) else f"'{what}'"
 
 
 def _is_refusal(error: openai.APIStatusError) -> bool:

@@ -19,8 +19,11 @@ _REPEATED, _LONGEST_PERIOD, _TIMES = 1_000, 1_500, 8
 """An answer repeats itself if a text of at most `_LONGEST_PERIOD` characters fills its end at least `_TIMES` times, and
 at least `_REPEATED` characters."""
 
-_PROBE, _OFTEN = 80, 200
-"""Characters at the end of an answer whose earlier place is searched, after so many new characters each."""
+_LONG_TOKEN = 8
+"""Characters; the tokens of long texts have four on average."""
+
+_PROBES, _OFTEN = (80, 400, 1_500), 200
+"""Characters at the end of an answer whose earlier place is searched, after so many new characters each time."""
 
 _NO_ROOM = 8
 """An empty answer with fewer tokens means a full context; an empty answer with more tokens was hidden reasoning."""
@@ -143,8 +146,9 @@ def window_of_server(body: Any, model: str) -> int | None:
     if not isinstance(body, dict):
         return None
     settings = body.get("default_generation_settings")
-    models = [one for one in body.get("data") or () if isinstance(one, dict)]
-    own = [one for one in models if one.get("id") == model] or (models if len(models) == 1 else [])
+    data = body.get("data")
+    models = [entry for entry in data if isinstance(entry, dict)] if isinstance(data, list) else []
+    own = [entry for entry in models if entry.get("id") == model] or (models if len(models) == 1 else [])
     names = ("n_ctx", "max_model_len", "context_length", "context_window", "max_context_length")
     return next(filter(None, (_count(about, name) for about in (settings, *own) for name in names)), None)
 
@@ -193,7 +197,7 @@ def _broken_off(error: ReportedError) -> NoReplyError:
 class Stream:
     """The streamed part of a reply, from lines of server-sent events. Other lines are ignored.
 
-    `heard` is the time of its last new part, `was_cut` whether `cut` has ended it.
+    `heard` is the time of its last new part.
     """
 
     text: str = ""
@@ -201,9 +205,9 @@ class Stream:
     finish: str | None = None
     usage: TokenCounts = field(default_factory=TokenCounts)
     ended: bool = False
-    was_cut: bool = False
     heard: float = field(default_factory=time.monotonic)
     _arguments: str = ""
+    _parts: int = 0
     _checked: int = 0
 
     def take(self, line: str) -> bool:
@@ -231,16 +235,24 @@ class Stream:
         return self._chunk(chunk)
 
     def cut(self, longest: int) -> bool:
-        """End the answer if it repeats itself, or has about `longest` tokens. Returns whether it has ended."""
-        received = self.reply().characters
-        if self.finish is not None or received - self._checked < _OFTEN:
+        """End the answer if it repeats itself, or has more than `longest` tokens. Returns whether it has ended.
+
+        Most servers send each token alone; where they send several, a token has at most `_LONG_TOKEN` characters.
+        """
+        if self.finish is not None:
             return self.ended
-        self._checked = received
-        if received > longest * CHARACTERS_PER_TOKEN:
-            self.finish, self.ended, self.was_cut = "length", True, True
-        elif repeats(self.text or self._arguments or self.reasoning):
-            self.finish, self.ended, self.was_cut = REPETITION, True, True
+        if max(self._parts, self._received // _LONG_TOKEN) > longest:
+            self.finish, self.ended = "length", True
+        elif self._received - self._checked >= _OFTEN:
+            self._checked = self._received
+            if any(map(repeats, (self.text, self._arguments, self.reasoning))):
+                self.finish, self.ended = REPETITION, True
         return self.ended
+
+    @property
+    def _received(self) -> int:
+        """Characters received."""
+        return len(self.text) + len(self.reasoning) + len(self._arguments)
 
     def reply(self) -> Reply:
         """The reply so far. A stream that has ended has a reason, or the line `[DONE]` after some text."""
@@ -258,26 +270,28 @@ class Stream:
         delta = choice.get("delta")
         if not isinstance(delta, dict):
             return False
-        before = self.reply().characters
+        before = self._received
         self.text += _content(delta.get("content")) or _text(delta.get("refusal"))
         self.reasoning += _thought(delta)
         self._arguments += _called(delta)
-        if self.reply().characters == before:
+        if self._received == before:
             return False
+        self._parts += 1
         self.heard = time.monotonic()
         return True
 
 
 def repeats(text: str) -> bool:
-    """Whether the end of a text is the same short text again and again. Takes the same time for any text."""
+    """Whether the end of a text is the same short text again and again. Takes at most the same time for any text."""
     end = text[-_LONGEST_PERIOD * _TIMES :]
-    earlier = end.rfind(end[-_PROBE:], 0, len(end) - 1)
-    period = len(end) - _PROBE - earlier
-    length = max(_REPEATED, period * _TIMES)
-    if earlier < 0 or period > _LONGEST_PERIOD or length > len(end):
-        return False
-    end = end[-length:]
-    return end[period:] == end[:-period]
+    for probe in _PROBES:
+        period = len(end) - probe - end.rfind(end[-probe:], 0, len(end) - 1)
+        length = max(_REPEATED, period * _TIMES)
+        if period <= _LONGEST_PERIOD and length <= len(end):
+            last = end[-length:]
+            if last[period:] == last[:-period]:
+                return True
+    return False
 
 
 def lines_of(parts: Iterable[bytes]) -> Iterator[str]:

@@ -245,14 +245,15 @@ class _Bench:
         self.note(EntryKind.APPLIED, where, line, f"with it: {facts}" if about else "")
 
     def delete_fact(self, where: str, line: str) -> None:
-        for atom, _ in self._atoms(where, line):
+        for atom, wrong in self._atoms(where, line):
             fact = self._find(atom)
             if fact is None:
                 self.note(EntryKind.UNMATCHED, where, str(atom), "the problem has no such fact")
             else:
                 self.facts.discard(fact)
                 self.removed.add(fact)
-                self.note(EntryKind.APPLIED, where, str(atom), "" if fact == atom else f"as {fact}")
+                note = wrong or ("" if fact == atom else f"as {fact}")
+                self.note(EntryKind.TOLERATED if wrong else EntryKind.APPLIED, where, str(atom), note)
 
     # (3) replace
 
@@ -279,7 +280,8 @@ class _Bench:
             self.facts.discard(fact)
             self.removed.add(fact)
             self.facts.add(after)
-            self.note(EntryKind.APPLIED, where, line)
+            wrong = old[0][1] or new[0][1]
+            self.note(EntryKind.TOLERATED if wrong else EntryKind.APPLIED, where, line, wrong)
 
     def _replace_missing(self, before: Atom, after: Atom, line: str) -> None:
         where = "init.replace"

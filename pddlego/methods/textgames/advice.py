@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 from pddlego.errors import TooManyCasesError
 from pddlego.methods.textgames.knowledge import Knowledge
@@ -12,8 +13,8 @@ from pddlego.planning import PlanStatus, TriedRung
 from pddlego.planning.world import World
 from pddlego.util.limits import Work
 
-_MOST_FACTS, _SECONDS = 100, 0.5
-"""Limits on the search for a fact that makes a goal false."""
+_MOST_FACTS, _MOST_WORK = 100, 100_000
+"""Limits on the search for a fact that makes a goal false: facts, and steps of evaluation."""
 
 
 def missing_facts(knowledge: Knowledge, tried: Sequence[TriedRung]) -> tuple[str, ...]:
@@ -21,38 +22,45 @@ def missing_facts(knowledge: Knowledge, tried: Sequence[TriedRung]) -> tuple[str
     unreachable = any(rung.status is PlanStatus.UNSOLVABLE for rung in tried)
     needed = list(_needed_by_all(knowledge)) if unreachable else []
     true = {rung.name for rung in tried if rung.status is PlanStatus.ALREADY_TRUE}
-    goals = (rung.goal for rung in knowledge.ladder if rung.name in true)
-    against = dict.fromkeys(fact for goal in goals if (fact := fact_against(knowledge, goal)) is not None)
-    return (*needed, *(f"add {fact} if it is true: then this goal is not reached yet" for fact in against))
+    work, against = Work(_MOST_WORK), dict[Atom, str]()
+    with suppress(TooManyCasesError):
+        for rung in knowledge.ladder:
+            fact = fact_against(knowledge, rung.goal, work) if rung.name in true else None
+            against |= {} if fact is None else {fact: rung.name}
+    return (
+        *needed,
+        *(f"add {fact} if it is true, so that '{name}' is still to be reached" for fact, name in against.items()),
+    )
 
 
 def _needed_by_all(knowledge: Knowledge) -> Iterator[str]:
-    """The predicates of which each action needs a fact, if the problem has none."""
-    actions = [{atom.predicate for atom in required_atoms(one.precondition)} for one in knowledge.domain.actions]
-    there = {fact.predicate for fact in knowledge.problem.facts}
-    for name in sorted(set.intersection(*actions) - there if actions else ()):
-        yield f"there is no fact {knowledge.domain.predicates_by_name[name]}, which every action needs: add it"
+    """The predicates of which each action needs a fact that a model can state, if the problem has none."""
+    domain = knowledge.domain
+    actions = [{atom.predicate for atom in required_atoms(action.precondition)} for action in domain.actions]
+    present = {fact.predicate for fact in knowledge.problem.facts}.union(domain.rules, knowledge.only_planned)
+    for name in sorted(set.intersection(*actions) - present if actions else ()):
+        if name in domain.predicates_by_name:
+            yield f"there is no fact {domain.predicates_by_name[name]}, which every action needs: add it"
 
 
-def fact_against(knowledge: Knowledge, goal: Formula) -> Atom | None:
+def fact_against(knowledge: Knowledge, goal: Formula, work: Work) -> Atom | None:
     """The only additional fact that makes a goal false which is true; None if there is no such fact, or several.
 
     A goal such as a room that was not visited is true by mistake if the agent's own room is not marked as visited.
+    Raises `TooManyCasesError` if the evaluation takes too much `work`.
     """
-    world = World(knowledge.domain, knowledge.problem, Work(seconds=_SECONDS))
+    domain, true = knowledge.domain, knowledge.problem.facts
+    world = World(domain, knowledge.problem, work)
     negated = {node.part for node, _ in walk(goal) if isinstance(node, Not) and isinstance(node.part, Atom)}
-    names = sorted({atom.predicate for atom in negated if len(atom.args) == 1})
+    predicates = {domain.predicates_by_name.get(atom.predicate) for atom in negated if len(atom.args) == 1}
     facts = [
         fact
-        for name in names
+        for predicate in sorted(filter(None, predicates), key=lambda predicate: predicate.name)
         for obj in world.objects
-        if knowledge.domain.is_a(obj.type, knowledge.domain.predicates_by_name[name].parameters[0].type)
-        and (fact := Atom(name, (obj.name,))) not in knowledge.problem.facts
+        if domain.is_a(obj.type, predicate.parameters[0].type)
+        and (fact := Atom(predicate.name, (obj.name,))) not in true
     ]
-    try:
-        if not world.holds(goal, knowledge.problem.facts, {}):
-            return None
-        right = [fact for fact in facts[:_MOST_FACTS] if not world.holds(goal, knowledge.problem.facts | {fact}, {})]
-    except TooManyCasesError:
+    if len(facts) > _MOST_FACTS or not world.holds(goal, true, {}):
         return None
-    return right[0] if len(right) == 1 and len(facts) <= _MOST_FACTS else None
+    right = [fact for fact in facts if not world.holds(goal, true | {fact}, {})]
+    return right[0] if len(right) == 1 else None

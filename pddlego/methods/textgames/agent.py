@@ -29,6 +29,7 @@ from pddlego.episode.budget import Budget, EpisodeOver
 from pddlego.episode.events import Accepted, Event, Outcome, Rejected, Source, Started
 from pddlego.episode.lifecycle import played
 from pddlego.episode.loop import Attempt, Retry, refine
+from pddlego.errors import ModelError
 from pddlego.methods.textgames.advice import missing_facts
 from pddlego.methods.textgames.events import GameEvent, Observed, Planned, PlannedStep, Resumed
 from pddlego.methods.textgames.formalize import (
@@ -62,7 +63,7 @@ from pddlego.methods.textgames.truth import Checker, GameReader, checked
 from pddlego.methods.textgames.world import Episode, GameSession, Intention, Restart, intended, normalize_command
 from pddlego.models import Completion, Model
 from pddlego.models.base import Feedback, incomplete
-from pddlego.pddl import Defect, DefectKind, Problem, diff
+from pddlego.pddl import Defect, DefectKind, EntryKind, Problem, diff
 from pddlego.pddl.edit import domain_diff
 from pddlego.pddl.exclusive import contradictions
 from pddlego.planning import Planner, PlanStatus, PlanStep
@@ -195,9 +196,12 @@ def _unusable(
 
 
 def _meaning(answer: str, proposal: Proposal, before: Problem) -> object:
-    """What a rejected answer says: its problem if that was read, its command, or else its words."""
-    if isinstance(proposal, ProblemProposal) and proposal.problem != before:
-        return proposal.problem
+    """What a rejected answer says: its files and the lines that cannot be applied if it was read, or else its words."""
+    if isinstance(proposal, ProblemProposal) and (proposal.report or proposal.problem != before):
+        failed = tuple(
+            str(entry) for entry in proposal.entries if entry.kind in (EntryKind.REFUSED, EntryKind.UNMATCHED)
+        )
+        return proposal.problem, proposal.knowledge.written, failed
     return " ".join(answer.split())
 
 
@@ -315,7 +319,8 @@ class PlanningPolicy:
         if not intentions:
             feedback = with_unmatched(no_plan(planned.tried), proposal.report)
             if source == "model" and "feedback" not in self.episode.without:
-                advice = missing_facts(proposal.knowledge, planned.tried)
+                facts = self._rules.with_script_facts(proposal.problem)
+                advice = missing_facts(proposal.knowledge.with_problem(facts), planned.tried)
                 feedback = replace(feedback, evidence=(*feedback.evidence, *advice))
             yield planned
             self._budget.check_time()  # if the episode's time ran out, the problem is not to blame
@@ -409,7 +414,13 @@ class PlanningPolicy:
             self._budget.check_call()
             self._was_asked = True
             attempt = situation.retry.attempt
-            completion = yield from ask(self._model, remedied(request, situation), self._budget, attempt)
+            try:
+                completion = yield from ask(self._model, remedied(request, situation), self._budget, attempt)
+            except ModelError:  # perhaps its reason was the model's window, which is known now
+                shorter = fitting_request(self._formalizer, situation, self._model)
+                if shorter is None or shorter.note == request.note:
+                    raise
+                completion = yield from ask(self._model, remedied(shorter, situation), self._budget, attempt)
             self._takes_no_temperature = self._takes_no_temperature or "temperature" in completion.not_taken
             answers = (*situation.answers, completion.text)
             if incomplete(completion) or len(answers) == requests_of(self.episode.mode):

@@ -13,40 +13,45 @@ from pddlego.util.text import count
 _ANSWER = 1_024
 """Tokens that a request leaves for the answer."""
 
-_SMALLEST = 2_048
-"""Tokens of a request that fits into every window, so that the endpoint is not asked for its window."""
+_SMALL = 2_048
+"""Tokens of a request below which the endpoint is not asked for its window."""
 
 
 def fitting_request(formalizer: Formalizer, situation: Situation, model: Model) -> Request | None:
     """The request of a situation, without the parts that are least important if it exceeds the model's window.
 
-    The rejected answer is left out first, then the oldest observations. The request's note names what is missing. A
-    request that is still too long is returned as it is, so that the endpoint rejects it.
+    The rejected answer is left out first, then the older half of the observations, and so on. The request's note
+    names what is missing. If the shortest request is too long by the estimate, it is returned all the same.
     """
     request = formalizer.request(situation)
-    if request is None or _tokens(request) < _SMALLEST:
+    if request is None or _tokens(request) < _SMALL:
         return request
     window = window_of(model)
     if window is None or _fits(request, window):
         return request
     for shorter, left_out in _shortened(situation):
         short = formalizer.request(shorter)
-        if short is not None and _fits(short, window):
-            return replace(short, note=f"the request was too long for {count(window, 'token')}; left out: {left_out}")
+        if short is not None and short.characters < request.characters:
+            note = f"the request was too long for {count(window, 'token')}; left out: {left_out}"
+            request = replace(short, note=note)
+            if _fits(request, window):
+                break
     return request
 
 
 def _shortened(situation: Situation) -> Iterator[tuple[Situation, str]]:
     """Ever shorter versions of the situation, each with what it lacks."""
-    names = []
+    missing = ""
     if situation.retry.rejected:
         situation = replace(situation, retry=replace(situation.retry, rejected="(it was too long to be repeated)"))
-        names.append("the rejected answer")
-        yield situation, names[0]
-    seen = situation.seen
-    for number in range(1, max(len(seen.news), len(seen.history))):
-        shorter = replace(seen, news=seen.news[number:] or seen.news[-1:], history=seen.history[number:])
-        yield replace(situation, seen=shorter), " and ".join([*names, f"{count(number, 'earlier observation')}"])
+        missing = "the rejected answer"
+        yield situation, missing
+    seen, kept = situation.seen, max(len(situation.seen.news), len(situation.seen.history))
+    while kept > 1:
+        kept //= 2
+        shorter = replace(seen, news=seen.news[-kept:], history=seen.history[-kept:])
+        older = f"all but the last {count(kept, 'observation')}"
+        yield replace(situation, seen=shorter), f"{missing} and {older}" if missing else older
 
 
 def _tokens(request: Request) -> int:

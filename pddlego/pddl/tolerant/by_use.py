@@ -64,14 +64,14 @@ def declare(parts: Parts, note: Note) -> tuple[str, ...]:
 
 
 def declared_by_use(domain: Domain, problem: Problem) -> tuple[TypedName, ...]:
-    """The undeclared objects of a problem whose facts allow one type only, and that are no slips of declared names.
+    """The undeclared objects of a problem whose facts allow one type only.
 
-    A type with subtypes is not the only one.
+    A type with subtypes is not the only one. A name that may be a misspelt name of another object is left out.
     """
     known = {obj.name for obj in (*domain.constants, *problem.objects)}
     parameters = {name: tuple(p.type for p in one.parameters) for name, one in domain.predicates_by_name.items()}
-    is_slip = _slips(known)
     types = _used_objects(problem.sorted_facts(), known, parameters)
+    is_slip = _slips(known.union(types))
     wide = {above for kind, types_above in domain.types.items() for above in types_above - {kind}}
     return tuple(
         TypedName(name, kind) for name, kind in sorted(types.items()) if kind not in wide and not is_slip(name)

@@ -13,6 +13,7 @@ from pddlego.methods.textgames.knowledge import Knowledge
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.pddl import parse_problem
 from pddlego.planning import PlanStatus, ProcessPlanner, TriedRung
+from pddlego.util.limits import Work
 from tests.methods.textgames.grid_house import small_house
 from tests.methods.textgames.playing import ForgetfulModel, ended, of, play
 
@@ -35,7 +36,7 @@ def known(coin: GameSetting, rooms: str, facts: str) -> Knowledge:
 )
 def test_the_fact_against_a_goal(coin: GameSetting, facts: str, expected: str | None) -> None:
     knowledge = known(coin, "kitchen pantry", facts)
-    fact = fact_against(knowledge, knowledge.ladder[-1].goal)
+    fact = fact_against(knowledge, knowledge.ladder[-1].goal, Work(100_000))
     assert (str(fact) if fact else None) == expected
 
 
@@ -45,7 +46,7 @@ def test_a_large_problem_has_no_advice(coin: GameSetting) -> None:
         f"(define (problem p) (:domain coin-collector) (:objects {rooms} - location) (:init (at room1)) (:goal (and)))"
     )
     knowledge = coin.start.with_problem(parse_problem(text))
-    assert fact_against(knowledge, knowledge.ladder[-1].goal) is None
+    assert fact_against(knowledge, knowledge.ladder[-1].goal, Work(100_000)) is None
 
 
 def test_a_predicate_that_every_action_needs_is_named(coin: GameSetting) -> None:
@@ -62,5 +63,7 @@ def test_the_model_reads_the_advice(coin: GameSetting, planner: ProcessPlanner) 
     events = play(coin, planner, small_house(), model)
     assert ended(events).outcome is Outcome.WON
     (rejected,) = of(events, Rejected)
-    assert rejected.feedback.evidence[-1] == "add (visited kitchen) if it is true: then this goal is not reached yet"
+    goal = coin.start.ladder[-1].name
+    expected = f"add (visited kitchen) if it is true, so that '{goal}' is still to be reached"
+    assert rejected.feedback.evidence[-1] == expected
     assert "add (visited kitchen)" in model.requests[1].messages[-1].content

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any
 
 import pytest
 
@@ -15,14 +17,18 @@ from pddlego.episode.loop import Retry
 from pddlego.errors import ModelError
 from pddlego.methods.textgames.formalize import Exchange, Observations, Situation
 from pddlego.methods.textgames.formalize.problems import PddlEdit
+from pddlego.methods.textgames.loading import load
+from pddlego.methods.textgames.play import episode_events, make_game
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.shortening import fitting_request
+from pddlego.methods.textgames.world import Episode
 from pddlego.models import Completion, Message, Request
 from pddlego.models.base import Feedback, ScriptedModel
 from pddlego.models.openai import OpenAIModel
 from pddlego.models.prompts import Prompts
 from pddlego.models.replies import window_in, window_of_server
-from tests.model_server import ModelServer, fault
+from pddlego.planning import ProcessPlanner
+from tests.model_server import ModelServer, Reply, answer, fault
 
 FORMALIZER = PddlEdit(Prompts("coin"))
 
@@ -61,15 +67,38 @@ def test_the_rejected_answer_goes_first_and_then_the_oldest_observations(coin: G
     assert "command 0\n" in barely.messages[-1].content
     small = fitting_request(FORMALIZER, situation(coin), Windowed(4_096))
     assert small is not None
-    assert "earlier observations" in small.note
+    assert small.note.endswith("left out: the rejected answer and all but the last 20 observations")
     assert "command 39" in small.messages[-1].content
     assert small.characters // 3 + 1_024 <= 4_096
 
 
-def test_what_cannot_be_shortened_is_sent_as_it_is(coin: GameSetting) -> None:
+def test_what_is_still_too_long_is_as_short_as_possible(coin: GameSetting) -> None:
     request = fitting_request(FORMALIZER, situation(coin), Windowed(1_200))
     assert request is not None
-    assert request.messages == FORMALIZER.request(situation(coin)).messages
+    assert request.note.endswith("all but the last 1 observation")
+    assert "command 39" in request.messages[-1].content
+    assert "command 38" not in request.messages[-1].content
+
+
+def test_an_endpoint_that_names_its_window_gets_a_shorter_request(
+    planner: ProcessPlanner, model_server: ModelServer
+) -> None:
+    setting = load("cooking-hard")
+    wrong = json.dumps({"init": {"add": [f"(nonsense-{number} kitchen garden)" for number in range(60)]}})
+
+    def reply(body: dict[str, Any]) -> Reply:
+        text = "".join(message["content"] for message in body["messages"])
+        if "nonsense-59" not in text.partition("What was wrong")[0]:
+            return answer(wrong)
+        return fault(400, f"This model's maximum context length is {len(text) // 3 + 1_000} tokens.")
+
+    model_server.replies = [reply]
+    episode = Episode(setting, 10, "edit", Limits(50), retries=1)
+    model = OpenAIModel("m", base_url=model_server.url)
+    events = list(episode_events(episode, make_game(setting, 10), model, planner))
+    first, second = (event.completion.note for event in events if isinstance(event, Answered))
+    assert not first
+    assert second.endswith("left out: the rejected answer")
 
 
 class Unasked:

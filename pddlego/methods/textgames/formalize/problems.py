@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any
 
 from pddlego.methods.textgames.formalize import ProblemProposal, Proposal, Situation
-from pddlego.methods.textgames.formalize.structure import edit_schema, problem_grammar
 from pddlego.methods.textgames.knowledge import Knowledge
 from pddlego.models import Completion, Message, Request
 from pddlego.models.base import CHARACTERS_PER_TOKEN, THINKING, Feedback, cut_off, incomplete, shortened
@@ -118,16 +117,7 @@ def _problem_request(
     else:
         messages = (Message("system", system), Message("user", user))
     longest = THINKING + _NEW_LINES + len(str(situation.knowledge.problem)) // CHARACTERS_PER_TOKEN
-    problem, planned = situation.knowledge.problem, situation.knowledge.only_planned
-    return Request(
-        purpose,
-        messages,
-        situation,
-        EDIT_SCHEMA if schema else None,
-        narrow_schema=partial(edit_schema, domain, problem, planned) if schema else None,
-        grammar=None if schema else partial(problem_grammar, domain, problem, planned),
-        longest=longest,
-    )
+    return Request(purpose, messages, situation, EDIT_SCHEMA if schema else None, longest=longest)
 
 
 def full_request(
@@ -273,11 +263,12 @@ class PddlEdit:
         if self._tolerant:
             fitting = partial(without_surplus, knowledge.domain)
             report = apply_edit(knowledge.problem, edit, knowledge.domain.constants, fitting)
-            problem, declared = _with_declared(report.problem, knowledge)
         else:
             report = apply_edit(knowledge.problem, edit, knowledge.domain.constants)
-            problem, declared = report.problem, ()
-        problem, removed = without_planned(problem, knowledge.only_planned)
+        problem, removed = without_planned(report.problem, knowledge.only_planned)
+        declared: tuple[Defect, ...] = ()
+        if self._tolerant:
+            problem, declared = _with_declared(problem, knowledge)
         defects = (*check(knowledge.domain, problem), *declared, *removed, *map(repaired_json, repairs))
         feedback = _defects_feedback(defects)
         refused = report.refused if self._tolerant else report.of(*self._unfit)
@@ -308,7 +299,7 @@ def unless_contradicting(proposal: ProblemProposal, before: Knowledge, last: boo
 
     On the `last` attempt contradictions are accepted, because a map with an error is better than no map.
     """
-    if last:
+    if last or (proposal.feedback is not None and proposal.feedback.category not in _CHECKED):
         return proposal
     old = contradictions(before.problem, before.invariants)
     new = tuple(
@@ -318,12 +309,16 @@ def unless_contradicting(proposal: ProblemProposal, before: Knowledge, last: boo
     )
     if not new:
         return proposal
-    if proposal.feedback is not None:  # everything that is wrong, in one message
-        return replace(proposal, feedback=replace(proposal.feedback, evidence=(*proposal.feedback.evidence, *new)))
-    feedback = with_unmatched(Feedback(DefectKind.CONTRADICTION.value, _CONTRADICTS, new), proposal.report)
+    if proposal.feedback is None:
+        feedback = with_unmatched(Feedback(DefectKind.CONTRADICTION.value, _CONTRADICTS, new), proposal.report)
+    else:  # everything that is wrong, in one message
+        feedback = replace(proposal.feedback, evidence=(*proposal.feedback.evidence, *new))
     defects = tuple(Defect(DefectKind.CONTRADICTION, message, message) for message in new)
     return replace(proposal, feedback=feedback, defects=proposal.defects + defects)
 
+
+_CHECKED = ("defects", "refused lines")
+"""The categories of answers that were read and checked."""
 
 _CONTRADICTS = (
     "the problem file contradicts itself. See which of these facts the game has said, and leave the others out:"
