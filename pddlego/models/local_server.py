@@ -18,14 +18,20 @@ _PROMPTS_MIB = 256
 
 def main() -> None:
     threading.Thread(target=_end_with_input, daemon=True).start()
-    server = _start(Path(sys.argv[1]), int(sys.argv[2]))  # it stops when nothing refers to it
+    try:
+        server = _start(Path(sys.argv[1]), int(sys.argv[2]))  # it stops when nothing refers to it
+    except RuntimeError as error:
+        sys.stdout.write(f"\nerror: {error}\n")
+        sys.stdout.flush()
+        os._exit(1)
     sys.stdout.write(f"\n{server.listening_address}\n")
     sys.stdout.flush()
     threading.Event().wait()
 
 
 def _end_with_input() -> None:
-    sys.stdin.buffer.read()
+    while os.read(0, 1024):
+        pass
     os._exit(0)
 
 
@@ -47,18 +53,11 @@ def physical_cores() -> int:
     """The physical cores that this process may use; on other systems than Linux, half of the logical ones."""
     if not hasattr(os, "sched_getaffinity"):
         return max(1, (os.cpu_count() or 2) // 2)
-    cores = set()
-    for number in os.sched_getaffinity(0):
-        place = Path(f"/sys/devices/system/cpu/cpu{number}/topology/thread_siblings_list")
-        cores.add(place.read_text() if place.exists() else str(number))
-    return min(len(cores), _quota())
-
-
-def _quota() -> int:
-    """The number of processors that a container may use; very many if it is not limited."""
-    limit = Path("/sys/fs/cgroup/cpu.max")
+    cpus, limit = Path("/sys/devices/system/cpu"), Path("/sys/fs/cgroup/cpu.max")
+    siblings = (cpus / f"cpu{number}/topology/thread_siblings_list" for number in os.sched_getaffinity(0))
+    cores = len({place.read_text() if place.exists() else place for place in siblings})
     quota, _, period = limit.read_text().partition(" ") if limit.exists() else ("max", "", "")
-    return 1024 if quota == "max" else max(1, int(quota) // int(period))
+    return cores if quota == "max" else max(1, min(cores, int(quota) // int(period)))
 
 
 if __name__ == "__main__":

@@ -44,6 +44,7 @@ from pddlego.models.replies import (
     Stream,
     error_of,
     lines_of,
+    listed_models,
     read_reply,
     window_in,
     window_of_server,
@@ -448,7 +449,7 @@ class OpenAIModel:
             raise self._no_answer(self._clean(str(error))) from None
         except (ValueError, RecursionError) as error:  # a reply that claims to be JSON and is not
             raise self._no_answer(f"The endpoint's reply is not JSON ({type(error).__name__})") from None
-        if reply.fills_context(request.max_tokens or self._sampling.max_tokens):
+        if reply.fills_context(self._limit(request)):
             counts = f"the prompt takes {reply.usage.came} tokens and leaves {reply.usage.went} for the answer"
             what, advice = (
                 f"{self.name} gave an empty answer",
@@ -457,16 +458,15 @@ class OpenAIModel:
             raise ModelError(what, f"Its context is full: {counts}.", advice)
         return self._completion(request, reply, time.perf_counter() - started, sent[0], not_taken)
 
+    def _limit(self, request: Request) -> int | None:
+        """The maximum tokens of the answer that is sent; None if none is."""
+        limits = [limit for limit in (request.max_tokens, self._sampling.max_tokens) if limit is not None]
+        return min(limits, default=None)
+
     def listed(self) -> tuple[str, ...]:
         """The names of the endpoint's models; empty if it does not list them."""
-        import openai
-
-        try:
-            response = self._connection.client.models.with_raw_response.list(timeout=self._timeout)
-            models = json.loads(response.text).get("data") or []
-            return tuple(model["id"] for model in models if isinstance(model["id"], str))
-        except (openai.OpenAIError, ValueError, AttributeError, TypeError, KeyError, RecursionError):
-            return ()
+        names = (entry.get("id") for body in self._about() for entry in listed_models(body))
+        return tuple(name for name in names if isinstance(name, str))
 
     @property
     def window(self) -> int | None:
@@ -480,16 +480,16 @@ class OpenAIModel:
         """The descriptions of a server: llama.cpp's properties, and the list of models."""
         import openai
 
-        client, address = self._connection.client, (split_query(self._base_url)[0] or "").rstrip("/")
-        for place in (f"{address.removesuffix('/v1')}/props", f"{address}/models") if address else ():
+        address = (split_query(self._base_url)[0] or "").rstrip("/")
+        for place in (f"{address.removesuffix('/v1')}/props", "/models")[0 if address else 1 :]:
+            get = partial(self._connection.client.get, place, cast_to=httpx2.Response)
             try:
-                get = partial(client.get, place, cast_to=httpx2.Response)
                 response = self._connection.within(_ASKING, _ASKING, Stream(), get, lambda: True)
                 self._learned.was_asked = True
                 yield json.loads(response.text)
             except openai.APIStatusError as error:
                 self._learned.was_asked = error.status_code == 404
-            except (openai.OpenAIError, ValueError, AttributeError, RecursionError):
+            except (openai.OpenAIError, ValueError, RecursionError):
                 continue
 
     def _too_late(self, failures: Sequence[openai.OpenAIError], sent: int, turned_away: bool = False) -> ModelError:
@@ -575,8 +575,7 @@ class OpenAIModel:
                 if "event-stream" not in response.headers.get("content-type", ""):
                     return read_reply(json.loads(response.read()))
                 reporter = _StreamReporter(request.report, self._secrets)
-                limits = [limit for limit in (request.max_tokens, self._sampling.max_tokens) if limit is not None]
-                longest = min(limits, default=request.longest)
+                longest = self._limit(request) or request.longest
                 for line in lines_of(response.iter_bytes()):
                     if stream.take(line):
                         reporter.report_new(stream)

@@ -141,13 +141,16 @@ def window_in(text: str) -> int | None:
     return int(match.group(1)) if match else None
 
 
+def listed_models(body: Any) -> list[dict[str, Any]]:
+    """The models in a list of models; empty for anything else."""
+    data = body.get("data") if isinstance(body, dict) else None
+    return [entry for entry in data if isinstance(entry, dict)] if isinstance(data, list) else []
+
+
 def window_of_server(body: Any, model: str) -> int | None:
-    """The window of a model in what its server says of itself: llama.cpp's properties, or a list of models."""
-    if not isinstance(body, dict):
-        return None
-    settings = body.get("default_generation_settings")
-    data = body.get("data")
-    models = [entry for entry in data if isinstance(entry, dict)] if isinstance(data, list) else []
+    """The window of a model in its server's description: llama.cpp's properties, or a list of models."""
+    settings = body.get("default_generation_settings") if isinstance(body, dict) else None
+    models = listed_models(body)
     own = [entry for entry in models if entry.get("id") == model] or (models if len(models) == 1 else [])
     names = ("n_ctx", "max_model_len", "context_length", "context_window", "max_context_length")
     return next(filter(None, (_count(about, name) for about in (settings, *own) for name in names)), None)

@@ -27,14 +27,14 @@ def fitting_request(formalizer: Formalizer, situation: Situation, model: Model) 
     if request is None or _tokens(request) < _SMALL:
         return request
     window = window_of(model)
-    if window is None or _fits(request, window):
+    if window is None or _tokens(request) + _ANSWER <= window:
         return request
     for shorter, left_out in _shortened(situation):
         short = formalizer.request(shorter)
         if short is not None and short.characters < request.characters:
             note = f"the request was too long for {count(window, 'token')}; left out: {left_out}"
             request = replace(short, note=note)
-            if _fits(request, window):
+            if _tokens(request) + _ANSWER <= window:
                 break
     return request
 
@@ -56,7 +56,3 @@ def _shortened(situation: Situation) -> Iterator[tuple[Situation, str]]:
 
 def _tokens(request: Request) -> int:
     return request.characters // CHARACTERS_PER_TOKEN
-
-
-def _fits(request: Request, window: int) -> bool:
-    return _tokens(request) + _ANSWER <= window
