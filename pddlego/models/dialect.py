@@ -156,13 +156,13 @@ class Dialect:
 class Learned:
     """The current dialect of an endpoint, shared by all models that use the endpoint.
 
-    `window` is the maximum tokens of a request with its answer, or None if it is unknown; `was_asked` is whether the
+    `window` is the maximum tokens of a request with its answer, or None if it is unknown; `asked` is how often the
     endpoint was asked for it.
     """
 
     dialect: Dialect = field(default_factory=Dialect)
     window: int | None = None
-    was_asked: bool = False
+    asked: int = 0
 
 
 class Dialects:

@@ -174,8 +174,8 @@ _THIS_MACHINE = ("127.0.0.1", "localhost", "::1")
 _CONNECTING = 30.0
 """Maximum seconds to connect to an endpoint."""
 
-_ASKING = 5.0
-"""Maximum seconds to wait until an endpoint describes itself."""
+_ASKING, _TIMES = 5.0, 2
+"""Maximum seconds to wait until an endpoint describes itself, and how often it is asked if it does not."""
 
 _CLOSING = 5.0
 """Maximum seconds to wait until an abandoned request is closed."""
@@ -471,7 +471,8 @@ class OpenAIModel:
     @property
     def window(self) -> int | None:
         """The maximum tokens of a request with its answer, as the endpoint says; None if it does not."""
-        if self._learned.window is None and not self._learned.was_asked:
+        if self._learned.window is None and self._learned.asked < _TIMES:
+            self._learned.asked += 1
             windows = (window_of_server(body, self.name) for body in self._about())
             self._learned.window = next(filter(None, windows), None)
         return self._learned.window
@@ -485,10 +486,8 @@ class OpenAIModel:
             get = partial(self._connection.client.get, place, cast_to=httpx2.Response)
             try:
                 response = self._connection.within(_ASKING, _ASKING, Stream(), get, lambda: True)
-                self._learned.was_asked = True
+                self._learned.asked = _TIMES
                 yield json.loads(response.text)
-            except openai.APIStatusError as error:
-                self._learned.was_asked = error.status_code == 404
             except (openai.OpenAIError, ValueError, RecursionError):
                 continue
 

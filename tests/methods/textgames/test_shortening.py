@@ -158,8 +158,11 @@ def test_a_server_is_asked_once(model_server: ModelServer) -> None:
     assert model.window == 2_048
 
 
-def test_a_server_that_says_nothing_has_no_window(model_server: ModelServer) -> None:
-    assert OpenAIModel("m", base_url=model_server.url).window is None
+def test_a_server_that_says_nothing_is_asked_twice(model_server: ModelServer) -> None:
+    model = OpenAIModel("m", base_url=model_server.url)
+    assert (model.window, model.window) == (None, None)
+    model_server.models, model_server.window = ["m"], 2_048
+    assert model.window is None
 
 
 def test_an_error_names_the_window(model_server: ModelServer) -> None:
