@@ -43,7 +43,7 @@ def _start(path: Path, context: int) -> Any:
     options.model.path = str(path)
     options.hostnames, options.port = ["127.0.0.1"], 0
     options.n_ctx, options.n_parallel, options.cache_ram_mib = context, 1, _PROMPTS_MIB
-    # With one thread more than there are free cores, it is a hundred times slower.
+    # With more threads than free cores, it is much slower.
     options.cpuparams.n_threads = options.cpuparams_batch.n_threads = max(1, physical_cores() - 1)
     options.warmup = False
     return xllamacpp.Server(options)
