@@ -39,7 +39,9 @@ def command(
             origin = resolved.origins.get((group, option.name), DEFAULT)
             style = "dim" if origin == DEFAULT else "bold"
             name = option.name if group in COMMON_GROUPS else f"{group}.{option.name}"
-            table.add_row(name, Text(clean(_text(value_by_field[option.field]))), Text(clean(origin), style))
+            value = value_by_field[option.field]
+            text = option.flag.default if value is None and option.flag is not None else _text(value)
+            table.add_row(name, Text(clean(text)), Text(clean(origin), style))
     Console().print(table)
     raise typer.Exit
 

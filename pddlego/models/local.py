@@ -22,8 +22,6 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, ClassVar
 
-import httpx2
-
 from pddlego.errors import ModelError, NoTimeLeftError, UsageError
 from pddlego.models.base import HUGGING_FACE, LOCAL, LOCAL_FILE, Completion, Model, Request
 from pddlego.models.limiter import SLICE
@@ -148,6 +146,7 @@ def _downloaded(name: str) -> Path:
         example = "Example: hf:Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF/qwen2.5-coder-1.5b-instruct-q4_k_m.gguf."
         raise UsageError(f"{name} is not the name of a model file", "It is hf:OWNER/REPO/FILE.gguf.", example)
     try:
+        import httpx2
         from huggingface_hub import errors, hf_hub_download
     except ImportError as error:
         advice = "Install it: pip install 'pddlego[local]'."

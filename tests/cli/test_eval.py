@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -176,6 +177,7 @@ def test_a_dry_run_plays_nothing(tmp_path: Path) -> None:
 def test_flag_beats_environment_beats_file_beats_default(tmp_path: Path) -> None:
     (tmp_path / "eval.toml").write_text('games = ["twc"]\nseeds = [1, 2]\nworkers = 3\nretries = 2\n')
     done = run("config", "--config", "eval.toml", cwd=tmp_path, PDDLEGO_WORKERS="7", OPENAI_BASE_URL="http://x/v1")
+    assert re.search(r"max_answer_tokens +ended after 16,384", done.stdout)
     rows = {line.split()[0]: line for line in done.stdout.splitlines()}
     assert "twc" in rows["games"] and "eval.toml" in rows["games"]
     assert "1,2" in rows["seeds"]

@@ -335,8 +335,6 @@ def unless_incomplete(proposal: Proposal, answer: Completion) -> Proposal:
         defect.kind is DefectKind.REPAIRED and MISSING in defect.message for defect in proposal.defects
     )
     feedback = incomplete(answer)
-    return (
-        proposal
-        if feedback is None or (proposal.feedback is None and not repaired)
-        else replace(proposal, feedback=feedback)
-    )
+    if feedback is None or (proposal.feedback is None and not repaired):
+        return proposal
+    return replace(proposal, feedback=feedback)
