@@ -7,6 +7,7 @@ import platform
 import sys
 
 from benchmarks import (
+    damage,
     engines,
     evaluation,
     games,
@@ -41,10 +42,13 @@ PARTS = {
     "scale": scale.main,
 }
 
+WITH_ARGUMENTS = {"models": models.main, "damage": damage.main}
+"""Parts that take long, and have arguments."""
+
 
 def main() -> None:
-    if sys.argv[1:2] == ["models"]:
-        models.main(sys.argv[2:])
+    if sys.argv[1:2] and sys.argv[1] in WITH_ARGUMENTS:
+        WITH_ARGUMENTS[sys.argv[1]](sys.argv[2:])
         return
     chosen = sys.argv[1:] or list(PARTS)
     unknown = [name for name in chosen if name not in PARTS]

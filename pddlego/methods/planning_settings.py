@@ -49,13 +49,12 @@ class PlanningFile(SettingHead):
 
 @dataclass(frozen=True)
 class PlanningSetting(Setting):
-    """A domain with its tasks. `text` is the unchanged text of the domain file, `file` the content of the setting file.
+    """A domain with its tasks. `file` is the content of the setting file.
 
     `folder` holds the user's own tasks, and `nameless_folder` these tasks without names.
     """
 
     domain: Domain
-    text: str = field(repr=False)
     file: PlanningFile
     folder: TaskFolder | None = field(default=None, repr=False)
     nameless_folder: TaskFolder | None = field(default=None, repr=False)
@@ -97,17 +96,17 @@ class PlanningSetting(Setting):
         ranges = self.file.graphplan or self.file.search or self.file.training
         return self._made(ranges, number + 1, f"graphplan/{seed}")[number]
 
-    def nameless(self, seed: int) -> tuple[str, Domain, Tasks]:
-        """The text of the domain, the domain and the tasks, with meaningless names such as `predicate0`."""
+    def nameless(self, seed: int) -> tuple[Domain, Tasks]:
+        """The domain and the tasks, with meaningless names such as `predicate0`."""
         if self.nameless_folder is not None:
             domain = self.nameless_folder.domain()
-            return self.nameless_folder.domain_text, domain, self.nameless_folder.tasks(seed, domain)
+            return domain, self.nameless_folder.tasks(seed, domain)
         made, tasks = anonymous(self.domain), self.tasks(seed)
 
         def renamed(split: Split) -> tuple[Task, ...]:
             return tuple(Task(task.name, made.problem(task.problem)) for task in tasks.of(split))
 
-        return made.domain.text, made.domain, Tasks(renamed("training"), renamed("evaluation"))
+        return made.domain, Tasks(renamed("training"), renamed("evaluation"))
 
     def _made(self, ranges: Mapping[str, tuple[int, int]], number: int, purpose: str) -> tuple[Task, ...]:
         file, split = self.file, purpose.partition("/")[0]
@@ -143,7 +142,7 @@ def load_planning(name: str, tasks: str | None = None, tasks_no_names: str | Non
     nameless = read_tasks(hidden) if hidden else None
     sources = dict(table.sources)
     if folder is not None:
-        domain, text = folder.domain(), folder.domain_text
+        domain = folder.domain()
         if place != file.tasks:
             _check_same_domain(name, file, folder.place, domain)
         sources |= {"tasks": _digest(folder.place), **({"tasks_no_names": _digest(nameless.place)} if nameless else {})}
@@ -167,7 +166,6 @@ def load_planning(name: str, tasks: str | None = None, tasks_no_names: str | Non
         "all_seeds": all_seeds,
         "sources": sources,
         "domain": domain,
-        "text": text,
         "file": file,
         "folder": folder,
         "nameless_folder": nameless,

@@ -68,14 +68,10 @@ class TaskFolder:
     place: str
     files: Mapping[str, str]
 
-    @property
-    def domain_text(self) -> str:
-        return self.files["domain.pddl"]
-
     def domain(self) -> Domain:
         """Raises `SettingError` if it is invalid."""
         try:
-            return parse_domain(self.domain_text)
+            return parse_domain(self.files["domain.pddl"])
         except PddlSyntaxError as error:
             raise _wrong(f"{self.place}/domain.pddl", "; ".join(error.faults[:3])) from error
 

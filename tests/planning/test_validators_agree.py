@@ -54,7 +54,7 @@ def tasks() -> Iterator[tuple[Domain, str, Problem]]:
     for name in DOMAINS:
         setting = PlanningSetting(**load_planning(name))
         for task in setting.tasks(7).training[:5]:
-            yield setting.domain, setting.text, task.problem
+            yield setting.domain, setting.domain.text, task.problem
     yield parse_domain(ADL), ADL, parse_problem(ADL_TASK)
 
 

@@ -19,19 +19,21 @@ from pddlego.planning.graphplan.values import MOST_QUESTIONS, Graphplan, Passed
 
 @dataclass(frozen=True)
 class GraphplanSetting(PlanningSetting):
-    """A planning setting from whose domain the `share` of the conditions is removed.
+    """A planning setting from whose domain the `share` of the conditions is removed: of each list of conditions, or of
+    all lists `pooled`.
 
     With `counts_actions`, plans are compared with a plan that has the fewest actions.
     """
 
     share: float = 0.0
+    pooled: bool = False
     counts_actions: bool = False
 
     def damaged_domain(self, seed: int) -> tuple[Domain, tuple[str, ...]]:
         """The domain of a seed after the removal of conditions, and the removed conditions."""
         if not self.share:
             return self.domain, ()
-        return corrupted(self.domain, self.share, f"{self.name}/{seed}/{self.share}")
+        return corrupted(self.domain, self.share, f"{self.name}/{seed}/{self.share}", self.pooled)
 
     def resolved(self) -> Mapping[str, Any]:
         return {"corrupt": self.share}
@@ -51,7 +53,9 @@ def load(name: str, options: GraphplanOptions) -> GraphplanSetting:
         f"graphplan/{prompt}" for prompt in ("task", "prune", "sort", "plan", "plan-again")
     )
     share = fields["file"].corrupt if options.corrupt is None else options.corrupt
-    return GraphplanSetting(**fields, share=share, counts_actions=options.bound == "actions")
+    return GraphplanSetting(
+        **fields, share=share, pooled=options.damage == "pooled", counts_actions=options.bound == "actions"
+    )
 
 
 def upper_bound(setting: GraphplanSetting, mode: str, options: GraphplanOptions, retries: int) -> UpperBound:
@@ -60,7 +64,7 @@ def upper_bound(setting: GraphplanSetting, mode: str, options: GraphplanOptions,
     first, later = (1, retries) if variant.mode.name == BY_MODEL else (0, MOST_QUESTIONS)
     nothing_left = len(variant.without) == len(variant.mode.parts)
     # An estimate: 12,000 characters list the facts and actions of a question, or a problem with plans.
-    return UpperBound(first if nothing_left else first + later, len(setting.text) + 12_000)
+    return UpperBound(first if nothing_left else first + later, len(setting.domain.text) + 12_000)
 
 
 def shortest_plan(

@@ -40,9 +40,8 @@ from pddlego.util.limits import Work
 
 @dataclass(frozen=True)
 class _Benchmark:
-    """The domain with its text, and the tasks of the seed, as prompts show them."""
+    """The domain and the tasks of the seed, as prompts show them."""
 
-    text: str
     domain: Domain
     tasks: Tasks
 
@@ -53,7 +52,7 @@ def play(cell: Cell, setting: ProgramSetting, options: ProgramOptions, tools: To
     if NO_NAMES in variant.without:
         benchmark = _Benchmark(*setting.nameless(cell.seed))
     else:
-        benchmark = _Benchmark(setting.text, setting.domain, setting.tasks(cell.seed))
+        benchmark = _Benchmark(setting.domain, setting.tasks(cell.seed))
     training, evaluation = (
         tuple(task.name for task in tasks) for tasks in (benchmark.tasks.training, benchmark.tasks.evaluation)
     )
@@ -145,7 +144,7 @@ class _ProgramDialogue:
 
     def _tasks(self) -> dict[str, object]:
         shown = self.benchmark.tasks.training[:SHOWN]
-        return {"domain": self.benchmark.text.strip(), "tasks": [abbreviated(task.problem) for task in shown]}
+        return {"domain": self.benchmark.domain.text, "tasks": [abbreviated(task.problem) for task in shown]}
 
     def _propose(self, retry: Retry) -> Generator[Event, None, Attempt[str]]:
         """Ask for a program and try it on the training tasks until it fails."""

@@ -67,7 +67,7 @@ def upper_bound(setting: PlanningSetting, mode: str, options: ProgramOptions, re
         return UpperBound(0, 0)
     rounds = 0 if NO_DEBUG in variant.without else options.debug_rounds
     calls = (1 if NO_COT in variant.without else 3) + rounds
-    return UpperBound(calls, len(setting.text) + 2_500 * (SHOWN + calls))
+    return UpperBound(calls, len(setting.domain.text) + 2_500 * (SHOWN + calls))
 
 
 _FAULTS: tuple[Callable[[str], str], ...] = (

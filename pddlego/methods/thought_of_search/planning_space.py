@@ -64,7 +64,7 @@ class PlanningSpace(Space):
     def prompt(self, judge: Judge) -> Mapping[str, Any]:
         search = judge.soundness[0].searches[0]
         return {
-            "domain": self.setting.text.strip(),
+            "domain": self.setting.domain.text,
             "example": brief(search.start),
             "objects": brief(search.successor_arguments[0]),
             "goal": brief(search.goal_arguments[0]),

@@ -119,7 +119,7 @@ def test_a_reader_that_errs_corrects_itself() -> None:
 
 @pytest.mark.parametrize(("judge", "kind"), [("damaged", "solved"), ("intact", "invalid plan")])
 def test_the_prompt_shows_the_damaged_domain(judge: str, kind: str) -> None:
-    events = played(TASK, "reader", f"{MODE}-no-feedback", SEED, corrupt=0.2, judge=judge)
+    events = played(TASK, "reader", f"{MODE}-no-feedback", SEED, corrupt=0.2, damage="pooled", judge=judge)
     arguments = next(event for event in events if isinstance(event, TaskGiven))
     text = next(event for event in events if isinstance(event, Asked)).messages[0].content
     assert arguments.removed
@@ -144,7 +144,7 @@ def test_tasks_of_a_folder_are_planned_for(tmp_path: Path) -> None:
         folder = tmp_path / split / "seed0"
         folder.mkdir(parents=True)
         (folder / "p1.pddl").write_text(str(setting.one_task(SEED).problem), encoding="utf-8")
-    (tmp_path / "domain.pddl").write_text(setting.text, encoding="utf-8")
+    (tmp_path / "domain.pddl").write_text(setting.domain.text, encoding="utf-8")
     events = played(TASK, "reader", MODE, tasks=str(tmp_path))
     assert ended(events).outcome is Outcome.WON
 

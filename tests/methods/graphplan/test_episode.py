@@ -92,7 +92,7 @@ def test_a_plan_that_pruning_made_longer_is_too_long() -> None:
 def test_plans_of_a_damaged_domain_are_judged_in_the_intact_one() -> None:
     kinds = set()
     for seed in range(8):
-        events = played("gripper", "keep-all", ALONE, seed, corrupt=0.3, judge="intact")
+        events = played("gripper", "keep-all", ALONE, seed, corrupt=0.3, damage="pooled", judge="intact")
         arguments = next(event for event in events if isinstance(event, TaskGiven))
         assert arguments.corrupt == 0.3
         assert arguments.removed
@@ -113,7 +113,7 @@ def test_plans_of_a_damaged_domain_are_judged_in_the_intact_one() -> None:
 )
 def test_a_plan_counts_in_the_domain_that_judges(setting: str, share: float, judge: str, bound: str, kind: str) -> None:
     seed = SEED if setting == TASK else MOVIE_SEED
-    events = played(setting, "keep-all", ALONE, seed, corrupt=share, judge=judge, bound=bound)
+    events = played(setting, "keep-all", ALONE, seed, corrupt=share, damage="pooled", judge=judge, bound=bound)
     done = concluded(events)
     assert done.kind == kind
     assert (ended(events).outcome is Outcome.WON) == (kind == "solved")
@@ -124,7 +124,7 @@ def test_a_plan_counts_in_the_domain_that_judges(setting: str, share: float, jud
 
 
 def test_what_is_found_nowhere_is_valid_nowhere() -> None:
-    events = played(TASK, "keep-all", ALONE, SEED, corrupt=0.4)
+    events = played(TASK, "keep-all", ALONE, SEED, corrupt=0.4, damage="pooled")
     numbers = measure(trace_of(events)).numbers
     assert (numbers["found"], numbers["valid_damaged"], numbers["valid"]) == (0, 0, 0)
     assert concluded(events).message.endswith("(in the damaged domain)")
@@ -139,7 +139,7 @@ def test_a_plan_of_the_fewest_levels_may_have_too_many_actions() -> None:
 
 @pytest.mark.parametrize(("bound", "most"), [("levels", 2), ("actions", 7), ("none", None)])
 def test_a_plan_that_the_damage_makes_longer_counts_only_without_a_bound(bound: str, most: int | None) -> None:
-    done = concluded(played("movie", "keep-all", ALONE, MOVIE_SEED, corrupt=0.1, bound=bound))
+    done = concluded(played("movie", "keep-all", ALONE, MOVIE_SEED, corrupt=0.1, damage="pooled", bound=bound))
     assert (len(done.steps), sum(map(len, done.steps))) == (3, 8)
     assert done.bound == most
     assert done.kind == ("solved" if bound == "none" else "too long")
