@@ -112,6 +112,7 @@ class EpisodeOptions(EndpointOptions, total=False):
     """Maximum levels of the planning graph."""
     task: int
     corrupt: float | None
+    damage: Literal["each", "pooled"]
     judge: Literal["damaged", "intact"]
     bound: Literal["levels", "actions", "none"]
     coin: Literal["level", "pass"]

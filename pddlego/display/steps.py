@@ -9,7 +9,7 @@ from pddlego.display.description import describe, wrong_parts
 from pddlego.display.screens import Screen, Tab
 from pddlego.episode.events import Answered, Asked, Event, Judged, Rejected, Retrying
 from pddlego.episode.trace import Step, Trace
-from pddlego.util.text import clean
+from pddlego.util.text import clean, shown_command
 
 
 def tabs_of(screen: Screen, trace: Trace) -> list[Tab]:
@@ -51,7 +51,7 @@ def answer_lines(step: Step, glyphs: Glyphs) -> list[Text]:
 
 def command_of(step: Step) -> str:
     """The command of a step, or `start` for the first step, which has no command."""
-    return clean(str(step.command or "start"))
+    return clean(shown_command(step.command))
 
 
 def is_rejected(step: Step) -> bool:

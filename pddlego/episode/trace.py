@@ -14,6 +14,7 @@ from typing import TypeVar, cast
 from pddlego.episode.events import Accepted, Answered, Asked, Ended, Event, Retrying, Started, Streamed, Usage, step_of
 from pddlego.models.base import CHARACTERS_PER_TOKEN, RetryNotice
 from pddlego.pddl import Problem, parse_problem
+from pddlego.util.text import shown_command
 
 E = TypeVar("E", bound=Event)
 
@@ -85,7 +86,7 @@ class Step:
         return next((actions for actions in plans if actions is not None), None)
 
     def __repr__(self) -> str:
-        return f"<Step {self.number}: {self.command or 'start'}>"
+        return f"<Step {self.number}: {shown_command(self.command)}>"
 
 
 class Trace:

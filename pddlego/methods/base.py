@@ -265,7 +265,8 @@ class Measuring:
 
     `best` computes the optimum of the compared column on a seed, or None. `checked` returns a recorded episode, in a
     setting with options, with additional events that check the model's claims; it may compare them with the answers of
-    another model. `published` returns a paper's means of the number `printed` for a setting with options.
+    another model. `published` returns a paper's means of the number `printed` (or of the `success`) for a setting with
+    options.
     """
 
     of: Callable[[Trace], Measures]

@@ -44,7 +44,6 @@ class PlanningFile(SettingHead):
     search_tasks: int = Field(10, ge=1, le=10_000)
     graphplan: dict[str, tuple[int, int]] = Field(default_factory=dict)
     corrupt: float = Field(0.0, ge=0, le=1)
-    paper: dict[str, dict[str, float]] = Field(default_factory=dict)
 
 
 @dataclass(frozen=True)

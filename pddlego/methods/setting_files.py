@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from pddlego.errors import PddlegoError, SettingError, UsageError
 from pddlego.methods.base import Published, Setting
@@ -29,6 +29,8 @@ class SettingHead(BaseModel):
     about: str = ""
     recorded_as: tuple[str, ...] = ()
     """Names of the setting in conversations that others recorded."""
+    paper: dict[str, dict[str, float]] = Field(default_factory=dict)
+    """A paper's means of the number that the method compares with it, by model and mode."""
 
 
 @dataclass(frozen=True)

@@ -200,7 +200,7 @@ def published_means(rows: Iterable[Row], settings: Mapping[str, Any]) -> Table:
         number, published = method.measuring.printed, method.measuring.published
         models = published(row.setting, played.get("options", {})) if published else {}
         paper = models.get(answered_by(row.model), {}).get(row.mode)
-        ours = row.mean(number)
+        ours = row.success if number == "success" else row.mean(number)
         if paper is not None and ours is not None:
             body.append([row.setting, row.mode, row.model, number, f"{ours:.2f}", f"{paper:.2f}"])
     return Table("Means, and those of the paper", [*NAMES, "mean of", "ours", "paper"], body)

@@ -146,3 +146,8 @@ def _natural_part(part: str) -> tuple[int, int, str]:
         return 1, 0, part
     digits = part.lstrip("0")
     return 0, len(digits), digits  # shorter numbers are smaller; numbers of equal length compare digit by digit
+
+
+def shown_command(command: str | None, first: str = "start") -> str:
+    """A command for people: `first` if it is None, and a note in place of an empty one."""
+    return first if command is None else command or "(empty command)"

@@ -173,6 +173,7 @@ class _ProgramDialogue:
         return self._prompts.render(
             "programs/implement",
             **self._tasks(),
+            paper=self._paper,
             reasoned=self.reasons,
             typed=bool(domain.supertypes),
             fact=fact,
@@ -260,6 +261,7 @@ class _ProgramDialogue:
         kind = TrialKind.TIMEOUT if self._paper and trial.kind is TrialKind.MEMORY else trial.kind
         return self._prompts.render(
             "programs/debug",
+            paper=self._paper,
             task=abbreviated(task.problem),
             kind=kind.value,
             traceback=trial.traceback,

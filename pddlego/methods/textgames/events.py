@@ -11,7 +11,7 @@ from pddlego.display.console import Glyphs
 from pddlego.display.description import Description, Line, MethodEvent, change_lines, changes
 from pddlego.planning import TriedRung
 from pddlego.planning.result import NOTHING_THERE
-from pddlego.util.text import one_line
+from pddlego.util.text import one_line, shown_command
 
 
 class GameEvent(MethodEvent):
@@ -47,11 +47,11 @@ class Observed(GameEvent):
 
     def describe(self, glyphs: Glyphs) -> Description:
         style = "yellow" if self.refused else ""
-        command = f"{self.command} {glyphs.arrow} " if self.command is not None else ""
+        command = f"{shown_command(self.command)} {glyphs.arrow} " if self.command is not None else ""
         brief = [Line(f"{self.step:>3}  {command}{one_line(self.read or self.text, 2000)}", style)]
         if self.mismatch:
             brief.append(Line(f"     ! {self.mismatch}", "yellow"))
-        title = "the game begins" if self.command is None else self.command
+        title = shown_command(self.command, "the game begins")
         note = "refused" if self.refused else self.mismatch
         body = (Line(self.text), *([Line(note)] if note else []))
         return Description(Line(f"{self.step}. {title}"), tuple(brief), body)

@@ -438,7 +438,7 @@ def without_parts(setting: GameSetting, without: Collection[str]) -> GameSetting
         )
     if "prompts" in without and baseline is not None:
         own, theirs = setting.asking, baseline.asking
-        protocol = own.protocol.model_copy(update={"one_message": theirs.protocol.one_message})
+        protocol = own.protocol.model_copy(update={"plain_requests": theirs.protocol.plain_requests})
         setting = replace(setting, asking=EndpointAsking(theirs.prompts, (*own.hidden, *theirs.hidden), protocol))
     return setting
 

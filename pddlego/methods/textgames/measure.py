@@ -9,6 +9,7 @@ from typing import get_args
 from pddlego.episode.events import Accepted, Limits, Outcome, Rejected
 from pddlego.episode.trace import Trace
 from pddlego.methods.base import Column, CountTable, Figure, Measuring, ShareTable, base_mode
+from pddlego.methods.setting_files import published
 from pddlego.methods.textgames.events import FactsChecked, Observed, Planned, Verdict
 from pddlego.methods.textgames.first_error import check_recorded, first_error
 from pddlego.methods.textgames.formalize import Exchange, Observations, Situation
@@ -175,6 +176,8 @@ MEASURING = Measuring(
         Figure(PRECISION, "Precision of facts by step", "step", "precision"),
         Figure(RECALL, "Recall of facts by step", "step", "recall"),
     ),
+    published=published,
+    printed="success",
     best=optimum,
     checked=check_recorded,
 )

@@ -56,7 +56,7 @@ ABLATIONS: Mapping[str, str] = {
 """The removable parts of a mode that plans, and how the mode works without each."""
 
 CHOOSING: Mapping[str, str] = {
-    "check": "an answer that is not a valid command is sent unchanged, and costs a step",
+    "check": "an answer without a valid command sends an empty command, which costs a step",
     "recipe": "commands that read the recipe are not shown",
     "prompts": ABLATIONS["prompts"],
 }

@@ -54,17 +54,17 @@ def _formalizer(name: str, setting: GameSetting, seed: int, person: Person | Non
     asking, variant = setting.asking, parse_variant(name, MODES)
     prompts, protocol = Prompts(asking.prompts), asking.protocol
     without = (*variant.without, *protocol.without)
-    tolerant, one_message = "tolerance" not in without, protocol.one_message
+    tolerant, plain_requests = "tolerance" not in without, protocol.plain_requests
     if variant.mode.name == "edit":
-        return PddlEdit(prompts, tolerant, one_message=one_message, ignores_unmatched=protocol.ignores_unmatched)
+        return PddlEdit(prompts, tolerant, plain_requests=plain_requests, ignores_unmatched=protocol.ignores_unmatched)
     if variant.mode.name == "gen":
-        return PddlGen(prompts, tolerant, one_message=one_message)
+        return PddlGen(prompts, tolerant, plain_requests=plain_requests)
     if variant.mode.name in WRITES_DOMAIN:
         writers: dict[str, type[FullFormalizer | FullEditor]] = {"full-edit": FullEditor, "full-steps": FullSteps}
         method = writers.get(variant.mode.name, FullFormalizer)
         return method(prompts, setting.start, _terms(setting, without), tolerant)
     if variant.mode.name == "act":
-        return ActionGen(prompts, checked="check" not in without, one_message=one_message)
+        return ActionGen(prompts, checked="check" not in without, plain_requests=plain_requests)
     if variant.mode.name == "random":
         return RandomActions(seed)
     assert variant.mode.name in ("human", "gold"), f"no method for mode {name}"

@@ -129,13 +129,14 @@ class Protocol(_Strict):
 
     `without` are parts that are removed from every mode (`options.ABLATIONS`). `attempts` is the maximum number of
     answers to a question; None for the number that the evaluation sets. `ignores_unmatched`: strict reading accepts an
-    edit with lines that match nothing. `one_message`: a request is one user message without a system message.
+    edit with lines that match nothing. `plain_requests`: a request is one user message without a system message, and an
+    edit is requested as any JSON object, without a schema.
     """
 
     without: tuple[Literal["feedback", "tolerance", "replanning", "remedies", "check"], ...] = ()
     attempts: int | None = Field(default=None, ge=1, le=1000)
     ignores_unmatched: bool = False
-    one_message: bool = False
+    plain_requests: bool = False
 
 
 class MapRule(_Strict):

@@ -70,8 +70,7 @@ class SearchFile(SettingHead):
     """The keys of `envs/NAME.toml` for a search problem. `space` is its folder in `domains/`.
 
     `unordered` are the keys of a state whose lists have no order; `.` is the state itself. `verifies_goals` says
-    whether the paper's code checks the goals that a search finds. `paper` holds the mean numbers of answers in the
-    paper, by model and mode.
+    whether the paper's code checks the goals that a search finds.
     """
 
     space: str | None = None
@@ -86,7 +85,6 @@ class SearchFile(SettingHead):
     goal: FunctionTable = Field(default_factory=FunctionTable)
     files: FilesTable = Field(default_factory=FilesTable)
     options: dict[str, object] = Field(default_factory=dict)
-    paper: dict[str, dict[str, float]] = Field(default_factory=dict)
 
 
 @dataclass(frozen=True)

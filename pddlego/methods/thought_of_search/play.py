@@ -183,7 +183,7 @@ class _Episode:
         return fault
 
     def _question(self, which: Which) -> str:
-        shown = {**self.space.prompt(self.judge), "arguments": self.space.arguments[which]}
+        shown = {**self.space.prompt(self.judge), "arguments": self.space.arguments[which], "paper": self.paper}
         return self._prompts.render(f"thought_of_search/{self.space.templates}{which}", **shown).strip()
 
     def _correction(self, fault: Fault) -> str:

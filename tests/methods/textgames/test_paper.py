@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -11,14 +12,17 @@ from pddlego.episode.events import Accepted, Asked, Outcome, Rejected
 from pddlego.errors import SettingError, UsageError
 from pddlego.methods.base import parse_variant
 from pddlego.methods.textgames.events import Observed, Planned
+from pddlego.methods.textgames.formalize import Exchange, Observations, Situation
 from pddlego.methods.textgames.loading import load, without_parts
 from pddlego.methods.textgames.options import MODES
-from pddlego.methods.textgames.play import make_game
+from pddlego.methods.textgames.play import make_game, make_method
 from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.models.base import ScriptedModel
-from pddlego.pddl import parse_domain, parse_problem
+from pddlego.pddl import EDIT_SCHEMA, apply_edit, parse_domain, parse_problem
+from pddlego.pddl.edit import read_edit
 from pddlego.planning import PlanStep, ProcessPlanner
+from pddlego.util import resources
 from tests.cli.command import run
 from tests.methods.textgames.grid_house import small_house
 from tests.methods.textgames.playing import ForgetfulModel, ended, of, play
@@ -133,6 +137,34 @@ def test_five_blind_attempts_and_no_word_of_what_was_wrong(planner: ProcessPlann
     assert len({item.messages for item in asked}) == 1, "the same request each time"
 
 
+def test_an_edit_is_requested_as_any_json_object() -> None:
+    """The script sets the flag that forces JSON. Our own settings send a schema, and show its form."""
+    schemas: list[object] = []
+    for name in ("paper-coin", "coin"):
+        setting, first = load(name), (Exchange(None, "You see."),)
+        situation = Situation(setting.start, "", Observations(first, first), reader=setting.reader)
+        request = make_method("edit", setting, 0).request(situation)
+        assert request is not None
+        schemas.append(request.schema)
+    assert schemas == [{}, EDIT_SCHEMA]
+
+
+def test_the_examples_of_the_prompt_are_edits_one_after_the_other() -> None:
+    """The first adds lines only; the second replaces and deletes lines of the problem after the first."""
+    text = resources.read("prompts", "paper/edit.j2")
+    problem = parse_problem(resources.read("domains", "paper-start.pddl"))
+    examples = re.findall(r'\{"objects".*?\}\}\n', text, re.DOTALL)
+    assert len(examples) == 2
+    for example in examples:
+        assert isinstance(json.loads(example)["init"]["replace"], dict), "the paper's form: a map"
+        report = apply_edit(problem, read_edit(example, tolerant=False)[0])
+        assert not report.unmatched
+        assert not report.refused
+        problem = report.problem
+    assert "(at pantry)" in map(str, problem.facts)
+    assert "(connected kitchen pantry south)" in map(str, problem.facts)
+
+
 def test_what_matches_nothing_is_nobodys_concern(planner: ProcessPlanner) -> None:
     edit = {
         "objects": {"add": ["loc1 - location"], "replace": {"moon - location": "sun - location"}, "delete": ["x"]},
@@ -142,11 +174,11 @@ def test_what_matches_nothing_is_nobodys_concern(planner: ProcessPlanner) -> Non
     assert of(events, Accepted)[0].lines
 
 
-def test_a_command_that_is_none_is_sent_and_costs_a_step(planner: ProcessPlanner) -> None:
+def test_without_a_valid_command_an_empty_one_costs_a_step(planner: ProcessPlanner) -> None:
     setting = load("paper-coin")
     game = small_house()
     events = play(setting, planner, game, ForgetfulModel(["I would fly.\nReally.", "Let me move east now."]), "act")
-    assert game.commands[:2] == ["I would fly.", "move east"]
+    assert game.commands[:2] == ["", "move east"]
     assert of(events, Observed)[1].refused
     assert ended(events).usage.steps >= 2
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from pddlego.methods.textgames.formalize import CommandProposal, Observations, Situation
@@ -15,23 +15,20 @@ from pddlego.pddl.nearly_json import EditSyntaxError, last_object
 from pddlego.util.answers import spoken
 from pddlego.util.text import writable
 
-_MAX_COMMAND = 100
-"""Maximum length of an invalid command that is sent."""
-
 
 class ActionGen:
     """Asks the model for the next command, in a conversation with all earlier commands and observations (Action-gen).
 
-    If not `checked`, an invalid command is sent unchanged. Without a system message (`one_message`) the rules of the
-    game are the first user message, and the model replies that it is ready.
+    If not `checked`, the command is chosen as in the paper's scripts. With `plain_requests` the rules of the game are
+    the first user message, and the model replies that it is ready.
     """
 
-    def __init__(self, prompts: Prompts, checked: bool = True, one_message: bool = False) -> None:
-        self._prompts, self._checked, self._one_message = prompts, checked, one_message
+    def __init__(self, prompts: Prompts, checked: bool = True, plain_requests: bool = False) -> None:
+        self._prompts, self._checked, self._plain_requests = prompts, checked, plain_requests
 
     def request(self, situation: Situation) -> Request:
         rules = self._prompts.render("act", task=situation.task)
-        if self._one_message:
+        if self._plain_requests:
             messages = [Message("user", rules), Message("assistant", self._prompts.render("act-ready"))]
         else:
             messages = [Message("system", rules)]
@@ -52,21 +49,24 @@ class ActionGen:
     def read(self, answer: str, situation: Situation) -> CommandProposal:
         """The first valid command among those of a JSON object or tool call and the lines of the answer.
 
-        Case, punctuation and labels such as `Action:` are ignored.
+        Case, punctuation and labels such as `Action:` are ignored. If not checked, it is the alphabetically first valid
+        command that occurs anywhere in the answer, or else an empty command, which the game refuses.
         """
+        if not self._checked:
+            return CommandProposal(
+                next((command for command in sorted(situation.seen.valid_commands) if command in answer), "")
+            )
         text = spoken(answer)
         lines = [_called(text), *text.splitlines()]
-        valid = {_bare(command): command for command in situation.seen.valid_commands}
+        by_words = {_bare(command): command for command in situation.seen.valid_commands}
         for line in lines:
-            command = valid.get(_bare(line))
+            command = by_words.get(_bare(line))
             if command is not None:
                 return CommandProposal(command)
         if situation.seen.kinds:
             command = next(filter(None, (_of_kind(line, situation.seen) for line in lines)), "")
             if command:
                 return CommandProposal(command)
-        if not self._checked:
-            return CommandProposal(_unchecked(lines[0] or text, situation.seen.valid_commands))
         first = next((line.strip() for line in lines if line.strip()), "")
         if answer.strip() and not first:
             return CommandProposal("", cut_off())
@@ -89,12 +89,6 @@ class RandomActions:
         if not commands:
             return CommandProposal("", Feedback("no valid command", "the game lists no valid commands."))
         return CommandProposal(self._random.choice(commands))
-
-
-def _unchecked(answer: str, valid: Sequence[str]) -> str:
-    """The first valid command anywhere in the answer, as in the paper's scripts; otherwise its first line."""
-    named = next((command for command in valid if command in answer), "")
-    return named or next((line.strip()[:_MAX_COMMAND] for line in answer.splitlines() if line.strip()), "")
 
 
 def _of_kind(line: str, seen: Observations) -> str:

@@ -95,11 +95,11 @@ def _turn_variables(situation: Situation) -> dict[str, Any]:
 
 
 def _problem_request(
-    prompts: Prompts, purpose: str, situation: Situation, schema: bool = False, one_message: bool = False
+    prompts: Prompts, purpose: str, situation: Situation, schema: bool = False, plain_requests: bool = False
 ) -> Request:
     """The request for an edit or a whole problem file, as `purpose` says.
 
-    With `one_message`, the system message is the first part of the user message.
+    With `plain_requests`, the system message is the first part of the user message, and any JSON object may answer.
     """
     domain = situation.knowledge.domain
     in_short = outline(domain, situation.knowledge.only_planned)
@@ -112,12 +112,13 @@ def _problem_request(
         placeholder=situation.placeholder,
         **_turn_variables(situation),
     )
-    if one_message:
+    if plain_requests:
         messages: tuple[Message, ...] = (Message("user", f"{system}\n\n{user}"),)
     else:
         messages = (Message("system", system), Message("user", user))
     longest = THINKING + _NEW_LINES + len(str(situation.knowledge.problem)) // CHARACTERS_PER_TOKEN
-    return Request(purpose, messages, situation, EDIT_SCHEMA if schema else None, longest=longest)
+    form = ({} if plain_requests else EDIT_SCHEMA) if schema else None
+    return Request(purpose, messages, situation, form, longest=longest)
 
 
 def full_request(
@@ -157,11 +158,11 @@ def full_request(
 class PddlGen:
     """Asks for whole problem files. Unambiguous errors are repaired, with a harmless defect for each repair."""
 
-    def __init__(self, prompts: Prompts, tolerant: bool = True, one_message: bool = False) -> None:
-        self._prompts, self._tolerant, self._one_message = prompts, tolerant, one_message
+    def __init__(self, prompts: Prompts, tolerant: bool = True, plain_requests: bool = False) -> None:
+        self._prompts, self._tolerant, self._plain_requests = prompts, tolerant, plain_requests
 
     def request(self, situation: Situation) -> Request:
-        return _problem_request(self._prompts, "gen", situation, one_message=self._one_message)
+        return _problem_request(self._prompts, "gen", situation, plain_requests=self._plain_requests)
 
     def read(self, answer: str, situation: Situation) -> ProblemProposal:
         """Read the problem file in an answer. Without tolerance the answer must be the file and nothing else."""
@@ -233,16 +234,16 @@ class PddlEdit:
     """Asks for JSON edits of the last accepted problem, and for the whole file if an edit is repeated too often."""
 
     def __init__(
-        self, prompts: Prompts, tolerant: bool = True, one_message: bool = False, ignores_unmatched: bool = False
+        self, prompts: Prompts, tolerant: bool = True, plain_requests: bool = False, ignores_unmatched: bool = False
     ) -> None:
-        self._prompts, self._tolerant, self._one_message = prompts, tolerant, one_message
+        self._prompts, self._tolerant, self._plain_requests = prompts, tolerant, plain_requests
         self._unfit = () if ignores_unmatched else _UNFIT
-        self._whole = PddlGen(prompts, tolerant, one_message)
+        self._whole = PddlGen(prompts, tolerant, plain_requests)
 
     def request(self, situation: Situation) -> Request:
         if situation.retry.repeated >= WHOLE:
             return self._whole.request(situation)
-        return _problem_request(self._prompts, "edit", situation, schema=True, one_message=self._one_message)
+        return _problem_request(self._prompts, "edit", situation, schema=True, plain_requests=self._plain_requests)
 
     def read(self, answer: str, situation: Situation) -> ProblemProposal:
         """Apply the edit in an answer to the last accepted problem. The edit is accepted or rejected as a whole.

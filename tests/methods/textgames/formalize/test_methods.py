@@ -202,7 +202,6 @@ def test_act_finds_the_command(situation: Situation, answer: str) -> None:
 def test_act_takes_the_command_of_an_object_or_a_tool_call(situation: Situation, answer: str) -> None:
     proposal = ActionGen(PROMPTS).read(answer, situation)
     assert (proposal.command, proposal.feedback) == ("move north", None)
-    assert ActionGen(PROMPTS, checked=False).read(answer, situation).command == "move north"
 
 
 @pytest.mark.parametrize(
@@ -221,8 +220,22 @@ def test_an_object_without_one_valid_command_is_none(situation: Situation, answe
     assert shown in proposal.feedback.message
 
 
-def test_a_command_in_an_object_that_is_not_checked_is_sent(situation: Situation) -> None:
-    assert ActionGen(PROMPTS, checked=False).read('{"action": "fly"}', situation).command == "fly"
+@pytest.mark.parametrize(
+    ("answer", "command"),
+    [
+        ("I would move north, or take coin later.", "move north"),
+        ("First take coin, then move north.", "move north"),
+        ("Take Coin", ""),
+        ('{"action": "fly"}', ""),
+        ("", ""),
+    ],
+)
+def test_without_a_check_the_first_of_the_sorted_commands_is_sent(
+    situation: Situation, answer: str, command: str
+) -> None:
+    """The paper's script searches the answer for each valid command in alphabetical order; else it sends nothing."""
+    proposal = ActionGen(PROMPTS, checked=False).read(answer, situation)
+    assert (proposal.command, proposal.feedback) == (command, None)
 
 
 @pytest.mark.parametrize("answer", ["", "I would move north", "move south", "take coin now"])
