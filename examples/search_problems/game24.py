@@ -36,15 +36,23 @@ def makes_24(numbers: tuple[Fraction, ...]) -> bool:
     return False
 
 
-def plain(number: Fraction) -> float:
-    """A fraction as a program has it: a whole number where it is one."""
-    return int(number) if number.denominator == 1 else float(number)
-
-
 def known_successors(state: Sequence[float]) -> list[list[float]]:
-    """All successors of a state, each once."""
-    exact = tuple(sorted(Fraction(number).limit_denominator(10_000) for number in state))
-    return [[plain(number) for number in after] for after in sorted(set(combined(exact)))]
+    """All successors of a state, each once, with the numbers of Python's operators: `4 / 4` is `1.0`.
+
+    Of equal numbers, the whole one is kept, so that a comparison of texts finds each of them in what a program returns.
+    """
+    known: dict[tuple[float, ...], list[float]] = {}
+    for i, x in enumerate(state):
+        for j, y in enumerate(state):
+            if i == j:
+                continue
+            rest = [number for place, number in enumerate(state) if place not in (i, j)]
+            for made in (x + y, x - y, x * y, *([x / y] if y else [])):
+                after = sorted((*rest, made))
+                key = tuple(round(number, 6) for number in after)
+                if key not in known or isinstance(made, int):
+                    known[key] = after
+    return [known[key] for key in sorted(known)]
 
 
 def game24() -> Items:
@@ -64,8 +72,8 @@ def game24() -> Items:
         [24, 0],
     ]
     return {
-        "goals": [[24], [23.999999999999993]],
-        "non_goals": [[], [3], [24, 1], [1, 6, 4], [1, 1, 4, 6], [23.9]],
+        "goals": [[24], {"state": [23.999999999999993], "extra": True}],
+        "non_goals": [[], [3], [24, 1], [1, 6, 4], [1, 1, 4, 6], {"state": [23.9], "extra": True}],
         "successors": [{"state": state, "successors": known_successors(state)} for state in [*tests, *states]],
         "soundness": [{"state": puzzle} for puzzle in tests],
         "instances": [{"state": puzzle} for puzzle in puzzles],

@@ -11,7 +11,7 @@ class EndpointOptions(TypedDict, total=False):
 
     base_url: str | None
     """URL of an OpenAI-compatible server."""
-    temperature: float
+    temperature: float | None
     """Sampling temperature."""
     reasoning_effort: str | None
     """none, low, medium, high, …"""

@@ -72,7 +72,10 @@ def prepare(console: Console, setup: Setup, confirm: str, pace: float, json_line
     for note in setup.notes:
         Console(stderr=json_lines).print(note, style="dim", soft_wrap=True)
     display = make_display(console, pace, played.method.screen, json_lines=json_lines, lines=mode.needs_person)
-    return LiveEpisode(console, cell, display, _make_approver(console, display, kinds, mode), kinds, json_lines)
+    approved = mode.confirms if mode.needs_person else kinds
+    if mode.needs_person and kinds:
+        raise UsageError("There is nothing to confirm", "The mode asks you anyway.", "Leave --confirm out.")
+    return LiveEpisode(console, cell, display, _make_approver(console, display, approved, mode), kinds, json_lines)
 
 
 def _make_approver(console: Console, display: Display, kinds: tuple[str, ...], mode: Mode) -> Approver | None:
@@ -82,8 +85,6 @@ def _make_approver(console: Console, display: Display, kinds: tuple[str, ...], m
     """
     if not kinds:
         return None
-    if mode.needs_person:
-        raise UsageError("There is nothing to confirm", "You type the commands yourself.", "Leave --confirm out.")
     if set(kinds) - set(mode.confirms):
         has = " and ".join(mode.confirms)
         reason = f"Mode {mode.name} has only {has}." if has else f"Mode {mode.name} has nothing to confirm."
@@ -91,6 +92,8 @@ def _make_approver(console: Console, display: Display, kinds: tuple[str, ...], m
         raise UsageError(f"There is nothing to confirm: {', '.join(kinds)}", reason, advice)
     if not isinstance(display, (LiveDisplay, LineDisplay)) or not (console.is_terminal and is_typed_at()):
         reason = "Input or output is not a terminal, or --json was used."
+        if mode.needs_person:
+            raise UsageError(f"Mode {mode.name} needs a terminal", reason, "Play in a terminal.")
         raise UsageError("--confirm needs a terminal", reason, "Leave it out, or play in a terminal.")
     from pddlego.display.person import AskingApprover
 

@@ -59,12 +59,15 @@ def make_model(
     if cell.model.startswith(PREFIX):
         reason = "It was a function or an object of a Python program."
         raise UsageError(f"There is no model {cell.model} here", reason, "Continue in Python, with the same function.")
-    own = method_of(cell.setting, cell.mode).builtin_model(cell.model, cell, setting)
+    method = method_of(cell.setting, cell.mode)
+    own = method.builtin_model(cell.model, cell, setting)
     if own is not None:
         return own
     if cell.model.partition("+")[0] == BUILT_IN_MODEL:
         reason = f"Mode {cell.mode} has no built-in model of that name."
         raise UsageError(f"Unknown model {cell.model}", reason, "Name a language model with --model.")
+    if endpoint.temperature is None:
+        endpoint = endpoint.model_copy(update={"temperature": method.temperature})
     return make_endpoint(cell.model, endpoint, access, limiter, seed=cell.model_seed, repeat=cell.repeat)
 
 

@@ -265,8 +265,8 @@ class Measuring:
 
     `best` computes the optimum of the compared column on a seed, or None. `checked` returns a recorded episode, in a
     setting with options, with additional events that check the model's claims; it may compare them with the answers of
-    another model. `published` returns a paper's means of the number `printed` (or of the `success`) for a setting with
-    options.
+    another model. Each table of `bars` is drawn: a bar for each configuration, divided into kinds. `published` returns
+    a paper's means of the number `printed` (or of the `success`) for a setting with options.
     """
 
     of: Callable[[Trace], Measures]
@@ -274,6 +274,7 @@ class Measuring:
     counts: tuple[CountTable, ...] = ()
     shares: tuple[ShareTable, ...] = ()
     figures: tuple[Figure, ...] = ()
+    bars: tuple[CountTable, ...] = ()
     published: Callable[[str, Mapping[str, Any]], Published] | None = None
     printed: str = "score"
     best: Callable[[Any, int, Planner], int | None] | None = None
@@ -332,6 +333,8 @@ class Method:
     """The classes of the method's own events."""
     screen: Screen | None = None
     """The panes and tabs of the method's episodes; None shows a line for each event."""
+    temperature: float | None = None
+    """The sampling temperature of requests unless the user sets another; None for the usual one."""
 
     def load(self, name: str, options: Any) -> Setting:
         """The setting of that name. Raises `UsageError`, and `SettingError` if a file is wrong."""

@@ -116,6 +116,10 @@ class Completion:
     mistake: Mistake | None = None
 
 
+TEMPERATURE = 1.0
+"""The sampling temperature, unless the user or the method says otherwise."""
+
+
 class Model(Protocol):
     """Answers requests."""
 

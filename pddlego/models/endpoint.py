@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ConfigDict, field_serializer, field_validator
 
 from pddlego.errors import UsageError
-from pddlego.models.base import ATTEMPTS, LONGEST, THINKING, CacheUse, Model, is_local
+from pddlego.models.base import ATTEMPTS, LONGEST, TEMPERATURE, THINKING, CacheUse, Model, is_local
 from pddlego.models.credentials import address_of, without_credentials
 from pddlego.util.options import Flag, Options, option
 
@@ -49,7 +49,9 @@ class Endpoint(Options):
         "URL of an OpenAI-compatible server.",
         Flag(variable="OPENAI_BASE_URL"),
     )
-    temperature: float = option(1.0, "Sampling temperature.", ge=0, le=10)
+    temperature: float | None = option(
+        None, "Sampling temperature.", Flag(default=f"{TEMPERATURE:g}; 0 in mode tos"), ge=0, le=10
+    )
     reasoning_effort: str | None = option(
         None,
         "none, low, medium, high, …",
@@ -172,7 +174,7 @@ def _sampling(options: Endpoint, seed: int | None) -> Sampling:
     from pddlego.models.dialect import Sampling
 
     return Sampling(
-        temperature=options.temperature,
+        temperature=TEMPERATURE if options.temperature is None else options.temperature,
         seed=seed,
         max_tokens=options.max_tokens,
         reasoning_effort=options.reasoning_effort,

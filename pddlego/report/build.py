@@ -19,6 +19,7 @@ from pddlego.report.figures import DrawnFigure, draw_figures
 from pddlego.report.tables import (
     Table,
     all_numbers,
+    bar_tables,
     comparison_table,
     count_tables,
     figure_table,
@@ -54,9 +55,10 @@ class Report:
     """The results of evaluations. `results` holds the last attempt at each cell, sorted by cell.
 
     `settings` says how each game was played, as the run folders record it. `analyses` are tables for some methods only
-    (values of a paper beside ours, shares of counts), the comparisons, and the points of the `figures`. `counts` are
-    tables of why episodes were not won, what was wrong with answers, and what methods counted. `incomplete` says how
-    many of the planned cells were played, if not all were. `damage` has warnings about files that could not be read.
+    (values of a paper beside ours, shares of counts), the comparisons, and the points of the `figures`; `bars` are
+    tables that are drawn as bars. `counts` are tables of why episodes were not won, what was wrong with answers, and
+    what methods counted. `incomplete` says how many of the planned cells were played, if not all were. `damage` has
+    warnings about files that could not be read.
     """
 
     sources: tuple[str, ...]
@@ -65,6 +67,7 @@ class Report:
     settings: Mapping[str, Any] = field(default_factory=dict)
     comparisons: tuple[Comparison, ...] = ()
     figures: tuple[DrawnFigure, ...] = ()
+    bars: tuple[Table, ...] = ()
     analyses: tuple[Table, ...] = ()
     counts: tuple[Table, ...] = ()
     incomplete: str = ""
@@ -187,6 +190,7 @@ def build_report(paths: Sequence[Path], prices: Mapping[str, Price] | None = Non
         settings=settings,
         comparisons=comparisons,
         figures=figures,
+        bars=tuple(table for table in bar_tables(grouped) if table.body),
         analyses=tuple(table for table in analyses if table.body),
         counts=tuple(table for table in count_tables(grouped) if table.body),
         incomplete=played_of(results, {cell for path in paths for cell in read_cells(path)}),

@@ -17,7 +17,7 @@ from urllib.parse import quote
 from pddlego.methods.registry import measuring_of
 from pddlego.report.build import Report
 from pddlego.report.figures import DrawnFigure, Optima, method_label
-from pddlego.report.tables import Method, methods_of
+from pddlego.report.tables import Method, Table, methods_of
 from pddlego.runs.cells import NO_MODEL
 from pddlego.runs.summary import Summary
 from pddlego.util.text import both_ends, clean
@@ -100,6 +100,8 @@ def draw(report: Report, anchors: set[str], optima: Optima) -> Iterator[Plot]:
             yield _scatter(plot, against, (f"{compared}, full information", compared), styles, anchors)
     for drawn in report.figures:
         yield _lines(drawn, styles)
+    for table in report.bars:
+        yield _bars(table, styles)
 
 
 def anchor(summary: Summary) -> str:
@@ -209,6 +211,8 @@ def _scatter(
 
 def _lines(drawn: DrawnFigure, styles: Mapping[str, Style]) -> Plot:
     """A line for each method with its standard errors; those drawn first are thicker, so that all stay visible."""
+    from matplotlib.ticker import MaxNLocator
+
     plot = Plot(re.sub(r"[^a-z0-9]+", "-", drawn.figure.series.lower()), drawn.figure.title, _figure())
     axes = _axes(plot)
     for number, line in enumerate(drawn.lines):
@@ -229,6 +233,8 @@ def _lines(drawn: DrawnFigure, styles: Mapping[str, Style]) -> Plot:
             label=label,
         )
     points = [point for line in drawn.lines for point in line.points]
+    if all(point.x == round(point.x) for point in points):
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     if drawn.figure.logarithmic and any(point.x > 0 for point in points) and any(point.y > 0 for point in points):
         axes.set_xscale("log")
         axes.set_yscale("log")
@@ -236,6 +242,36 @@ def _lines(drawn: DrawnFigure, styles: Mapping[str, Style]) -> Plot:
         axes.set_ylim(-0.02, 1.04)  # a share
     axes.set_xlabel(drawn.figure.x)
     axes.set_ylabel(drawn.figure.y)
+    _legend(plot)
+    return plot
+
+
+_FILLS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#999999", "#000000", "#ffffff")
+_HATCHES = ("", "//", "..", "xx", "\\\\", "--", "++", "oo", "", "**")
+"""Colours and patterns of the kinds in bars."""
+
+
+def _bars(table: Table, styles: Mapping[str, Style]) -> Plot:
+    """A bar for each configuration, divided into its kinds, which differ by colour and pattern."""
+    from matplotlib.ticker import MaxNLocator
+
+    plot = Plot(re.sub(r"[^a-z0-9]+", "-", table.title.lower()), table.title, _figure())
+    counts: dict[tuple[str, str, str], dict[str, int]] = {}
+    for setting, mode, model, kind, number in table.body:
+        counts.setdefault((setting, mode, model), {})[kind] = int(number)
+    plot.figure.set_figheight(1.2 + 0.24 * len(counts))
+    axes = _axes(plot)
+    left = [0] * len(counts)
+    for place, kind in enumerate(dict.fromkeys(row[3] for row in table.body)):
+        widths = [kinds.get(kind, 0) for kinds in counts.values()]
+        fill, hatch = _FILLS[place % len(_FILLS)], _HATCHES[place % len(_HATCHES)]
+        axes.barh(range(len(counts)), widths, left=left, color=fill, hatch=hatch, edgecolor="black", label=clean(kind))
+        left = [one + other for one, other in zip(left, widths, strict=True)]
+    labels = [f"{clean(setting)} {styles[method_label(mode, model)].label}" for setting, mode, model in counts]
+    axes.set_yticks(range(len(labels)), labels)
+    axes.invert_yaxis()
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set_xlabel("times")
     _legend(plot)
     return plot
 

@@ -128,6 +128,13 @@ def _counts(title: str, what: str, totals: Mapping[Configuration, Counter[str]])
     return Table(title, [*NAMES, what, "times"], body)
 
 
+def bar_tables(grouped: Grouped) -> Iterator[Table]:
+    """The tables of counts that figures show as bars."""
+    drawn = (table for setting, mode, _ in grouped for table in measuring_of(setting, mode).bars)
+    for table in dict.fromkeys(drawn):
+        yield _counts(table.title, table.what, _totals_of(grouped, table.group))
+
+
 def declared_counts(grouped: Grouped) -> list[CountTable]:
     """The tables of counts that the methods declare."""
     return list(dict.fromkeys(table for setting, mode, _ in grouped for table in measuring_of(setting, mode).counts))

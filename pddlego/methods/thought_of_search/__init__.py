@@ -15,6 +15,7 @@ class _ThoughtOfSearch(Method):
     builtin_model = part("reference_model.builtin_model")
     upper_bound = part("loading.upper_bound")
     play = part("play.play")
+    temperature = 0.0  # greedy decoding, as in the paper
 
 
 METHOD = _ThoughtOfSearch()

@@ -12,6 +12,10 @@ from pddlego.util.text import count
 
 TestStage = Literal["goal", "soundness", "completeness"]
 
+Point = Literal["first", "sound", "complete", "unfinished"]
+"""The point of a dialogue at which functions are evaluated: the first answers, after the soundness tests, at the end
+with all tests passed, or at the end of an unfinished dialogue."""
+
 PASSED, SOLVED = "passed", "solved"
 
 
@@ -125,7 +129,10 @@ class Attempted(SearchEvent):
 
 @dataclass(frozen=True)
 class Finished(SearchEvent):
-    """A search was run for every instance. `successors` and `goal` are the texts of the functions."""
+    """A search was run for every instance. `successors` and `goal` are the texts of the functions.
+
+    `point` is the point of the dialogue.
+    """
 
     type = "finished"
     times = ("seconds",)
@@ -133,11 +140,12 @@ class Finished(SearchEvent):
     command: str
     solved: int
     total: int
-    expansions: int
-    generated: int
-    seconds: float
-    successors: str
-    goal: str
+    expansions: int = 0
+    generated: int = 0
+    seconds: float = 0.0
+    successors: str = ""
+    goal: str = ""
+    point: Point = "complete"
 
     def describe(self, glyphs: Glyphs) -> Description:
         style = "bold green" if self.solved == self.total else "bold yellow" if self.solved else "bold red"

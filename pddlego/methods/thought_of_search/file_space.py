@@ -27,6 +27,7 @@ from pddlego.methods.thought_of_search.space import (
     Space,
     SuccessorTest,
     brief,
+    first_bad_loop,
     have_form,
 )
 from pddlego.sandbox import CallResult, Sandbox, SandboxLimits, Session, Status, TooLargeError
@@ -64,6 +65,7 @@ class FilesTable(BaseModel):
     instances: str | None = None
     soundness_instances: int = Field(default=10, ge=0, le=10_000)
     instances_from: int = Field(default=0, ge=0)
+    tested_apart: bool = False
 
 
 class SearchFile(SettingHead):
@@ -89,15 +91,20 @@ class SearchFile(SettingHead):
 
 @dataclass(frozen=True)
 class FileSpace(Space):
-    """A search problem from files. `name` is its folder, `places` names its files, `texts` holds their contents."""
+    """A search problem from files. `name` is its folder, `places` names its files, `texts` holds their contents.
+
+    With `paper`, it is as in the paper: without tests that are marked `extra`, and without the instances that functions
+    are tested with, if these are `tested_apart`.
+    """
 
     name: str
     file: SearchFile
     places: Mapping[str, str]
     texts: Mapping[str, str] = field(repr=False)
+    paper: bool = False
 
     @classmethod
-    def read(cls, name: str, file: SearchFile) -> FileSpace:
+    def read(cls, name: str, file: SearchFile, paper: bool = False) -> FileSpace:
         """Read all files. Raises `SettingError`."""
         folder = file.space or name
         usual = {"checks": f"{folder}/checks.py", **{kind: f"{folder}/{kind}.jsonl" for kind in _LISTS}}
@@ -111,6 +118,7 @@ class FileSpace(Space):
             order=file.search,
             unordered=file.unordered,
             verifies_goals=file.verifies_goals,
+            paper=paper,
         )
 
     def prompt(self, judge: Judge) -> Mapping[str, object]:
@@ -183,20 +191,7 @@ _MALFORMED = "it is not a valid state"
 _MISTAKES = frozenset(("NameError", "UnboundLocalError", "ImportError", "ModuleNotFoundError", "PermissionError"))
 """Exceptions that are mistakes in the file of checks, whatever state they are raised on."""
 
-_LOOP = f"""
-
-def _first_bad(transitions, item):
-    for place, (state, successors) in enumerate(transitions):
-        for number, successor in enumerate(successors):
-            try:
-                reason = str(check(state, successor, item) or "")
-            except Exception as error:
-                reason = f"{_MALFORMED}: {{type(error).__name__}}: {{error}}"
-            if reason:
-                return [place, number, reason]
-    return None
-"""
-"""Runs beside the file of checks: one call for many transitions."""
+_LOOP = first_bad_loop("check(state, successor, item)", f"f'{_MALFORMED}: {{type(error).__name__}}: {{error}}'")
 
 
 class FileJudge:
@@ -209,7 +204,7 @@ class FileJudge:
 
     def __init__(self, space: FileSpace, session: Session) -> None:
         self._session, self._place, self._optimal = session, space.places[_MODULE], space.file.optimal
-        self._load(space.texts[_MODULE], space.file.options)
+        self._load(space.texts[_MODULE], {"paper": space.paper, **space.file.options})
         examples = {kind: self._instances(space, kind) for kind in _LISTS}
         self.goal_tests: Sequence[GoalTest] = [
             GoalTest(example.searches[0], kind == "goals")
@@ -222,6 +217,9 @@ class FileJudge:
         ]
         self.soundness: Sequence[Instance] = examples["soundness"]
         self.instances: Sequence[Instance] = examples["instances"]
+        if space.paper and space.file.files.tested_apart:
+            tested = [instance.searches for instance in self.soundness]
+            self.instances = [instance for instance in self.instances if instance.searches not in tested]
         starts = [search.start for example in chain(*examples.values()) for search in example.searches]
         self._states = [*starts, *(state for test in self.successor_tests for state in test.known)]
         self._check_instances(space)
@@ -287,6 +285,7 @@ class FileJudge:
         files = space.file.files
         used = {"soundness": slice(files.soundness_instances), "instances": slice(files.instances_from, None)}
         items = items_of(space.places[kind], space.texts[kind])[used.get(kind, slice(None))]
+        items = tuple(item for item in items if not (space.paper and item.get("extra")))
         return [
             Instance(str(item.get("id", number)), tuple(map(_search, self._read(item))), item)
             for number, item in enumerate(items, start=1)

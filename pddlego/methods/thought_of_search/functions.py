@@ -27,7 +27,7 @@ from pddlego.util.answers import python_blocks, spoken
 
 
 class FunctionFault(str, Enum):
-    """The categories of feedback about a function, in the order of the paper's list."""
+    """The categories of feedback about a function, in the order of the paper's list, and that of a person."""
 
     TRANSITION = "unsound transition"
     CHANGED = "input changed"
@@ -39,6 +39,7 @@ class FunctionFault(str, Enum):
     SUCCESSOR_TIME = "successor timeout"
     GOAL_TIME = "goal timeout"
     UNREADABLE = "no function"
+    PERSON = "feedback of a person"
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from pddlego.methods.planning_settings import PlanningSetting, load_planning
 from pddlego.methods.setting_files import SettingTable, checked, read_setting
 from pddlego.methods.shared_options import PLANNING
 from pddlego.methods.thought_of_search.file_space import FileSpace, SearchFile
-from pddlego.methods.thought_of_search.options import NO_CHECK, SEARCH, SearchOptions
+from pddlego.methods.thought_of_search.options import NO_CHECK, OWN_TESTS, SEARCH, SearchOptions
 from pddlego.methods.thought_of_search.planning_space import PlanningSpace
 from pddlego.methods.thought_of_search.search import SearchLimits
 from pddlego.methods.thought_of_search.space import Space
@@ -19,7 +19,7 @@ from pddlego.planning import Planner
 from pddlego.sandbox import Isolation, Sandbox, SandboxLimits
 from pddlego.util import resources
 
-_PROMPTS = ("system", "successors", "goal", "feedback", "planning-successors", "planning-goal")
+_PROMPTS = ("system", "successors", "goal", "feedback", "planning-successors", "planning-goal", "tests")
 
 _REPEATS = range(5)
 """Seeds of a setting from files: the paper repeats each dialogue five times."""
@@ -87,7 +87,7 @@ def load(name: str, options: SearchOptions) -> SearchSetting:
 
 def _of_files(name: str, table: SettingTable, prompts: Mapping[str, str], options: SearchOptions) -> SearchSetting:
     file = checked(name, SearchFile, table.tables)
-    space = FileSpace.read(name, file)
+    space = FileSpace.read(name, file, options.parity == "paper")
     texts: dict[str, Any] = {f"domains/{place}": space.texts[name] for name, place in space.places.items()}
     return SearchSetting(
         name=name,
@@ -105,6 +105,6 @@ def _of_files(name: str, table: SettingTable, prompts: Mapping[str, str], option
 
 def upper_bound(setting: SearchSetting, mode: str, options: SearchOptions, retries: int) -> UpperBound:
     """The questions of a conversation that never succeeds. Each question includes the conversation before it."""
-    calls = (3 if options.parity == "paper" else 2) * options.answers
+    calls = max(2, 2 * options.answers - 1) + (3 if mode == OWN_TESTS else 0)
     texts = sum(len(text) for name, text in setting.sources.items() if name.startswith("envs/"))
     return UpperBound(calls, texts + calls * (_ANSWER + _QUESTION) // 2)

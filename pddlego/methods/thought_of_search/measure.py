@@ -6,18 +6,25 @@ from collections import Counter
 
 from pddlego.episode.events import Rejected
 from pddlego.episode.trace import Trace
-from pddlego.methods.base import Column, CountTable, Measuring
+from pddlego.methods.base import Column, CountTable, Figure, Measuring
 from pddlego.methods.setting_files import published
 from pddlego.methods.thought_of_search.events import Attempted, Coded, Finished, Tested
-from pddlego.runs.summary import Measures
+from pddlego.methods.thought_of_search.functions import FunctionFault
+from pddlego.runs.summary import REJECTED, Measures
+
+_POINTS = ("first", "sound", "complete")
+_CURVE = "accuracy by point"
+"""The points of the paper's Figure 3: without feedback, after the soundness tests, and at the end."""
 
 
 def measure(trace: Trace) -> Measures:
     """Measure the number of answers, whether all tests were passed (`finished`), and the share of solved instances.
 
-    `accuracy` exists only for finished episodes: read both together. Expansions per second are of CPU time.
+    `accuracy` exists only for finished episodes: read both together. `accuracy_first` and `accuracy_sound` are those of
+    the earlier points of the paper's Figure 3, where they were evaluated. Expansions per second are of CPU time.
     """
-    coded, done = trace.all(Coded), trace.last(Finished)
+    coded, evaluated = trace.all(Coded), {event.point: event for event in trace.all(Finished)}
+    done = evaluated.get("complete")
     answers = Counter(event.which for event in coded)
     numbers: dict[str, int | float] = {
         "answers": len(coded),
@@ -25,13 +32,34 @@ def measure(trace: Trace) -> Measures:
         "goal_answers": answers["goal"],
         "finished": int(done is not None),
     }
+    shares = {point: event.solved / event.total for point, event in evaluated.items()}
+    numbers |= {f"accuracy_{point}": shares[point] for point in ("first", "sound") if point in shares}
+    curve = tuple((float(place), shares[point]) for place, point in enumerate(_POINTS) if point in shares)
     if done is not None:
         numbers["accuracy"] = done.solved / done.total
         numbers["expansions"] = done.expansions
         if done.seconds > 0:
             numbers["expansions_per_second"] = done.expansions / done.seconds
     lost = Counter(event.kind for event in trace.all(Attempted) if not event.solved)
-    return Measures(numbers, {"unsolved": lost}, first_error=_first_error(trace))
+    counts = {"unsolved": lost, "phases": _phases(trace)}
+    return Measures(numbers, counts, {_CURVE: curve} if len(curve) > 1 else {}, first_error=_first_error(trace))
+
+
+def _phases(trace: Trace) -> Counter[str]:
+    """How often feedback of each phase was sent: of a stage of the tests, or on an answer without a function.
+
+    The last fault of an unfinished dialogue is not sent.
+    """
+    sent, phase = Counter[str](), ""
+    for event in trace.events:
+        if isinstance(event, Tested) and not event.passed:
+            phase = event.stage
+        elif isinstance(event, Rejected):
+            phase = phase or ("person" if event.feedback.category == FunctionFault.PERSON.value else "no function")
+        elif isinstance(event, Coded):
+            sent.update([phase] if phase else [])
+            phase = ""
+    return sent
 
 
 def _first_error(trace: Trace) -> str:
@@ -48,18 +76,27 @@ def _first_error(trace: Trace) -> str:
     return f"instance {failed.instance}: {failed.kind}: {failed.message}" if failed else ""
 
 
+_PHASES = CountTable("phases", "Feedback by phase", "phase")
+
 MEASURING = Measuring(
     of=measure,
     columns=(
         Column("answers", blank_zero=True),
         Column("finished", counted=True),
         Column("accuracy"),
+        Column("accuracy_first", shown=False),
+        Column("accuracy_sound", shown=False),
         Column("successor_answers", shown=False),
         Column("goal_answers", shown=False),
         Column("expansions", digits=0, shown=False),
         Column("expansions_per_second", digits=0, shown=False, listed=False),
     ),
-    counts=(CountTable("unsolved", "Why instances were not solved", "reason"),),
+    counts=(
+        CountTable("unsolved", "Why instances were not solved", "reason"),
+        _PHASES,
+    ),
+    bars=(_PHASES, CountTable(REJECTED, "Errors by category", "error")),
+    figures=(Figure(_CURVE, "Accuracy at three points: first answers, sound, complete", "point", "accuracy"),),
     published=published,
     printed="answers",
 )

@@ -14,7 +14,8 @@ class SearchOptions(TaskOptions, SandboxOptions):
 
     `memory` limits the states of a search, and the functions, in MiB. `states` limits the number of states of a search.
     `instances` is the number of instances, from the first. `sampled` is the number of states on which completeness is
-    tested in planning settings.
+    tested in planning settings. With `curve`, functions are evaluated at three points of the dialogue (the paper's
+    Figure 3), and not only at its end.
     """
 
     model_config = ConfigDict(title="Search spaces (mode tos)")
@@ -26,6 +27,7 @@ class SearchOptions(TaskOptions, SandboxOptions):
     memory: int = Field(default=1024, ge=128, le=1_000_000)
     instances: int | None = Field(default=None, ge=1)
     sampled: int = Field(default=20, ge=1, le=10_000)
+    curve: bool = False
 
 
 OPTIONS = SearchOptions
@@ -43,8 +45,17 @@ PARTS = {
     NO_GOAL_TESTS: "the goal test is not tested on known goals and known other states",
 }
 
-_TOS = "tos"
+TOS, BY_PERSON, OWN_TESTS = "tos", "tos-human", "tos-own-tests"
 
 ABOUT = "the model writes the search space, unit tests correct it, and a search solves every instance"
 
-MODES = (Mode(_TOS, ABOUT, SEARCH, PARTS), Mode(_TOS, ABOUT, PLANNING, PARTS))
+_BY_PERSON = "a person reads the functions and gives feedback, in place of tests (Thought of Search)"
+_OWN_TESTS = "as tos, with unit tests and a partial check that the model writes"
+
+MODES = (
+    Mode(TOS, ABOUT, SEARCH, PARTS),
+    Mode(TOS, ABOUT, PLANNING, PARTS),
+    Mode(BY_PERSON, _BY_PERSON, SEARCH, confirms=("functions",), needs_person=True),
+    Mode(BY_PERSON, _BY_PERSON, PLANNING, confirms=("functions",), needs_person=True),
+    Mode(OWN_TESTS, _OWN_TESTS, SEARCH, PARTS),
+)

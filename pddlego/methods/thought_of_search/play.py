@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
+from pddlego.episode.approval import Approver, Question, ask_approval
 from pddlego.episode.ask import Chat
 from pddlego.episode.budget import Budget, EpisodeOver
 from pddlego.episode.events import Event, Isolated, Outcome, Rejected
 from pddlego.episode.lifecycle import Body
+from pddlego.errors import UsageError
 from pddlego.methods.base import Tools, parse_variant
 from pddlego.methods.thought_of_search.events import (
     PASSED,
@@ -17,12 +21,14 @@ from pddlego.methods.thought_of_search.events import (
     Attempted,
     Coded,
     Finished,
+    Point,
     Prepared,
     Tested,
     TestStage,
 )
 from pddlego.methods.thought_of_search.functions import (
     BOTH,
+    Code,
     Fault,
     FunctionFault,
     ModelFunctions,
@@ -32,12 +38,16 @@ from pddlego.methods.thought_of_search.functions import (
     failed,
 )
 from pddlego.methods.thought_of_search.loading import SearchSetting, call_limits, search_limits
+from pddlego.methods.thought_of_search.model_tests import write_tests
 from pddlego.methods.thought_of_search.options import (
+    BY_PERSON,
     MODES,
     NO_CHECK,
     NO_COMPLETENESS,
     NO_GOAL_TESTS,
     NO_SOUNDNESS,
+    OWN_TESTS,
+    PARTS,
     SearchOptions,
 )
 from pddlego.methods.thought_of_search.search import SearchLimits, SearchResult, StateSearch
@@ -67,21 +77,45 @@ _Checking = Generator[Event, None, "Fault | None"]
 
 def play(cell: Cell, setting: SearchSetting, options: SearchOptions, tools: Tools, budget: Budget) -> Body:
     """Every event of the episode after the first. Ends by raising `EpisodeOver`."""
+    variant = parse_variant(cell.mode, MODES)
+    if variant.mode.name == BY_PERSON and tools.approver is None:
+        reason = "Its functions are shown to a person, who accepts them or gives feedback."
+        raise UsageError(f"Mode {BY_PERSON} needs a person", reason, "Use 'pddlego play' in a terminal.")
     with Sandbox(options.isolation) as sandbox:
         yield Isolated(options.isolation, sandbox.layers())
-        with setting.space.judge(sandbox, cell.seed) as judge:
+        with setting.space.judge(sandbox, cell.seed) as judge, ExitStack() as stack:
+            if variant.mode.name == OWN_TESTS:
+                tests = yield from write_tests(setting.space, judge, sandbox, tools, budget)
+                stack.callback(tests.session.close)
+                judge = tests
+            approver = tools.approver if variant.mode.name == BY_PERSON else None
+            without = tuple(PARTS) if variant.mode.name == BY_PERSON else variant.without
             functions = ModelFunctions(sandbox, call_limits(options))
-            without = parse_variant(cell.mode, MODES).without
             try:
-                yield from _Episode(setting, options, judge, functions, without).run(Chat(tools.model, budget), budget)
+                episode = _Episode(setting, options, judge, functions, without, approver)
+                yield from episode.run(Chat(tools.model, budget), budget)
             finally:
                 functions.close()
 
 
-class _Episode:
-    """One episode: the conversation about both functions, then the evaluation of functions that pass all tests.
+_SKIPPED = "not searched"
 
-    Each function has a limited number of answers. `without` are the kinds of tests that the mode leaves out.
+_EXHAUSTED = (
+    FunctionFault.SEARCH_TIME.value,
+    FunctionFault.SUCCESSOR_TIME.value,
+    FunctionFault.GOAL_TIME.value,
+    _SKIPPED,
+)
+
+_HOPELESS = 3
+"""Functions that fail a test are not evaluated further after so many instances in a row that took too long."""
+
+
+class _Episode:
+    """One episode: the conversation about both functions, then their evaluation.
+
+    Each function has a limited number of answers. `without` are the kinds of tests that the mode leaves out. A person
+    reads the functions as `approver`, if there is one.
     """
 
     def __init__(
@@ -91,7 +125,9 @@ class _Episode:
         judge: Judge,
         functions: ModelFunctions,
         without: tuple[str, ...],
+        approver: Approver | None,
     ) -> None:
+        self.approver = approver
         self.space, self.options, self.judge, self.functions = setting.space, options, judge, functions
         self.without, self.paper = without, options.parity == "paper"
         self.instances = judge.instances[: options.instances]
@@ -99,6 +135,8 @@ class _Episode:
         limits, check_transitions = search_limits(options, False), NO_CHECK not in without
         self.tests = _Tests(self.space, judge, functions, limits, check_transitions, self.paper)
         self._passed = 0  # answers with a goal test that passed
+        self._reached: set[Point] = set()
+        self._attempts: dict[tuple[str, ...], list[Attempted]] = {}  # of the functions with these texts
         self._prompts = Prompts("thought_of_search")
 
     def run(self, chat: Chat, budget: Budget) -> Body:
@@ -108,10 +146,17 @@ class _Episode:
         yield Prepared(*map(len, tests))
         chat.messages = (Message("system", self._prompts.render("thought_of_search/system").strip()),)
         failing = yield from self._write_both()
+        total = len(self.instances)
         if failing is not None:
-            most = count(self.options.answers, "answer")
-            raise EpisodeOver(Outcome.LOST, f"not finished: the {TITLES[failing]} still fails after {most}")
-        yield from self._evaluate()
+            own = self.answers[failing]
+            answers = count(own, "answer") if own == self.options.answers else f"{sum(self.answers.values())} in all"
+            message = f"not finished: the {TITLES[failing]} still fails after {answers}"
+            if all(which in self.functions.codes for which in BOTH):
+                solved = yield from self._evaluate("unfinished")
+                message += f"; {solved} of {total} instances solved"
+            raise EpisodeOver(Outcome.LOST, message)
+        solved = yield from self._evaluate("complete")
+        raise EpisodeOver(Outcome.WON if solved == total else Outcome.LOST, f"{solved} of {total} instances solved")
 
     def _write_both(self) -> Generator[Event, None, Which | None]:
         """Ask for both functions until they pass all tests. Returns the function that has no answer left, if any."""
@@ -132,6 +177,8 @@ class _Episode:
     def _search_fault(self) -> _Checking:
         """Steps 3 and 4: run the tests that use both functions. Returns the first fault."""
         fault = None if NO_SOUNDNESS in self.without else (yield from self.tests.soundness())
+        if fault is None and NO_SOUNDNESS not in self.without:
+            yield from self._reach("sound")
         if fault is None and NO_COMPLETENESS not in self.without:
             fault = yield from self.tests.completeness()
         if fault is not None and self.paper and fault.kind is not FunctionFault.GOAL:
@@ -156,7 +203,10 @@ class _Episode:
                 return True
 
     def _may_ask(self, which: Which) -> bool:
+        """Whether the function has an answer left: as in the paper, there are 10 for each and 19 for both."""
         counted = self.answers[which]
+        if sum(self.answers.values()) >= max(len(BOTH), 2 * self.options.answers - 1):
+            return False
         if self.paper and which == "goal":  # the paper's code counts the answers that failed
             counted -= self._passed
         return counted < self.options.answers
@@ -177,6 +227,10 @@ class _Episode:
         if code is None:
             return Fault(FunctionFault.UNREADABLE, which, "the answer holds no function")
         fault = self.functions.put(which, code)
+        if which == "goal":
+            yield from self._reach("first")
+        if fault is None and self.approver is not None:
+            return (yield from self._read_by_person(which, code))
         if fault is None and which == "goal":
             fault = None if NO_GOAL_TESTS in self.without else (yield from self.tests.goal())
             self._passed += fault is None
@@ -190,21 +244,50 @@ class _Episode:
         lines = "\n".join(fault.lines)
         return self._prompts.render("thought_of_search/feedback", fault=fault, lines=lines).strip()
 
-    def _evaluate(self) -> Body:
-        """Search every instance without checks on the way, and validate what is found."""
-        attempts: list[Attempted] = []
-        solved, total = 0, len(self.instances)
+    def _read_by_person(self, which: Which, code: Code) -> _Checking:
+        """Show a function to the person, who accepts it, gives feedback, or replaces it."""
+        question = partial(Question, "functions", f"the {TITLES[which]}", code.text, suffix=".py")
+        decision = yield from ask_approval(self.approver, "functions", question, self._budget)
+        if decision.kind == "replaced":
+            return self.functions.put(which, replace(code, text=decision.text))
+        if decision.kind == "accepted":
+            return None
+        reason = decision.text or "a person rejected it and gave no reason"
+        return Fault(FunctionFault.PERSON, which, reason, reason=reason)
+
+    def _reach(self, point: Point) -> Body:
+        """With the option `curve`, evaluate the functions when a point of the dialogue is reached for the first time.
+
+        If the first answers do not hold two functions that can be loaded, they solve no instance.
+        """
+        if not self.options.curve or point in self._reached:
+            return
+        self._reached.add(point)
+        if point == "first" and (self.answers["successors"] > 1 or len(self.functions.codes) < len(BOTH)):
+            yield Finished(self._budget.usage.steps, "no usable first answer", 0, len(self.instances), point=point)
+        else:
+            yield from self._evaluate(point)
+
+    def _evaluate(self, point: Point) -> Generator[Event, None, int]:
+        """Search every instance without checks on the way, and validate what is found. Returns the number solved."""
+        texts = tuple(self.functions.codes[which].text for which in BOTH)
+        attempts = self._attempts.setdefault(texts, [])
+        if point == "complete":
+            attempts[:] = [attempt for attempt in attempts if attempt.kind != _SKIPPED]
+        ends, solved, total = point in ("complete", "unfinished"), 0, len(self.instances)
         for number, instance in enumerate(self.instances):
             self._budget.check_time()
-            attempt = yield from self._attempt(number, instance)
-            attempts.append(attempt)
-            solved += attempt.solved
-            self._budget.score = solved / total
-            yield attempt
-        self._budget.step()
+            if number == len(attempts):
+                attempts.append((yield from self._next_attempt(number, instance, attempts, point)))
+            solved += attempts[number].solved
+            if ends:
+                self._budget.score = solved / total
+                yield attempts[number]
+        if ends:
+            self._budget.step()
         yield Finished(
             self._budget.usage.steps,
-            f"evaluation: {solved} of {total}",
+            f"evaluation{'' if point == 'complete' else f' ({point})'}: {solved} of {total}",
             solved,
             total,
             expansions=sum(attempt.expansions for attempt in attempts),
@@ -212,8 +295,19 @@ class _Episode:
             seconds=sum(attempt.seconds for attempt in attempts),
             successors=self.functions.codes["successors"].text,
             goal=self.functions.codes["goal"].text,
+            point=point,
         )
-        raise EpisodeOver(Outcome.WON if solved == total else Outcome.LOST, f"{solved} of {total} instances solved")
+        return solved
+
+    def _next_attempt(
+        self, number: int, instance: Instance, before: Sequence[Attempted], point: Point
+    ) -> Generator[Event, None, Attempted]:
+        """Search an instance, unless the last ones showed that functions which failed a test take too long."""
+        late = [attempt.kind in _EXHAUSTED for attempt in before[-_HOPELESS:]]
+        if point != "complete" and len(late) == _HOPELESS and all(late):
+            reason = f"{_HOPELESS} instances in a row took too long, and the functions fail a test"
+            return Attempted(number, instance.name, _SKIPPED, reason)
+        return (yield from self._attempt(number, instance))
 
     def _attempt(self, number: int, instance: Instance) -> Generator[Event, None, Attempted]:
         limits, left = search_limits(self.options, True), self._budget.seconds_left

@@ -12,6 +12,7 @@ from pddlego.errors import SettingError, UsageError
 from pddlego.methods.base import BuiltIn
 from pddlego.methods.thought_of_search.file_space import FileSpace
 from pddlego.methods.thought_of_search.loading import SearchSetting
+from pddlego.methods.thought_of_search.model_tests import TESTS, reference_tests
 from pddlego.methods.thought_of_search.planning_space import PlanningSpace
 from pddlego.methods.thought_of_search.space import Which
 from pddlego.models.base import Completion, Request
@@ -57,6 +58,8 @@ class SearchReference:
         return {"noise": self.noise} if self.noise else {}
 
     def complete(self, request: Request) -> Completion:
+        if request.purpose == TESTS:
+            return Completion(reference_tests(request.context))
         which: Which = "goal" if request.purpose.startswith("goal") else "successors"
         code = self.texts[which]
         if self.noise and self.rng.random() < self.noise:

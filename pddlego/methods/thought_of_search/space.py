@@ -111,6 +111,26 @@ class Space(ABC):
         """The judge of an episode. Raises `SettingError` if a file is wrong."""
 
 
+def first_bad_loop(check: str, on_error: str = "''") -> str:
+    """A Python function `_first_bad(transitions, item)`, which runs beside a check: one call for many transitions.
+
+    `check` is a call of the check, and `on_error` an expression for the reason if the check raises `error`.
+    """
+    return f"""
+
+def _first_bad(transitions, item):
+    for place, (state, successors) in enumerate(transitions):
+        for number, successor in enumerate(successors):
+            try:
+                reason = str({check} or "")
+            except Exception as error:
+                reason = {on_error}
+            if reason:
+                return [place, number, reason]
+    return None
+"""
+
+
 _GRID = 1_234_577.891
 """Numbers are equal within about a millionth. No simple fraction lies on a border of this grid."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from dataclasses import replace
 
+from pddlego.episode.approval import Approver
 from pddlego.episode.events import Ended, Event, Limits, Rejected
 from pddlego.methods.base import Tools
 from pddlego.methods.thought_of_search import METHOD
@@ -45,12 +46,13 @@ def events_of(
     mode: str = "tos",
     options: SearchOptions = FEW,
     limits: Limits | None = None,
+    approver: Approver | None = None,
 ) -> list[Event]:
     """Everything that happens in an episode."""
     asked: Model = ScriptedModel(model) if isinstance(model, tuple) else model
     planner = ProcessPlanner()
     try:
-        tools = Tools(model=asked, planner=planner, limits=limits or Limits(None))
+        tools = Tools(model=asked, planner=planner, limits=limits or Limits(None), approver=approver)
         return list(METHOD.run(Cell(setting.name, mode, asked.name, 0), setting, options, tools))
     finally:
         planner.close()

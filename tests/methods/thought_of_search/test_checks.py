@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -12,7 +13,7 @@ from pddlego.episode.events import Outcome
 from pddlego.methods.thought_of_search.file_space import FileSpace
 from pddlego.methods.thought_of_search.loading import load
 from pddlego.methods.thought_of_search.options import SearchOptions
-from pddlego.methods.thought_of_search.space import Instance, SearchTask
+from pddlego.methods.thought_of_search.space import Instance, Judge, SearchTask
 from pddlego.sandbox import Sandbox
 from tests.methods.thought_of_search.playing import ending, events_of, fenced, kinds, right, small
 from tests.sandbox.ordinary import needs_locks
@@ -66,4 +67,36 @@ def test_an_exception_of_checks_on_what_is_no_state_is_the_fault_of_the_function
     wrong = fenced("def successors(state):\n    return [5]")
     events = events_of(small("24game"), (wrong, GOAL, SUCC))
     assert kinds(events) == ["unsound transition"]
+    assert ending(events).outcome is Outcome.WON
+
+
+def test_parity_leaves_out_what_the_paper_does_not_have() -> None:
+    """The 24 Game without our extra goal tests and the puzzles of the tests, BlocksWorld with the paper's check."""
+    sizes = {}
+    both: tuple[Literal["off", "paper"], ...] = ("off", "paper")
+    for parity in both:
+        with judging("24game", parity) as judge:
+            sizes[parity] = (len(judge.goal_tests), len(judge.instances))
+    assert sizes == {"off": (8, 1362), "paper": (6, 1352)}
+    state = {"clear": ["a"], "on-table": ["a"], "arm-empty": True, "holding": "b", "on": []}
+    found = {}
+    for parity in both:
+        with judging("blocksworld", parity) as judge:
+            found[parity] = judge.first_bad(judge.soundness[0], [(state, [state])]) is None
+            assert judge.first_bad(judge.soundness[0], [(state, [{**state, "clear": []}])]) is not None
+            assert len(judge.instances) == 500
+    assert found == {"off": False, "paper": True}
+
+
+@contextmanager
+def judging(name: str, parity: Literal["off", "paper"]) -> Iterator[Judge]:
+    setting = load(name, SearchOptions(parity=parity))
+    with Sandbox() as sandbox, setting.space.judge(sandbox, 0) as judge:
+        yield judge
+
+
+def test_a_correct_program_passes_our_own_list_if_states_are_compared_as_texts() -> None:
+    """`4 / 4` is `1.0` in a program, so the list says `1.0` there, too."""
+    options = SearchOptions(instances=2, parity="paper")
+    events = events_of(load("24game", options), right("24game"), options=options)
     assert ending(events).outcome is Outcome.WON

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from importlib.util import find_spec
 
 import pytest
 
-from pddlego.episode.events import Answered, Limits, Outcome, Rejected
-from pddlego.methods.thought_of_search.events import Attempted, Coded, Finished, Tested
+from pddlego.episode.approval import Decision, Question
+from pddlego.episode.events import Answered, Asked, Limits, Outcome, Rejected
+from pddlego.methods.thought_of_search.events import Attempted, Coded, Finished, Prepared, Tested
 from pddlego.methods.thought_of_search.file_space import FileSpace
+from pddlego.methods.thought_of_search.measure import measure
 from pddlego.methods.thought_of_search.options import SearchOptions
 from pddlego.models.transcript import Conversation, ConversationModel, Turn
 from tests.methods.thought_of_search.playing import FEW, ending, events_of, fenced, kinds, right, small
 from tests.sandbox.ordinary import needs_locks
+from tests.traces import trace_of
 
 pytestmark = needs_locks
 
@@ -100,7 +104,7 @@ def test_a_goal_test_that_a_search_proves_wrong_goes_back_and_is_tested_again() 
 def test_one_that_never_mends_it_ends_at_ten_answers() -> None:
     events = events_of(small("24game"), (SUCC, *([WRONG_GOAL] * 12)))
     assert ending(events).outcome is Outcome.LOST
-    assert ending(events).message == "not finished: the goal test still fails after 10 answers"
+    assert ending(events).message == "not finished: the goal test still fails after 10 answers; 0 of 2 instances solved"
     assert len([event for event in events if isinstance(event, Coded) and event.which == "goal"]) == 10
     assert ending(events).score == 0.0
 
@@ -252,7 +256,10 @@ def test_an_error_is_shown_with_its_own_line() -> None:
 def test_the_function_that_failed_is_named_in_the_end() -> None:
     options = SearchOptions(instances=1, answers=2)
     events = events_of(small("24game", options), (MISSES, WRONG_GOAL, GOAL, MISSES), options=options)
-    assert ending(events).message == "not finished: the successor function still fails after 2 answers"
+    assert (
+        ending(events).message
+        == "not finished: the successor function still fails after 3 in all; 0 of 1 instances solved"
+    )
 
 
 # The four bloopers that the paper tells of (section 6).
@@ -299,3 +306,142 @@ def test_both_copies_of_a_number_that_is_there_twice() -> None:
     wrong = in_successors("if place not in (i, j)", "if number not in (state[i], state[j])")
     assert kinds(events_of(small("24game"), (wrong, GOAL, SUCC))) == ["unsound transition"]
     assert kinds(events_of(small("24game"), (wrong, GOAL, SUCC), "tos-no-check")) == ["successors missing"]
+
+
+def test_functions_are_evaluated_at_three_points_of_a_dialogue() -> None:
+    """The paper's Figure 3: the first answers without feedback, after the soundness tests, and at the end."""
+    options = SearchOptions(instances=2, curve=True)
+    events = events_of(small("24game", options), (UNSOUND, GOAL, MISSES, SUCC), options=options)
+    points = {event.point: event.solved for event in events if isinstance(event, Finished)}
+    assert list(points) == ["first", "sound", "complete"]
+    assert points["complete"] == 2
+    numbers = measure(trace_of(events))
+    assert numbers.numbers["accuracy_sound"] == points["sound"] / 2
+    expected = tuple((float(place), solved / 2) for place, solved in enumerate(points.values()))
+    assert numbers.series["accuracy by point"] == expected
+    assert len([event for event in events if isinstance(event, Attempted)]) == 2, "only those at the end are reported"
+
+
+def test_first_answers_that_hold_no_functions_solve_nothing() -> None:
+    options = SearchOptions(instances=2, curve=True)
+    events = events_of(small("24game", options), ("prose", SUCC, GOAL), options=options)
+    points = {event.point: event.solved for event in events if isinstance(event, Finished)}
+    assert points == {"first": 0, "sound": 2, "complete": 2}
+
+
+def test_the_functions_of_an_unfinished_dialogue_are_evaluated() -> None:
+    events = events_of(small("24game"), (SUCC, *([WRONG_GOAL] * 12)))
+    (done,) = [event for event in events if isinstance(event, Finished)]
+    assert (done.point, done.total) == ("unfinished", 2)
+    numbers = measure(trace_of(events)).numbers
+    assert numbers["finished"] == 0
+    assert "accuracy" not in numbers
+
+
+def test_hopeless_functions_of_an_unfinished_dialogue_are_not_searched_with_for_ever() -> None:
+    options = SearchOptions(instances=9, answers=1, call_timeout=0.1)
+    endless = fenced("def successors(state):\n    while True: pass")
+    events = events_of(small("24game", options), (endless, GOAL), options=options)
+    tried = [event.kind for event in events if isinstance(event, Attempted)]
+    assert tried == ["successor timeout"] * 3 + ["not searched"] * 6
+
+
+def test_there_are_nineteen_answers_at_most() -> None:
+    """Ten for each function and nineteen for both, as the paper counts."""
+    answers = (*([MISSES, WRONG_GOAL] + [WRONG_GOAL] * 8), GOAL, *([MISSES] * 12))
+    events = events_of(small("24game"), answers)
+    coded = Counter(event.which for event in events if isinstance(event, Coded))
+    assert coded == {"goal": 10, "successors": 9}
+    assert "still fails after 19 in all" in ending(events).message
+
+
+def test_feedback_is_counted_by_phase_when_it_is_sent() -> None:
+    answers = (MISSES, "prose", WRONG_GOAL, GOAL, UNSOUND, SUCC)
+    events = events_of(small("24game"), answers)
+    counts = measure(trace_of(events)).counts["phases"]
+    assert counts == {"no function": 1, "goal": 1, "completeness": 1, "soundness": 1}
+    unfinished = events_of(small("24game"), (SUCC, *([WRONG_GOAL] * 12)))
+    assert measure(trace_of(unfinished)).counts["phases"] == {"goal": 9}, "the fault of the tenth answer is not sent"
+
+
+class Person:
+    """A person who gives the listed decisions, and then accepts."""
+
+    def __init__(self, *decisions: Decision) -> None:
+        self.decisions, self.shown = list(decisions), list[str]()
+
+    def wants(self, what: str) -> bool:
+        return what == "functions"
+
+    def decide(self, question: Question) -> Decision:
+        self.shown.append(question.text)
+        return self.decisions.pop(0) if self.decisions else Decision()
+
+
+def test_a_person_gives_feedback_in_place_of_the_tests() -> None:
+    strict = "def is_goal(s):\n    return s == [24]"
+    person = Person(Decision("rejected", "it forgets quotients"), Decision(), Decision("replaced", strict))
+    events = events_of(small("24game"), (MISSES, SUCC, WRONG_GOAL), "tos-human", approver=person)
+    asked = [event for event in events if isinstance(event, Asked)]
+    assert [event.purpose for event in asked] == ["successors", "successors again", "goal"]
+    assert "it forgets quotients" in asked[1].messages[-1].content
+    assert kinds(events) == ["feedback of a person"]
+    assert not [event for event in events if isinstance(event, Tested)]
+    assert ending(events).outcome is Outcome.WON
+    assert measure(trace_of(events)).counts["phases"] == {"person": 1}
+
+
+def test_a_mode_with_a_person_is_refused_without_one() -> None:
+    end = ending(events_of(small("24game"), (SUCC, GOAL), "tos-human"))
+    assert end.outcome is not Outcome.WON
+    assert "needs a person" in end.message
+
+
+OWN = """GOALS = [([24],)]
+NON_GOALS = [([24, 1],), ([3],)]
+SUCCESSORS = [(([1, 1],), [[2], [0], [1]])]
+
+
+def check(state, successor):
+    return "" if len(successor) == len(state) - 1 else "a successor has one number fewer"
+"""
+
+
+def test_a_model_writes_the_tests() -> None:
+    """They are asked for before the dialogue, and are not part of it."""
+    answers = (fenced(OWN), UNSOUND, WRONG_GOAL, GOAL, SUCC)
+    events = events_of(small("24game"), answers, "tos-own-tests")
+    asked = [event for event in events if isinstance(event, Asked)]
+    assert [event.purpose for event in asked][:2] == ["tests", "successors"]
+    assert not any(OWN in message.content for message in asked[-1].messages)
+    prepared = next(event for event in events if isinstance(event, Prepared))
+    assert (prepared.goal, prepared.completeness) == (3, 1)
+    assert kinds(events) == ["wrong goal test", "unsound transition"]
+    assert "one number fewer" in asked[-1].messages[-1].content
+    assert ending(events).outcome is Outcome.WON
+
+
+@pytest.mark.parametrize(
+    "unusable",
+    [
+        "prose",
+        fenced("GOALS = []\nNON_GOALS = [([1],)]\nSUCCESSORS = []\ndef check(a, b): return ''"),
+        fenced(OWN.replace("([24],)", "[24]")),
+        fenced(OWN.replace("(([1, 1],), [[2], [0], [1]])", "[1, 1]")),
+        fenced(OWN.partition("def check")[0]),
+        fenced("raise SystemExit"),
+        fenced("while True: pass"),
+        fenced("import os\nos.system('true')"),
+    ],
+)
+def test_tests_that_cannot_be_used_are_rejected(unusable: str) -> None:
+    events = events_of(small("24game"), (unusable, unusable, unusable), "tos-own-tests")
+    assert ending(events).outcome is Outcome.LOST
+    assert "no usable tests" in ending(events).message
+    assert kinds(events) == ["unusable tests"] * 3
+
+
+def test_a_check_of_the_model_that_fails_rejects_nothing() -> None:
+    broken = OWN.replace('return ""', "return state.missing")
+    events = events_of(small("24game"), (fenced(broken), SUCC, GOAL), "tos-own-tests")
+    assert ending(events).outcome is Outcome.WON

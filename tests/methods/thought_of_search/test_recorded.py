@@ -39,6 +39,9 @@ TABLE_1 = {
     "llama3.1-70b": (7.4, 2.0, 8.2, 6.2, 5.8),
     "deepseek-coderv2": (4.4, 2.0, 2.8, 6.6, 4.2),
 }
+BY_PERSON = {0: 2.2, 1: 2.6, 3: 3.8, 4: 3.8}
+"""The last row of Table 1: Thought of Search, with a person's feedback. It has no figure for Sokoban."""
+
 RECORDED_AS = {"gpt-4o-mini": "gpt4-mini", "gpt-4o": "gpt4"}
 
 pytestmark = [pytest.mark.slow, needs_locks]
@@ -93,4 +96,5 @@ def test_the_settings_have_table_1_of_the_paper() -> None:
     for place, name in enumerate(("24game", "deduction", "sokoban", "crosswords", "blocksworld")):
         published = checked(name, SearchFile, read_setting(name, SEARCH).tables).paper
         means = {model: {"tos": row[place]} for model, row in TABLE_1.items()}
-        assert published == means | {other: means[model] for model, other in RECORDED_AS.items()}
+        by_person = {"gpt-4": {"tos-human": BY_PERSON[place]}} if place in BY_PERSON else {}
+        assert published == by_person | means | {other: means[model] for model, other in RECORDED_AS.items()}
