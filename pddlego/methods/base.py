@@ -265,8 +265,9 @@ class Measuring:
 
     `best` computes the optimum of the compared column on a seed, or None. `checked` returns a recorded episode, in a
     setting with options, with additional events that check the model's claims; it may compare them with the answers of
-    another model. Each table of `bars` is drawn: a bar for each configuration, divided into kinds. `published` returns
-    a paper's means of the number `printed` (or of the `success`) for a setting with options.
+    another model. `published` returns a paper's means of the number `printed` (or of the `success`) for a setting with
+    options. Each table of `bars` is drawn: a bar for each configuration, divided into kinds. With `restarts`, reports
+    show the score of the best of several seeds. The compared number is shown relative to that of the mode `baseline`.
     """
 
     of: Callable[[Trace], Measures]
@@ -277,6 +278,8 @@ class Measuring:
     bars: tuple[CountTable, ...] = ()
     published: Callable[[str, Mapping[str, Any]], Published] | None = None
     printed: str = "score"
+    restarts: bool = False
+    baseline: str = ""
     best: Callable[[Any, int, Planner], int | None] | None = None
     checked: Callable[[Trace, Any, Any, Model | None], Trace] | None = None
 

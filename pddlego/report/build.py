@@ -22,11 +22,13 @@ from pddlego.report.tables import (
     bar_tables,
     comparison_table,
     count_tables,
+    efficiency_table,
     figure_table,
     method_order,
     methods_of,
     published_means,
     published_shares,
+    restart_table,
     share_tables,
     success,
 )
@@ -182,6 +184,7 @@ def build_report(paths: Sequence[Path], prices: Mapping[str, Price] | None = Non
     figures = draw_figures([result for result in results if result.counts])
     recorded_rows = [row for row in all_rows if row.setting in settings]
     analyses = [published_means(recorded_rows, settings), published_shares(grouped), *share_tables(grouped)]
+    analyses += [restart_table(grouped), efficiency_table(grouped)]
     analyses += [comparison_table(comparisons), *map(figure_table, figures)]
     return Report(
         sources=tuple(map(str, paths)),

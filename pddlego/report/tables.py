@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -206,7 +207,8 @@ def published_means(rows: Iterable[Row], settings: Mapping[str, Any]) -> Table:
         played = recorded_setting(settings, row.setting, method.name) or {}
         number, published = method.measuring.printed, method.measuring.published
         models = published(row.setting, played.get("options", {})) if published else {}
-        paper = models.get(answered_by(row.model), {}).get(row.mode)
+        own = models.get(answered_by(row.model), {})
+        paper = own.get(row.mode, models.get(NO_MODEL, {}).get(row.mode))  # a mode may use its model in parts only
         ours = row.success if number == "success" else row.mean(number)
         if paper is not None and ours is not None:
             body.append([row.setting, row.mode, row.model, number, f"{ours:.2f}", f"{paper:.2f}"])
@@ -257,6 +259,65 @@ def comparison_table(comparisons: Iterable[Comparison]) -> Table:
             ]
         )
     return Table("Comparisons", head, body)
+
+
+def restart_table(grouped: Grouped) -> Table:
+    """The expected score of the best of k seeds: what restarting a conversation and keeping the best result gives.
+
+    The last column is the maximum over all seeds.
+    """
+    body = []
+    for (setting, mode, model), results in grouped.items():
+        scores = sorted(result.score for result in results if result.counts)
+        if measuring_of(setting, mode).restarts and len(scores) > 1:
+            best = [f"{_best_of(scores, k):.2f}" if k <= len(scores) else "" for k in _RESTARTS]
+            body.append([setting, mode, model, str(len(scores)), *best, f"{scores[-1]:.2f}"])
+    head = [*NAMES, "seeds", *(f"best of {k}" for k in _RESTARTS), "maximum"]
+    return Table("Scores of the best of several seeds", head, body)
+
+
+_RESTARTS = (1, 2, 3, 5)
+
+
+def _best_of(scores: Sequence[float], k: int) -> float:
+    """The expected maximum of `k` of the sorted scores, drawn without replacement."""
+    total = math.comb(len(scores), k)
+    return sum(score * math.comb(place, k - 1) for place, score in enumerate(scores)) / total
+
+
+_INVALID = "refused"
+"""The number of invalid commands."""
+
+
+def efficiency_table(grouped: Grouped) -> Table:
+    """The compared number over won episodes, relative to the baseline of the same game and model (PDDLEGO, section 4).
+
+    `invalid` is the mean number of invalid commands among them. `spread` is the standard deviation over the repeats of
+    a seed, as a mean over seeds with two won episodes or more.
+    """
+    body = []
+    for (setting, mode, model), results in grouped.items():
+        measuring = measuring_of(setting, mode)
+        won = [result for result in results if result.won]
+        if not (measuring.baseline and won):
+            continue
+        number, before = measuring.compared, grouped.get((setting, measuring.baseline, model), ())
+        steps, baseline = _mean(number, won), _mean(number, [result for result in before if result.won])
+        saved = f"{100 * (1 - steps / baseline):.0f}%" if baseline and mode != measuring.baseline else ""
+        seeds: dict[int, list[float]] = {}
+        for result in won:
+            seeds.setdefault(result.cell.seed, []).append(result.measures.numbers.get(number, 0))
+        spreads = [statistics.stdev(numbers) for numbers in seeds.values() if len(numbers) > 1]
+        spread = f"{statistics.mean(spreads):.2f}" if spreads else ""
+        invalid = _mean(_INVALID, won)
+        body.append([setting, mode, model, str(len(won)), f"{steps:.2f}", f"{invalid:.2f}", saved, spread])
+    head = [*NAMES, "won", "steps", "invalid", "fewer than the baseline", "spread"]
+    return Table("Efficiency in won episodes", head, body)
+
+
+def _mean(number: str, results: Sequence[Summary]) -> float:
+    """The mean of a number; 0 without results."""
+    return statistics.mean(result.measures.numbers.get(number, 0) for result in results) if results else 0.0
 
 
 def figure_table(drawn: DrawnFigure) -> Table:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from itertools import takewhile
+from typing import Literal
 
 from rich.text import Text
 
@@ -15,7 +16,7 @@ from pddlego.display.rows import numbered, truncated, wrapped
 from pddlego.display.screens import Canvas, Pane, PaneColumn, Screen, Tab, conversation
 from pddlego.episode.events import Asked, Event, Rejected
 from pddlego.episode.trace import Step, Trace
-from pddlego.methods.base import Column, CountTable, Figure, Measuring, Published, base_mode
+from pddlego.methods.base import Column, CountTable, Figure, Measuring, base_mode
 from pddlego.methods.graphplan.options import BY_MODEL, GraphplanOptions
 from pddlego.methods.graphplan.setting import GraphplanSetting, shortest_plan
 from pddlego.methods.setting_files import published
@@ -212,7 +213,7 @@ class PlanConcluded(GraphplanEvent):
 
 EVENTS = tuple(GraphplanEvent.__subclasses__())
 
-_NODES = "search nodes"
+_NODES, _ACTIONS = "search nodes", "actions by level"
 
 
 def measure(trace: Trace) -> Measures:
@@ -233,7 +234,15 @@ def measure(trace: Trace) -> Measures:
     pruned = trace.last(NeededPruned)
     message = done.message if done is not None and not solved else ""
     first_error = f"pruned {pruned.action} at level {pruned.level}, which is in a shortest plan" if pruned else message
-    return Measures(numbers, {"lost": lost}, {_NODES: points}, first_error=first_error)
+    series = {_NODES: points, _ACTIONS: _actions_by_level(trace)}
+    return Measures(numbers, {"lost": lost}, series, first_error=first_error)
+
+
+def _actions_by_level(trace: Trace) -> tuple[tuple[float, float], ...]:
+    """The actions of each level of the first pass, including no-ops (LLMs4Plan, Figure 7)."""
+    first_pass = takewhile(lambda event: not isinstance(event, PassEnded), trace.events)
+    grown = [event.made for event in first_pass if isinstance(event, Grown)]
+    return tuple((float(made.level), float(made.actions)) for made in grown)
 
 
 def _graph_numbers(trace: Trace) -> dict[str, int | float]:
@@ -282,11 +291,6 @@ def check_recorded(
     return trace.without(NeededPruned).with_checks(checks)
 
 
-def _published(setting: str, options: Mapping[str, Any]) -> Published:
-    """The success rates of the paper's Table 1, which are about intact domains."""
-    return {} if options.get("corrupt") else published(setting, options)
-
-
 MEASURING = Measuring(
     of=measure,
     columns=(
@@ -310,8 +314,9 @@ MEASURING = Measuring(
     counts=(CountTable("lost", "Why tasks were not solved", "reason"),),
     figures=(
         Figure(_NODES, "Search nodes against size, of solved tasks", "objects", "nodes", "median", logarithmic=True),
+        Figure(_ACTIONS, "Actions by level, with no-ops", "level", "actions", "median"),
     ),
-    published=_published,
+    published=published,
     checked=check_recorded,
 )
 

@@ -16,7 +16,7 @@ from pddlego.display.screens import Canvas, Pane, PaneColumn, Screen, Tab, conve
 from pddlego.episode.events import Outcome, Rejected
 from pddlego.episode.trace import Step, Trace
 from pddlego.methods.base import Column, CountTable, Figure, Measuring, PublishedShares
-from pddlego.methods.programs.options import PROGRAM
+from pddlego.methods.programs.options import PROGRAM, SHOWN
 from pddlego.methods.setting_files import published
 from pddlego.runs.summary import Measures
 from pddlego.tasks import Split
@@ -157,8 +157,10 @@ def measure(trace: Trace) -> Measures:
         "trained": int(is_trained),
         "evaluated": len(evaluated),
         "timeouts": sum(event.kind == "timeout" for event in evaluated),
-        "used_tasks": len({0, 1, *(event.number for event in trained if not event.solved)}) if written else 0,
     }
+    if written and began is not None:
+        shown = range(min(SHOWN, len(began.training)))
+        numbers["used_tasks"] = len({*shown, *(event.number for event in trained if not event.solved)})
     solved = [event for event in evaluated if event.solved]
     if solved:
         numbers["task_seconds"] = statistics.median(event.seconds for event in solved)
@@ -172,10 +174,18 @@ def measure(trace: Trace) -> Measures:
             "errors": errors,
             "errors solved" if won else "errors unsolved": errors,
             "lost": Counter(event.kind for event in evaluated if not event.solved),
+            "used": Counter([count(int(numbers["used_tasks"]), "task")] if won and written else []),
+            "generalized": Counter([_generalized(is_trained, len(solved), len(evaluated))] if evaluated else []),
         },
         {_RUN_TIME: tuple((float(event.size), event.seconds) for event in solved), _CURVE: _curve(trace)},
         first_error="" if won else _first_error(ran, judged),
     )
+
+
+def _generalized(trained: bool, solved: int, evaluated: int) -> str:
+    """Whether a program solves the training tasks, and how many of the evaluation tasks (all or nothing?)."""
+    share = "all" if solved == evaluated else "some" if solved else "no"
+    return f"training tasks {'solved' if trained else 'not solved'}, {share} evaluation tasks"
 
 
 def _first_error(ran: Sequence[Ran], answer: int) -> str:
@@ -237,12 +247,15 @@ MEASURING = Measuring(
             _shares(42.5, 31.4, 11.7, 14.4),
         ),
         CountTable("lost", "Why evaluation tasks were not solved", "error"),
+        CountTable("used", "Training tasks used in episodes that solved everything", "used"),
+        CountTable("generalized", "Whether programs generalize", "result"),
     ),
     figures=(
         Figure(_RUN_TIME, "Run time against size", "objects", "seconds", combined="median", logarithmic=True),
         Figure(_CURVE, "Share solved against debug rounds", "debug rounds allowed", "share solved"),
     ),
     published=published,
+    restarts=True,
 )
 
 

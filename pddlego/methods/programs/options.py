@@ -29,6 +29,9 @@ class ProgramOptions(TaskOptions, SandboxOptions):
 
 OPTIONS = ProgramOptions
 
+SHOWN = 2
+"""The number of training tasks that a prompt shows."""
+
 
 NO_COT, NO_DEBUG, NO_NAMES = "cot", "debug", "names"
 

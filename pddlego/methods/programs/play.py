@@ -22,8 +22,8 @@ from pddlego.errors import TooManyCasesError
 from pddlego.methods.base import Tools, Variant, parse_variant
 from pddlego.methods.planning_settings import example_action
 from pddlego.methods.programs.events import SOLVED, Began, Evaluated, ProgramWritten, Ran
-from pddlego.methods.programs.options import MODES, NO_COT, NO_DEBUG, NO_NAMES, PLAN, PROGRAM, ProgramOptions
-from pddlego.methods.programs.setting import SHOWN, ProgramSetting, task_limits
+from pddlego.methods.programs.options import MODES, NO_COT, NO_DEBUG, NO_NAMES, PLAN, PROGRAM, SHOWN, ProgramOptions
+from pddlego.methods.programs.setting import ProgramSetting, task_limits
 from pddlego.methods.programs.trial import Trial, TrialKind, attempt, operators
 from pddlego.models.base import Feedback
 from pddlego.models.prompts import Prompts

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pddlego.errors import UsageError
 from pddlego.methods.base import BuiltIn, UpperBound, parse_variant
 from pddlego.methods.planning_settings import PlanningSetting, load_planning
-from pddlego.methods.programs.options import MODES, NO_COT, NO_DEBUG, NO_NAMES, PROGRAM, ProgramOptions
+from pddlego.methods.programs.options import MODES, NO_COT, NO_DEBUG, NO_NAMES, PROGRAM, SHOWN, ProgramOptions
 from pddlego.methods.setting_files import prompt_texts
 from pddlego.models.base import Model, Request, RuleModel
 from pddlego.pddl.names import is_name
@@ -19,9 +19,6 @@ from pddlego.planning import Planner
 from pddlego.runs.cells import Cell
 from pddlego.sandbox import Isolation, Sandbox, SandboxLimits
 from pddlego.util import resources
-
-SHOWN = 2
-"""The number of training tasks that a prompt shows."""
 
 
 @dataclass(frozen=True)

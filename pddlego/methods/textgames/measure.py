@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import get_args
 
-from pddlego.episode.events import Accepted, Limits, Outcome, Rejected
+from pddlego.episode.events import Accepted, Asked, Limits, Outcome, Rejected
 from pddlego.episode.trace import Trace
 from pddlego.methods.base import Column, CountTable, Figure, Measuring, ShareTable, base_mode
 from pddlego.methods.setting_files import published
@@ -41,7 +41,7 @@ def measure(trace: Trace) -> Measures:
     return Measures(
         numbers,
         {"rungs": rungs, "first_error": Counter([error.kind] if error else []), **_fact_counts(trace)},
-        _by_step(trace),
+        {**_by_step(trace), _INPUT: _input_lengths(trace)},
         first_error=str(error or ""),
     )
 
@@ -68,6 +68,20 @@ def _first_answers(trace: Trace) -> dict[str, float]:
 
 def _is_answer(accepted: Accepted) -> bool:
     return accepted.kind == "problem" and accepted.source == "model"
+
+
+_INPUT = "input length"
+
+
+def _input_lengths(trace: Trace) -> tuple[tuple[float, float], ...]:
+    """The characters of each request, by the step after which it was sent (PDDLEGO, section "Limitations")."""
+    points, step = list[tuple[float, float]](), 0
+    for event in trace.events:
+        if isinstance(event, Observed):
+            step = event.step
+        elif isinstance(event, Asked):
+            points.append((float(step), float(event.characters)))
+    return tuple(points)
 
 
 RIGHT, PRECISION, RECALL = "right facts", "precision", "recall"
@@ -113,6 +127,8 @@ def optimum(setting: GameSetting, seed: int, planner: Planner) -> int | None:
     """
     readable = can_answer(setting.reader.name, bool(setting.reader.rules), "edit") is None
     if setting.game.name not in _DOORS_ONLY or not readable or setting.parameters["limitInventorySize"].value:
+        return None
+    if setting.fixed.rules:  # a rule wins the game, so that no goal of the ladder does
         return None
     game = make_game(setting, seed)
     exchanges = _explore(setting, seed, game, planner)
@@ -175,9 +191,11 @@ MEASURING = Measuring(
     figures=(
         Figure(PRECISION, "Precision of facts by step", "step", "precision"),
         Figure(RECALL, "Recall of facts by step", "step", "recall"),
+        Figure(_INPUT, "Input length by step", "step", "characters of a request"),
     ),
     published=published,
     printed="success",
+    baseline="act",
     best=optimum,
     checked=check_recorded,
 )
