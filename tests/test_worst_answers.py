@@ -20,7 +20,7 @@ from pddlego.episode.budget import Budget, EpisodeOver
 from pddlego.episode.events import Limits
 from pddlego.methods.builders.building import ComponentWriter, Target
 from pddlego.methods.builders.draft import COMPONENTS, Draft
-from pddlego.methods.builders.reviewing import Diagnosis, Reviewer
+from pddlego.methods.builders.reviewing import Diagnosis, ask_opinion
 from pddlego.methods.graphplan.advisers import named_actions
 from pddlego.methods.programs.play import code_of as program_of
 from pddlego.methods.programs.trial import read_action
@@ -53,7 +53,6 @@ from pddlego.pddl.tolerant import is_cut_off, repair, repair_problem
 from pddlego.pddl.tolerant.files import read_pair
 from pddlego.planning.checked import checked_problem
 from pddlego.planning.plan_text import plan_in, read_plan
-from pddlego.planning.process import ProcessPlanner
 from pddlego.util.answers import file_in, spoken
 from tests.methods.textgames.situations import situation_with
 
@@ -291,8 +290,7 @@ def components(kind: str) -> Iterator[str]:
 
 
 def reviewed(text: str) -> object:
-    with ProcessPlanner() as planner:
-        return drained(Reviewer(writer(text), planner).opinion(BUILT, Diagnosis, ""))
+    return drained(ask_opinion(writer(text), BUILT, Diagnosis, ""))
 
 
 def unused(text: str) -> object:

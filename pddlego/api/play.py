@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from pddlego.episode.trace import Trace
     from pddlego.evaluation.config import Resolved
     from pddlego.evaluation.setup import Setup
-    from pddlego.methods.builders.builder import Builder, Built
+    from pddlego.methods.builders.builder import Builder, Built, Person
     from pddlego.models.base import Model
     from pddlego.models.endpoint import Endpoint
     from pddlego.models.function import Answer
@@ -207,18 +208,22 @@ def build(
     model: str | Answer | Model,
     *,
     steps: Literal["whole", "by-component", "by-action"] = "by-component",
-    feedback: Literal["none", "model"] = "none",
+    feedback: Literal["none", "model", "person", "both"] = "none",
+    person: Person | None = None,
     rounds: int = 3,
     domain: str = "",
     **options: Unpack[BuildKeywords],
 ) -> Built:
     """Build PDDL from a description; a `problem` needs the text of its `domain`. Writes no files.
 
+    Feedback of a person calls `person` with the name of each file and its text; it returns advice for the model, or an
+    empty text to accept the file.
+
     Raises `PddlegoError` for errors before the first request, and `PddlSyntaxError` for an invalid domain.
     """
     from pddlego.episode.events import Limits
     from pddlego.evaluation.config import BUILDING
-    from pddlego.methods.builders.builder import Build
+    from pddlego.methods.builders.builder import Build, PersonApprover
     from pddlego.methods.builders.draft import Draft
     from pddlego.pddl import parse_domain
     from pddlego.runs.journal import follow
@@ -237,6 +242,7 @@ def build(
                 rounds=rounds,
                 retries=retries,
                 limits=limits,
+                approver=PersonApprover(person) if person is not None else None,
                 begin=begin,
             )
             return build.built(follow(build.events(), []))
@@ -261,7 +267,8 @@ def builder(
 
     with arguments_named():
         endpoint = _resolved(dict(options), names_of(Endpoint)).config.endpoint
-        return Builder(_model_of(model, endpoint), description, domain, retries)
+        resolve = partial(_model_of, endpoint=endpoint)
+        return Builder(resolve(model), description, domain, retries, resolve)
 
 
 @contextmanager

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Generator, Mapping
+from collections.abc import Callable, Collection, Generator, Mapping
+from copy import copy
 from dataclasses import dataclass, replace
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 
-from pddlego.episode.approval import Approver
+from pddlego.episode.approval import ACCEPTED, Approver, Decision, Question
 from pddlego.episode.budget import Budget, EpisodeOver
 from pddlego.episode.events import Ended, Event, Limits, Outcome, Started
 from pddlego.episode.lifecycle import played
-from pddlego.episode.loop import Attempt
 from pddlego.errors import ModelError, UsageError
 from pddlego.methods.builders.building import BuildPart, BuildSteps, ComponentWriter
 from pddlego.methods.builders.draft import (
     ACTION_COMPONENTS,
     COMPONENTS,
+    PROBLEM_COMPONENTS,
     Component,
     ComponentError,
     Draft,
     read_component,
 )
-from pddlego.methods.builders.reviewing import FeedbackBy, Reviewer
+from pddlego.methods.builders.reviewing import Choice, FeedbackBy, Judgement, Reviewer, ask_opinion
 from pddlego.models import Model
 from pddlego.pddl import parse_domain
 from pddlego.pddl.domain import read_domain
@@ -75,6 +76,9 @@ class Build:
         _check_choices(what=(what, BuildPart), steps=(steps, BuildSteps), feedback=(feedback, FeedbackBy))
         if not isinstance(description, str) or not description.strip():
             raise UsageError("The description is empty", "There is nothing to build of.", "Describe it in words.")
+        if feedback in ("person", "both") and approver is None:
+            reason = f"With feedback={feedback}, a person reads the files, and there is no way to ask one."
+            raise UsageError("Feedback of a person needs a person", reason, "Pass person=, or use 'pddlego build'.")
         if what == "problem" and not self._draft.sections:
             reason, advice = "None was given.", "Name it with --domain (Python: domain=)."
             raise UsageError("A problem needs its domain", reason, advice)
@@ -118,7 +122,8 @@ class Build:
         self._plan = review.plan
         self._budget.score = float(review.is_sound)
         if not review.is_sound:
-            raise EpisodeOver(Outcome.LOST, "what was built has defects, or no plan")
+            status = review.status.value if review.status is not None else "not planned"
+            raise EpisodeOver(Outcome.LOST, review.defects[0] if review.defects else f"no plan: {status}")
         valid = "the domain is valid" if writer.what == "domain" else "the files are valid, and a plan was found"
         raise EpisodeOver(Outcome.WON, valid)
 
@@ -130,14 +135,56 @@ def _check_choices(**choices: tuple[str, Any]) -> None:
             raise UsageError(f"{name} = {value} is not possible", f"It is one of: {', '.join(known)}.", "Choose one.")
 
 
+Person = Callable[[str, str], str]
+"""A person's feedback on a file: gets `domain` or `problem` and its text, and returns advice; empty to accept it."""
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True)
+class PersonApprover:
+    """Asks a person about files by calling a function."""
+
+    person: Person
+
+    def wants(self, what: str) -> bool:
+        return what == "files"
+
+    def decide(self, question: Question) -> Decision:
+        file = "problem" if "problem" in question.title else "domain"
+        advice = self.person(file, question.text)
+        return Decision("rejected", advice) if advice.strip() else ACCEPTED
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """An opinion on the files of a builder: whether it `approves` of them, or which component to rewrite, and how."""
+
+    approves: bool
+    advice: str = ""
+    component: str = ""
+    action: str = ""
+
+
 class Builder:
     """A domain and a problem that are built piece by piece.
 
     `domain` and `problem` are their texts. Only `ask` sends requests; `prompt` returns the text that it would send.
     """
 
-    def __init__(self, model: Model, description: str = "", domain: str = "", retries: int = 5) -> None:
-        """Begin with nothing, or with the text of a `domain`. Raises `PddlSyntaxError` for an invalid one."""
+    def __init__(
+        self,
+        model: Model,
+        description: str = "",
+        domain: str = "",
+        retries: int = 5,
+        resolve: Callable[[Any], Model] = lambda model: model,
+    ) -> None:
+        """Begin with nothing, or with the text of a `domain`. Raises `PddlSyntaxError` for an invalid one.
+
+        `resolve` returns the model for the value of an argument `by`, such as a name.
+        """
+        self._resolve = resolve
         self._draft = Draft().with_domain(parse_domain(domain)) if domain else Draft()
         self._writer = ComponentWriter("task", description, model, Budget(Limits(None)), retries=retries)
 
@@ -175,8 +222,83 @@ class Builder:
 
         Raises `ModelError` if the model cannot answer, or if no answer is usable.
         """
-        kinds = _known(components)
-        attempt = _finished(self._writer.attempt(self._draft, kinds, action=action, advice=advice, prompt=prompt))
+        return self._asked(self._writer, _known(components), action, advice, prompt)
+
+    def evaluate(
+        self, component: str = "", *, action: str = "", by: Model | None = None, person: Person | None = None
+    ) -> Opinion:
+        """Return whether the files match the description, and what to rewrite if not (L2P's feedback).
+
+        With a `component`, only that component is evaluated, as NL2Plan does after each step. The opinion is the
+        model's own, that of another model (`by`), or a person's: `person` gets `domain` or `problem` and the text of
+        that file, and returns advice, or an empty text to accept it. Raises `ModelError` without a readable opinion.
+        """
+        file = "problem" if component in PROBLEM_COMPONENTS or (not component and self._draft.has_problem) else "domain"
+        if person is not None:
+            advice = person(file, self.problem if file == "problem" else self.domain)
+            return Opinion(not advice.strip(), advice, component or file, action)
+        if component:
+            _known((component,))
+        shown = f"Evaluate only the component {component}{f' of the action {action}' if action else ''}."
+        matter, components = (shown, (component,)) if component else ("", ())
+        judged = _result(ask_opinion(self._of(by), self._draft, Judgement, matter, components))
+        if judged is None:
+            raise ModelError("The model has no readable opinion", "It was asked twice.", "See its answers.")
+        rewritten = component or judged.component.strip().lower()
+        return Opinion(judged.approves, judged.advice, rewritten, action or judged.action.strip().lower())
+
+    def revise(self, opinion: Opinion, *, by: Model | None = None) -> Builder:
+        """Ask for the component that an opinion names again, with its advice; nothing if it approves.
+
+        Raises `UsageError` if it names no component, and `ModelError` as `ask`.
+        """
+        if opinion.approves:
+            return self
+        return self._asked(self._of(by), _known((opinion.component,)), opinion.action, opinion.advice)
+
+    def select(
+        self,
+        *components: str,
+        action: str = "",
+        number: int = 3,
+        by: Model | None = None,
+        score: Callable[[Builder], float] | None = None,
+    ) -> Builder:
+        """Ask for components several times, each time from the same files, and keep the best of the usable answers.
+
+        A model chooses (the builder's own, or `by`), or the highest `score` of a builder with the candidate. Raises
+        `ModelError` if no answer is usable.
+        """
+        kinds, retries = _known(components), self._writer.retries + 1
+        drafts = []
+        for candidate in range(number):
+            events = self._writer.attempt(self._draft, kinds, action=action, first=candidate * retries)
+            drafts.append(_result(events).value)
+        usable = list({(draft.domain, draft.problem): draft for draft in drafts if draft is not None}.values())
+        if not usable:
+            raise ModelError(f"The model has no usable {', '.join(kinds)}", f"{number} answers were asked for.", "")
+        if score is not None:
+            self._draft = max(usable, key=lambda draft: score(self._with(draft)))
+        elif len(usable) > 1:
+            texts = (f"Candidate {place}:\n{_files(draft)}" for place, draft in enumerate(usable, start=1))
+            choice = _result(ask_opinion(self._of(by), self._draft, Choice, "\n\n".join(texts)))
+            self._draft = usable[choice.best - 1 if choice is not None and choice.best <= len(usable) else 0]
+        else:
+            self._draft = usable[0]
+        return self
+
+    def _with(self, draft: Draft) -> Builder:
+        other = copy(self)
+        other._draft = draft
+        return other
+
+    def _of(self, model: Model | None) -> ComponentWriter:
+        return self._writer if model is None else replace(self._writer, model=self._resolve(model))
+
+    def _asked(
+        self, writer: ComponentWriter, kinds: tuple[str, ...], action: str, advice: str, prompt: str = ""
+    ) -> Builder:
+        attempt = _result(writer.attempt(self._draft, kinds, action=action, advice=advice, prompt=prompt))
         if attempt.value is None:
             reason = attempt.failure or "No answer could be used."
             raise ModelError(f"The model has no usable {', '.join(kinds)}", reason, "See the last answer, or set it.")
@@ -216,7 +338,7 @@ class Builder:
 
     def _change(self, component: str, value: str | Mapping[str, Any], keeps: bool) -> Builder:
         before, old = self._draft, self._draft if keeps else Draft()
-        if not isinstance(value, str) and component in ("action-list", *ACTION_COMPONENTS):
+        if not isinstance(value, str) and component in ("action-list", "domain", "problem", *ACTION_COMPONENTS):
             self._draft = before.with_component(_component(component, value))
             return self
         if isinstance(value, str):
@@ -270,7 +392,9 @@ def _part(component: str, text: str) -> Draft:
     expressions = read_sexprs(text)
     if expressions.unclosed or expressions.extra:  # the text would end more than its own part
         raise UsageError(what, "Its parentheses do not fit.", "Fix them.")
-    section = text if component in ("rules", "actions") else f"(:{component} {text})"
+    section = (
+        text if component in ("rules", "actions") else f"(:{component} {text}\n)"
+    )  # the text may end with a comment
     if component in _PROBLEM_PARTS:
         goal = "" if component == "goal" else " (:goal (and))"
         problem = read_problem(f"(define (problem part) (:domain part) {section}{goal})")
@@ -284,11 +408,15 @@ def _part(component: str, text: str) -> Draft:
     return part
 
 
-def _finished(events: Generator[Event, None, Attempt[Draft]]) -> Attempt[Draft]:
+def _files(draft: Draft) -> str:
+    return "\n".join(text for text in (draft.domain, draft.problem if draft.has_problem else "") if text)
+
+
+def _result(events: Generator[Event, None, Value]) -> Value:
     """Run a generator to its end, and return its value."""
     while True:
         try:
             next(events)
         except StopIteration as done:
-            attempt: Attempt[Draft] = done.value
-            return attempt
+            value: Value = done.value
+            return value

@@ -136,12 +136,19 @@ class ComponentWriter:
             yield Accepted("problem", after.problem, tuple(sorted(new - old)), tuple(sorted(old - new)))
 
     def attempt(
-        self, draft: Draft, kinds: Sequence[str], *, action: str = "", advice: str = "", prompt: str = ""
+        self,
+        draft: Draft,
+        kinds: Sequence[str],
+        *,
+        action: str = "",
+        advice: str = "",
+        prompt: str = "",
+        first: int = 0,
     ) -> Generator[Event, None, Attempt[Draft]]:
         """Ask for components in one request until an answer is usable, at most `1 + retries` times.
 
         `action` is the action that they belong to, and `advice` the result of a review. `prompt` replaces the built-in
-        prompt.
+        prompt. `first` is the number of the first attempt, which determines its seed.
         """
 
         def propose(retry: Retry) -> Generator[Event, None, Attempt[Draft]]:
@@ -151,7 +158,7 @@ class ComponentWriter:
             context = BuilderRequest(self.what, self.gold, Target(kinds[0], action), draft)
             schema = schema_of(kinds[0]) if len(kinds) == 1 else {}
             request = Request(kinds[0], (Message("user", text),), context, schema)
-            answer = yield from ask(self.model, request, self.budget, retry.attempt)
+            answer = yield from ask(self.model, request, self.budget, first + retry.attempt)
             attempt = _read(answer, draft, [Target(kind, action) for kind in kinds], self.checks)
             if attempt.feedback is not None:
                 yield Rejected(retry.attempt, attempt.feedback, attempts=retry.attempts)

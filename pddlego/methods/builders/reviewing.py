@@ -98,7 +98,7 @@ class _PlanDiagnosis(_Opinion):
         return self.fix
 
 
-class _Evaluation(_Opinion):
+class Judgement(_Opinion):
     """Whether the files match the description. The score is from 1 to 10."""
 
     purpose = "evaluate"
@@ -136,6 +136,18 @@ class _PlanEvaluation(_Opinion):
         return self.critique
 
 
+class Choice(_Opinion):
+    """Which of several candidates is the best, counted from 1."""
+
+    purpose = "select"
+    best: int = Field(ge=1)
+    reason: str = ""
+
+    @property
+    def approves(self) -> bool:
+        return True
+
+
 class _Lesson(_Opinion):
     """What to learn from a revision without effect."""
 
@@ -147,7 +159,7 @@ class _Lesson(_Opinion):
         return True
 
 
-_Blame = Diagnosis | _PlanDiagnosis | _Evaluation | _PlanEvaluation
+_Blame = Diagnosis | _PlanDiagnosis | Judgement | _PlanEvaluation
 """An opinion that can name a component to rewrite."""
 
 _T = TypeVar("_T", bound=_Opinion)
@@ -203,18 +215,20 @@ class Reviewer:
                 break
             target, advice = revision
             after = (yield from self.writer.write(draft, target, "\n".join((advice, *lessons)))).value
-            if after is None or (review.is_sound and not _is_plannable(after)):
+            if after is None:
+                break
+            checked = yield from self._check(after)
+            if review.is_sound and not checked.is_sound:
                 break  # a revision never replaces a working draft
             if after == draft:
                 unchanged.append(target)
-                lesson = yield from self.opinion(draft, _Lesson, advice)
+                lesson = yield from ask_opinion(self.writer, draft, _Lesson, advice)
                 lessons += [lesson.lesson] if lesson is not None else []
                 if len(unchanged) == _MAX_UNCHANGED:
                     break
             else:
                 unchanged.clear()
-            draft = after
-            review = yield from self._check(draft)
+            draft, review = after, checked
         return draft, review
 
     def _check(self, draft: Draft) -> Generator[Event, None, Review]:
@@ -250,7 +264,7 @@ class Reviewer:
         """
         findings = (*review.defects, *review.warnings)
         if findings:
-            diagnosis = yield from self.opinion(draft, Diagnosis, "\n".join(findings))
+            diagnosis = yield from ask_opinion(self.writer, draft, Diagnosis, "\n".join(findings))
             by_model = self._blamed(draft, diagnosis)
             blamed = by_model[0] if by_model is not None else None
             accepted = review.is_sound and blamed is None and not unchanged
@@ -262,11 +276,11 @@ class Reviewer:
         opinion: _Blame | None
         if not review.is_sound:
             status = review.status.value if review.status else ""
-            opinion = yield from self.opinion(draft, _PlanDiagnosis, status)
+            opinion = yield from ask_opinion(self.writer, draft, _PlanDiagnosis, status)
         else:
-            opinion = yield from self.opinion(draft, _Evaluation, "")
+            opinion = yield from ask_opinion(self.writer, draft, Judgement, "")
             if review.plan and (opinion is None or opinion.approves):
-                opinion = yield from self.opinion(draft, _PlanEvaluation, review.plan)
+                opinion = yield from ask_opinion(self.writer, draft, _PlanEvaluation, review.plan)
         return self._blamed(draft, opinion)
 
     def _blamed(self, draft: Draft, opinion: _Blame | None) -> _Revision | None:
@@ -278,40 +292,6 @@ class Reviewer:
         if kind not in _rewritable(self.writer.what) or (kind in ACTION_COMPONENTS and action not in draft.actions):
             return None
         return Target(kind, action), opinion.advice
-
-    def opinion(self, draft: Draft, kind: type[_T], matter: str) -> Generator[Event, None, _T | None]:
-        """Ask for an opinion on `matter`. It is retried once; if it still cannot be parsed, it is skipped."""
-        writer = self.writer
-
-        def propose(retry: Retry) -> Generator[Event, None, Attempt[_T]]:
-            text = writer.prompts.render(
-                "builders/review",
-                kind=kind.purpose,
-                description=writer.description,
-                domain=draft.domain,
-                problem="" if writer.what == "domain" else draft.problem,
-                matter=matter,
-                components=_rewritable(writer.what),
-                fault=retry.feedback.message.removeprefix(_UNREADABLE) if retry.feedback is not None else "",
-            )
-            context = BuilderRequest(writer.what, writer.gold, Target(kind.purpose), draft, is_review=True)
-            request = Request(kind.purpose, (Message("user", text),), context, {})
-            answer = yield from ask(writer.model, request, writer.budget, retry.attempt)
-            opinion = _read(kind, answer.text)
-            if not isinstance(opinion, str):
-                return Attempt(answer.text, opinion)
-            feedback = Feedback("invalid answer", f"{_UNREADABLE}{opinion}")
-            yield Rejected(retry.attempt, feedback)
-            return Attempt(answer.text, feedback=feedback)
-
-        opinion = (yield from refine(propose, _OPINION_RETRIES)).value
-        if opinion is None:
-            text = "no opinion that can be read came of it: nothing was reviewed"
-            yield Reviewed(kind.purpose, False, (text,))
-            return None
-        lines = tuple(f"{name}: {value}" for name, value in opinion.model_dump().items() if value not in ("", ()))
-        yield Reviewed(kind.purpose, opinion.approves, lines)
-        return opinion
 
     def _by_person(self, draft: Draft) -> Generator[Event, None, Draft]:
         """Show each file to a person, who may replace it, or reject it with a hint for the model."""
@@ -338,6 +318,45 @@ class Reviewer:
         return draft
 
 
+def ask_opinion(
+    writer: ComponentWriter, draft: Draft, kind: type[_T], matter: str, components: Sequence[str] = ()
+) -> Generator[Event, None, _T | None]:
+    """Ask for an opinion on `matter`. It is retried once; if it still cannot be parsed, it is skipped.
+
+    The opinion may name one of the `components`; without any, each that a revision may rewrite.
+    """
+
+    def propose(retry: Retry) -> Generator[Event, None, Attempt[_T]]:
+        text = writer.prompts.render(
+            "builders/review",
+            kind=kind.purpose,
+            description=writer.description,
+            domain=draft.domain,
+            problem="" if writer.what == "domain" else draft.problem,
+            matter=matter,
+            components=components or _rewritable(writer.what),
+            fault=retry.feedback.message.removeprefix(_UNREADABLE) if retry.feedback is not None else "",
+        )
+        context = BuilderRequest(writer.what, writer.gold, Target(kind.purpose), draft, is_review=True)
+        request = Request(kind.purpose, (Message("user", text),), context, {})
+        answer = yield from ask(writer.model, request, writer.budget, retry.attempt)
+        opinion = _read(kind, answer.text)
+        if not isinstance(opinion, str):
+            return Attempt(answer.text, opinion)
+        feedback = Feedback("invalid answer", f"{_UNREADABLE}{opinion}")
+        yield Rejected(retry.attempt, feedback)
+        return Attempt(answer.text, feedback=feedback)
+
+    opinion = (yield from refine(propose, _OPINION_RETRIES)).value
+    if opinion is None:
+        text = "no opinion that can be read came of it: nothing was reviewed"
+        yield Reviewed(kind.purpose, False, (text,))
+        return None
+    lines = tuple(f"{name}: {value}" for name, value in opinion.model_dump().items() if value not in ("", ()))
+    yield Reviewed(kind.purpose, opinion.approves, lines)
+    return opinion
+
+
 _UNREADABLE = "the review cannot be read: "
 
 
@@ -349,10 +368,6 @@ def _read(kind: type[_T], text: str) -> _T | str:
         return "there is no JSON object in it that can be read"
     except ValidationError as error:
         return fault_of(error.errors()[0])
-
-
-def _is_plannable(draft: Draft) -> bool:
-    return draft.checked_problem is not None and draft.checked_problem.problem is not None
 
 
 def _question(draft: Draft, file: str) -> Question:

@@ -140,3 +140,97 @@ def test_an_action_is_set_beside_the_others() -> None:
     assert "(:predicates" not in builder.domain
     with pytest.raises(UsageError, match="parentheses"):
         builder.set("objects", "a b) (:init (on a b)")
+
+
+TYPES, PREDICATES = (json.dumps(ANSWERS[name]) for name in ("types", "predicates"))
+LIT = {"predicates": [{"name": "lit", "parameters": [{"name": "?l", "type": "lamp"}], "about": ""}]}
+
+
+def verdict(passing: bool, critique: str = "", component: str = "") -> str:
+    return json.dumps({"score": 3, "passing": passing, "critique": critique, "component": component})
+
+
+def test_a_component_is_evaluated_and_revised() -> None:
+    model = Scripted(TYPES, PREDICATES, verdict(False, "call it lit"), json.dumps(LIT), verdict(True))
+    builder = pddlego.builder(model, "Lamps.").ask("types").ask("predicates")
+    opinion = builder.evaluate("predicates")
+    assert (opinion.approves, opinion.component) == (False, "predicates")
+    assert "Evaluate only the component predicates" in model.asked[2].messages[-1].content
+    assert "(lit ?l - lamp)" in builder.revise(opinion).domain
+    assert "call it lit" in model.asked[3].messages[-1].content
+    again = builder.evaluate()
+    assert again.approves
+    assert builder.revise(again).calls == 5, "nothing is asked for after approval"
+
+
+def test_another_model_or_a_person_may_evaluate_and_revise() -> None:
+    own, other = Scripted(TYPES, PREDICATES), Scripted(verdict(False, "better: lit", "predicates"), json.dumps(LIT))
+    builder = pddlego.builder(own, "Lamps.").ask("types").ask("predicates")
+    opinion = builder.evaluate(by=other)
+    assert "(lit ?l - lamp)" in builder.revise(opinion, by=other).domain
+    assert (len(own.asked), len(other.asked)) == (2, 2)
+
+    shown: list[str] = []
+
+    def person(file: str, text: str) -> str:
+        shown.append(file)
+        return "" if "lit" in text else "call it lit"
+
+    assert builder.evaluate("predicates", person=person).approves
+    assert shown == ["domain"]
+    assert builder.set("goal", "(lit l)").evaluate(person=lambda file, text: file).advice == "problem"
+
+
+def test_an_opinion_that_names_nothing_cannot_be_followed() -> None:
+    builder = pddlego.builder(Scripted(TYPES, verdict(False, "bad")), "Lamps.").ask("types")
+    with pytest.raises(UsageError, match="Unknown component ''"):
+        builder.revise(builder.evaluate())
+    with pytest.raises(ModelError, match="no readable opinion"):
+        pddlego.builder(Scripted("a", "b"), "Lamps.").evaluate()
+    with pytest.raises(UsageError, match="Unknown component 'sky'"):
+        builder.evaluate("sky")
+
+
+def test_the_best_candidate_is_kept() -> None:
+    candidates = (PREDICATES, json.dumps(LIT), PREDICATES)
+    chosen = Scripted(TYPES, *candidates, json.dumps({"best": 2, "reason": "short"}))
+    builder = pddlego.builder(chosen, "Lamps.").ask("types").select("predicates")
+    assert "(lit ?l - lamp)" in builder.domain
+    assert chosen.asked[-1].messages[-1].content.count("Candidate ") == 2, "equal candidates are shown once"
+    assert len({request.attempt for request in chosen.asked[1:4]}) == 3, "each candidate has a seed of its own"
+    longest = Scripted(TYPES, *candidates)
+    by_score = pddlego.builder(longest, "Lamps.").ask("types").select("predicates", score=lambda b: -len(b.domain))
+    assert "(on ?l - lamp)" in by_score.domain
+    useless = pddlego.builder(Scripted(TYPES, *("no JSON",) * 6), "Lamps.", retries=1).ask("types")
+    with pytest.raises(ModelError, match="no usable predicates"):
+        useless.select("predicates")
+    outside = Scripted(TYPES, *candidates, json.dumps({"best": 7}))
+    assert "(on ?l - lamp)" in pddlego.builder(outside, "Lamps.").ask("types").select("predicates").domain
+
+
+def test_a_person_without_a_way_to_ask_one_is_refused() -> None:
+    with pytest.raises(UsageError, match="needs a person"):
+        pddlego.build("domain", "Lamps.", Scripted(), feedback="person")
+    asked: list[str] = []
+
+    def person(file: str, text: str) -> str:
+        asked.append(file)
+        return "call it lit" if "(on" in text else ""
+
+    whole = (
+        "(define (domain lamps) (:types lamp) (:predicates ({0} ?l - lamp)) (:action a :parameters (?l - lamp) {1}))"
+    )
+    texts = [whole.format(name, f":effect ({name} ?l)") for name in ("on", "lit")]
+    model = Scripted(*(json.dumps({"domain": text}) for text in texts))
+    built = pddlego.build("domain", "Lamps.", model, steps="whole", feedback="person", person=person)
+    assert asked == ["domain", "domain"]
+    assert "(lit ?l - lamp)" in built.domain
+    assert built.sound
+
+
+def test_whole_files_are_set_from_json_and_a_text_may_end_with_a_comment() -> None:
+    builder = pddlego.builder(Scripted()).set("domain", {"domain": "(define (domain lamps) (:predicates (on ?l)))"})
+    assert "(domain lamps)" in builder.domain
+    builder.set("problem", {"problem": "(define (problem p) (:domain lamps) (:objects l) (:init) (:goal (on l)))"})
+    assert "(on l)" in builder.problem
+    assert "(lit ?l - object)" in builder.append("predicates", "(lit ?l) ; it shines").domain
