@@ -336,6 +336,11 @@ class Builder:
         )
         return self
 
+    def prune(self) -> Builder:
+        """Remove the predicates that no action uses."""
+        self._draft = self._draft.without_unused()
+        return self
+
     def _change(self, component: str, value: str | Mapping[str, Any], keeps: bool) -> Builder:
         before, old = self._draft, self._draft if keeps else Draft()
         if not isinstance(value, str) and component in ("action-list", "domain", "problem", *ACTION_COMPONENTS):

@@ -228,6 +228,13 @@ def test_a_person_without_a_way_to_ask_one_is_refused() -> None:
     assert built.sound
 
 
+def test_predicates_that_no_action_uses_are_pruned() -> None:
+    builder = pddlego.builder(Scripted()).set("predicates", "(on ?l) (unused ?l)")
+    builder.set("actions", "(:action a :parameters (?l) :effect (on ?l))")
+    assert "unused" not in builder.prune().domain
+    assert "(on ?l - object)" in builder.domain
+
+
 def test_whole_files_are_set_from_json_and_a_text_may_end_with_a_comment() -> None:
     builder = pddlego.builder(Scripted()).set("domain", {"domain": "(define (domain lamps) (:predicates (on ?l)))"})
     assert "(domain lamps)" in builder.domain
