@@ -247,7 +247,9 @@ class _Bench:
     def delete_fact(self, where: str, line: str) -> None:
         for atom, wrong in self._atoms(where, line):
             fact = self._find(atom)
-            if fact is None:
+            if fact is None and not {atom, self._current(atom)}.isdisjoint(self.removed):
+                self.note(EntryKind.ALREADY, where, str(atom), "it was deleted by the same edit")
+            elif fact is None:
                 self.note(EntryKind.UNMATCHED, where, str(atom), "the problem has no such fact")
             else:
                 self.facts.discard(fact)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from pddlego.pddl import Atom, Edit, EntryKind, Problem, SectionEdit, TypedName, apply_edit, diff, parse_problem
 from pddlego.pddl.conditions import parse_condition
+from pddlego.pddl.edit import edit_between
 from tests.pddl.strategies import ROOMS, atoms, edits, names, problems, typed_names, wild_edits
 
 HOUSE = parse_problem("""(define (problem house) (:domain d)
@@ -330,3 +331,19 @@ def test_names_that_are_swapped_may_stand_in_one_fact() -> None:
     report = apply_edit(HOUSE, Edit(objects(replace=swap).objects, init(add=["(connected kitchen pantry west)"]).init))
     assert report.refused == ()
     assert Atom("connected", ("kitchen", "pantry", "west")) in report.problem.facts
+
+
+@given(problems, problems)
+def test_every_line_of_the_edit_between_two_problems_matches(before: Problem, after: Problem) -> None:
+    """An edit that deletes an object and its facts names facts that are gone with the object: it is right."""
+    report = apply_edit(before, edit_between(before, after))
+    assert report.unmatched == ()
+
+
+def test_a_fact_may_be_deleted_beside_its_object() -> None:
+    edit = Edit(SectionEdit(delete=("loc1 - location",)), SectionEdit(delete=("(closed_door kitchen loc1)",)))
+    report = apply_edit(HOUSE, edit)
+    assert [entry.kind for entry in report.entries] == [EntryKind.APPLIED, EntryKind.ALREADY]
+    again = init(delete=["(at kitchen)", "(at kitchen)"])
+    assert kinds(HOUSE, again) == [EntryKind.APPLIED, EntryKind.ALREADY]
+    assert kinds(HOUSE, init(delete=["(at moon)"])) == [EntryKind.UNMATCHED]

@@ -21,7 +21,7 @@ from pddlego.episode.budget import Budget
 from pddlego.episode.events import Event, Rejected
 from pddlego.errors import UsageError
 from pddlego.methods.base import BUILT_IN_MODEL, BuiltIn, base_mode
-from pddlego.methods.graphplan.options import BY_MODEL
+from pddlego.methods.graphplan.options import PLANS_BY_MODEL
 from pddlego.models.base import Feedback, Message, Model, Request, RuleModel, incomplete
 from pddlego.models.limiter import SLICE
 from pddlego.pddl import Domain, Problem
@@ -345,7 +345,7 @@ def builtin_model(name: str, cell: Cell, setting: object) -> Model | None:
     """The built-in model of that name; None for a language model. Raises `UsageError` if it cannot play the cell."""
     seed = f"{cell.setting}/{cell.model_seed}"
     adviser = make_adviser(name, seed)
-    if adviser is None or base_mode(cell.mode) != BY_MODEL:
+    if adviser is None or base_mode(cell.mode) not in PLANS_BY_MODEL:
         return adviser
     built_in = BuiltIn.parse(name)
     if built_in is None:

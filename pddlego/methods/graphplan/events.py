@@ -17,7 +17,7 @@ from pddlego.display.screens import Canvas, Pane, PaneColumn, Screen, Tab, conve
 from pddlego.episode.events import Asked, Event, Rejected
 from pddlego.episode.trace import Step, Trace
 from pddlego.methods.base import Column, CountTable, Figure, Measuring, base_mode
-from pddlego.methods.graphplan.options import BY_MODEL, GraphplanOptions
+from pddlego.methods.graphplan.options import PLANS_BY_MODEL, GraphplanOptions
 from pddlego.methods.graphplan.setting import GraphplanSetting, shortest_plan
 from pddlego.methods.setting_files import published
 from pddlego.models import Model
@@ -219,7 +219,7 @@ _NODES, _ACTIONS = "search nodes", "actions by level"
 def measure(trace: Trace) -> Measures:
     """The effort and the result of planning; only the result if the model plans by itself, without a graph."""
     done, start = trace.last(PlanConcluded), trace.last(TaskGiven)
-    is_graph = trace.started is None or base_mode(trace.started.mode) != BY_MODEL
+    is_graph = trace.started is None or base_mode(trace.started.mode) not in PLANS_BY_MODEL
     numbers = _graph_numbers(trace) if is_graph else {}
     if done is not None:
         numbers |= {"found": int(done.found), "valid_damaged": int(done.valid_damaged), "valid": int(done.valid)}
@@ -324,7 +324,7 @@ MEASURING = Measuring(
 def panes(trace: Trace, canvas: Canvas) -> list[PaneColumn]:
     """The graph, the search and the conversation; for a model that plans by itself its plan and the conversation."""
     height, started = canvas.height, trace.started
-    if started is not None and base_mode(started.mode) == BY_MODEL:
+    if started is not None and base_mode(started.mode) in PLANS_BY_MODEL:
         return [PaneColumn([_proposed_pane(trace, canvas.glyphs), _talk_pane(trace, canvas, max(6, height // 3))])]
     graph = _graph_pane(trace, canvas.glyphs)
     if canvas.is_wide:

@@ -62,7 +62,9 @@ _PARTS = {
     NO_SORT: "actions are tried in the order of the domain: the paper's 'unsorted'",
 }
 
-BY_MODEL = "plan-by-model"
+BY_MODEL, BY_MODEL_COT = "plan-by-model", "plan-by-model-cot"
+PLANS_BY_MODEL = (BY_MODEL, BY_MODEL_COT)
+"""Modes in which a model writes a plan."""
 
 _WRITTEN = {NO_FEEDBACK: "the first plan is the last: nothing goes back to the model (LLM as planner)"}
 
@@ -75,4 +77,5 @@ MODES = (
         advises=True,
     ),
     Mode(BY_MODEL, "the model writes the plan, and corrects what the validator finds", PLANNING, _WRITTEN),
+    Mode(BY_MODEL_COT, "as plan-by-model, with a chain of thought before each plan", PLANNING, _WRITTEN),
 )

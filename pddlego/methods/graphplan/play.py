@@ -11,7 +11,7 @@ from pddlego.episode.budget import Budget, EpisodeOver
 from pddlego.episode.events import Event, Outcome, Rejected
 from pddlego.episode.lifecycle import Body
 from pddlego.episode.loop import Attempt, Retry, refine
-from pddlego.methods.base import Tools, parse_variant
+from pddlego.methods.base import Tools, base_mode, parse_variant
 from pddlego.methods.graphplan.advisers import Advisers, PlanRequest, planning
 from pddlego.methods.graphplan.events import (
     INVALID,
@@ -26,7 +26,15 @@ from pddlego.methods.graphplan.events import (
     TaskGiven,
     Unit,
 )
-from pddlego.methods.graphplan.options import BY_MODEL, MODES, NO_FEEDBACK, NO_PRUNE, NO_SORT, GraphplanOptions
+from pddlego.methods.graphplan.options import (
+    BY_MODEL_COT,
+    MODES,
+    NO_FEEDBACK,
+    NO_PRUNE,
+    NO_SORT,
+    PLANS_BY_MODEL,
+    GraphplanOptions,
+)
 from pddlego.methods.graphplan.setting import GraphplanSetting, shortest_plan
 from pddlego.methods.planning_settings import example_action
 from pddlego.models.base import Feedback, shortened
@@ -79,7 +87,7 @@ class _PlanProposal:
 
 def play(cell: Cell, setting: GraphplanSetting, options: GraphplanOptions, tools: Tools, budget: Budget) -> Body:
     """Every event of the episode after the first. Ends by raising `EpisodeOver`."""
-    kind = _ModelEpisode if parse_variant(cell.mode, MODES).mode.name == BY_MODEL else _GraphplanEpisode
+    kind = _ModelEpisode if parse_variant(cell.mode, MODES).mode.name in PLANS_BY_MODEL else _GraphplanEpisode
     return kind(cell, setting, options, tools, budget).run()
 
 
@@ -223,7 +231,11 @@ class _ModelEpisode(_TaskEpisode):
             return self._prompts.render("graphplan/plan-again", feedback=retry.feedback, unreadable=_UNREADABLE)
         domain, problem = self.domain.text.strip(), str(self.task.problem).strip()
         return self._prompts.render(
-            "graphplan/plan", domain=domain, problem=problem, action=f"({example_action(self.domain)})"
+            "graphplan/plan",
+            domain=domain,
+            problem=problem,
+            action=f"({example_action(self.domain)})",
+            thinks=base_mode(self.cell.mode) == BY_MODEL_COT,
         )
 
     def _read(self, answer: str) -> Feedback | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from pddlego.errors import UsageError
 from pddlego.methods.base import UpperBound, parse_variant
-from pddlego.methods.graphplan.options import BY_MODEL, MODES, GraphplanOptions
+from pddlego.methods.graphplan.options import MODES, PLANS_BY_MODEL, GraphplanOptions
 from pddlego.methods.planning_settings import PlanningSetting, load_planning
 from pddlego.methods.setting_files import prompt_texts
 from pddlego.pddl import Domain, Problem
@@ -61,7 +61,7 @@ def load(name: str, options: GraphplanOptions) -> GraphplanSetting:
 def upper_bound(setting: GraphplanSetting, mode: str, options: GraphplanOptions, retries: int) -> UpperBound:
     """The most questions of one planning call, or the most plans that a model may write."""
     variant = parse_variant(mode, MODES)
-    first, later = (1, retries) if variant.mode.name == BY_MODEL else (0, MOST_QUESTIONS)
+    first, later = (1, retries) if variant.mode.name in PLANS_BY_MODEL else (0, MOST_QUESTIONS)
     nothing_left = len(variant.without) == len(variant.mode.parts)
     # An estimate: 12,000 characters list the facts and actions of a question, or a problem with plans.
     return UpperBound(first if nothing_left else first + later, len(setting.domain.text) + 12_000)

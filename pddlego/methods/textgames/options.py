@@ -90,6 +90,9 @@ def requests_of(mode: str) -> int:
 PLANNING = ("edit", "gen", *WRITES_DOMAIN)
 """Modes in which a model writes problems and a planner plans."""
 
+ACT_COT = "act-cot"
+"""The mode in which a model reasons before it chooses a command."""
+
 _CONFIRMS = ("edits", "plans", "commands")
 """The decisions that the user can approve before they take effect (`--confirm`)."""
 
@@ -97,6 +100,7 @@ MODES = (
     Mode("edit", "the model edits the problem (PDDL-edit)", TEXT_GAME, ABLATIONS, _CONFIRMS),
     Mode("gen", "the model writes the problem anew (PDDL-gen)", TEXT_GAME, ABLATIONS, _CONFIRMS),
     Mode("act", "the model picks commands (Action-gen)", TEXT_GAME, CHOOSING, confirms=("commands",)),
+    Mode(ACT_COT, "as act, with a chain of thought before each command", TEXT_GAME, CHOOSING, confirms=("commands",)),
     Mode("random", "any valid command", TEXT_GAME, confirms=("commands",), asks_model=False),
     Mode("gold", "the engine's own solution", TEXT_GAME, asks_model=False),
     Mode("human", "you type", TEXT_GAME, asks_model=False, needs_person=True),

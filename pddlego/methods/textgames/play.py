@@ -20,7 +20,7 @@ from pddlego.methods.textgames.formalize.full import FullEditor, FullFormalizer,
 from pddlego.methods.textgames.formalize.problems import PddlEdit, PddlGen
 from pddlego.methods.textgames.games import Closes, Game, GameSpec, ReportsFacts, Solves
 from pddlego.methods.textgames.loading import setting_for
-from pddlego.methods.textgames.options import MODES, WRITES_DOMAIN, TextGameOptions, requests_of
+from pddlego.methods.textgames.options import ACT_COT, MODES, WRITES_DOMAIN, TextGameOptions, requests_of
 from pddlego.methods.textgames.reader import can_read, check_reader
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.truth import Checker, GameFacts, GameReader, Reference
@@ -63,8 +63,9 @@ def _formalizer(name: str, setting: GameSetting, seed: int, person: Person | Non
         writers: dict[str, type[FullFormalizer | FullEditor]] = {"full-edit": FullEditor, "full-steps": FullSteps}
         method = writers.get(variant.mode.name, FullFormalizer)
         return method(prompts, setting.start, _terms(setting, without), tolerant)
-    if variant.mode.name == "act":
-        return ActionGen(prompts, checked="check" not in without, plain_requests=plain_requests)
+    if variant.mode.name in ("act", ACT_COT):
+        thinks = variant.mode.name == ACT_COT
+        return ActionGen(prompts, checked="check" not in without, plain_requests=plain_requests, thinks=thinks)
     if variant.mode.name == "random":
         return RandomActions(seed)
     assert variant.mode.name in ("human", "gold"), f"no method for mode {name}"

@@ -162,3 +162,12 @@ def test_the_plan_and_its_fault_are_drawn(width: int, height: int) -> None:
     assert plan[0] in texts[-1]
     lines = [describe(event, UNICODE).title.text for event in events]
     assert f"  1  plan 1: {len(plan) - 1} actions" in lines
+
+
+def test_a_chain_of_thought_comes_before_the_plan() -> None:
+    plan = "\n".join(a_plan())
+    answer = f"First I load:\n```\n(load-truck p0 t0 l0a)\n```\nThe whole plan:\n```\n{plan}\n```"
+    events = played(TASK, (answer,), "plan-by-model-cot", SEED)
+    assert ended(events).outcome is Outcome.WON
+    assert "step by step" in next(event for event in events if isinstance(event, Asked)).messages[0].content
+    assert ended(played(TASK, "reader", "plan-by-model-cot-no-feedback", SEED)).outcome is Outcome.WON

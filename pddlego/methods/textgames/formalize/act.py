@@ -20,14 +20,17 @@ class ActionGen:
     """Asks the model for the next command, in a conversation with all earlier commands and observations (Action-gen).
 
     If not `checked`, the command is chosen as in the paper's scripts. With `plain_requests` the rules of the game are
-    the first user message, and the model replies that it is ready.
+    the first user message, and the model replies that it is ready. If it `thinks`, it reasons before each command, and
+    its last line that is a command counts.
     """
 
-    def __init__(self, prompts: Prompts, checked: bool = True, plain_requests: bool = False) -> None:
-        self._prompts, self._checked, self._plain_requests = prompts, checked, plain_requests
+    def __init__(
+        self, prompts: Prompts, checked: bool = True, plain_requests: bool = False, thinks: bool = False
+    ) -> None:
+        self._prompts, self._checked, self._plain_requests, self._thinks = prompts, checked, plain_requests, thinks
 
     def request(self, situation: Situation) -> Request:
-        rules = self._prompts.render("act", task=situation.task)
+        rules = self._prompts.render("act", task=situation.task, thinks=self._thinks)
         if self._plain_requests:
             messages = [Message("user", rules), Message("assistant", self._prompts.render("act-ready"))]
         else:
@@ -37,12 +40,13 @@ class ActionGen:
                 messages.append(Message("assistant", exchange.command))
             seen = situation.seen if number == len(situation.seen.history) - 1 else Observations()
             possible = {"valid_commands": seen.valid_commands, "kinds": seen.kinds, "things": seen.things}
-            turn = self._prompts.render("act-turn", exchange=exchange, **possible)
+            turn = self._prompts.render("act-turn", exchange=exchange, thinks=self._thinks, **possible)
             messages.append(Message("user", turn))
         if situation.retry.feedback is not None:
             messages.append(Message("assistant", shortened(situation.retry.rejected)))
             retry = situation.retry
-            again = self._prompts.render("act-again", feedback=retry.feedback, repeated=retry.repeated)
+            shown = {"feedback": retry.feedback, "repeated": retry.repeated, "thinks": self._thinks}
+            again = self._prompts.render("act-again", **shown)
             messages.append(Message("user", again))
         return Request("act", tuple(messages), situation, longest=THINKING)
 
@@ -52,12 +56,13 @@ class ActionGen:
         Case, punctuation and labels such as `Action:` are ignored. If not checked, it is the alphabetically first valid
         command that occurs anywhere in the answer, or else an empty command, which the game refuses.
         """
+        if self._thinks:
+            answer = _LABEL.split(answer)[-1]
         if not self._checked:
-            return CommandProposal(
-                next((command for command in sorted(situation.seen.valid_commands) if command in answer), "")
-            )
+            valid = sorted(situation.seen.valid_commands)
+            return CommandProposal(next((command for command in valid if command in answer), ""))
         text = spoken(answer)
-        lines = [_called(text), *text.splitlines()]
+        lines = [_called(text), *(reversed(text.splitlines()) if self._thinks else text.splitlines())]
         by_words = {_bare(command): command for command in situation.seen.valid_commands}
         for line in lines:
             command = by_words.get(_bare(line))
@@ -73,6 +78,10 @@ class ActionGen:
         listed = "of a kind that the game takes" if situation.seen.kinds else "in the list"
         message = f"'{first[:100]}' is not {listed}." if first else "the answer was empty."
         return CommandProposal("", Feedback("invalid command", message))
+
+
+_LABEL = re.compile(r"\baction\s*:", re.IGNORECASE)
+"""The label before a command, which follows the chain of thought."""
 
 
 class RandomActions:

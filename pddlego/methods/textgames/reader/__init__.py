@@ -15,7 +15,7 @@ from pddlego.methods.base import base_mode
 from pddlego.methods.textgames.formalize import Exchange, Situation
 from pddlego.methods.textgames.formalize.full import PARTS
 from pddlego.methods.textgames.knowledge import Knowledge
-from pddlego.methods.textgames.options import PLANNING, STEPS
+from pddlego.methods.textgames.options import ACT_COT, PLANNING, STEPS
 from pddlego.methods.textgames.reader.houses import CoinRules, CookingRules, MapReaderRules, TidyRules
 from pddlego.methods.textgames.reader.laboratory import ExperimentRules, LaboratoryRules
 from pddlego.methods.textgames.reader.textworld import ChainRules, MazeRules, MealRules
@@ -173,7 +173,7 @@ def rules_of(name: str) -> type[Rules] | None:
     return rules
 
 
-_ANSWERED = (*PLANNING, "act")
+_ANSWERED = (*PLANNING, "act", ACT_COT)
 """Modes that the reader plays."""
 
 
@@ -188,7 +188,7 @@ def can_answer(rules: str, reading: bool, purpose: str) -> tuple[str, str] | Non
         names = ", ".join(sorted(RULES))
         advice = "Choose a language model with --model, or write [[reading]] rules in the setting."
         return f"It has no rules for '{rules}', only for {names}.", advice
-    if purpose == "act" and (reading or rules not in COMMANDS):
+    if purpose in ("act", ACT_COT) and (reading or rules not in COMMANDS):
         advice = "Use --mode edit or gen, or a language model with --model."
         return "It reads what the game says, and in mode act nothing plans with that.", advice
     return None

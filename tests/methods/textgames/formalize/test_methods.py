@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from pddlego.methods.textgames.formalize import Situation
+from pddlego.methods.textgames.formalize import Exchange, Observations, Situation
 from pddlego.methods.textgames.formalize.act import ActionGen, RandomActions
 from pddlego.methods.textgames.formalize.problems import PddlEdit, PddlGen
 from pddlego.methods.textgames.loading import load
@@ -301,3 +301,33 @@ def test_an_old_name_beside_a_new_one_is_a_question(situation: Situation, object
     assert (proposal.feedback is not None) is asks
     if asks:
         assert proposal.faults[0].startswith("loc1 is used and no longer among the objects. If it is called pantry now")
+
+
+@pytest.mark.parametrize(
+    ("answer", "command"),
+    [
+        ("I could take coin.\nThe door is open, so I go.\nAction: move north", "move north"),
+        ("I could move north.\nAction: take coin", "take coin"),
+        ("action : move north? No.\n**Action:** take coin", "take coin"),
+        ("take coin would be next, but first:\nmove north", "move north"),
+        ('I reason.\n{"action": "move north"}', "move north"),
+    ],
+)
+@pytest.mark.parametrize("checked", [True, False])
+def test_after_a_chain_of_thought_the_last_command_counts(
+    situation: Situation, answer: str, command: str, checked: bool
+) -> None:
+    proposal = ActionGen(PROMPTS, checked, thinks=True).read(answer, situation)
+    assert (proposal.command, proposal.feedback) == (command, None)
+
+
+def test_a_chain_of_thought_is_asked_for(situation: Situation) -> None:
+    first = (Exchange(None, "You are here."),)
+    seen = Observations(first, first, ("move north",))
+    for prompts, plain in ((PROMPTS, False), (Prompts("paper"), True)):
+        with_thoughts, without = (
+            ActionGen(prompts, plain_requests=plain, thinks=thinks).request(replace(situation, seen=seen))
+            for thinks in (True, False)
+        )
+        assert "step by step" in "".join(message.content for message in with_thoughts.messages)
+        assert "step by step" not in "".join(message.content for message in without.messages)
