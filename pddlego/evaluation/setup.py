@@ -30,7 +30,7 @@ from pddlego.evaluation.models import is_free, make_model
 from pddlego.methods.base import Method, Setting, Tools, check_seed
 from pddlego.methods.registry import ablated, first_mode, method, method_of, package_of, parse_mode
 from pddlego.methods.setting_files import parse_overrides
-from pddlego.models.base import Model, is_local
+from pddlego.models.base import TEMPERATURE, Model, is_local
 from pddlego.models.endpoint import Access, prepare_cache
 from pddlego.models.function import OwnModel
 from pddlego.models.limiter import CellLimiter, Ledger, Price, RequestLimiter, SharedLimiter, Spending
@@ -192,6 +192,7 @@ def make_setup(
     _check_modes(config, modes, has_person)
     played = _played(config, modes)
     _check_flags(resolved, played)
+    config = _with_temperature(config, played)
     prepare_cache(config.endpoint.cache)
     setup = Setup(
         config,
@@ -208,6 +209,16 @@ def make_setup(
         own_models=own_models or {},
     )
     return _with_budget(setup, sends)
+
+
+def _with_temperature(config: Config, played: Mapping[tuple[str, str], SettingUse]) -> Config:
+    """The configuration with the temperature of the methods if they agree, so that run folders record it."""
+    usual = {TEMPERATURE if use.method.temperature is None else use.method.temperature for use in played.values()}
+    if config.endpoint.temperature is not None or len(usual) > 1:
+        return config
+    return config.model_copy(
+        update={"endpoint": config.endpoint.model_copy(update={"temperature": usual.pop() if usual else None})}
+    )
 
 
 def make_continuing_setup(continued: Mapping[Cell, Continuation], config: Config, access: Access) -> Setup:

@@ -72,7 +72,7 @@ def test_json_is_nothing_but_events(tmp_path: Path) -> None:
     ("arguments", "code", "says"),
     [
         (("play", "chess"), 2, "The games are: 24game"),
-        (("play", "coin", "--mode", "dream"), 2, "edit, gen, act, random"),
+        (("play", "coin", "--mode", "dream"), 2, "edit, gen, act, act-cot, random"),
         (("play", "coin", "--seed", "5000"), 2, "Its seeds are 0-999"),
         (("play", "coin", "--set", "rooms=4"), 2, "numLocations (1-11"),
         (("play", "coin", "--set", "numLocations"), 2, "KEY=VALUE"),
