@@ -10,6 +10,7 @@ from benchmarks import (
     damage,
     engines,
     evaluation,
+    figures,
     games,
     graphplan,
     models,
@@ -42,7 +43,7 @@ PARTS = {
     "scale": scale.main,
 }
 
-WITH_ARGUMENTS = {"models": models.main, "damage": damage.main}
+WITH_ARGUMENTS = {"models": models.main, "damage": damage.main, "figures": figures.main}
 """Parts that take long, and have arguments."""
 
 

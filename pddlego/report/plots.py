@@ -281,4 +281,6 @@ def _legend(plot: Plot) -> None:
     handles, labels = _axes(plot).get_legend_handles_labels()
     if len(labels) > 1:
         columns = max(1, 60 // max(len(label) + 4 for label in labels))
+        more = max(0, -(-len(labels) // columns) - 2)  # rows for which the figure has no room
+        plot.figure.set_figheight(plot.figure.get_figheight() + 0.2 * more)
         plot.figure.legend(handles, labels, loc="outside lower center", ncols=min(columns, len(labels)), frameon=False)

@@ -149,7 +149,7 @@ class _Episode:
         total = len(self.instances)
         if failing is not None:
             own = self.answers[failing]
-            answers = count(own, "answer") if own == self.options.answers else f"{sum(self.answers.values())} in all"
+            answers = count(own, "answer") if own == self.options.answers else f"{sum(self.answers.values())} answers for both"
             message = f"not finished: the {TITLES[failing]} still fails after {answers}"
             if all(which in self.functions.codes for which in BOTH):
                 solved = yield from self._evaluate("unfinished")

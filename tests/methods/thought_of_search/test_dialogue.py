@@ -258,7 +258,7 @@ def test_the_function_that_failed_is_named_in_the_end() -> None:
     events = events_of(small("24game", options), (MISSES, WRONG_GOAL, GOAL, MISSES), options=options)
     assert (
         ending(events).message
-        == "not finished: the successor function still fails after 3 in all; 0 of 1 instances solved"
+        == "not finished: the successor function still fails after 3 answers for both; 0 of 1 instances solved"
     )
 
 
@@ -352,7 +352,7 @@ def test_there_are_nineteen_answers_at_most() -> None:
     events = events_of(small("24game"), answers)
     coded = Counter(event.which for event in events if isinstance(event, Coded))
     assert coded == {"goal": 10, "successors": 9}
-    assert "still fails after 19 in all" in ending(events).message
+    assert "still fails after 19 answers for both" in ending(events).message
 
 
 def test_feedback_is_counted_by_phase_when_it_is_sent() -> None:
