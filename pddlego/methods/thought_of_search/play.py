@@ -148,8 +148,8 @@ class _Episode:
         failing = yield from self._write_both()
         total = len(self.instances)
         if failing is not None:
-            own = self.answers[failing]
-            answers = count(own, "answer") if own == self.options.answers else f"{sum(self.answers.values())} answers for both"
+            own, both = self.answers[failing], sum(self.answers.values())
+            answers = count(own, "answer") if own == self.options.answers else f"{both} answers for both"
             message = f"not finished: the {TITLES[failing]} still fails after {answers}"
             if all(which in self.functions.codes for which in BOTH):
                 solved = yield from self._evaluate("unfinished")
