@@ -228,6 +228,9 @@ def build(
     from pddlego.pddl import parse_domain
     from pddlego.runs.journal import follow
 
+    if person is not None and feedback not in ("person", "both"):
+        reason = f"feedback={feedback} asks no person."
+        raise UsageError("person has no effect", reason, "Leave it out, or use feedback='person'.")
     with arguments_named():
         config = _resolved(dict(options), BUILDING).config
         limits = Limits(None, calls=config.limits.max_calls, seconds=config.limits.max_seconds)

@@ -102,7 +102,7 @@ def _make_approver(console: Console, display: Display, kinds: tuple[str, ...], m
 
 def _make_person(mode: Mode) -> Person | None:
     """The user as player, if the mode needs one."""
-    if not mode.needs_person:
+    if not mode.needs_person or mode.confirms:
         return None
     from pddlego.display.person import TypingPerson
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from pddlego.errors import UsageError
-from pddlego.methods.base import BUILT_IN_MODEL, WITHOUT, Setting
+from pddlego.methods.base import BUILT_IN_MODEL, WITHOUT, Method, Setting
 from pddlego.methods.registry import method_of
-from pddlego.models.base import Model, ScriptedModel
+from pddlego.models.base import TEMPERATURE, Model, ScriptedModel
 from pddlego.models.endpoint import Access, Endpoint, make_endpoint
 from pddlego.models.function import PREFIX
 from pddlego.models.limiter import RequestLimiter
@@ -45,6 +45,12 @@ def answered_by(name: str) -> str:
     return "" if place.variant or place.domains else place.model
 
 
+def temperature_of(method: Method, endpoint: Endpoint) -> float:
+    """The sampling temperature of a method's requests: the user's, or else the method's, or else the usual one."""
+    known = (temperature for temperature in (endpoint.temperature, method.temperature) if temperature is not None)
+    return next(known, TEMPERATURE)
+
+
 def make_model(
     cell: Cell, setting: Setting, endpoint: Endpoint, access: Access, limiter: RequestLimiter | None = None
 ) -> Model:
@@ -66,8 +72,7 @@ def make_model(
     if cell.model.partition("+")[0] == BUILT_IN_MODEL:
         reason = f"Mode {cell.mode} has no built-in model of that name."
         raise UsageError(f"Unknown model {cell.model}", reason, "Name a language model with --model.")
-    if endpoint.temperature is None:
-        endpoint = endpoint.model_copy(update={"temperature": method.temperature})
+    endpoint = endpoint.model_copy(update={"temperature": temperature_of(method, endpoint)})
     return make_endpoint(cell.model, endpoint, access, limiter, seed=cell.model_seed, repeat=cell.repeat)
 
 

@@ -26,12 +26,12 @@ from pddlego.evaluation.config import (
     Resolved,
     with_overrides,
 )
-from pddlego.evaluation.models import is_free, make_model
+from pddlego.evaluation.models import is_free, make_model, temperature_of
 from pddlego.methods.base import Method, Setting, Tools, check_seed
 from pddlego.methods.registry import ablated, first_mode, method, method_of, package_of, parse_mode
 from pddlego.methods.setting_files import parse_overrides
-from pddlego.models.base import TEMPERATURE, Model, is_local
-from pddlego.models.endpoint import Access, prepare_cache
+from pddlego.models.base import Model, is_local
+from pddlego.models.endpoint import Access, Endpoint, prepare_cache
 from pddlego.models.function import OwnModel
 from pddlego.models.limiter import CellLimiter, Ledger, Price, RequestLimiter, SharedLimiter, Spending
 from pddlego.planning import Planner
@@ -156,17 +156,18 @@ class Setup:
         by_method = {(name, use.method_name): use for (name, _), use in self.played.items()}
         names = [name for name, _ in by_method]
         return {
-            name if names.count(name) == 1 else f"{name} ({owner})": _recorded(use)
+            name if names.count(name) == 1 else f"{name} ({owner})": _recorded(use, self.config.endpoint)
             for (name, owner), use in by_method.items()
         }
 
 
-def _recorded(played: SettingUse) -> dict[str, Any]:
-    """The record of a setting in the manifest: its method, options, and digests of its files."""
+def _recorded(played: SettingUse, endpoint: Endpoint) -> dict[str, Any]:
+    """The record of a setting in the manifest: its method, options, temperature, and digests of its files."""
     texts = played.setting.sources
     digests = {name: hashlib.sha256(text.encode()).hexdigest()[:16] for name, text in sorted(texts.items())}
     options = recorded(played.options) | played.setting.resolved()
-    return {"method": played.method_name, "options": options, "files": digests}
+    temperature = temperature_of(played.method, endpoint)
+    return {"method": played.method_name, "options": options, "temperature": temperature, "files": digests}
 
 
 def make_setup(
@@ -192,7 +193,6 @@ def make_setup(
     _check_modes(config, modes, has_person)
     played = _played(config, modes)
     _check_flags(resolved, played)
-    config = _with_temperature(config, played)
     prepare_cache(config.endpoint.cache)
     setup = Setup(
         config,
@@ -209,16 +209,6 @@ def make_setup(
         own_models=own_models or {},
     )
     return _with_budget(setup, sends)
-
-
-def _with_temperature(config: Config, played: Mapping[tuple[str, str], SettingUse]) -> Config:
-    """The configuration with the temperature of the methods if they agree, so that run folders record it."""
-    usual = {TEMPERATURE if use.method.temperature is None else use.method.temperature for use in played.values()}
-    if config.endpoint.temperature is not None or len(usual) > 1:
-        return config
-    return config.model_copy(
-        update={"endpoint": config.endpoint.model_copy(update={"temperature": usual.pop() if usual else None})}
-    )
 
 
 def make_continuing_setup(continued: Mapping[Cell, Continuation], config: Config, access: Access) -> Setup:

@@ -50,7 +50,7 @@ class Endpoint(Options):
         Flag(variable="OPENAI_BASE_URL"),
     )
     temperature: float | None = option(
-        None, "Sampling temperature.", Flag(default=f"{TEMPERATURE:g}; 0 in mode tos"), ge=0, le=10
+        None, "Sampling temperature.", Flag(default=f"{TEMPERATURE:g}, or that of the method"), ge=0, le=10
     )
     reasoning_effort: str | None = option(
         None,

@@ -133,7 +133,8 @@ def bar_tables(grouped: Grouped) -> Iterator[Table]:
     """The tables of counts that figures show as bars."""
     drawn = (table for setting, mode, _ in grouped for table in measuring_of(setting, mode).bars)
     for table in dict.fromkeys(drawn):
-        yield _counts(table.title, table.what, _totals_of(grouped, table.group))
+        own = {key: results for key, results in grouped.items() if table in measuring_of(key[0], key[1]).bars}
+        yield _counts(table.title, table.what, _totals_of(own, table.group))
 
 
 def declared_counts(grouped: Grouped) -> list[CountTable]:

@@ -25,6 +25,7 @@ from pddlego.methods.builders.draft import (
 )
 from pddlego.methods.builders.reviewing import Choice, FeedbackBy, Judgement, Reviewer, ask_opinion
 from pddlego.models import Model
+from pddlego.models.function import Answer
 from pddlego.pddl import parse_domain
 from pddlego.pddl.domain import read_domain
 from pddlego.pddl.edit import sections_of
@@ -169,7 +170,8 @@ class Opinion:
 class Builder:
     """A domain and a problem that are built piece by piece.
 
-    `domain` and `problem` are their texts. Only `ask` sends requests; `prompt` returns the text that it would send.
+    `domain` and `problem` are their texts. `ask`, `evaluate`, `revise` and `select` send requests; `prompt` returns the
+    text that `ask` would send.
     """
 
     def __init__(
@@ -225,7 +227,12 @@ class Builder:
         return self._asked(self._writer, _known(components), action, advice, prompt)
 
     def evaluate(
-        self, component: str = "", *, action: str = "", by: Model | None = None, person: Person | None = None
+        self,
+        component: str = "",
+        *,
+        action: str = "",
+        by: str | Answer | Model | None = None,
+        person: Person | None = None,
     ) -> Opinion:
         """Return whether the files match the description, and what to rewrite if not (L2P's feedback).
 
@@ -233,12 +240,10 @@ class Builder:
         model's own, that of another model (`by`), or a person's: `person` gets `domain` or `problem` and the text of
         that file, and returns advice, or an empty text to accept it. Raises `ModelError` without a readable opinion.
         """
-        file = "problem" if component in PROBLEM_COMPONENTS or (not component and self._draft.has_problem) else "domain"
-        if person is not None:
-            advice = person(file, self.problem if file == "problem" else self.domain)
-            return Opinion(not advice.strip(), advice, component or file, action)
         if component:
             _known((component,))
+        if person is not None:
+            return self._read_by(person, component, action)
         shown = f"Evaluate only the component {component}{f' of the action {action}' if action else ''}."
         matter, components = (shown, (component,)) if component else ("", ())
         judged = _result(ask_opinion(self._of(by), self._draft, Judgement, matter, components))
@@ -247,7 +252,20 @@ class Builder:
         rewritten = component or judged.component.strip().lower()
         return Opinion(judged.approves, judged.advice, rewritten, action or judged.action.strip().lower())
 
-    def revise(self, opinion: Opinion, *, by: Model | None = None) -> Builder:
+    def _read_by(self, person: Person, component: str, action: str) -> Opinion:
+        """A person's opinion on the file of a component, or on each file."""
+        files = {"domain": self.domain, "problem": self.problem}
+        if component:
+            files.pop("domain" if component in PROBLEM_COMPONENTS else "problem")
+        elif not self._draft.has_problem:
+            files.pop("problem")
+        for file, text in files.items():
+            advice = person(file, text)
+            if advice.strip():
+                return Opinion(False, advice, component or file, action)
+        return Opinion(True, component=component, action=action)
+
+    def revise(self, opinion: Opinion, *, by: str | Answer | Model | None = None) -> Builder:
         """Ask for the component that an opinion names again, with its advice; nothing if it approves.
 
         Raises `UsageError` if it names no component, and `ModelError` as `ask`.
@@ -261,7 +279,7 @@ class Builder:
         *components: str,
         action: str = "",
         number: int = 3,
-        by: Model | None = None,
+        by: str | Answer | Model | None = None,
         score: Callable[[Builder], float] | None = None,
     ) -> Builder:
         """Ask for components several times, each time from the same files, and keep the best of the usable answers.
@@ -269,6 +287,8 @@ class Builder:
         A model chooses (the builder's own, or `by`), or the highest `score` of a builder with the candidate. Raises
         `ModelError` if no answer is usable.
         """
+        if number < 1:
+            raise UsageError(f"number = {number} is not possible", "A candidate is needed.", "Give 1 or more.")
         kinds, retries = _known(components), self._writer.retries + 1
         drafts = []
         for candidate in range(number):
@@ -276,7 +296,9 @@ class Builder:
             drafts.append(_result(events).value)
         usable = list({(draft.domain, draft.problem): draft for draft in drafts if draft is not None}.values())
         if not usable:
-            raise ModelError(f"The model has no usable {', '.join(kinds)}", f"{number} answers were asked for.", "")
+            raise ModelError(
+                f"The model has no usable {', '.join(kinds)}", f"{number} answers were asked for.", "See its answers."
+            )
         if score is not None:
             self._draft = max(usable, key=lambda draft: score(self._with(draft)))
         elif len(usable) > 1:
@@ -292,7 +314,7 @@ class Builder:
         other._draft = draft
         return other
 
-    def _of(self, model: Model | None) -> ComponentWriter:
+    def _of(self, model: str | Answer | Model | None) -> ComponentWriter:
         return self._writer if model is None else replace(self._writer, model=self._resolve(model))
 
     def _asked(
@@ -337,7 +359,7 @@ class Builder:
         return self
 
     def prune(self) -> Builder:
-        """Remove the predicates that no action uses."""
+        """Remove the predicates that no action and no rule uses."""
         self._draft = self._draft.without_unused()
         return self
 
@@ -402,10 +424,10 @@ def _part(component: str, text: str) -> Draft:
     )  # the text may end with a comment
     if component in _PROBLEM_PARTS:
         goal = "" if component == "goal" else " (:goal (and))"
-        problem = read_problem(f"(define (problem part) (:domain part) {section}{goal})")
+        problem = read_problem(f"(define (problem part) (:domain part) {section}\n{goal})")
         part, defects = Draft().with_problem(problem.problem), problem.defects
     else:
-        domain = read_domain(f"(define (domain part) {section})")
+        domain = read_domain(f"(define (domain part) {section}\n)")
         part, defects = Draft(sections={component: sections_of(domain.domain)[component]}), domain.defects
     faults = [defect.message for defect in defects if defect.blocking]
     if faults or (component in _SECTIONS and not part.sections[component]):

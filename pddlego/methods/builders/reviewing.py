@@ -218,8 +218,10 @@ class Reviewer:
             if after is None:
                 break
             checked = yield from self._check(after)
-            if review.is_sound and not checked.is_sound:
-                break  # a revision never replaces a working draft
+            if review.is_sound and not checked.is_sound:  # a revision never replaces a working draft
+                yield from self.writer.accept(after, draft)
+                self.writer.keep(draft, review.plan)
+                break
             if after == draft:
                 unchanged.append(target)
                 lesson = yield from ask_opinion(self.writer, draft, _Lesson, advice)

@@ -74,14 +74,9 @@ _INPUT = "input length"
 
 
 def _input_lengths(trace: Trace) -> tuple[tuple[float, float], ...]:
-    """The characters of each request, by the step after which it was sent (PDDLEGO, section "Limitations")."""
-    points, step = list[tuple[float, float]](), 0
-    for event in trace.events:
-        if isinstance(event, Observed):
-            step = event.step
-        elif isinstance(event, Asked):
-            points.append((float(step), float(event.characters)))
-    return tuple(points)
+    """The characters of each request, by the step in which it was sent (PDDLEGO, section "Limitations")."""
+    asked = ((step.number, event) for step in trace.steps for event in step.events if isinstance(event, Asked))
+    return tuple((float(number), float(event.characters)) for number, event in asked)
 
 
 RIGHT, PRECISION, RECALL = "right facts", "precision", "recall"

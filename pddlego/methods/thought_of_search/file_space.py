@@ -284,11 +284,11 @@ class FileJudge:
         """The used items of a list as instances, with their searches."""
         files = space.file.files
         used = {"soundness": slice(files.soundness_instances), "instances": slice(files.instances_from, None)}
-        items = items_of(space.places[kind], space.texts[kind])[used.get(kind, slice(None))]
-        items = tuple(item for item in items if not (space.paper and item.get("extra")))
+        numbered = list(enumerate(items_of(space.places[kind], space.texts[kind]), start=1))
+        kept = [(number, item) for number, item in numbered if not (space.paper and item.get("extra"))]
         return [
             Instance(str(item.get("id", number)), tuple(map(_search, self._read(item))), item)
-            for number, item in enumerate(items, start=1)
+            for number, item in kept[used.get(kind, slice(None))]
         ]
 
     def _read(self, item: object) -> list[dict[str, Any]]:
@@ -311,7 +311,7 @@ class FileJudge:
             what = f"{place} says no cost of instance {lacking[0]}"
             raise SettingError(what, "The setting is optimal.", 'Add "cost": the least number of steps.')
         if not self.instances:
-            reason = f"None is left from {first} on." if first else "It is empty."
+            reason = f"None is left from {first} on, apart from those of the tests." if first else "It is empty."
             raise SettingError(f"{place} holds no instance", reason, "Add one.")
         for instance in (*self.instances[:1], *self.soundness[:1]):
             for search, (which, names) in product(instance.searches, space.arguments.items()):

@@ -63,6 +63,11 @@ def search_limits(options: SearchOptions, evaluating: bool) -> SearchLimits:
     return SearchLimits(seconds, options.states, options.memory)
 
 
+def most_answers(options: SearchOptions) -> int:
+    """The maximum number of answers for both functions: one less than twice that of each, as the paper counts."""
+    return max(2, 2 * options.answers - 1)
+
+
 def load(name: str, options: SearchOptions) -> SearchSetting:
     """Load a setting, with its prompts among its sources. Raises `UsageError` and `SettingError`."""
     prompts = {
@@ -105,6 +110,6 @@ def _of_files(name: str, table: SettingTable, prompts: Mapping[str, str], option
 
 def upper_bound(setting: SearchSetting, mode: str, options: SearchOptions, retries: int) -> UpperBound:
     """The questions of a conversation that never succeeds. Each question includes the conversation before it."""
-    calls = max(2, 2 * options.answers - 1) + (3 if mode == OWN_TESTS else 0)
+    calls = most_answers(options) + (3 if mode == OWN_TESTS else 0)
     texts = sum(len(text) for name, text in setting.sources.items() if name.startswith("envs/"))
     return UpperBound(calls, texts + calls * (_ANSWER + _QUESTION) // 2)

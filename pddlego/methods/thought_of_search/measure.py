@@ -8,7 +8,7 @@ from pddlego.episode.events import Rejected
 from pddlego.episode.trace import Trace
 from pddlego.methods.base import Column, CountTable, Figure, Measuring
 from pddlego.methods.setting_files import published
-from pddlego.methods.thought_of_search.events import Attempted, Coded, Finished, Tested
+from pddlego.methods.thought_of_search.events import Attempted, Coded, Finished, Prepared, Tested
 from pddlego.methods.thought_of_search.functions import FunctionFault
 from pddlego.runs.summary import REJECTED, Measures
 
@@ -46,19 +46,25 @@ def measure(trace: Trace) -> Measures:
 
 
 def _phases(trace: Trace) -> Counter[str]:
-    """How often feedback of each phase was sent: of a stage of the tests, or on an answer without a function.
+    """How often feedback of each phase was sent: of a stage of the tests, of a person, or on an answer that cannot be
+    loaded.
 
     The last fault of an unfinished dialogue is not sent.
     """
-    sent, phase = Counter[str](), ""
-    for event in trace.events:
-        if isinstance(event, Tested) and not event.passed:
-            phase = event.stage
+    sent, phase, failed = Counter[str](), "", ""
+    is_tested = False
+    for event in trace.since(trace.place(Prepared)):
+        if isinstance(event, Tested):
+            is_tested, failed = True, failed if event.passed else event.stage
         elif isinstance(event, Rejected):
-            phase = phase or ("person" if event.feedback.category == FunctionFault.PERSON.value else "no function")
+            category = event.feedback.category
+            is_kept = category == FunctionFault.GOAL.value  # the paper's code sends such feedback twice
+            phase = (
+                failed if is_tested or is_kept else "person" if category == FunctionFault.PERSON.value else "loading"
+            )
         elif isinstance(event, Coded):
             sent.update([phase] if phase else [])
-            phase = ""
+            phase, is_tested = "", False
     return sent
 
 
@@ -70,7 +76,7 @@ def _first_error(trace: Trace) -> str:
         evidence = "; ".join(rejected.feedback.evidence[:2]) if rejected is not None else ""
         shown = f" ({evidence:.200})" if evidence else ""
         return f"{tested.stage} test {tested.number + 1}: {tested.message or tested.kind}{shown}"
-    if not is_tested and trace.last(Coded) is not None and rejected is not None:
+    if not is_tested and trace.place(Rejected) > trace.place(Coded) >= 0 and rejected is not None:
         return f"unusable answer ({rejected.feedback.category}): {rejected.feedback.message}"
     failed = next((event for event in trace.all(Attempted) if not event.solved), None)
     return f"instance {failed.instance}: {failed.kind}: {failed.message}" if failed else ""

@@ -111,6 +111,8 @@ def _read(answer: str, space: Space, judge: Judge, session: Session) -> ModelTes
     result = session.call("_tests", module=_MODULE)
     if not result.returned:
         return result.message
+    if not (isinstance(result.value, list) and list(map(type, result.value)) == [list] * 3):
+        return "GOALS, NON_GOALS and SUCCESSORS must be lists"
     goals, others, transitions = result.value
     if not (goals and others and transitions and session.defines("check", _MODULE)):
         return "GOALS, NON_GOALS and SUCCESSORS must not be empty, and check must be defined"
@@ -119,6 +121,12 @@ def _read(answer: str, space: Space, judge: Judge, session: Session) -> ModelTes
         return f"each item of GOALS and NON_GOALS must be a tuple of {widths['goal']} arguments"
     if not all(_is_successor_test(item, widths["successors"]) for item in transitions):
         return f"each item of SUCCESSORS must be a pair: a tuple of {widths['successors']} arguments, and a list"
+    for arguments, successors in transitions:
+        for successor in successors:
+            checked = session.call("check", arguments[0], successor, module=_MODULE)
+            if not checked.returned or checked.value:
+                reason = checked.value if checked.returned else checked.message
+                return f"check rejects a successor of SUCCESSORS: {reason}"
     goal_tests = [
         GoalTest(SearchTask(item[0], (), item[1:]), is_goal)
         for items, is_goal in ((goals, True), (others, False))

@@ -37,7 +37,7 @@ from pddlego.methods.thought_of_search.functions import (
     code_of,
     failed,
 )
-from pddlego.methods.thought_of_search.loading import SearchSetting, call_limits, search_limits
+from pddlego.methods.thought_of_search.loading import SearchSetting, call_limits, most_answers, search_limits
 from pddlego.methods.thought_of_search.model_tests import write_tests
 from pddlego.methods.thought_of_search.options import (
     BY_PERSON,
@@ -98,14 +98,7 @@ def play(cell: Cell, setting: SearchSetting, options: SearchOptions, tools: Tool
                 functions.close()
 
 
-_SKIPPED = "not searched"
-
-_EXHAUSTED = (
-    FunctionFault.SEARCH_TIME.value,
-    FunctionFault.SUCCESSOR_TIME.value,
-    FunctionFault.GOAL_TIME.value,
-    _SKIPPED,
-)
+_EXHAUSTED = (FunctionFault.SEARCH_TIME.value, FunctionFault.SUCCESSOR_TIME.value, FunctionFault.GOAL_TIME.value)
 
 _HOPELESS = 3
 """Functions that fail a test are not evaluated further after so many instances in a row that took too long."""
@@ -148,8 +141,9 @@ class _Episode:
         failing = yield from self._write_both()
         total = len(self.instances)
         if failing is not None:
-            own, both = self.answers[failing], sum(self.answers.values())
-            answers = count(own, "answer") if own == self.options.answers else f"{both} answers for both"
+            yield from self._reach("first")
+            both = sum(self.answers.values())
+            answers = f"{both} answers for both" if both >= self._most else count(self.answers[failing], "answer")
             message = f"not finished: the {TITLES[failing]} still fails after {answers}"
             if all(which in self.functions.codes for which in BOTH):
                 solved = yield from self._evaluate("unfinished")
@@ -202,10 +196,15 @@ class _Episode:
             if fault is None:
                 return True
 
+    @property
+    def _most(self) -> int:
+        """The maximum number of answers for both functions."""
+        return most_answers(self.options)
+
     def _may_ask(self, which: Which) -> bool:
         """Whether the function has an answer left: as in the paper, there are 10 for each and 19 for both."""
         counted = self.answers[which]
-        if sum(self.answers.values()) >= max(len(BOTH), 2 * self.options.answers - 1):
+        if sum(self.answers.values()) >= self._most:
             return False
         if self.paper and which == "goal":  # the paper's code counts the answers that failed
             counted -= self._passed
@@ -224,11 +223,11 @@ class _Episode:
         command = f"{TITLES[which]} {answers + 1}"
         text, name = (code.text, code.name) if code is not None else ("", "")
         yield Coded(self._budget.usage.steps, command, which, answers + 1, text, name)
-        if code is None:
-            return Fault(FunctionFault.UNREADABLE, which, "the answer holds no function")
-        fault = self.functions.put(which, code)
+        fault = None if code is None else self.functions.put(which, code)
         if which == "goal":
             yield from self._reach("first")
+        if code is None:
+            return Fault(FunctionFault.UNREADABLE, which, "the answer holds no function")
         if fault is None and self.approver is not None:
             return (yield from self._read_by_person(which, code))
         if fault is None and which == "goal":
@@ -246,10 +245,17 @@ class _Episode:
 
     def _read_by_person(self, which: Which, code: Code) -> _Checking:
         """Show a function to the person, who accepts it, gives feedback, or replaces it."""
-        question = partial(Question, "functions", f"the {TITLES[which]}", code.text, suffix=".py")
+
+        def faults(text: str) -> tuple[str, ...]:
+            return () if code_of(f"```python\n{text}\n```", which) is not None else ("it holds no function",)
+
+        question = partial(Question, "functions", f"the {TITLES[which]}", code.text, suffix=".py", faults=faults)
         decision = yield from ask_approval(self.approver, "functions", question, self._budget)
-        if decision.kind == "replaced":
-            return self.functions.put(which, replace(code, text=decision.text))
+        own = code_of(f"```python\n{decision.text}\n```", which) if decision.kind == "replaced" else None
+        if own is not None:
+            command = f"{TITLES[which]} {self.answers[which]}, edited"
+            yield Coded(self._budget.usage.steps, command, which, self.answers[which], own.text, own.name)
+            return self.functions.put(which, own)
         if decision.kind == "accepted":
             return None
         reason = decision.text or "a person rejected it and gave no reason"
@@ -272,13 +278,14 @@ class _Episode:
         """Search every instance without checks on the way, and validate what is found. Returns the number solved."""
         texts = tuple(self.functions.codes[which].text for which in BOTH)
         attempts = self._attempts.setdefault(texts, [])
-        if point == "complete":
-            attempts[:] = [attempt for attempt in attempts if attempt.kind != _SKIPPED]
         ends, solved, total = point in ("complete", "unfinished"), 0, len(self.instances)
         for number, instance in enumerate(self.instances):
             self._budget.check_time()
             if number == len(attempts):
-                attempts.append((yield from self._next_attempt(number, instance, attempts, point)))
+                late = [attempt.kind in _EXHAUSTED for attempt in attempts[-_HOPELESS:]]
+                if point != "complete" and len(late) == _HOPELESS and all(late):
+                    break
+                attempts.append((yield from self._attempt(number, instance)))
             solved += attempts[number].solved
             if ends:
                 self._budget.score = solved / total
@@ -298,16 +305,6 @@ class _Episode:
             point=point,
         )
         return solved
-
-    def _next_attempt(
-        self, number: int, instance: Instance, before: Sequence[Attempted], point: Point
-    ) -> Generator[Event, None, Attempted]:
-        """Search an instance, unless the last ones showed that functions which failed a test take too long."""
-        late = [attempt.kind in _EXHAUSTED for attempt in before[-_HOPELESS:]]
-        if point != "complete" and len(late) == _HOPELESS and all(late):
-            reason = f"{_HOPELESS} instances in a row took too long, and the functions fail a test"
-            return Attempted(number, instance.name, _SKIPPED, reason)
-        return (yield from self._attempt(number, instance))
 
     def _attempt(self, number: int, instance: Instance) -> Generator[Event, None, Attempted]:
         limits, left = search_limits(self.options, True), self._budget.seconds_left

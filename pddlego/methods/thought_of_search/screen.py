@@ -115,7 +115,7 @@ def _speed(trace: Trace, width: int) -> Text:
     if seconds > 0:
         parts.append(f"{sum(event.expansions for event in tried) / seconds:,.0f} expansions/s")
     prepared = trace.last(Prepared)
-    if prepared is not None and tried and trace.last(Finished) is None:
+    if prepared is not None and tried and trace.place(Finished) < trace.place(Attempted):
         begun = trace.seconds_at(trace.place(Prepared, Tested))
         parts.append(f"{_time((trace.seconds - begun) / len(tried) * (prepared.instances - len(tried)))} left")
     running = trace.last(SearchRunning)

@@ -178,7 +178,11 @@ def test_another_model_or_a_person_may_evaluate_and_revise() -> None:
 
     assert builder.evaluate("predicates", person=person).approves
     assert shown == ["domain"]
-    assert builder.set("goal", "(lit l)").evaluate(person=lambda file, text: file).advice == "problem"
+    files: list[str] = []
+    assert builder.set("goal", "(lit l)").evaluate(person=lambda file, text: files.append(file) or "").approves  # type: ignore[func-returns-value]
+    assert files == ["domain", "problem"]
+    with pytest.raises(UsageError, match="Unknown component 'gaol'"):
+        builder.evaluate("gaol", person=person)
 
 
 def test_an_opinion_that_names_nothing_cannot_be_followed() -> None:
@@ -209,6 +213,8 @@ def test_the_best_candidate_is_kept() -> None:
 
 
 def test_a_person_without_a_way_to_ask_one_is_refused() -> None:
+    with pytest.raises(UsageError, match="person has no effect"):
+        pddlego.build("domain", "Lamps.", Scripted(), person=lambda file, text: "")
     with pytest.raises(UsageError, match="needs a person"):
         pddlego.build("domain", "Lamps.", Scripted(), feedback="person")
     asked: list[str] = []
@@ -241,3 +247,4 @@ def test_whole_files_are_set_from_json_and_a_text_may_end_with_a_comment() -> No
     builder.set("problem", {"problem": "(define (problem p) (:domain lamps) (:objects l) (:init) (:goal (on l)))"})
     assert "(on l)" in builder.problem
     assert "(lit ?l - object)" in builder.append("predicates", "(lit ?l) ; it shines").domain
+    assert "(:action a" in builder.append("actions", "(:action a :effect (lit l)) ; the last").domain

@@ -343,7 +343,9 @@ def test_hopeless_functions_of_an_unfinished_dialogue_are_not_searched_with_for_
     endless = fenced("def successors(state):\n    while True: pass")
     events = events_of(small("24game", options), (endless, GOAL), options=options)
     tried = [event.kind for event in events if isinstance(event, Attempted)]
-    assert tried == ["successor timeout"] * 3 + ["not searched"] * 6
+    assert tried == ["successor timeout"] * 3, "the others are not searched"
+    done = next(event for event in events if isinstance(event, Finished))
+    assert (done.solved, done.total) == (0, 9)
 
 
 def test_there_are_nineteen_answers_at_most() -> None:
@@ -359,7 +361,7 @@ def test_feedback_is_counted_by_phase_when_it_is_sent() -> None:
     answers = (MISSES, "prose", WRONG_GOAL, GOAL, UNSOUND, SUCC)
     events = events_of(small("24game"), answers)
     counts = measure(trace_of(events)).counts["phases"]
-    assert counts == {"no function": 1, "goal": 1, "completeness": 1, "soundness": 1}
+    assert counts == {"loading": 1, "goal": 1, "completeness": 1, "soundness": 1}
     unfinished = events_of(small("24game"), (SUCC, *([WRONG_GOAL] * 12)))
     assert measure(trace_of(unfinished)).counts["phases"] == {"goal": 9}, "the fault of the tenth answer is not sent"
 
@@ -432,6 +434,9 @@ def test_a_model_writes_the_tests() -> None:
         fenced("raise SystemExit"),
         fenced("while True: pass"),
         fenced("import os\nos.system('true')"),
+        fenced(OWN.replace('return "" if', 'return "no" if')),
+        fenced(OWN.replace("check(state, successor)", "check(state)")),
+        fenced(OWN.replace("GOALS = [", "list = len\nGOALS = [", 1)),
     ],
 )
 def test_tests_that_cannot_be_used_are_rejected(unusable: str) -> None:
@@ -442,6 +447,29 @@ def test_tests_that_cannot_be_used_are_rejected(unusable: str) -> None:
 
 
 def test_a_check_of_the_model_that_fails_rejects_nothing() -> None:
-    broken = OWN.replace('return ""', "return state.missing")
+    broken = OWN.replace('return ""', 'return "" if state == [1, 1] else state.missing')
     events = events_of(small("24game"), (fenced(broken), SUCC, GOAL), "tos-own-tests")
+    assert ending(events).outcome is Outcome.WON
+
+
+def test_feedback_of_own_tests_is_no_feedback_on_a_function() -> None:
+    answers = ("prose", fenced(OWN), UNSOUND, GOAL, SUCC)
+    counts = measure(trace_of(events_of(small("24game"), answers, "tos-own-tests"))).counts["phases"]
+    assert counts == {"soundness": 1}
+
+
+def test_a_first_goal_test_that_is_no_function_makes_the_first_point_zero() -> None:
+    options = SearchOptions(instances=2, curve=True, answers=3)
+    events = events_of(small("24game", options), (SUCC, "prose", GOAL), options=options)
+    points = {event.point: event.solved for event in events if isinstance(event, Finished)}
+    assert points == {"first": 0, "sound": 2, "complete": 2}
+    never = events_of(small("24game", options), ("prose",), options=options)
+    assert [event.point for event in never if isinstance(event, Finished)] == ["first"]
+
+
+def test_an_edit_of_a_person_is_shown_as_the_function() -> None:
+    person = Person(Decision("replaced", SUCC.removeprefix("```python\n").removesuffix("\n```")))
+    events = events_of(small("24game"), (MISSES, GOAL), "tos-human", approver=person)
+    coded = [event for event in events if isinstance(event, Coded) and event.which == "successors"]
+    assert [event.command for event in coded] == ["successor function 1", "successor function 1, edited"]
     assert ending(events).outcome is Outcome.WON

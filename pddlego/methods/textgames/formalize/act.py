@@ -56,12 +56,11 @@ class ActionGen:
         Case, punctuation and labels such as `Action:` are ignored. If not checked, it is the alphabetically first valid
         command that occurs anywhere in the answer, or else an empty command, which the game refuses.
         """
-        if self._thinks:
-            answer = _LABEL.split(answer)[-1]
-        if not self._checked:
-            valid = sorted(situation.seen.valid_commands)
-            return CommandProposal(next((command for command in valid if command in answer), ""))
         text = spoken(answer)
+        if not self._checked and situation.seen.valid_commands:
+            labelled = _LABELLED.findall(text) if self._thinks else ()
+            named, valid = labelled[-1] if labelled else answer, sorted(situation.seen.valid_commands)
+            return CommandProposal(next((command for command in valid if command in named), ""))
         lines = [_called(text), *(reversed(text.splitlines()) if self._thinks else text.splitlines())]
         by_words = {_bare(command): command for command in situation.seen.valid_commands}
         for line in lines:
@@ -72,6 +71,8 @@ class ActionGen:
             command = next(filter(None, (_of_kind(line, situation.seen) for line in lines)), "")
             if command:
                 return CommandProposal(command)
+        if not self._checked:
+            return CommandProposal("")
         first = next((line.strip() for line in lines if line.strip()), "")
         if answer.strip() and not first:
             return CommandProposal("", cut_off())
@@ -80,8 +81,8 @@ class ActionGen:
         return CommandProposal("", Feedback("invalid command", message))
 
 
-_LABEL = re.compile(r"\baction\s*:", re.IGNORECASE)
-"""The label before a command, which follows the chain of thought."""
+_LABELLED = re.compile(r"^\W*action\s*:(.*)$", re.IGNORECASE | re.MULTILINE)
+"""A line with a command after a chain of thought."""
 
 
 class RandomActions:

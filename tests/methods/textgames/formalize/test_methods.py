@@ -309,6 +309,7 @@ def test_an_old_name_beside_a_new_one_is_a_question(situation: Situation, object
         ("I could take coin.\nThe door is open, so I go.\nAction: move north", "move north"),
         ("I could move north.\nAction: take coin", "take coin"),
         ("action : move north? No.\n**Action:** take coin", "take coin"),
+        ("Action: move north\n\nWhat the next action: will be is unclear.", "move north"),
         ("take coin would be next, but first:\nmove north", "move north"),
         ('I reason.\n{"action": "move north"}', "move north"),
     ],
@@ -331,3 +332,11 @@ def test_a_chain_of_thought_is_asked_for(situation: Situation) -> None:
         )
         assert "step by step" in "".join(message.content for message in with_thoughts.messages)
         assert "step by step" not in "".join(message.content for message in without.messages)
+
+
+def test_without_a_check_a_command_of_a_listed_kind_is_sent(situation: Situation) -> None:
+    """Games with thousands of commands list their kinds in place of the commands."""
+    seen = Observations(kinds=("open OBJ",), things=("door",))
+    asked = replace(situation, seen=seen)
+    for answer, command in (("open door", "open door"), ("fly", "")):
+        assert ActionGen(PROMPTS, checked=False).read(answer, asked).command == command
