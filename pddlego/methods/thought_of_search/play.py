@@ -6,6 +6,7 @@ from collections.abc import Generator, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import takewhile
 from typing import Any
 
 from pddlego.episode.approval import Approver, Question, ask_approval
@@ -100,8 +101,9 @@ def play(cell: Cell, setting: SearchSetting, options: SearchOptions, tools: Tool
 
 _EXHAUSTED = (FunctionFault.SEARCH_TIME.value, FunctionFault.SUCCESSOR_TIME.value, FunctionFault.GOAL_TIME.value)
 
-_HOPELESS = 3
-"""Functions that fail a test are not evaluated further after so many instances in a row that took too long."""
+_HOPELESS, _HURRIED = 2, 0.1
+"""Functions that fail a test have the share `_HURRIED` of the time for each instance, and are not evaluated further
+after `_HOPELESS` instances in a row that took too long."""
 
 
 class _Episode:
@@ -142,8 +144,8 @@ class _Episode:
         total = len(self.instances)
         if failing is not None:
             yield from self._reach("first")
-            both = sum(self.answers.values())
-            answers = f"{both} answers for both" if both >= self._most else count(self.answers[failing], "answer")
+            own, both = self.answers[failing], sum(self.answers.values())
+            answers = count(own, "answer") if own >= self.options.answers else f"{both} answers for both"
             message = f"not finished: the {TITLES[failing]} still fails after {answers}"
             if all(which in self.functions.codes for which in BOTH):
                 solved = yield from self._evaluate("unfinished")
@@ -278,6 +280,8 @@ class _Episode:
         """Search every instance without checks on the way, and validate what is found. Returns the number solved."""
         texts = tuple(self.functions.codes[which].text for which in BOTH)
         attempts = self._attempts.setdefault(texts, [])
+        if point == "complete":  # what took too long in a share of the time is tried again
+            attempts[:] = takewhile(lambda attempt: attempt.kind not in _EXHAUSTED, attempts)
         ends, solved, total = point in ("complete", "unfinished"), 0, len(self.instances)
         for number, instance in enumerate(self.instances):
             self._budget.check_time()
@@ -285,7 +289,7 @@ class _Episode:
                 late = [attempt.kind in _EXHAUSTED for attempt in attempts[-_HOPELESS:]]
                 if point != "complete" and len(late) == _HOPELESS and all(late):
                     break
-                attempts.append((yield from self._attempt(number, instance)))
+                attempts.append((yield from self._attempt(number, instance, 1.0 if point == "complete" else _HURRIED)))
             solved += attempts[number].solved
             if ends:
                 self._budget.score = solved / total
@@ -306,8 +310,10 @@ class _Episode:
         )
         return solved
 
-    def _attempt(self, number: int, instance: Instance) -> Generator[Event, None, Attempted]:
+    def _attempt(self, number: int, instance: Instance, share: float) -> Generator[Event, None, Attempted]:
+        """Search an instance in a `share` of the time limit."""
         limits, left = search_limits(self.options, True), self._budget.seconds_left
+        limits = replace(limits, seconds=limits.seconds * share)
         shorter = left is not None and left < limits.seconds
         if shorter and left is not None:
             limits = replace(limits, seconds=left, patience=1.0)
