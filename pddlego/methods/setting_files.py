@@ -87,8 +87,9 @@ def checked(name: str, model: type[File], tables: Mapping[str, Any]) -> File:
 
 
 def prompt_texts(names: Iterable[str]) -> dict[str, str]:
-    """Templates such as `guess/ask`, as sources of a setting. Raises `SettingError` if one is missing."""
-    return {f"prompts/{name}.j2": resources.read("prompts", f"{name}.j2") for name in names}
+    """Prompts such as `guess/ask`, as sources of a setting. Raises `SettingError` if one is missing."""
+    files = (resources.first("prompts", (f"{name}.txt", f"{name}.j2")) for name in names)
+    return {f"prompts/{file}": resources.read("prompts", file) for file in files}
 
 
 def load_plain(name: str, kind: str, prompts: Iterable[str] = (), max_steps: int | None = None) -> Setting:

@@ -16,8 +16,9 @@ from pddlego.util import resources
 class Prompts:
     """The templates in `prompts/`. An undefined name in a template is an error.
 
-    A file `NAME.txt` or `NAME.j2` in `folder`, which belongs to one game, replaces the shared `NAME.j2`. A `.txt` file
-    is not a template and is sent unchanged. Templates run in Jinja's sandbox and can include files of `prompts/` only.
+    A file `NAME.txt` or `NAME.j2` in `folder`, which belongs to one game, replaces the shared `NAME.j2`, and so does a
+    shared `NAME.txt`. A `.txt` file is not a template and is sent unchanged. Templates run in Jinja's sandbox and can
+    include files of `prompts/` only.
     """
 
     def __init__(self, folder: str) -> None:
@@ -46,8 +47,8 @@ class Prompts:
     def _file(self, name: str) -> str:
         """The file of a prompt, cached because a conversation renders the same prompts many times."""
         if name not in self._files:
-            own = (f"{self.folder}/{name}.txt", f"{self.folder}/{name}.j2")
-            self._files[name] = next((file for file in own if resources.has("prompts", file)), f"{name}.j2")
+            files = [f"{place}{name}{suffix}" for place in (f"{self.folder}/", "") for suffix in (".txt", ".j2")]
+            self._files[name] = resources.first("prompts", files)
         return self._files[name]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from collections.abc import Iterable
 from importlib.resources import files
 from pathlib import Path
 
@@ -45,6 +46,12 @@ def names(folder: str, suffix: str) -> list[str]:
 def has(folder: str, name: str) -> bool:
     """Whether the folder has a file of this name. Raises `SettingError` for a name that leads out of the folder."""
     return any(inside(root, folder, name).is_file() for root in roots(folder))
+
+
+def first(folder: str, names: Iterable[str]) -> str:
+    """The first of these names that the folder has a file of; the last one if it has none."""
+    known = tuple(names)
+    return next((name for name in known if has(folder, name)), known[-1])
 
 
 def read(folder: str, name: str) -> str:

@@ -1,4 +1,4 @@
-"""Requests show a domain as its actions define it: without the comments of its file, which may give away a strategy."""
+"""What requests show: domains without the comments of their files, which may give away a strategy, and own prompts."""
 
 from __future__ import annotations
 
@@ -57,3 +57,24 @@ def test_nor_of_a_user_s_own_domain_file(mode: str, tmp_path: Path) -> None:
     text = requests_of("ferry", mode, str(tmp_path))
     assert "(:action" in text
     assert ";" not in text
+
+
+@pytest.mark.parametrize(
+    ("prompt", "setting", "mode"),
+    [
+        ("programs/strategy", "ferry", "program"),
+        ("programs/implement", "ferry", "program-no-cot"),
+        ("thought_of_search/system", "ferry", "tos"),
+        ("graphplan/plan", "logistics", "plan-by-model"),
+        ("graphplan/prune", "logistics", "graphplan"),
+    ],
+)
+def test_a_text_of_the_user_takes_the_place_of_a_prompt(
+    prompt: str, setting: str, mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is not a template: braces in it are braces."""
+    path = tmp_path / "prompts" / f"{prompt}.txt"
+    path.parent.mkdir(parents=True)
+    path.write_text("The authors' text {{ no template }}.\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert "The authors' text {{ no template }}." in requests_of(setting, mode)

@@ -8,7 +8,7 @@ from typing import Any
 
 from pddlego.methods.base import Setting, UpperBound
 from pddlego.methods.planning_settings import PlanningSetting, load_planning
-from pddlego.methods.setting_files import SettingTable, checked, read_setting
+from pddlego.methods.setting_files import SettingTable, checked, prompt_texts, read_setting
 from pddlego.methods.shared_options import PLANNING
 from pddlego.methods.thought_of_search.file_space import FileSpace, SearchFile
 from pddlego.methods.thought_of_search.options import NO_CHECK, OWN_TESTS, SEARCH, SearchOptions
@@ -17,7 +17,6 @@ from pddlego.methods.thought_of_search.search import SearchLimits
 from pddlego.methods.thought_of_search.space import Space
 from pddlego.planning import Planner
 from pddlego.sandbox import Isolation, Sandbox, SandboxLimits
-from pddlego.util import resources
 
 _PROMPTS = ("system", "successors", "goal", "feedback", "planning-successors", "planning-goal", "tests")
 
@@ -70,10 +69,7 @@ def most_answers(options: SearchOptions) -> int:
 
 def load(name: str, options: SearchOptions) -> SearchSetting:
     """Load a setting, with its prompts among its sources. Raises `UsageError` and `SettingError`."""
-    prompts = {
-        f"prompts/thought_of_search/{name}.j2": resources.read("prompts", f"thought_of_search/{name}.j2")
-        for name in _PROMPTS
-    }
+    prompts = prompt_texts(f"thought_of_search/{prompt}" for prompt in _PROMPTS)
     table = read_setting(name)
     if table.kind == PLANNING:
         fields = load_planning(name, options.tasks)
