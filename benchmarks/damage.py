@@ -42,6 +42,8 @@ WORKERS = 2
 
 def main(arguments: Sequence[str] = ()) -> None:
     """Both tables: a plan counts if it is valid in the damaged domain, whatever its length."""
+    if unknown := [word for word in arguments if word not in ("small", "paper") and not word.isdigit()]:
+        sys.exit(f"Unknown argument {', '.join(unknown)}; write: damage [small|paper] [SECONDS]")
     small, seconds = "paper" not in arguments, next((float(word) for word in arguments if word.isdigit()), 10.0)
     print(f"Graphplan in damaged domains: {'small tasks' if small else 'sizes of the paper'}, {seconds:g} s a task")
     shares: dict[str, dict[str, Sequence[float]]] = {}

@@ -64,6 +64,8 @@ EVALUATIONS = {
 
 def main(names: Sequence[str] = ()) -> None:
     """Play the evaluations of these names, or all, and write their figures."""
+    if unknown := [name for name in names if name not in EVALUATIONS]:
+        sys.exit(f"Unknown evaluation {', '.join(unknown)}; the evaluations are: {', '.join(EVALUATIONS)}")
     target = ROOT / "docs" / "figures"
     target.mkdir(exist_ok=True)
     for name in names or EVALUATIONS:

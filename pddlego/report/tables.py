@@ -312,7 +312,8 @@ def efficiency_table(grouped: Grouped) -> Table:
         spread = f"{statistics.mean(spreads):.2f}" if spreads else ""
         invalid = _mean(_INVALID, won)
         body.append([setting, mode, model, str(len(won)), f"{steps:.2f}", f"{invalid:.2f}", saved, spread])
-    head = [*NAMES, "won", "steps", "invalid", "fewer than the baseline", "spread"]
+    baselines = dict.fromkeys(measuring_of(setting, mode).baseline for setting, mode, *_ in body)
+    head = [*NAMES, "won", "steps", "invalid", f"fewer than {' or '.join(baselines)}", "spread"]
     return Table("Efficiency in won episodes", head, body)
 
 
@@ -324,11 +325,16 @@ def _mean(number: str, results: Sequence[Summary]) -> float:
 def figure_table(drawn: DrawnFigure) -> Table:
     """The points of a figure, each with the label of its line."""
     body = [
-        [line.label, f"{point.x:g}", f"{point.y:.3g}", f"{point.error:.2g}" if point.error else "", str(point.number)]
+        [line.label, f"{point.x:g}", _short(point.y), _short(point.error) if point.error else "", str(point.number)]
         for line in drawn.lines
         for point in line.points
     ]
     return Table(drawn.figure.title, ["line", drawn.figure.x, drawn.figure.y, "standard error", "of"], body)
+
+
+def _short(number: float) -> str:
+    """Three digits, or a whole number if it is larger."""
+    return f"{number:,.0f}" if abs(number) >= 100 else f"{number:.3g}"
 
 
 def print_table(console: Console, table: Table) -> None:

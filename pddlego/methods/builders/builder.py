@@ -136,10 +136,19 @@ def _check_choices(**choices: tuple[str, Any]) -> None:
             raise UsageError(f"{name} = {value} is not possible", f"It is one of: {', '.join(known)}.", "Choose one.")
 
 
-Person = Callable[[str, str], str]
+Person = Callable[[str, str], str | None]
 """A person's feedback on a file: gets `domain` or `problem` and its text, and returns advice; empty to accept it."""
 
 Value = TypeVar("Value")
+
+
+def _advice(person: Person, file: str, text: str) -> str:
+    """A person's advice, empty if the file is accepted; None counts as acceptance. Raises `UsageError` for no text."""
+    advice = person(file, text)
+    if advice is not None and not isinstance(advice, str):
+        what = f"The person's feedback is of the type {type(advice).__name__}"
+        raise UsageError(what, "The function person returns a text.", "Return advice, or an empty text to accept.")
+    return (advice or "").strip()
 
 
 @dataclass(frozen=True)
@@ -153,8 +162,8 @@ class PersonApprover:
 
     def decide(self, question: Question) -> Decision:
         file = "problem" if "problem" in question.title else "domain"
-        advice = self.person(file, question.text)
-        return Decision("rejected", advice) if advice.strip() else ACCEPTED
+        advice = _advice(self.person, file, question.text)
+        return Decision("rejected", advice) if advice else ACCEPTED
 
 
 @dataclass(frozen=True)
@@ -260,8 +269,8 @@ class Builder:
         elif not self._draft.has_problem:
             files.pop("problem")
         for file, text in files.items():
-            advice = person(file, text)
-            if advice.strip():
+            advice = _advice(person, file, text)
+            if advice:
                 return Opinion(False, advice, component or file, action)
         return Opinion(True, component=component, action=action)
 
@@ -270,6 +279,8 @@ class Builder:
 
         Raises `UsageError` if it names no component, and `ModelError` as `ask`.
         """
+        if not isinstance(opinion, Opinion):
+            raise UsageError("That is not an opinion", f"It is {opinion!r:.60}.", "Pass the result of evaluate().")
         if opinion.approves:
             return self
         return self._asked(self._of(by), _known((opinion.component,)), opinion.action, opinion.advice)
@@ -304,7 +315,10 @@ class Builder:
         elif len(usable) > 1:
             texts = (f"Candidate {place}:\n{_files(draft)}" for place, draft in enumerate(usable, start=1))
             choice = _result(ask_opinion(self._of(by), self._draft, Choice, "\n\n".join(texts)))
-            self._draft = usable[choice.best - 1 if choice is not None and choice.best <= len(usable) else 0]
+            if choice is None or choice.best > len(usable):
+                reason = "Its answer names none of the candidates." if choice else "It was asked twice."
+                raise ModelError("The model has no readable choice", reason, "Use score=, or another model (by=).")
+            self._draft = usable[choice.best - 1]
         else:
             self._draft = usable[0]
         return self

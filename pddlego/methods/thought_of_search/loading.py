@@ -18,7 +18,10 @@ from pddlego.methods.thought_of_search.space import Space
 from pddlego.planning import Planner
 from pddlego.sandbox import Isolation, Sandbox, SandboxLimits
 
-_PROMPTS = ("system", "successors", "goal", "feedback", "planning-successors", "planning-goal", "tests")
+_PROMPTS = (
+    *("system", "successors", "goal", "feedback", "tests", "tests-form"),
+    *("planning-successors", "planning-goal", "planning-tests"),
+)
 
 _REPEATS = range(5)
 """Seeds of a setting from files: the paper repeats each dialogue five times."""

@@ -42,7 +42,9 @@ def measure(trace: Trace) -> Measures:
             numbers["expansions_per_second"] = done.expansions / done.seconds
     lost = Counter(event.kind for event in trace.all(Attempted) if not event.solved)
     counts = {"unsolved": lost, "phases": _phases(trace)}
-    return Measures(numbers, counts, {_CURVE: curve} if len(curve) > 1 else {}, first_error=_first_error(trace))
+    return Measures(
+        numbers, counts, {_CURVE: curve} if {"first", "sound"} & shares.keys() else {}, first_error=_first_error(trace)
+    )
 
 
 def _phases(trace: Trace) -> Counter[str]:

@@ -84,7 +84,7 @@ def write_tests(
     def propose(retry: Retry) -> Generator[Event, None, Attempt[ModelTests]]:
         fault = retry.feedback.message if retry.feedback is not None else ""
         shown = {**space.prompt(judge), "arguments": space.arguments, "fault": fault}
-        text = prompts.render("thought_of_search/tests", **shown).strip()
+        text = prompts.render(f"thought_of_search/{space.templates}tests", **shown).strip()
         request = Request(TESTS, (Message("user", text),), judge)
         answer = yield from ask(tools.model, request, budget, retry.attempt)
         session = sandbox.session()
@@ -105,6 +105,8 @@ def write_tests(
 def _read(answer: str, space: Space, judge: Judge, session: Session) -> ModelTests | str:
     """The tests in an answer, or the reason why they cannot be used."""
     code = "\n\n".join(python_blocks(spoken(answer)))
+    if not code.strip():
+        return "it holds no Python code block"
     loaded = session.load(code + _FIRST_BAD + _VALUES, _MODULE)
     if not loaded.returned:
         return loaded.message

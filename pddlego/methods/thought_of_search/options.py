@@ -58,4 +58,5 @@ MODES = (
     Mode(BY_PERSON, _BY_PERSON, SEARCH, confirms=("functions",), needs_person=True),
     Mode(BY_PERSON, _BY_PERSON, PLANNING, confirms=("functions",), needs_person=True),
     Mode(OWN_TESTS, _OWN_TESTS, SEARCH, PARTS),
+    Mode(OWN_TESTS, _OWN_TESTS, PLANNING, PARTS),
 )

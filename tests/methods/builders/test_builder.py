@@ -208,8 +208,10 @@ def test_the_best_candidate_is_kept() -> None:
     useless = pddlego.builder(Scripted(TYPES, *("no JSON",) * 6), "Lamps.", retries=1).ask("types")
     with pytest.raises(ModelError, match="no usable predicates"):
         useless.select("predicates")
-    outside = Scripted(TYPES, *candidates, json.dumps({"best": 7}))
-    assert "(on ?l - lamp)" in pddlego.builder(outside, "Lamps.").ask("types").select("predicates").domain
+    for unusable in ((json.dumps({"best": 7}),), ("nonsense", "nonsense")):
+        outside = Scripted(TYPES, *candidates, *unusable)
+        with pytest.raises(ModelError, match="no readable choice"):
+            pddlego.builder(outside, "Lamps.").ask("types").select("predicates")
 
 
 def test_a_person_without_a_way_to_ask_one_is_refused() -> None:
@@ -248,3 +250,14 @@ def test_whole_files_are_set_from_json_and_a_text_may_end_with_a_comment() -> No
     assert "(on l)" in builder.problem
     assert "(lit ?l - object)" in builder.append("predicates", "(lit ?l) ; it shines").domain
     assert "(:action a" in builder.append("actions", "(:action a :effect (lit l)) ; the last").domain
+
+
+def test_a_person_who_returns_nothing_accepts_and_other_values_are_refused() -> None:
+    builder = pddlego.builder(Scripted(TYPES), "Lamps.").ask("types")
+    assert builder.evaluate(person=lambda file, text: None).approves
+    wrong: Any = lambda file, text: 3  # noqa: E731 -- as a user may write it
+    with pytest.raises(UsageError, match="of the type int"):
+        builder.evaluate(person=wrong)
+    not_an_opinion: Any = "make it better"
+    with pytest.raises(UsageError, match="not an opinion"):
+        builder.revise(not_an_opinion)

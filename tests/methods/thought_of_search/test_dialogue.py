@@ -10,11 +10,14 @@ import pytest
 
 from pddlego.episode.approval import Decision, Question
 from pddlego.episode.events import Answered, Asked, Limits, Outcome, Rejected
+from pddlego.methods.thought_of_search import METHOD
 from pddlego.methods.thought_of_search.events import Attempted, Coded, Finished, Prepared, Tested
 from pddlego.methods.thought_of_search.file_space import FileSpace
+from pddlego.methods.thought_of_search.loading import load
 from pddlego.methods.thought_of_search.measure import measure
 from pddlego.methods.thought_of_search.options import SearchOptions
 from pddlego.models.transcript import Conversation, ConversationModel, Turn
+from pddlego.runs.cells import Cell
 from tests.methods.thought_of_search.playing import FEW, ending, events_of, fenced, kinds, right, small
 from tests.sandbox.ordinary import needs_locks
 from tests.traces import trace_of
@@ -484,3 +487,13 @@ def test_what_took_too_long_before_the_end_is_searched_again_at_the_end() -> Non
     assert set(points) == {"first", "sound", "complete"}
     tried = [event for event in events if isinstance(event, Attempted)]
     assert [event.number for event in tried] == [0, 1, 2]
+
+
+def test_a_model_writes_the_tests_of_a_planning_domain() -> None:
+    options = SearchOptions(instances=1)
+    setting = load("ferry", options)
+    model = METHOD.builtin_model("reader", Cell("ferry", "tos-own-tests", "reader", 0), setting)
+    assert model is not None
+    events = events_of(setting, model, "tos-own-tests", options)
+    assert next(event for event in events if isinstance(event, Asked)).purpose == "tests"
+    assert ending(events).outcome is Outcome.WON
