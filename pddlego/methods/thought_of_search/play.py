@@ -100,10 +100,7 @@ def play(cell: Cell, setting: SearchSetting, options: SearchOptions, tools: Tool
 
 
 _EXHAUSTED = (FunctionFault.SEARCH_TIME.value, FunctionFault.SUCCESSOR_TIME.value, FunctionFault.GOAL_TIME.value)
-
-_HOPELESS, _HURRIED = 2, 0.1
-"""Functions that fail a test have the share `_HURRIED` of the time for each instance, and are not evaluated further
-after `_HOPELESS` instances in a row that took too long."""
+"""Kinds of results for which a longer time limit may be enough."""
 
 
 class _Episode:
@@ -277,19 +274,23 @@ class _Episode:
             yield from self._evaluate(point)
 
     def _evaluate(self, point: Point) -> Generator[Event, None, int]:
-        """Search every instance without checks on the way, and validate what is found. Returns the number solved."""
+        """Search every instance without checks on the way, and validate what is found. Returns the number solved.
+
+        Functions that have not passed all tests have the time of one search for all instances together.
+        """
         texts = tuple(self.functions.codes[which].text for which in BOTH)
         attempts = self._attempts.setdefault(texts, [])
-        if point == "complete":  # what took too long in a share of the time is tried again
+        limit = search_limits(self.options, True).seconds
+        if point == "complete":  # what took too long in the time that was left is tried again
             attempts[:] = takewhile(lambda attempt: attempt.kind not in _EXHAUSTED, attempts)
         ends, solved, total = point in ("complete", "unfinished"), 0, len(self.instances)
         for number, instance in enumerate(self.instances):
             self._budget.check_time()
             if number == len(attempts):
-                late = [attempt.kind in _EXHAUSTED for attempt in attempts[-_HOPELESS:]]
-                if point != "complete" and len(late) == _HOPELESS and all(late):
+                spent = 0.0 if point == "complete" else sum(attempt.seconds for attempt in attempts)
+                if spent >= limit:
                     break
-                attempts.append((yield from self._attempt(number, instance, 1.0 if point == "complete" else _HURRIED)))
+                attempts.append((yield from self._attempt(number, instance, limit - spent)))
             solved += attempts[number].solved
             if ends:
                 self._budget.score = solved / total
@@ -310,10 +311,9 @@ class _Episode:
         )
         return solved
 
-    def _attempt(self, number: int, instance: Instance, share: float) -> Generator[Event, None, Attempted]:
-        """Search an instance in a `share` of the time limit."""
-        limits, left = search_limits(self.options, True), self._budget.seconds_left
-        limits = replace(limits, seconds=limits.seconds * share)
+    def _attempt(self, number: int, instance: Instance, seconds: float) -> Generator[Event, None, Attempted]:
+        """Search an instance for at most so many seconds of CPU time."""
+        limits, left = replace(search_limits(self.options, True), seconds=seconds), self._budget.seconds_left
         shorter = left is not None and left < limits.seconds
         if shorter and left is not None:
             limits = replace(limits, seconds=left, patience=1.0)

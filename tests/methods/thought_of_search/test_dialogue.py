@@ -342,11 +342,12 @@ def test_the_functions_of_an_unfinished_dialogue_are_evaluated() -> None:
 
 
 def test_hopeless_functions_of_an_unfinished_dialogue_are_not_searched_with_for_ever() -> None:
-    options = SearchOptions(instances=9, answers=1, call_timeout=0.1)
+    options = SearchOptions(instances=9, answers=1, call_timeout=0.1, eval_timeout=0.25)
     endless = fenced("def successors(state):\n    while True: pass")
     events = events_of(small("24game", options), (endless, GOAL), options=options)
     tried = [event.kind for event in events if isinstance(event, Attempted)]
-    assert tried == ["successor timeout"] * 2, "the others are not searched"
+    assert 1 <= len(tried) < 9, "they have the time of one search for all instances together"
+    assert set(tried) <= {"successor timeout", "search timeout"}
     done = next(event for event in events if isinstance(event, Finished))
     assert (done.solved, done.total) == (0, 9)
 
