@@ -68,7 +68,7 @@ def test_it_opens_without_a_complaint_and_fits(browser: Any, page_file: Path, wi
     page.on("request", lambda request: complaints.append(request.url) if request.url.startswith("http") else None)
     page.goto(page_file.as_uri())
     assert complaints == []
-    assert page.locator("section.plot svg").count() == 4
+    assert page.locator("section.plot svg").count() == 5
     for plot in page.locator("section.plot").all():
         box = plot.bounding_box()
         assert box is not None
