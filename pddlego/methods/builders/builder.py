@@ -433,9 +433,9 @@ def _part(component: str, text: str) -> Draft:
     expressions = read_sexprs(text)
     if expressions.unclosed or expressions.extra:  # the text would end more than its own part
         raise UsageError(what, "Its parentheses do not fit.", "Fix them.")
-    section = (
-        text if component in ("rules", "actions") else f"(:{component} {text}\n)"
-    )  # the text may end with a comment
+    # A comment at the end of the text must not hide the parentheses that follow.
+    is_bare = component in ("rules", "actions")
+    section = text if is_bare else f"(:{component} {text}\n)"
     if component in _PROBLEM_PARTS:
         goal = "" if component == "goal" else " (:goal (and))"
         problem = read_problem(f"(define (problem part) (:domain part) {section}\n{goal})")
