@@ -24,6 +24,7 @@ from benchmarks import (
     start,
     tokens,
     watch,
+    why,
 )
 
 PARTS = {
@@ -43,7 +44,7 @@ PARTS = {
     "scale": scale.main,
 }
 
-WITH_ARGUMENTS = {"models": models.main, "damage": damage.main, "figures": figures.main}
+WITH_ARGUMENTS = {"models": models.main, "damage": damage.main, "figures": figures.main, "why": why.main}
 """Parts that take long, and have arguments."""
 
 

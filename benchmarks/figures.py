@@ -52,6 +52,13 @@ EVALUATIONS = {
         ("logistics", "--modes", "graphplan", "--ablate", "prune", "--models", "relaxed", "--seeds", "0-9"),
         ("actions-by-level",),
     ),
+    "gallery": Evaluation(
+        (
+            *("coin", "twc", "--modes", "gen,edit", "--models", "reader+noise:0.3", "--seeds", "0-19"),
+            *("--retries", "0"),
+        ),
+        ("success", "coin-steps"),
+    ),
     "paper-coin": Evaluation(
         (
             *("paper-coin", "--modes", "act,edit", "--models", "reader+noise:0.3"),

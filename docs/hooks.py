@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pddlego.cli.commands import COMMANDS, SETTINGS, load_command
+from pddlego.cli.commands import ALL_OPTIONS, COMMANDS, SETTINGS, load_command
 
 MARK = "<!-- commands -->"
 
@@ -21,8 +21,13 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
 
 def command_names() -> list[str]:
     """Every command, in the order of the help; of a group of commands, such as `cache`, its commands."""
-    grouped = {name: getattr(load_command(name), "commands", {}) for name in COMMANDS}
-    return [f"{name} {part}".strip() for name, parts in grouped.items() for part in parts or [""]]
+    names = []
+    for name in COMMANDS:
+        command = load_command(name)
+        parts = getattr(command, "commands", {})
+        names += [name] if not parts or getattr(command, "invoke_without_command", False) else []
+        names += [f"{name} {part}" for part in parts]
+    return names
 
 
 def _help(name: str) -> str:
@@ -31,4 +36,5 @@ def _help(name: str) -> str:
     context = command.make_context(
         f"pddlego {name}", [], resilient_parsing=True, **(SETTINGS | {"terminal_width": WIDTH})
     )
+    context.meta[ALL_OPTIONS] = True
     return str(context.get_help()).strip()

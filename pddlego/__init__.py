@@ -82,4 +82,4 @@ if not TYPE_CHECKING:  # a type checker would take any name for one of ours
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *__all__]
+    return sorted(__all__)

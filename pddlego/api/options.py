@@ -78,7 +78,7 @@ class EpisodeOptions(EndpointOptions, total=False):
     rewind: bool
     """After a refused command, restart and repeat what worked."""
     truth: bool
-    """Check which facts of the model are true."""
+    """Show live which facts of the model are true."""
     domain_from: str | None
     """Mode full: start with the domain of this run or file."""
     java: str | None

@@ -424,10 +424,7 @@ class Evaluation:
 
         if not self._ended:
             return f"<pre>{escape(repr(self))}</pre>"
-        _, head, body = all_numbers(self.report.rows)
-        rows = ["".join(f"<td>{escape(cell)}</td>" for cell in row) for row in body]
-        names = "".join(f"<th>{escape(name)}</th>" for name in head)
-        return f"<table><tr>{names}</tr>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
+        return all_numbers(self.report.rows).html()
 
 
 def _load_episode(journal: Path, cell: Cell | None = None) -> Episode:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import typer
@@ -13,17 +14,19 @@ from rich.console import RenderableType
 from pddlego.cli.exits import is_typed_at
 from pddlego.display import export
 from pddlego.display.browser.app import Browser
-from pddlego.display.browser.episode import Sources
+from pddlego.display.browser.episode import Explanation, Sources
+from pddlego.display.columns import EPISODE_COLUMNS, episode_summary, plain_table
 from pddlego.display.console import UNICODE, Console, glyphs_for
 from pddlego.display.lines import event_lines
 from pddlego.display.rows import cleaned
 from pddlego.display.screens import MIN_HEIGHT, MIN_WIDTH, Canvas, Screen
-from pddlego.episode.trace import Step, TimedEvent, Trace
+from pddlego.episode.trace import Step, Trace
 from pddlego.errors import PddlegoError, UsageError
 from pddlego.methods.registry import make_codec, screen_of
 from pddlego.runs.journal import JournalTail
-from pddlego.runs.listing import status_of
+from pddlego.runs.listing import EpisodeList, status_of
 from pddlego.runs.store import check_output
+from pddlego.runs.summary import summarize
 from pddlego.util.files import cannot_write, write_whole
 from pddlego.util.text import clean
 
@@ -42,19 +45,32 @@ def browse(app: Browser) -> None:
 
 def sources(console: Console) -> Sources:
     """How the browser reads and draws episodes on this terminal."""
-    return Sources(make_codec(), screen_of, glyphs_for(console.encoding), checked)
+    return Sources(make_codec(), screen_of, glyphs_for(console.encoding), explain_episode, causes_of)
 
 
-def checked(journal: Path) -> Sequence[TimedEvent]:
-    """The events of an episode with checks of the model's facts. Raises `PddlegoError` if checks are impossible."""
+def explain_episode(journal: Path) -> Explanation:
+    """The episode with checks of the model's facts, and its cause among the losses of its run.
+
+    Raises `PddlegoError` if checks are impossible.
+    """
     # Imported here, because other views need no code of games.
     from pddlego.evaluation.replay import load_recorded
+    from pddlego.evaluation.truth import Causes, explain
 
     recorded = load_recorded(journal)
-    if recorded.played.method.measuring.checked is None:
-        reason = f"The method {recorded.played.method_name} has none that are found out later."
-        raise UsageError("There are no facts to check", reason, "See the events.")
-    return recorded.checked().timed
+    trace = recorded.checked()
+    result = summarize(recorded.cell, 1, trace, recorded.played.method.measuring.of)
+    known = explain(journal.parent.parent, None)[0]
+    causes = Causes({**known, journal: result}.values())
+    return Explanation(trace.timed, causes.error_of(result), result.measures.errors)
+
+
+def causes_of(run: Path, progress: Callable[[int, int], None]) -> Mapping[str, str]:
+    """The cause of each lost episode of a run, by the name of its journal. Raises `PddlegoError`."""
+    from pddlego.evaluation.truth import explain
+
+    results, causes = explain(run, progress)
+    return {journal.name: causes.of(result) for journal, result in results.items()}
 
 
 def read_trace(journal: Path) -> tuple[Screen, Trace]:
@@ -73,22 +89,38 @@ def write_page(console: Console, path: Path, journals: Sequence[Path]) -> None:
     listed = []
     for number, journal in enumerate(journals):
         screen, trace = read_trace(journal)
-        timed: Sequence[TimedEvent] = trace.timed
+        explanation = Explanation(trace.timed)
         with contextlib.suppress(PddlegoError):
-            timed = checked(journal)
-        status = status_of(journal, journal.stat().st_size)
-        listed.append(ListedEpisode(status, episode_page(f"episode-{number}", timed, screen)))
+            explanation = explain_episode(journal)
+        cause = explanation.cause
+        status = replace(status_of(journal, journal.stat().st_size), cause=str(cause or ""))
+        page = episode_page(f"episode-{number}", explanation.timed, screen, cause.step if cause else None)
+        listed.append(ListedEpisode(status, page))
     write_whole(path, render("page.html.j2", listed, title="pddlego"))
     console.print(f"The page is in {clean(str(path))}", style="dim", soft_wrap=True)
 
 
-def print_problem(console: Console, journal: Path, step: int) -> None:
-    """Print the problem after a step as PDDL for other tools, including a problem that was not accepted."""
+def print_list(console: Console, run: Path, journals: Sequence[Path]) -> None:
+    """Print a line for each of the episodes of a run, with its state and the cause of its loss."""
+    from pddlego.cli.explaining import check_progress
+
+    episodes = EpisodeList(run)
+    episodes.poll()
+    with contextlib.suppress(PddlegoError):
+        episodes.set_causes(causes_of(run, check_progress()))
+    rows = [episodes.episodes[journal.name] for journal in journals]
+    console.print(f"{run}: {episode_summary(rows)}")
+    console.print(plain_table(EPISODE_COLUMNS, rows))
+
+
+def print_problem(console: Console, journal: Path, step: int | None) -> None:
+    """Print the problem after a step (None: the last one) as PDDL, including a problem that was not accepted."""
     # Imported here, because other views need no code of games and agents.
     from pddlego.evaluation.replay import load_recorded
     from pddlego.methods.textgames.resume import recorded_game, restart_at
 
     recorded = load_recorded(journal)
+    step = recorded.trace.steps[index_of(recorded.trace, step)].number
     played = recorded_game(journal, recorded.trace, recorded.played.setting)
     if not played.plans:
         reason = f"Mode {played.started.mode} has no problems."
@@ -109,9 +141,8 @@ def index_of(trace: Trace, step: int | None) -> int:
 
 def export_pictures(
     console: Console,
-    screen: Screen,
-    trace: Trace,
-    index: int,
+    journal: Path,
+    step: int | None,
     *,
     svg_file: str | None,
     gif_file: str | None,
@@ -123,7 +154,8 @@ def export_pictures(
     if width < MIN_WIDTH or height < MIN_HEIGHT:
         reason = f"It is columns x lines, at least {MIN_WIDTH}x{MIN_HEIGHT}, at most 999x999."
         raise UsageError(f"--size {size} is not possible", reason, "Example: --size 120x36.")
-    steps, started = trace.steps, trace.started
+    screen, trace = read_trace(journal)
+    index, steps, started = index_of(trace, step), trace.steps, trace.started
 
     def draw(step: Step) -> RenderableType:
         return screen.draw(step.after, Canvas(width, height, step.after.seconds, UNICODE))
@@ -142,10 +174,10 @@ def export_pictures(
         console.print(message, style="dim", soft_wrap=True)
 
 
-def print_lines(console: Console, screen: Screen, trace: Trace, index: int | None) -> None:
-    """Print the lines of all steps, or of the step with an index."""
-    glyphs = glyphs_for(console.encoding)
-    for step in trace.steps if index is None else [trace.steps[index]]:
-        for event in step.events:
-            for line, style in event_lines(event, step.after, glyphs):
+def print_lines(console: Console, journal: Path, step: int | None) -> None:
+    """Print the lines of all steps, or of the step with a number."""
+    glyphs, trace = glyphs_for(console.encoding), read_trace(journal)[1]
+    for shown in trace.steps if step is None else [trace.steps[index_of(trace, step)]]:
+        for event in shown.events:
+            for line, style in event_lines(event, shown.after, glyphs):
                 console.print(line, style=style, soft_wrap=True)

@@ -20,30 +20,43 @@ from pddlego import __version__
 from pddlego.cli import exits
 from pddlego.errors import TOO_MANY_FILES, PddlegoError, UsageError, explained, is_too_many_files
 
-COMMANDS: Mapping[str, str] = {
-    "play": "Play one episode and watch it.",
-    "games": "List games and other settings.",
-    "doctor": "Check the installation, and explain how to fix what fails.",
-    "check": "Find defects in a domain, a problem or a plan.",
-    "repair": "Repair PDDL that a language model wrote.",
-    "compare": "Compare two problems or two domains.",
-    "solve": "Find a plan and print it, one action per line.",
-    "build": "Build PDDL files from a description, with a language model.",
-    "eval": "Play many episodes: games x modes x models x seeds.",
-    "config": "Show the configuration: each value and its source.",
-    "report": "Report the results of one or several evaluations.",
-    "runs": "Browse run folders and their episodes.",
-    "watch": "Follow running episodes from another terminal.",
-    "show": "Step through an episode.",
-    "replay": "Play recorded episodes again without model calls, and compare.",
-    "truth": "Say what models got wrong first, and which of their facts are true.",
-    "counterfactual": "Correct what lost an episode, and see whether it is won then.",
-    "export": "Write training data: conversations, preferences, trajectories.",
-    "resume": "Go back to a step of an episode, correct the problem, and play on.",
-    "corpus": "Check PDDL files written by language models.",
-    "cache": "Manage cached answers of models.",
-    "mcp": "Offer check, repair, solve and others to agents (MCP).",
+_GROUPED_COMMANDS: Mapping[str, Mapping[str, str]] = {
+    "Play (pddlego play coin --mode edit --seed 12)": {
+        "play": "Play one episode and watch it.",
+        "games": "List games, or describe one; --modes lists the modes.",
+        "doctor": "Check the installation, and explain how to fix what fails.",
+    },
+    "Evaluate (pddlego eval coin --modes act,edit --models gpt-4o-mini --seeds test)": {
+        "eval": "Play many episodes: games x modes x models x seeds.",
+        "report": "Report results: tables for a paper, figures, a page.",
+        "runs": "Browse run folders and their episodes; keep notes on them.",
+        "watch": "Follow running episodes from another terminal.",
+        "config": "Show the configuration: each value and its source.",
+    },
+    "Explain (pddlego show latest --lost)": {
+        "show": "Step through an episode; a lost one opens where it was lost.",
+        "truth": "Say why episodes were lost, and which facts are true.",
+        "counterfactual": "Correct what lost an episode, and see if it is won then.",
+        "resume": "Go back to a step, correct the problem, and play on.",
+        "replay": "Play episodes again without model calls, and compare.",
+    },
+    "PDDL (pddlego solve domain.pddl problem.pddl)": {
+        "check": "Find defects in a domain, a problem or a plan.",
+        "repair": "Repair PDDL that a language model wrote.",
+        "solve": "Find a plan and print it, one action per line.",
+        "compare": "Compare two problems or two domains.",
+        "build": "Build PDDL files from a description, with a model.",
+        "corpus": "Check PDDL files written by language models.",
+    },
+    "Models and agents (pddlego export latest -o train.jsonl)": {
+        "export": "Write training data: conversations, preferences, …",
+        "cache": "Manage cached answers of models.",
+        "mcp": "Offer check, repair, solve and others to agents (MCP).",
+    },
 }
+"""The commands by group, with the help of each. A title ends with an example."""
+
+COMMANDS: Mapping[str, str] = {name: text for group in _GROUPED_COMMANDS.values() for name, text in group.items()}
 """The help of each command. The module with its name defines `command`: a function, or a `Typer` of subcommands."""
 
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 120}
@@ -65,6 +78,12 @@ class _Commands(typer.core.TyperGroup):
             gc.enable()  # see `main`
         return super().resolve_command(ctx, args)
 
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the groups of commands."""
+        for title, commands in _GROUPED_COMMANDS.items():
+            with formatter.section(title):
+                formatter.write_dl(list(commands.items()))
+
     def invoke(self, ctx: Any) -> Any:
         """Run the command, and report an interrupt, which Typer does not."""
         try:
@@ -75,14 +94,30 @@ class _Commands(typer.core.TyperGroup):
 
 
 class _GroupedCommand(typer.core.TyperCommand):
-    """A command whose help lists the options by group."""
+    """A command whose help lists the options by group. `play` and `eval` show the main ones; `--help-all` shows all."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """The words of the usage line: arguments in capitals."""
+        return [
+            re.sub(r"\{(.*?)\}", lambda match: match[1].upper(), piece) for piece in super().collect_usage_pieces(ctx)
+        ]
+
+    def format_help_text(self, ctx: Any, formatter: Any) -> None:
+        """Write the examples, then the description."""
+        for example in _EXAMPLES.get(self.name or "", ()):
+            formatter.write_paragraph()
+            formatter.write_text(f"  {example}")
+        super().format_help_text(ctx, formatter)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the arguments, then the groups of options, then the options without a group."""
         rows: dict[str, list[tuple[str, str]]] = {title: [] for title in ("Arguments", *_GROUPS)}
+        main = () if ctx.meta.get(ALL_OPTIONS) else _MAIN.get(self.name or "", ())
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
-            if record is not None:
+            if record is not None and (
+                not main or parameter.opts[0] in main or parameter.param_type_name == "argument"
+            ):
                 default_group = "Arguments" if parameter.param_type_name == "argument" else _OTHERS
                 usage = _TYPES.sub(lambda match: _METAVARS.get(match[1], "TEXT"), record[0])
                 group = getattr(parameter, "rich_help_panel", None) or default_group
@@ -98,6 +133,23 @@ _GROUPS = ("What to play", "Which episode", "Model", "Planner", "Limits", "Run",
 """The groups of options that help lists first. The groups of methods follow."""
 
 _OTHERS = "Options"
+ALL_OPTIONS = "all options"
+"""The key in a context that is set by `--help-all`."""
+
+_EXAMPLES = {
+    "play": ("pddlego play coin --mode edit --seed 12", "pddlego play cooking-hard --model gpt-4o-mini --retries 3"),
+    "eval": (
+        "pddlego eval coin twc --modes act,edit --models gpt-4o-mini --seeds test --run table1",
+        "pddlego eval coin --models local --dry-run",
+    ),
+}
+_COMMON = ("--model", "--base-url", "--set", "--retries", "--max-calls", "--help", "-h", "--help-all")
+_MAIN = {
+    "play": (*_COMMON, "--mode", "--seed", "--pace", "--confirm", "--truth"),
+    "eval": (*_COMMON, "--modes", "--models", "--seeds", "--max-cost", "--prices", "--workers", "--run", "--dry-run"),
+}
+"""The options in the short help of a command."""
+
 _TYPES = re.compile(r"<([^<>]+)>")
 _METAVARS = {"int": "N", "float": "N", "int range": "N", "float range": "N", "path": "FILE"}
 

@@ -1,4 +1,8 @@
-"""`pddlego counterfactual`: corrects the first errors of models in lost episodes, and counts the episodes won then."""
+"""`pddlego counterfactual`: corrects the first errors of models in lost episodes, and counts the episodes won then.
+
+Each corrected episode has a control: the same episode is played on from the same step without the correction, with the
+same sampling seed. A model that answers anew wins some episodes anyway.
+"""
 
 from __future__ import annotations
 
@@ -25,21 +29,20 @@ from pddlego.evaluation.models import is_free
 from pddlego.evaluation.replay import Recorded, load_recorded
 from pddlego.evaluation.runner import Stop
 from pddlego.evaluation.setup import Continuation, Setup, make_continuing_setup
-from pddlego.evaluation.statistics import wilson
+from pddlego.evaluation.statistics import mcnemar, paired_difference
 from pddlego.methods.registry import parse_mode
-from pddlego.methods.textgames.first_error import FirstError, correction
+from pddlego.methods.textgames.first_error import Correction, FirstError, correction
 from pddlego.methods.textgames.options import PLANNING, WRITES_DOMAIN
 from pddlego.methods.textgames.resume import recorded_game
-from pddlego.methods.textgames.world import Restart
 from pddlego.models.endpoint import Access, Endpoint
 from pddlego.report.build import is_reportable, load_results
-from pddlego.report.tables import Table, print_table
+from pddlego.report.tables import Table, points, print_table
 from pddlego.runs.cells import Cell
 from pddlego.runs.folders import EPISODES, MANIFEST, RESUMED
 from pddlego.runs.listing import costs_of
 from pddlego.runs.store import journal_name, read_manifest
 from pddlego.runs.summary import Summary
-from pddlego.util.text import money
+from pddlego.util.text import count, money
 
 _MAX_CORRECTIONS = 5
 """The maximum number of errors that are corrected in an episode, one after another."""
@@ -66,16 +69,19 @@ def command(
 ) -> None:
     """Correct what the model got wrong first in each lost episode, play on from there, and count what is won.
 
-    What is lost again is corrected again, up to five times. Text games only. Exit code: 0 all were played on, 2 wrong
-    usage, 3 some are lost to errors or the budget, 130 interrupted.
+    As a control, each episode is also played on from the same step without the correction. What is lost again is
+    corrected again, up to five times. Text games only. Exit code: 0 all were played on, 2 wrong usage, 3 some are lost
+    to errors or the budget, 130 interrupted.
     """
     handle_sigterm()
     config = resolve(flags, os.environ, names=_OPTIONS).config
     place = place_named(run, flags.get("runs"), is_reportable)
     wanted = {"setting": game, "mode": mode, "model": model, "seed": seed}
+    results = load_results([place])
+    repeats = max((result.cell.repeat for result in results), default=1)
     losses = [
-        _Loss.of(summary, place / EPISODES / journal_name(summary.cell, summary.attempt), with_model)
-        for summary in load_results([place])
+        _Loss.of(summary, place / EPISODES / journal_name(summary.cell, summary.attempt), with_model, repeats)
+        for summary in results
         if _is_lost(summary) and all(value in (None, getattr(summary.cell, name)) for name, value in wanted.items())
     ]
     if not losses:
@@ -93,12 +99,19 @@ def command(
         waiting = [loss for loss in losses if loss.correct_first_error()]
         if not waiting:
             break
-        console.print(f"Correction {number}: {len(waiting)} of {len(losses)} episodes", style="bold")
-        setup = make_continuing_setup({loss.cell: loss.continuation() for loss in waiting}, config, access)
-        code = _play_on(console, setup, waiting, target / str(number), source)
+        for is_control in (True, False):
+            what = "Without correction" if is_control else "Correction"
+            console.print(f"{what} {number}: {len(waiting)} of {len(losses)} episodes", style="bold")
+            setup = make_continuing_setup(
+                {loss.cell: loss.continuation(is_control) for loss in waiting}, config, access
+            )
+            path = target / (f"{number}-control" if is_control else str(number))
+            code = _play_on(console, setup, waiting, path, source)
+            if code != exits.WON:
+                break
+            restore_handlers(handlers)
         if code != exits.WON:
             break
-        restore_handlers(handlers)
     _show(console, losses)
     console.print(f"Saved in {target}", style="dim", soft_wrap=True)
     raise typer.Exit(code)
@@ -119,8 +132,9 @@ def _continued_config(console: Console, recorded: Recorded, model: str | None, c
 class _Loss:
     """A lost episode and its corrected versions. `recorded` is the last version, `errors` are the corrected errors.
 
-    The next version is played as `cell` from `restart` on. `counts` is true if the last version has a result. `cost` is
-    the cost of all versions; None if the model has no price.
+    The next version is played as `cell`: its error is corrected, or not, in a control. The repeat of the cell is a new
+    one, so that the model samples other answers, the same in both. `counts` is true if the last version has a result;
+    `controls` are the results of the controls. `cost` is the cost of all of them; None if the model has no price.
     """
 
     summary: Summary
@@ -128,15 +142,16 @@ class _Loss:
     steps: int
     cell: Cell
     errors: list[FirstError] = field(default_factory=list)
-    restart: Restart | None = None
+    correction: Correction | None = None
     won: bool = False
+    controls: list[bool] = field(default_factory=list)
     counts: bool = True
     cost: float | None = 0.0
 
     @classmethod
-    def of(cls, summary: Summary, journal: Path, model: str | None) -> _Loss:
+    def of(cls, summary: Summary, journal: Path, model: str | None, repeats: int) -> _Loss:
         recorded = load_recorded(journal)
-        cell = replace(summary.cell, model=model or summary.cell.model)
+        cell = replace(summary.cell, model=model or summary.cell.model, repeat=summary.cell.repeat + repeats)
         return cls(summary, recorded, recorded.started.limits.steps or 0, cell)
 
     def correct_first_error(self) -> bool:
@@ -144,20 +159,29 @@ class _Loss:
         if self.won or not self.counts:
             return False
         recorded = self.recorded
-        corrected = correction(recorded_game(recorded.path, recorded.trace, recorded.played.setting))
-        self.restart = corrected.restart if corrected else None
-        self.errors += [corrected.error] if corrected else []
-        return corrected is not None
+        self.correction = correction(recorded_game(recorded.path, recorded.trace, recorded.played.setting))
+        self.errors += [self.correction.error] if self.correction else []
+        return self.correction is not None
 
-    def continuation(self) -> Continuation:
-        """The last version without its first error. It may take as many steps after the restart as an episode."""
-        assert self.restart is not None, "an error was corrected"
-        limits = replace(self.recorded.started.limits, steps=self.restart.step + self.steps)
-        return Continuation(self.recorded.played, self.restart, limits)
+    def continuation(self, is_control: bool) -> Continuation:
+        """The last version without its first error, or with it. It may take as many steps from there as an episode."""
+        assert self.correction is not None, "an error was corrected"
+        restart = self.correction.control if is_control else self.correction.restart
+        limits = replace(self.recorded.started.limits, steps=restart.step + self.steps)
+        return Continuation(self.recorded.played, restart, limits)
+
+    def played(self, summary: Summary, path: Path, is_control: bool) -> None:
+        """Note the result of a version."""
+        self.counts = summary.counts
+        if summary.counts and is_control:
+            self.controls.append(summary.won)
+        elif summary.counts:
+            self.won = summary.won
+            self.recorded = load_recorded(path / EPISODES / journal_name(summary.cell, summary.attempt))
 
 
 def _play_on(console: Console, setup: Setup, losses: Sequence[_Loss], path: Path, source: str) -> int:
-    """Play the corrected episodes, and return the exit code.
+    """Play the corrected episodes, or their controls, and return the exit code.
 
     Raises `UsageError` if the folder contains corrections of another run.
     """
@@ -172,44 +196,70 @@ def _play_on(console: Console, setup: Setup, losses: Sequence[_Loss], path: Path
     costs = costs_of(path)
     for summary in running.results:
         loss = by_cell[summary.cell]
-        loss.won, cost = summary.won, costs.get(summary.cell.label, 0.0)
+        cost = costs.get(summary.cell.label, 0.0)
         has_price = is_free(summary.cell) or summary.cell.model in running.prices
         loss.cost = loss.cost + cost if has_price and loss.cost is not None else None
-        loss.counts = summary.counts
-        if summary.counts:
-            loss.recorded = load_recorded(path / EPISODES / journal_name(summary.cell, summary.attempt))
+        loss.played(summary, path, path.name.endswith("-control"))
     code = report_missing_results(console, running)
     # After an interrupt there is no further correction, even if all episodes have ended.
     return exits.INTERRUPTED if running.evaluation.stopped in (Stop.DRAINED, Stop.ABORTED) else code
 
 
 def _show(console: Console, losses: Sequence[_Loss]) -> None:
-    """Print the episodes that are won after each number of corrections, and after one by the kind of the error."""
-    after = [f"after {number}" for number in range(1, _MAX_CORRECTIONS + 1)]
+    """Print the episodes that are won after each number of corrections, and what the first one explains."""
+    numbers = range(1, _MAX_CORRECTIONS + 1)
     groups: dict[tuple[str, ...], list[_Loss]] = {}
     for loss in losses:
         groups.setdefault(loss.summary.cell.configuration, []).append(loss)
-    body = [
-        [
-            *name,
-            str(len(group)),
-            *(str(_won_after(group, n)) for n in range(1, _MAX_CORRECTIONS + 1)),
-            *_other_counts(group),
-        ]
-        for name, group in groups.items()
-    ]
-    head = ["game", "mode", "model", "lost", *after, "still lost", "no error", "no result", "cost"]
-    print_table(console, Table("Lost episodes that are won after so many corrections", head, body))
-    corrected = [loss for loss in losses if loss.counts and loss.errors]
-    kinds = Counter(loss.errors[0].kind for loss in corrected)
     body = []
-    for kind, number in kinds.most_common():
-        group = [loss for loss in corrected if loss.errors[0].kind == kind]
-        won, interval = _won_after(group, 1), wilson(_won_after(group, 1), number)
-        share = f"{100 * won / number:.0f}%"
-        body.append([kind, str(number), str(won), share, interval.percent])
-    head = ["first error", "lost", "won without it", "share", "95 %"]
-    print_table(console, Table("What one error cost", head, body))
+    for name, group in groups.items():
+        won = (str(_won_after(group, number)) for number in numbers)
+        anyway = (str(sum(loss.controls[number - 1 : number] == [True] for loss in group)) for number in numbers)
+        body.append([*name, str(len(group)), "corrected", *won, *_other_counts(group)])
+        body.append([*name, "", "not corrected", *anyway, "", "", "", ""])
+    head = ["game", "mode", "model", "lost", "replayed", *(f"after {number}" for number in numbers)]
+    head += ["still lost", "no error", "no result", "cost"]
+    print_table(console, Table("Lost episodes that are won after so many corrections", head, body))
+    pairs = [loss for loss in losses if loss.controls and (loss.counts or len(loss.errors) > 1)]
+    kinds = Counter(loss.errors[0].kind for loss in pairs)
+    body = [
+        _explained(kind, [loss for loss in pairs if loss.errors[0].kind == kind]) for kind, _ in kinds.most_common()
+    ]
+    body += [_explained("(all)", pairs)] if len(kinds) > 1 else []
+    head = ["first error", "lost", "won without it", "won with it", "difference", "95 %", "p"]
+    print_table(console, Table("What one error explains", head, body))
+    if pairs:
+        console.print(_verdict(pairs), soft_wrap=True)
+
+
+def _explained(kind: str, losses: Sequence[_Loss]) -> list[str]:
+    """A row of the table: how many episodes are won without the error, and with it (the control)."""
+    results = _first_results(losses)
+    without, control = (sum(pair[side] for pair in results) for side in (0, 1))
+    interval = paired_difference(results)
+    bounds = f"{points(interval.low)} to {points(interval.high)}"
+    difference = points((without - control) / len(results))
+    return [kind, str(len(results)), str(without), str(control), difference, bounds, f"{mcnemar(results):.2g}"]
+
+
+def _verdict(losses: Sequence[_Loss]) -> str:
+    """What the replays show, in a sentence."""
+    results = _first_results(losses)
+    pairs = f"{count(len(results), 'pair')} of replays"
+    if mcnemar(results) >= _SIGNIFICANCE:
+        return f"Nothing is shown: {pairs} with and without a correction do not differ by more than chance."
+    interval = paired_difference(results)
+    share = f"{points(interval.low)} to {points(interval.high)} percentage points"
+    return f"One correction changes the share of won episodes by {share} (95 %, {pairs})."
+
+
+def _first_results(losses: Sequence[_Loss]) -> list[tuple[bool, bool]]:
+    """Whether each episode was won after the first correction, and whether it was won without one."""
+    return [(loss.won and len(loss.errors) == 1, loss.controls[0]) for loss in losses]
+
+
+_SIGNIFICANCE = 0.05
+"""The p-value of McNemar's exact test below which a difference is said to be shown."""
 
 
 def _won_after(losses: Sequence[_Loss], corrections: int) -> int:

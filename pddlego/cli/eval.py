@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pddlego.cli.options import COMPLETIONS, ConfigFile, with_options
+from pddlego.cli.options import COMPLETIONS, ConfigFile, HelpAll, with_options
 from pddlego.evaluation.config import groups, resolve
 
 _Games = Annotated[
@@ -19,7 +19,13 @@ _DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the episodes and
 
 
 @with_options(groups().values(), without=("games",))
-def command(flags: dict[str, Any], games: _Games = None, config: ConfigFile = None, dry_run: _DryRun = False) -> None:
+def command(
+    flags: dict[str, Any],
+    games: _Games = None,
+    config: ConfigFile = None,
+    dry_run: _DryRun = False,
+    help_all: HelpAll = False,
+) -> None:
     """Play many episodes: games x modes x models x seeds. Run the same command again to resume.
 
     Exit code: 0 every episode has a result, 2 wrong usage, 3 some are lost to errors or the budget, 130 interrupted.

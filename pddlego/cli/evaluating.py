@@ -9,11 +9,11 @@ from pddlego.cli.exits import INTERRUPTS, handle, handle_sigterm, ignore_interru
 from pddlego.display.console import Console
 from pddlego.evaluation.assemble import Running, evaluating
 from pddlego.evaluation.config import Resolved
-from pddlego.evaluation.estimate import estimates
+from pddlego.evaluation.estimate import estimates, upper_bound_table
 from pddlego.evaluation.progress import EvaluationState, LineProgress, LiveProgress
 from pddlego.evaluation.runner import Stop
 from pddlego.evaluation.setup import make_setup, run_path
-from pddlego.evaluation.table import played_of, results_table, rows, spent_elsewhere, upper_bound_table
+from pddlego.evaluation.table import played_of, results_table, rows, spent_elsewhere
 from pddlego.models.base import notes
 from pddlego.util.guard import Guard
 from pddlego.util.text import money

@@ -13,10 +13,12 @@ import typer
 
 from pddlego.api.results import Episode, Evaluation
 from pddlego.api.training import chat_rows, expert, preference_rows, setting_of, split_of, trajectory
-from pddlego.cli.options import Runs
+from pddlego.cli.explaining import check_progress
+from pddlego.cli.options import OfCause, OfGames, OfOutcome, OnlyLost, Runs, result_filter
 from pddlego.display.console import Console
 from pddlego.errors import UsageError
 from pddlego.evaluation.setup import parse_seeds
+from pddlego.evaluation.truth import EVERY_RESULT, ResultFilter, explain
 from pddlego.runs.folders import find_run, runs_folder
 from pddlego.runs.store import check_output
 from pddlego.util.files import cannot_write
@@ -35,8 +37,14 @@ def command(
     thinking: Annotated[bool, typer.Option(help="Keep the reasoning of answers.")] = True,
     test_seeds: Annotated[bool, typer.Option("--test-seeds", help="Include the seeds of the split test.")] = False,
     game: Annotated[str | None, typer.Option("--expert", help="Play this game with the built-in model.")] = None,
-    mode: Annotated[str | None, typer.Option(help="--expert: the mode. Default: the first one of the game.")] = None,
+    mode: Annotated[
+        str | None, typer.Option(help="Only these modes; --expert: the mode. Default: the game's first one.")
+    ] = None,
     seeds: Annotated[str | None, typer.Option(help="--expert: 60-999, … Default: those of no split.")] = None,
+    only_game: OfGames = None,
+    lost: OnlyLost = False,
+    outcome: OfOutcome = None,
+    cause: OfCause = None,
     folder: Runs = None,
 ) -> None:
     """Write training data as JSON lines: conversations, preferences, or trajectories (ATIF, the Agent Trajectory
@@ -44,22 +52,17 @@ def command(
 
     Episodes of test seeds are left out, unless --test-seeds is used. Each row is written when its episode was read.
     """
-    if bool(runs) == bool(game):
-        reason = "The episodes are those of runs, or those that the built-in model plays."
-        raise UsageError("Name either runs or --expert GAME", reason, "Example: pddlego export --expert coin.")
-    if accepted and form != "chat":
-        raise UsageError(
-            "--accepted needs --format chat", "The other formats show rejected answers.", "Leave one of them out."
-        )
-    if not game and (mode or seeds):
-        raise UsageError("--mode and --seeds need --expert", "They say what it plays.", "Add --expert GAME.")
+    _check_options(bool(runs), game, accepted and form != "chat", seeds)
+    wanted = EVERY_RESULT if game else result_filter(lost, outcome, cause, only_game, mode)
+    places = [find_run(run, runs_folder(folder)) for run in runs or ()]
+    selected = None if wanted == EVERY_RESULT else _chosen(places, wanted)
     episodes: Iterable[Episode]
     total: int | None
     if game:
         chosen = None if seeds is None else parse_seeds(seeds, setting_of(game, mode))
         episodes, total = expert(game, mode, chosen), None if chosen is None else len(chosen)
     else:
-        episodes = evaluation = Evaluation([find_run(run, runs_folder(folder)) for run in runs or ()])
+        episodes = evaluation = Evaluation(places)
         total = len(evaluation.results)
     progress, errors = ExportProgress(total), Console(stderr=True)
 
@@ -68,7 +71,7 @@ def command(
             progress.episodes += 1
             if not test_seeds and split_of(episode.recorded.played.setting, episode.seed) == "test":
                 progress.left_out += 1
-            elif episode.won or not won:
+            elif (episode.won or not won) and (selected is None or episode.recorded.path.resolve() in selected):
                 for row in _rows(episode, form, accepted, not thinking):
                     yield json.dumps(row, ensure_ascii=False) + "\n"
                     progress.rows += 1
@@ -81,6 +84,27 @@ def command(
     if output is not None:
         rows = f"{progress.rows:,} {'row' if progress.rows == 1 else 'rows'}"
         Console().print(f"{rows} in {clean(output)}", style="dim", soft_wrap=True)
+
+
+def _check_options(has_runs: bool, game: str | None, is_mixed: bool, seeds: str | None) -> None:
+    """Raise `UsageError` for options that exclude each other."""
+    if has_runs == bool(game):
+        reason = "The episodes are those of runs, or those that the built-in model plays."
+        raise UsageError("Name either runs or --expert GAME", reason, "Example: pddlego export --expert coin.")
+    if is_mixed:
+        reason = "The other formats show rejected answers."
+        raise UsageError("--accepted needs --format chat", reason, "Leave one of them out.")
+    if not game and seeds:
+        raise UsageError("--seeds needs --expert", "It says what it plays.", "Add --expert GAME.")
+
+
+def _chosen(places: Iterable[Path], wanted: ResultFilter) -> set[Path]:
+    """The journals of the selected episodes."""
+    chosen = set[Path]()
+    for place in places:
+        results, causes = explain(place, check_progress() if wanted.cause else None)
+        chosen |= {journal.resolve() for journal, result in results.items() if wanted.matches(result, causes)}
+    return chosen
 
 
 @dataclass

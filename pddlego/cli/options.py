@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import inspect
 import json
-import sys
-import time
 import types
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin
 
 import typer
 
-from pddlego.cli.exits import is_typed_at
+from pddlego.cli.commands import ALL_OPTIONS
+from pddlego.errors import UsageError
 from pddlego.runs.folders import LATEST, MANIFEST, RUNS_VARIABLE, find_run, runs_folder
-from pddlego.util.text import clean
+from pddlego.util.text import suggestion
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from pddlego.evaluation.truth import ResultFilter
     from pddlego.util.options import Flag, Option
 
 _NEWEST = 50
@@ -83,6 +83,17 @@ def _models_of(folder: Path) -> list[str]:
         return []
 
 
+def _show_all(context: typer.Context, is_requested: bool) -> None:
+    """Print the help with all options, and exit."""
+    if is_requested:
+        context.meta[ALL_OPTIONS] = True
+        typer.echo(context.get_help())
+        raise typer.Exit
+
+
+HelpAll = Annotated[
+    bool, typer.Option("--help-all", is_eager=True, callback=_show_all, help="Show all options and exit.")
+]
 _PathFilter = Callable[[Path], bool]
 
 RunArgument = Annotated[
@@ -106,6 +117,16 @@ OfGame = Annotated[str | None, typer.Option("--game", help="Only this game.", ri
 OfMode = Annotated[str | None, typer.Option("--mode", help="Only this mode.", rich_help_panel=EPISODE)]
 OfModel = Annotated[str | None, typer.Option("--model", help="Only this model.", rich_help_panel=EPISODE)]
 OfSeed = Annotated[int | None, typer.Option("--seed", help="Only this seed.", rich_help_panel=EPISODE)]
+OfGames = Annotated[str | None, typer.Option("--game", help="Only these games.", rich_help_panel=EPISODE)]
+OfModes = Annotated[str | None, typer.Option("--mode", help="Only these modes.", rich_help_panel=EPISODE)]
+OnlyLost = Annotated[bool, typer.Option("--lost", help="Only episodes that were lost.", rich_help_panel=EPISODE)]
+OfOutcome = Annotated[
+    str | None, typer.Option("--outcome", help="Only this outcome, such as 'no plan'.", rich_help_panel=EPISODE)
+]
+OfCause = Annotated[
+    str | None,
+    typer.Option("--cause", help="Only losses whose cause contains this text.", rich_help_panel=EPISODE),
+]
 Pace = Annotated[
     float,
     typer.Option(min=0.0, max=60.0, help="Seconds between screens on a terminal.", rich_help_panel=OUTPUT),
@@ -121,28 +142,20 @@ def place_named(run: str, runs: str | None, wanted: _PathFilter = lambda path: T
     return find_run(run, runs_folder(runs), wanted)
 
 
-def choose_journal(journals: Sequence[Path]) -> Path | None:
-    """Let the user choose an episode from a numbered list; None without a terminal, or at the end of the input."""
-    if not (is_typed_at() and sys.stdout.isatty()):
-        return None
-    from pddlego.runs.listing import EpisodeList  # only needed here, and every command loads this module
+def result_filter(
+    lost: bool, outcome: str | None, cause: str | None, games: str | None = None, modes: str | None = None
+) -> ResultFilter:
+    """The filter of these options; `games` and `modes` are lists with commas. Raises `UsageError` for an outcome."""
+    from pddlego.episode.events import Outcome
+    from pddlego.evaluation.truth import ResultFilter
 
-    episodes = EpisodeList(journals[0].parent.parent)
-    episodes.poll()
-    typer.echo("Episodes:")
-    for position, journal in enumerate(journals, start=1):
-        state = episodes.episodes[journal.name].state(time.time()) if journal.name in episodes.episodes else ""
-        typer.echo(f"  {position:>3}  {clean(journal.stem)}  {state}")
-    while True:
-        try:
-            answer = input("Number (q to quit): ").strip()
-        except EOFError:
-            return None
-        if answer == "q":
-            raise typer.Exit
-        if answer.isdecimal() and 1 <= int(answer) <= len(journals):
-            return journals[int(answer) - 1]
-        typer.echo(f"Type a number from 1 to {len(journals)}, or q to quit.")
+    outcomes = [known.value for known in Outcome]
+    if outcome is not None and outcome not in outcomes:
+        reason = f"The outcomes are: {', '.join(outcomes)}."
+        raise UsageError(f"Unknown outcome '{outcome}' (--outcome)", reason, suggestion(outcome, outcomes, ""))
+    chosen = None if outcome is None else Outcome(outcome)
+    known_games, known_modes = (tuple(filter(None, (text or "").split(","))) for text in (games, modes))
+    return ResultFilter(known_games, known_modes, lost, chosen, cause or "")
 
 
 def with_options(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pddlego.cli.exits import handle_sigterm
-from pddlego.cli.options import COMPLETIONS, MODEL, OUTPUT, WHAT, ConfigFile, Confirm, Pace, with_options
+from pddlego.cli.options import COMPLETIONS, MODEL, OUTPUT, WHAT, ConfigFile, Confirm, HelpAll, Pace, with_options
 from pddlego.errors import UsageError
 from pddlego.evaluation.config import DEFAULT, FLAG, Resolved, groups, resolve
 from pddlego.methods.registry import parse_mode
@@ -59,6 +59,7 @@ def command(
     pace: Pace = 0.4,
     confirm: Confirm = None,
     json_lines: _JsonLines = False,
+    help_all: HelpAll = False,
 ) -> None:
     """Play one episode and watch it.
 
@@ -70,7 +71,7 @@ def command(
 
     handle_sigterm()
     if mode:
-        parse_mode(mode)
+        parse_mode(mode, game)
     flags |= {"games": (game,), "seeds": str(seed), "repeats": 1, "ablate": ()} | ({"modes": (mode,)} if mode else {})
     flags |= {"executor": "threads", "workers": 1, "carry": False}
     if model is not None:

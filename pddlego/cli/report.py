@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pddlego.cli.options import Runs, place_named, with_options
+from pddlego.cli.options import (
+    OfCause,
+    OfGames,
+    OfModes,
+    OfOutcome,
+    OnlyLost,
+    Runs,
+    place_named,
+    result_filter,
+    with_options,
+)
 from pddlego.errors import UsageError
 from pddlego.evaluation.config import LimitOptions
 from pddlego.util.files import cannot_write, write_whole
@@ -17,6 +26,9 @@ from pddlego.util.text import count, suggestion
 if TYPE_CHECKING:
     from pddlego.report.build import Report
     from pddlego.report.figures import Optima
+
+PAPER_TABLES = ("success", "steps", "cost", "comparison", "errors")
+"""The names of the tables for a paper."""
 
 
 @with_options((LimitOptions,), only=("prices",))
@@ -31,44 +43,69 @@ def command(
         typer.Option("--format", help="text, markdown, csv, json, html or latex. [default: by --output]"),
     ] = None,
     output: Annotated[str | None, typer.Option("--output", "-o", help="A file. Default: standard output.")] = None,
+    table: Annotated[str | None, typer.Option(help=f"Only this table: {', '.join(PAPER_TABLES)}.")] = None,
     pages: Annotated[int, typer.Option(min=0, help="html: maximum number of episode pages.")] = 200,
     optimum: Annotated[
         bool, typer.Option("--optimum", help="html, figures: plot steps against the optimum (coin, mapreader).")
     ] = False,
     figures: Annotated[str | None, typer.Option(help="A folder for the figures as PDF files.")] = None,
+    game: OfGames = None,
+    mode: OfModes = None,
+    lost: OnlyLost = False,
+    outcome: OfOutcome = None,
+    cause: OfCause = None,
     runs_root: Runs = None,
 ) -> None:
     """Say what one or several evaluations found: Table 1, intervals, costs, failures, paired comparisons."""
+    from pddlego.cli.explaining import check_progress
     from pddlego.display.console import Console
     from pddlego.evaluation.setup import read_prices
     from pddlego.report.build import build_report, is_reportable
     from pddlego.report.figures import find_optima
-    from pddlego.report.formats import as_csv, as_json, as_text, html, latex, markdown, print_report
-    from pddlego.runs.store import check_output
+    from pddlego.report.formats import FORMATS, html, one_table, print_report
 
     chosen = _choose_format(format_name, output)
+    _check_table(table)
     folders = [place_named(run, runs_root, is_reportable) for run in runs]
-    report = build_report(folders, read_prices(Path(flags["prices"]) if flags.get("prices") else None))
+    report = build_report(
+        folders,
+        read_prices(Path(flags["prices"]) if flags.get("prices") else None),
+        wanted=result_filter(lost, outcome, cause, game, mode),
+        progress=check_progress() if cause or (table == "errors" if table else chosen != "csv") else None,
+    )
     optima = find_optima(report.results, report.settings) if optimum else {}
     if chosen == "csv" and report.incomplete:  # the other formats contain this note
         Console(stderr=True).print(f"{report.incomplete}.", style="yellow", soft_wrap=True)
     if figures is not None:
         _write_figures(report, Path(figures), optima)
-    formats: dict[str, Callable[[Report], str]] = {
-        "text": as_text,
-        "markdown": markdown,
-        "csv": as_csv,
-        "json": as_json,
-        "html": lambda report: html(report, pages, optima),
-        "latex": latex,
-    }
-    if output is not None:
-        write_whole(check_output(Path(output)), formats[chosen](report))
-        Console().print(f"The report is in {output}", style="dim", soft_wrap=True)
-    elif chosen != "text":
-        Console().out(formats[chosen](report), end="")
+    if table is not None:
+        _write(one_table(report.table(table), chosen), output)
+        return
+    if chosen == "html":
+        _write(html(report, pages, optima), output)
+    elif output is not None or chosen != "text":
+        _write(FORMATS[chosen](report), output)
     elif figures is None:
         print_report(Console(), report)
+
+
+def _check_table(name: str | None) -> None:
+    """Raise `UsageError` for an unknown name of a table."""
+    if name is not None and name not in PAPER_TABLES:
+        advice = suggestion(name, PAPER_TABLES, "Choose one with --table.")
+        raise UsageError(f"Unknown table '{name}' (--table)", f"The tables are: {', '.join(PAPER_TABLES)}.", advice)
+
+
+def _write(text: str, output: str | None) -> None:
+    """Write a report to a file, or to standard output."""
+    from pddlego.display.console import Console
+    from pddlego.runs.store import check_output
+
+    if output is None:
+        Console().out(text, end="")
+        return
+    write_whole(check_output(Path(output)), text)
+    Console().print(f"The report is in {output}", style="dim", soft_wrap=True)
 
 
 def _write_figures(report: Report, folder: Path, optima: Optima) -> None:

@@ -13,7 +13,6 @@ from pddlego.cli.options import (
     OfSeed,
     Pace,
     RunArgument,
-    choose_journal,
     place_named,
     with_options,
 )
@@ -53,6 +52,6 @@ def command(
     if edit and problem is not None:
         raise UsageError("--edit and --problem exclude each other", "Both give the problem.", "Use one of them.")
     explicit = given_options(flags, _OPTIONS)
-    journal = find_journal(place_named(run, flags.get("runs")), EpisodeFilter(game, mode, None, seed), choose_journal)
+    journal = find_journal(place_named(run, flags.get("runs")), EpisodeFilter(game, mode, None, seed))
     changes: dict[str, Any] = {"model": model, "problem_file": problem, "edit": edit}
     raise typer.Exit(resume(journal, from_step, explicit, **changes, confirm=confirm or "", pace=pace))

@@ -1,13 +1,22 @@
-"""`pddlego runs`: browses all run folders."""
+"""`pddlego runs`: browses all run folders, and keeps notes on them."""
 
 from __future__ import annotations
 
-from pddlego.cli.options import Runs
+from typing import Annotated
+
+import typer
+
+from pddlego.cli.options import Runs, place_named
 from pddlego.runs.folders import runs_folder
 
+command = typer.Typer(invoke_without_command=True, add_completion=False, rich_markup_mode=None)
 
-def command(runs: Runs = None) -> None:
+
+@command.callback()
+def browse_runs(context: typer.Context, runs: Runs = None) -> None:
     """Browse run folders: sort, filter, open one, look at its episodes step by step. On a pipe the list is printed."""
+    if context.invoked_subcommand is not None:
+        return
     from pddlego.cli.browsing import browse, is_terminal, sources
     from pddlego.display.browser.app import at_runs
     from pddlego.display.columns import RUN_COLUMNS, plain_table, run_summary
@@ -21,3 +30,20 @@ def command(runs: Runs = None) -> None:
     rows = list(list_runs(root))
     console.print(f"{root}: {run_summary(rows)}")
     console.print(plain_table(RUN_COLUMNS, rows))
+
+
+@command.command("note")
+def note(
+    run: Annotated[str, typer.Argument(help="A run folder, its name or a unique prefix, or latest.")],
+    text: Annotated[str, typer.Argument(help="The note; an empty one is removed.")],
+    runs: Runs = None,
+) -> None:
+    """Keep a note on a run, which the list of runs shows."""
+    from pddlego.display.console import Console
+    from pddlego.runs.listing import NOTE
+    from pddlego.util.files import write_whole
+
+    folder = place_named(run, runs)
+    folder = folder if folder.is_dir() else folder.parent.parent
+    write_whole(folder / NOTE, f"{text.strip()}\n" if text.strip() else "")
+    Console().print(f"The note is in {folder / NOTE}", style="dim", soft_wrap=True)

@@ -3,13 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pddlego.cli.options import OfGame, OfMode, OfModel, OfSeed, RunArgument, Runs, place_named
+from pddlego.cli.options import (
+    OfCause,
+    OfGame,
+    OfMode,
+    OfModel,
+    OfOutcome,
+    OfSeed,
+    OnlyLost,
+    RunArgument,
+    Runs,
+    place_named,
+    result_filter,
+)
 from pddlego.errors import UsageError
 from pddlego.runs.folders import EpisodeFilter, find_journal, find_journals
+
+if TYPE_CHECKING:
+    from pddlego.evaluation.truth import ResultFilter
 
 
 def command(
@@ -19,6 +34,9 @@ def command(
     mode: OfMode = None,
     model: OfModel = None,
     seed: OfSeed = None,
+    lost: OnlyLost = False,
+    outcome: OfOutcome = None,
+    cause: OfCause = None,
     step: Annotated[int | None, typer.Option(min=0, help="The first step to show; on a pipe, the only one.")] = None,
     problem: Annotated[bool, typer.Option("--problem", help="Print the problem at that step as PDDL.")] = False,
     svg: Annotated[str | None, typer.Option(help="Write the screen at that step to an SVG file.")] = None,
@@ -29,7 +47,8 @@ def command(
 ) -> None:
     """Step through an episode forwards and backwards: map, problem, goal ladder, plan, requests and answers.
 
-    If several episodes match, the list of them is shown; --html writes all of them.
+    A lost episode opens at the step where it was lost. If several episodes match, the list of them is shown; --html
+    writes all of them.
     """
     from pddlego.cli import browsing
     from pddlego.display.browser.app import at_episodes, at_run
@@ -38,7 +57,7 @@ def command(
 
     selection, console = EpisodeFilter(game, mode, model, seed), Console()
     place = place_named(run, runs)
-    journals = find_journals(place, selection)
+    journals = _journals(place, selection, result_filter(lost, outcome, cause))
     exported = svg is not None or gif is not None
     if problem + exported + (html is not None) > 1:
         raise UsageError("Too many outputs", "--problem prints PDDL, and --html is a page.", "Use one of them.")
@@ -46,10 +65,14 @@ def command(
         more = find_journals(place_named(other, runs), selection) if other else []
         browsing.write_page(console, check_output(Path(html)), [*journals, *more])
         return
-    if browsing.is_terminal(console) and len(journals) > 1 and other is None and not (problem or exported):
-        browsing.browse(at_run(place, browsing.sources(console), words=_words(selection)))
+    if len(journals) > 1 and other is None and step is None and not (problem or exported):
+        if browsing.is_terminal(console):
+            browsing.browse(at_run(place, browsing.sources(console), journals=journals))
+        else:
+            browsing.print_list(console, place, journals)
         return
-    shown = [find_journal(place, selection), *([find_journal(place_named(other, runs), selection)] if other else [])]
+    shown = [journals[0] if len(journals) == 1 else find_journal(place, selection)]
+    shown += [find_journal(place_named(other, runs), selection)] if other else []
     if browsing.is_terminal(console) and not (problem or exported):
         for journal in shown:
             browsing.index_of(browsing.read_trace(journal)[1], step)
@@ -58,17 +81,18 @@ def command(
     if other is not None:
         raise UsageError("Two episodes need a terminal", "They are shown side by side.", "Name one, or use --html.")
     journal = shown[0]
-    screen, trace = browsing.read_trace(journal)
-    index = browsing.index_of(trace, step)
     if problem:
-        browsing.print_problem(console, journal, trace.steps[index].number)
+        browsing.print_problem(console, journal, step)
     elif exported:
-        browsing.export_pictures(console, screen, trace, index, svg_file=svg, gif_file=gif, size=size)
+        browsing.export_pictures(console, journal, step, svg_file=svg, gif_file=gif, size=size)
     else:
-        browsing.print_lines(console, screen, trace, None if step is None else index)
+        browsing.print_lines(console, journal, step)
 
 
-def _words(selection: EpisodeFilter) -> str:
-    """The text of the filter in the browser that selects the same episodes."""
-    values = {"game": selection.game, "mode": selection.mode, "model": selection.model, "seed": selection.seed}
-    return " ".join(f"{name}={value}" for name, value in values.items() if value is not None)
+def _journals(place: Path, selection: EpisodeFilter, wanted: ResultFilter) -> list[Path]:
+    """The selected journals. Raises `UsageError` if no journal matches."""
+    if not wanted.needs_results:
+        return find_journals(place, selection)
+    from pddlego.cli.explaining import explain_journals
+
+    return list(explain_journals(place, selection, wanted)[0])

@@ -1,4 +1,4 @@
-"""`pddlego truth`: reports the first error of the model in each recorded episode, and the shares of right facts."""
+"""`pddlego truth`: reports why recorded episodes were lost, and the shares of right facts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,20 @@ from typing import Annotated, Any, Literal
 import typer
 
 from pddlego.cli import exits
-from pddlego.cli.options import OfGame, OfMode, OfModel, OfSeed, RunArgument, place_named, with_options
+from pddlego.cli.explaining import explain_journals
+from pddlego.cli.options import (
+    OfCause,
+    OfGame,
+    OfMode,
+    OfModel,
+    OfOutcome,
+    OfSeed,
+    OnlyLost,
+    RunArgument,
+    place_named,
+    result_filter,
+    with_options,
+)
 from pddlego.display.console import Console
 from pddlego.errors import JournalError
 from pddlego.evaluation.config import LimitOptions, resolve
@@ -19,12 +32,13 @@ from pddlego.evaluation.config import Run as RunOptions
 from pddlego.evaluation.replay import load_recorded
 from pddlego.evaluation.setup import make_budget
 from pddlego.evaluation.table import NAMES, as_values, by_configuration
+from pddlego.evaluation.truth import Causes
 from pddlego.methods.base import BUILT_IN_MODEL
 from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.models.base import Model
 from pddlego.models.endpoint import Access, Endpoint, make_endpoint, prepare_cache
 from pddlego.models.limiter import SharedLimiter
-from pddlego.report.tables import Table, print_table, share_tables
+from pddlego.report.tables import Table, cause_table, print_table, share_tables
 from pddlego.runs.folders import EpisodeFilter, find_journals, started_of
 from pddlego.runs.store import journal_parts
 from pddlego.runs.summary import Summary, summarize
@@ -53,10 +67,13 @@ def command(
     mode: OfMode = None,
     model: OfModel = None,
     seed: OfSeed = None,
+    lost: OnlyLost = False,
+    outcome: OfOutcome = None,
+    cause: OfCause = None,
     reference: _ReferenceOption = None,
     to: _Format = "text",
 ) -> None:
-    """Say what models got wrong first in recorded episodes.
+    """Say why episodes were lost: the errors of the model that lasted, and how often won episodes had them, too.
 
     Text games: every fact of every problem is compared with the game's own facts, where its engine reports them, or
     with what the built-in reader or another model makes of the same observations. Programs: the first task that fails,
@@ -64,20 +81,24 @@ def command(
     that was pruned. Builders: the first difference from the reference files.
     """
     place = place_named(run, flags.pop("runs", None))
-    journals = _last_attempts(find_journals(place, EpisodeFilter(game, mode, model, seed)))
-    compared = None if reference is None else ReaderModel() if reference == BUILT_IN_MODEL else _model(reference, flags)
+    which, wanted = EpisodeFilter(game, mode, model, seed), result_filter(lost, outcome, cause)
     console = Console()
-    results = []
-    for journal in journals:
-        try:
-            results.append(_checked_result(journal, compared))
-        except JournalError as error:
-            Console(stderr=True).print(clean(error.sentence), style="yellow")
+    if reference is None:
+        explained, causes = explain_journals(place, which, wanted)
+        results = list(explained.values())
+    else:
+        compared = ReaderModel() if reference == BUILT_IN_MODEL else _model(reference, flags)
+        results = _compared(find_journals(place, which), compared)
+        causes = Causes(results)
+        results = [result for result in results if wanted.matches(result, causes)]
     if to == "json":
-        rows = [{**as_values(summary), "first_error": summary.measures.first_error} for summary in results]
+        rows = [
+            {**as_values(result), "first_error": result.measures.first_error, "cause": causes.of(result)}
+            for result in results
+        ]
         console.out(json.dumps(rows, indent=1))
     else:
-        _show(console, results)
+        _show(console, results, causes)
     raise typer.Exit(exits.WON)
 
 
@@ -90,35 +111,32 @@ def _model(name: str, flags: dict[str, Any]) -> Model:
     return make_endpoint(name, config.endpoint, Access(os.environ.get("OPENAI_API_KEY")), limiter)
 
 
-def _last_attempts(journals: Sequence[Path]) -> list[Path]:
-    """The journal of the last attempt at each episode, without empty journals."""
+def _compared(journals: Sequence[Path], reference: Model) -> list[Summary]:
+    """The results of the last attempts, with the facts of the model compared with those that `reference` reads."""
     last = {journal_parts(journal)[0]: journal for journal in sorted(journals, key=lambda path: journal_parts(path)[1])}
-    return [journal for journal in journals if journal in last.values() and started_of(journal)]
+    results = []
+    for journal in journals:
+        if journal in last.values() and started_of(journal):
+            try:
+                recorded = load_recorded(journal)
+                checked = recorded.checked(reference)
+                results.append(summarize(recorded.cell, 1, checked, recorded.played.method.measuring.of))
+            except JournalError as error:
+                Console(stderr=True).print(clean(error.sentence), style="yellow")
+    return results
 
 
-def _checked_result(journal: Path, reference: Model | None) -> Summary:
-    """The summary of an episode with checks of the model's facts, against the facts that `reference` reads, if any."""
-    recorded = load_recorded(journal)
-    return summarize(recorded.cell, 1, recorded.checked(reference), recorded.played.method.measuring.of)
-
-
-def _show(console: Console, results: Sequence[Summary]) -> None:
-    """Print the shares of right facts, and the first error of each episode that was not won."""
-    for table in share_tables(by_configuration(results)):
+def _show(console: Console, results: Sequence[Summary], causes: Causes) -> None:
+    """Print the errors that lasted, the shares of right facts, and the cause of each loss."""
+    for table in (cause_table(causes), *share_tables(by_configuration(results))):
         if table.body:
             print_table(console, table)
-    lost = [summary for summary in results if not summary.won]
     body = [
-        [
-            *summary.cell.configuration,
-            str(summary.cell.seed),
-            summary.outcome.value,
-            summary.measures.first_error or "-",
-        ]
-        for summary in lost
+        [*result.cell.configuration, str(result.cell.seed), result.outcome.value, causes.of(result) or "-"]
+        for result in results
+        if not result.won
     ]
     if body:
-        head = [*NAMES, "seed", "outcome", "first error"]
-        print_table(console, Table("First error of each episode that was not won", head, body))
+        print_table(console, Table("Cause of each loss", [*NAMES, "seed", "outcome", "cause"], body))
     else:
         console.print(f"{count(len(results), 'episode')}: all were won.")

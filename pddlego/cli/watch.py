@@ -9,7 +9,7 @@ import typer
 
 from pddlego.cli.options import Runs
 from pddlego.errors import UsageError
-from pddlego.runs.folders import EPISODES, find_run, newest_run, runs_folder
+from pddlego.runs.folders import EPISODES, find_journals, find_run, newest_run, runs_folder
 
 
 def command(
@@ -22,11 +22,9 @@ def command(
 
     On a pipe the list is printed once.
     """
-    from pddlego.cli.browsing import browse, is_terminal, sources
+    from pddlego.cli.browsing import browse, is_terminal, print_list, sources
     from pddlego.display.browser.app import at_run
-    from pddlego.display.columns import EPISODE_COLUMNS, episode_summary, plain_table
     from pddlego.display.console import Console
-    from pddlego.runs.listing import EpisodeList
 
     root = runs_folder(runs)
     folder = newest_run(root) if run is None else find_run(run, root)
@@ -37,8 +35,4 @@ def command(
     if is_terminal(console):
         browse(at_run(folder, sources(console), partial(newest_run, root) if run is None else None))
         return
-    episodes = EpisodeList(folder)
-    episodes.poll()
-    rows = sorted(episodes.episodes.values(), key=lambda episode: -episode.changed)
-    console.print(f"{folder}: {episode_summary(rows)}")
-    console.print(plain_table(EPISODE_COLUMNS, rows))
+    print_list(console, folder, find_journals(folder))

@@ -58,6 +58,8 @@ class LiveEpisode:
                     path.parent.rmdir()
         if not self.json_lines:
             self.console.print(f"Saved in {path}", style="dim", soft_wrap=True)
+        if not self.json_lines and self.console.is_terminal:
+            self.console.print(f"Step back through it: pddlego show {path.name}", style="dim", soft_wrap=True)
         return exit_code(ended)
 
 

@@ -29,15 +29,21 @@ class ListColumn(Generic[R]):
     right: bool = False
 
 
+_RUN_STYLES = {"running": "cyan", "failed": "red", "unfinished": "yellow"}
+
 RUN_COLUMNS: tuple[ListColumn[RunRow], ...] = (
-    ListColumn("when", lambda run: run.when, width=16),
-    ListColumn("run", lambda run: run.name, width=44),
-    ListColumn("what", lambda run: run.what, width=60),
+    ListColumn("when", lambda run: run.when.strftime("%m-%d %H:%M") if run.when else "", width=11),
+    ListColumn("run", lambda run: run.name, width=22),
     ListColumn("won", lambda run: f"{run.won}/{run.played}", right=True),
-    ListColumn("cells", lambda run: str(run.cells), right=True),
+    ListColumn("state", lambda run: run.state, lambda run: _RUN_STYLES.get(run.state, ""), width=10),
     ListColumn("cost", lambda run: money(run.cost) if run.cost else "", right=True),
-    ListColumn("state", lambda run: run.state, lambda run: "cyan" if run.state == "running" else "", width=30),
+    ListColumn("model", lambda run: run.models, width=24),
+    ListColumn("games", lambda run: run.games, width=40),
+    ListColumn("modes", lambda run: run.modes, width=30),
+    ListColumn("cells", lambda run: str(run.cells), right=True),
+    ListColumn("note", lambda run: run.note, width=60),
 )
+"""The first six fit into 80 columns."""
 
 
 def _state_style(episode: EpisodeStatus) -> str:
@@ -56,11 +62,11 @@ EPISODE_COLUMNS: tuple[ListColumn[EpisodeStatus], ...] = (
     ListColumn(
         "step", lambda episode: f"{episode.step}/{episode.most}" if episode.most else str(episode.step), right=True
     ),
-    ListColumn("first error", lambda episode: episode.first_error, lambda episode: "magenta", width=50),
+    ListColumn("cause", lambda episode: episode.cause, lambda episode: "magenta", width=50),
     ListColumn("calls", lambda episode: str(episode.calls or ""), right=True),
     ListColumn("time", lambda episode: f"{episode.seconds:.1f}" if episode.seconds else "", right=True),
     ListColumn("cost", lambda episode: money(episode.cost) if episode.cost else "", right=True),
-    ListColumn("last command", lambda episode: episode.command, lambda episode: "dim", width=30),
+    ListColumn("last command", lambda episode: episode.command, width=30),
 )
 
 

@@ -10,6 +10,7 @@ from typing import IO
 import rich.console
 from rich.console import ConsoleOptions, RenderableType
 from rich.segment import Segment
+from rich.style import Style
 
 from pddlego.util.text import clean
 
@@ -20,7 +21,8 @@ _PIPE_WIDTH = 1000
 class Console(rich.console.Console):
     """A console that prints text as data: brackets are not markup, and control characters are removed.
 
-    A broken pipe raises `BrokenPipeError`; the console of rich would end the process.
+    A broken pipe raises `BrokenPipeError`; the console of rich would end the process. Colours are replaced by shades
+    that can be read on black and on white: each has a contrast of at least 4.5 to 1 with both.
     """
 
     def __init__(self, stderr: bool = False, file: IO[str] | None = None) -> None:
@@ -33,8 +35,25 @@ class Console(rich.console.Console):
         for segment in super().render(renderable, options):
             yield segment if segment.control else Segment(clean(segment.text), segment.style)
 
+    def get_style(self, name: str | Style, *, default: Style | str | None = None) -> Style:
+        """The style of this name, with readable shades of the basic colours and of dim text."""
+        style = super().get_style(name, default=default)
+        shade = SHADES.get("dim" if style.dim else style.color.name if style.color else "")
+        return style + Style(color=shade, dim=False) if shade else style
+
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError
+
+
+SHADES = {
+    "red": "#ee0000",
+    "green": "#008a00",
+    "yellow": "#a06a00",
+    "cyan": "#008484",
+    "magenta": "#d000d0",
+    "dim": "#767676",
+}
+"""Shades of the basic colours, which terminals show too light or too dark, and of dim text."""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 "use strict";
 // The table of episodes, and one episode or two side by side, step by step. The state of the page is its address:
-// #KEY&at=5&tab=problem&with=OTHER, so that a link leads to a step. `at` counts the steps from 0.
+// #KEY&at=5&tab=problem&with=OTHER, so that a link leads to a step. `at` counts the steps from 0; without it, an episode
+// opens at the step that decided it.
 
 const $ = (selector) => document.querySelector(selector);
 const index = JSON.parse($("#index").textContent);
@@ -115,12 +116,13 @@ function address() {
   const [first, ...rest] = location.hash.slice(1).split("&");
   const values = Object.fromEntries(rest.map((part) => part.split("=").map(decoded)));
   const keys = [decoded(first), values.with].filter((key) => Object.hasOwn(index.episodes, key));
-  return { keys, number: Number(values.at) || 0, tab: values.tab };
+  return { keys, number: "at" in values ? Number(values.at) || 0 : null, tab: values.tab };
 }
 
 function go({ keys, number, tab }, replace = false) {
   const [first, other] = keys.map(encodeURIComponent);
-  const parts = [first, other && `with=${other}`, number && `at=${number}`, tab && `tab=${encodeURIComponent(tab)}`];
+  const at = Number.isInteger(number) && `at=${number}`;
+  const parts = [first, other && `with=${other}`, at, tab && `tab=${encodeURIComponent(tab)}`];
   const hash = `#${parts.filter(Boolean).join("&")}`;
   if (replace && location.protocol !== "about:") {
     // A notebook's frame has no history of its own.
@@ -136,6 +138,7 @@ async function route() {
   $("#report").hidden = place.keys.length > 0;
   $("#episode").hidden = place.keys.length === 0;
   if (!place.keys.length) {
+    pause();
     const before = view && view.keys[0];
     view = null;
     const row = before && $(`#rows tr[data-key="${CSS.escape(before)}"]`);
@@ -146,7 +149,7 @@ async function route() {
   const episodes = await Promise.all(place.keys.map(load));
   if (location.hash !== requested) return; // the address changed while the data was unpacked
   const tabs = episodes[0].tabs;
-  const number = Math.max(0, Math.min(place.number, Math.max(...episodes.map(last))));
+  const number = Math.max(0, Math.min(place.number ?? episodes[0].opens, Math.max(...episodes.map(last))));
   view = { keys: place.keys, episodes, number, tab: tabs.includes(place.tab) ? place.tab : tabs[0] };
   if (!same) frame();
   show();
@@ -193,7 +196,7 @@ function show() {
 
 function side(episode, place) {
   const step = stepOf(episode);
-  const marks = [step.rejected && "rejected answer", step.surprise && "surprise"].filter(Boolean).join(", ");
+  const marks = [step.rejected && "rejected answer", step.surprise && "surprise", step.decisive && "cause"].filter(Boolean).join(", ");
   const title = make("h2", {}, index.episodes[view.keys[place]].title);
   if (marks) title.append(make("span", { className: "red", textContent: ` ${marks}` }));
   // The first tab stays beside the others where there is room for both.
@@ -227,6 +230,24 @@ function pane(episode, step, name) {
 
 // Show another step or tab of the same episodes.
 const at = (change) => go({ ...view, ...change }, true);
+
+let playing = null; // the timer that shows one step after another
+
+function pause() {
+  clearInterval(playing);
+  playing = null;
+  $("#play").textContent = "play";
+}
+
+function play() {
+  if (playing) return pause();
+  if (view.number >= Number($("#range").max)) at({ number: 0 });
+  $("#play").textContent = "pause";
+  playing = setInterval(() => {
+    if (view && view.number < Number($("#range").max)) at({ number: view.number + 1 });
+    else pause();
+  }, 1500);
+}
 
 function find(wanted) {
   const steps = Math.max(...view.episodes.map(last)) + 1;
@@ -281,7 +302,8 @@ const KEYS = {
   r: () => find((step) => step.rejected),
   x: () => find((step) => step.surprise),
   d: () => difference() !== null && at({ number: difference() }),
-  n: () => seek(1),
+  n: () => (search.words ? seek(1) : find((step) => step.rejected || step.surprise || step.decisive)),
+  p: play,
   "/": () => $("#search").focus(),
   Escape: () => go({ keys: [] }),
 };
@@ -325,6 +347,7 @@ new IntersectionObserver((seen) => seen[0].isIntersecting && more()).observe($("
 $("#range").oninput = () => at({ number: Number($("#range").value) });
 $("#before").onclick = KEYS.ArrowLeft;
 $("#after").onclick = KEYS.ArrowRight;
+$("#play").onclick = play;
 $("#rejected").onclick = KEYS.r;
 $("#surprise").onclick = KEYS.x;
 $("#different").onclick = KEYS.d;

@@ -23,7 +23,7 @@ from pddlego.display.screens import Screen, result_line
 from pddlego.display.steps import command_of, is_rejected, is_surprise, tabs_of
 from pddlego.episode.trace import TimedEvent, Trace
 from pddlego.runs.listing import EpisodeStatus
-from pddlego.util.text import clean
+from pddlego.util.text import clean, slug
 
 _COLUMNS = tuple(column for column in EPISODE_COLUMNS if column.name not in ("changed", "last command"))
 
@@ -45,8 +45,8 @@ class ListedEpisode:
     page: EpisodePage | None = None
 
 
-def episode_page(key: str, timed: Iterable[TimedEvent], screen: Screen) -> EpisodePage:
-    """The page of the episode with these events. `key` is its anchor."""
+def episode_page(key: str, timed: Iterable[TimedEvent], screen: Screen, opens_at: int | None = None) -> EpisodePage:
+    """The page of the episode with these events, which `opens_at` a step. `key` is its anchor."""
     trace = Trace((cleaned(event), seconds) for event, seconds in timed)
     tabs = tabs_of(screen, trace)
     numbers: dict[str, int] = {}  # each distinct line is stored once; steps refer to it by number
@@ -59,6 +59,7 @@ def episode_page(key: str, timed: Iterable[TimedEvent], screen: Screen) -> Episo
                 "command": command_of(step),
                 "rejected": is_rejected(step),
                 "surprise": is_surprise(step),
+                "decisive": step.number == opens_at,
                 "lines": lines,
             }
         )
@@ -67,6 +68,7 @@ def episode_page(key: str, timed: Iterable[TimedEvent], screen: Screen) -> Episo
         "pictures": [tab.name for tab in tabs if tab.is_picture],
         "lines": list(numbers),
         "steps": steps,
+        "opens": next((index for index, step in enumerate(steps) if step["step"] == opens_at), 0),
     }
     packed = zlib.compress(json.dumps(value, separators=(",", ":")).encode(), 6)
     return EpisodePage(key, result_line(trace).plain, base64.b64encode(packed).decode())
@@ -112,6 +114,7 @@ def render(
         },
         "start": [page.key for page in pages] if start and _belong_together(all_listed) else [],
     }
+    environment.filters["slug"] = slug
     # "<" could begin the end tag of the script element that contains the text.
     text = json.dumps(index, separators=(",", ":")).replace("<", "\\u003c")
     return environment.get_template(template).render(index=Markup(text), pages=pages, **values)

@@ -221,7 +221,7 @@ def keys_line(keys: tuple[tuple[str, str], ...], glyphs: Glyphs) -> Text:
     line = Text(no_wrap=True, overflow="ellipsis")
     for key, meaning in keys:
         name = key if glyphs.across == "─" else _ASCII_KEYS.get(key, key)
-        line.append(f" {name} ", "reverse").append(f" {meaning}  ", "dim")
+        line.append(f" {name} ", "reverse").append(f" {meaning}  ")
     return line
 
 

@@ -246,7 +246,7 @@ def request_lines(trace: Trace, now: float) -> list[Text]:
 def streamed_lines(trace: Trace, width: int, height: int) -> list[Text]:
     """The end of the reasoning and of the text that are being received, on at most `height` lines."""
     request, rows = trace.request, list[Text]()
-    for text, style in ((request.reasoning, "dim italic"), (request.text, "")) if request is not None else ():
+    for text, style in ((request.reasoning, "italic"), (request.text, "")) if request is not None else ():
         end = clean(text[-2 * width * max(1, height) :])
         rows += [Text(row, style) for line in end.splitlines() for row in textwrap.wrap(line, max(1, width))]
     return rows[-max(0, height) :] if height > 0 else []

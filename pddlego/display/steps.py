@@ -49,6 +49,13 @@ def answer_lines(step: Step, glyphs: Glyphs) -> list[Text]:
     return lines or [Text("no answer in this step", "dim")]
 
 
+def derived_lines(step: Step, glyphs: Glyphs) -> list[Text]:
+    """The checks of a step: what is true, and what the model got wrong."""
+    described = (describe(event, glyphs) for event in step.events if event.derived)
+    lines = [Text(clean(line.text), line.style) for about in described for line in (about.title, *about.body)]
+    return lines or [Text("no facts were checked in this step", "dim")]
+
+
 def command_of(step: Step) -> str:
     """The command of a step, or `start` for the first step, which has no command."""
     return clean(shown_command(step.command))

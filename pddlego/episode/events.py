@@ -42,13 +42,15 @@ class Event:
     """Something that happened. `type` is its name in journals; `method` is the method that defines it, empty for none.
 
     `times` are the paths of the fields that differ from run to run, such as `usage.seconds` (without the indices of
-    lists): a replay does not compare them. Events that are `passing` report progress and are excluded from replay.
+    lists): a replay does not compare them. Events that are `passing` report progress; `derived` events are checks that
+    can be computed from the other events later. A replay leaves out both.
     """
 
     type: ClassVar[str]
     method: ClassVar[str] = ""
     times: ClassVar[tuple[str, ...]] = ()
     passing: ClassVar[bool] = False
+    derived: ClassVar[bool] = False
 
     @property
     def may_be_cut_short(self) -> bool:

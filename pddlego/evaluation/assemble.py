@@ -59,7 +59,8 @@ def evaluating(setup: Setup, path: Path, about: Mapping[str, Any] | None = None)
     """
     cells = setup.cells()
     with open_store(path, setup.configuration(), about or {}) as store, make_planners(setup) as planner:
-        store.plan(setup.matrix, setup.prices)
+        for matrix in setup.requested:
+            store.plan(matrix, setup.prices)
         prices = setup.prices or read_recorded_prices(path)
         with closing(Ledger(path / LEDGER)) as ledger:
             limiter = make_limiter(setup, ledger, prices)

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
+
+from rich.table import Table
+from rich.text import Text
 
 from pddlego.episode.events import Answered, Ended
-from pddlego.errors import PddlegoError
+from pddlego.errors import PddlegoError, UsageError
 from pddlego.evaluation.models import is_free
-from pddlego.evaluation.setup import Setup, make_planners, play
+from pddlego.evaluation.setup import Setup, make_planners, play, run_path
+from pddlego.evaluation.table import Configuration, by_configuration, name_columns
 from pddlego.methods.base import BUILT_IN_MODEL
 from pddlego.models.base import ATTEMPTS
 from pddlego.models.limiter import OUTPUT_ESTIMATE, SharedLimiter
 from pddlego.planning import Planner
 from pddlego.runs.cells import Cell
-from pddlego.runs.summary import LOST_TO_ERRORS
+from pddlego.runs.store import read_results
+from pddlego.runs.summary import LOST_TO_ERRORS, Summary
+from pddlego.util.text import clean, money
 
 _SAMPLE = 3
 """Episodes of a configuration that the built-in model plays to estimate another model's."""
@@ -39,8 +46,8 @@ class Estimate:
     """The number of episodes of a configuration, and the maximum amount that they may take.
 
     The calls are a bound on the requests sent, if each question takes all tries at a failing endpoint. The tokens are
-    estimated from the prompts (three characters a token). `expected` is the amount if the episodes are like those of
-    the built-in model; None if that is unknown.
+    estimated from the prompts (three characters a token). `expected` is the amount if the episodes are like those that
+    are finished in the run folder, or else like those of the built-in model; None if that is unknown.
     """
 
     configuration: tuple[str, str, str]
@@ -54,23 +61,37 @@ _Means = tuple[float, float, float]
 
 
 def estimates(setup: Setup) -> list[Estimate]:
-    """The maximum of each configuration, and the expected amount from sample episodes of the built-in model.
+    """The maximum of each configuration, and the expected amount from finished episodes of the run.
 
-    A language model that errs more often sends more requests than the built-in model, and may write longer answers.
+    Without any, it is estimated from sample episodes of the built-in model: a language model that errs more often sends
+    more requests, and may write longer answers.
     """
     cells = setup.cells()
     episodes = Counter(cell.configuration for cell in cells)
-    means = _sample_means(setup)
+    finished = by_configuration(result for result in _results(setup) if result.counts)
+    means = _sample_means(setup, finished)
     estimates = []
     for cell in {one.configuration: one for one in cells}.values():
         number, expected = episodes[cell.configuration], None
         mean = None if is_free(cell) else means.get((cell.setting, cell.mode))
-        if mean is not None:
+        known = [result.usage for result in finished.get(cell.configuration, ())]
+        if known:
+            own = (statistics.mean(map(attrgetter(name), known)) for name in ("calls", "tokens_in", "tokens_out"))
+            expected = _amount(setup, cell, *(round(number * amount) for amount in own))
+        elif mean is not None:
             calls, sent, answered = mean
             amounts = (calls, sent / CHARACTERS, answered / CHARACTERS)
             expected = _amount(setup, cell, *(round(number * amount) for amount in amounts))
         estimates.append(Estimate(cell.configuration, number, _worst(setup, cell, number), expected))
     return estimates
+
+
+def _results(setup: Setup) -> list[Summary]:
+    """The results in the run folder of the setup; none if it was not played yet, or cannot be read."""
+    try:
+        return read_results(run_path(setup))[0]
+    except UsageError:
+        return []
 
 
 def _amount(setup: Setup, cell: Cell, calls: int, tokens_in: int, tokens_out: int) -> Amount:
@@ -87,11 +108,14 @@ def _worst(setup: Setup, cell: Cell, episodes: int) -> Amount:
     return _amount(setup, cell, calls, calls * (worst.characters // 3), calls * OUTPUT_ESTIMATE)
 
 
-def _sample_means(setup: Setup) -> dict[tuple[str, str], _Means]:
-    """Means over sample episodes of the built-in model, by setting and mode, for those that a paid model plays."""
+def _sample_means(setup: Setup, finished: Container[Configuration]) -> dict[tuple[str, str], _Means]:
+    """Means over sample episodes of the built-in model, by setting and mode, for those that a paid model plays.
+
+    Configurations with `finished` episodes need none.
+    """
     paid: dict[tuple[str, str], dict[int, Cell]] = {}
     for cell in setup.cells():
-        if not is_free(cell):
+        if not is_free(cell) and cell.configuration not in finished:
             paid.setdefault((cell.setting, cell.mode), {}).setdefault(cell.seed, replace(cell, model=BUILT_IN_MODEL))
     if not paid:
         return {}
@@ -118,3 +142,38 @@ def _sample_episodes(cells: list[Cell], setup: Setup, planner: Planner) -> Itera
         if isinstance(ended, Ended) and ended.outcome not in LOST_TO_ERRORS:
             answers = (event.completion.text for event in events if isinstance(event, Answered))
             yield ended.usage.calls, ended.usage.characters, sum(map(len, answers))
+
+
+def upper_bound_table(cases: Iterable[Estimate]) -> Table:
+    """The table of upper bounds for each configuration, with the sums in the last row."""
+    estimates = list(cases)
+    table = name_columns()
+    expects = any(bound.expected is not None for bound in estimates)
+    names = (
+        "episodes",
+        *(("likely calls", "tokens", "cost") if expects else ()),
+        "max calls",
+        "max tokens",
+        "max cost",
+    )
+    for name in names:
+        table.add_column(name, justify="right", no_wrap=True)
+    for bound in estimates:
+        likely = () if not expects else _amounts(bound.expected) if bound.expected else ("", "", "")
+        shown = (Text(clean(part)) for part in bound.configuration)
+        table.add_row(*shown, f"{bound.episodes}", *likely, *_amounts(bound.most))
+    episodes = sum(bound.episodes for bound in estimates)
+    sums = [_sum([bound.expected or bound.most for bound in estimates])] if expects else []
+    totals = [part for total in (*sums, _sum([bound.most for bound in estimates])) for part in _amounts(total)]
+    table.add_row("all", "", "", f"{episodes:,}", *totals, style="bold")
+    return table
+
+
+def _sum(amounts: Sequence[Amount]) -> Amount:
+    costs = [amount.cost for amount in amounts]
+    calls, tokens = sum(amount.calls for amount in amounts), sum(amount.tokens for amount in amounts)
+    return Amount(calls, tokens, None if None in costs else sum(cost or 0.0 for cost in costs))
+
+
+def _amounts(amount: Amount) -> tuple[str, str, str]:
+    return f"{amount.calls:,}", f"{amount.tokens:,}", money(amount.cost)

@@ -19,7 +19,7 @@ from pddlego.methods.registry import measuring_of
 from pddlego.runs.cells import Cell
 from pddlego.runs.summary import Summary
 from pddlego.util.limits import Heartbeat
-from pddlego.util.text import clean, count
+from pddlego.util.text import clean, count, one_line
 
 _MOST_IN_FLIGHT = 8
 """Maximum number of running episodes that are listed."""
@@ -109,7 +109,12 @@ class LineProgress:
 
     def _say(self, line: str, style: str = "") -> None:
         self._heartbeat.beat()
-        self._console.print(line, style=style, markup=False, highlight=False, soft_wrap=True)
+        text = one_line(f"{time.strftime('%H:%M:%S')} {line}", _LINE_WIDTH)
+        self._console.print(text, style=style, markup=False, highlight=False, soft_wrap=True)
+
+
+_LINE_WIDTH = 240
+"""The maximum number of characters of a line about an episode."""
 
 
 def waiting_line(stopping: Stopping, state: EvaluationState) -> str:

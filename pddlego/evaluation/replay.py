@@ -144,7 +144,7 @@ def replay(recorded: Recorded, planner: Planner) -> Replayed:
     same, step = 0, 0
     with closing(_play_again(recorded, planner)) as events:
         for then in _comparable(recorded):
-            now = next((event for event in events if not event.passing), None)
+            now = next(filter(_is_repeated, events), None)
             _check_replay(then, now)
             step = step_of(then) or step
             difference = _difference(step, then, now)
@@ -156,7 +156,7 @@ def replay(recorded: Recorded, planner: Planner) -> Replayed:
 
 def _comparable(recorded: Recorded) -> list[Event]:
     """The recorded events that a replay repeats."""
-    events: list[Event] = [event for event in recorded.trace.events if not event.passing]
+    events: list[Event] = list(filter(_is_repeated, recorded.trace.events))
     last = events[-1]
     if isinstance(last, Ended):
         if last.outcome in _FROM_OUTSIDE or last.cause in ("seconds", "evaluation"):
@@ -164,6 +164,10 @@ def _comparable(recorded: Recorded) -> list[Event]:
         if last.cause == "seconds" and events[-1].may_be_cut_short:
             events.pop()
     return events
+
+
+def _is_repeated(event: Event) -> bool:
+    return not (event.passing or event.derived)
 
 
 def _check_replay(then: Event, now: Event | None) -> None:

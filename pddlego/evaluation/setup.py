@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -103,6 +103,16 @@ class Setup:
     def cells(self) -> tuple[Cell, ...]:
         """All episodes, in the order in which they are played."""
         return tuple(self.continued) or self.matrix.cells()
+
+    @property
+    def requested(self) -> Sequence[Matrix]:
+        """The matrices of all episodes: one for each continued episode, because these need not fill a matrix."""
+        if not self.continued:
+            return [self.matrix]
+        return [
+            Matrix({cell.setting: (cell.seed,)}, (cell.mode,), (cell.model,), cell.repeat, (), cell.repeat)
+            for cell in self.continued
+        ]
 
     def played_in(self, cell: Cell) -> SettingUse:
         """The setting of a cell with its method and options. Raises `KeyError` for a cell of another evaluation."""

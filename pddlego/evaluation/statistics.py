@@ -10,6 +10,9 @@ from pddlego.runs.summary import Summary
 
 _CONFIDENCE = 0.95
 
+_NORMAL = 1.959964
+"""The quantile of the normal distribution for two-sided intervals of 95 %."""
+
 _FEWEST = 6
 """Pairs below which no interval of a mean is given."""
 
@@ -49,6 +52,19 @@ def mcnemar(pairs: Sequence[tuple[bool, bool]]) -> float:
     from scipy.stats import binomtest
 
     return float(binomtest(first, first + second).pvalue)
+
+
+def paired_difference(pairs: Sequence[tuple[bool, bool]]) -> Interval:
+    """The interval of the difference of two success rates, first minus second, on the same episodes.
+
+    It is the adjusted Wald interval of Agresti and Min (2005): half an observation is added to each cell of the table.
+    """
+    total = len(pairs) + 2
+    first = 0.5 + sum(one and not other for one, other in pairs)
+    second = 0.5 + sum(other and not one for one, other in pairs)
+    difference = (first - second) / total
+    margin = _NORMAL * (((first + second) - (first - second) ** 2 / total) ** 0.5 / total)
+    return Interval(max(-1.0, difference - margin), min(1.0, difference + margin))
 
 
 def bootstrap_mean(differences: Sequence[float], samples: int = 9_999) -> Interval:

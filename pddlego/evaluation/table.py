@@ -16,7 +16,6 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from pddlego.evaluation.estimate import Amount, Estimate
 from pddlego.evaluation.models import is_free
 from pddlego.evaluation.statistics import Interval, wilson
 from pddlego.methods.base import Column
@@ -28,6 +27,9 @@ from pddlego.util.text import both_ends, clean, csv_cell, money
 
 Configuration = tuple[str, str, str]
 """Game, mode, model."""
+
+ALL_GAMES = "all games"
+"""The name of all games together in tables."""
 
 NAMES = ("game", "mode", "model")
 """The columns that name a configuration."""
@@ -302,7 +304,7 @@ def results_table(rows: Iterable[Row], width: int) -> RenderableType:
             break
         shown.remove(column)
     widths = _name_widths(names, width - _width(shown))
-    table = _table(widths)
+    table = name_columns(widths)
     for column in shown:
         table.add_column(column.name, justify="right", no_wrap=True, min_width=column.width)
     for row_names, *cells in zip(names, *(column.cells for column in shown), strict=True):
@@ -329,37 +331,8 @@ def _widest(name: str, cells: Iterable[str]) -> int:
     return max(len(cell) for cell in (name, *cells))
 
 
-def upper_bound_table(cases: Iterable[Estimate]) -> Table:
-    """The table of upper bounds for each configuration, with the sums in the last row."""
-    estimates = list(cases)
-    table = _table()
-    expects = any(bound.expected is not None for bound in estimates)
-    names = (
-        "episodes",
-        "max calls",
-        "max tokens",
-        "max cost",
-        *(("likely calls", "tokens", "cost") if expects else ()),
-    )
-    for name in names:
-        table.add_column(name, justify="right", no_wrap=True)
-    for bound in estimates:
-        likely = _amounts(bound.expected) if bound.expected else ()
-        shown = (Text(clean(part)) for part in bound.configuration)
-        table.add_row(*shown, f"{bound.episodes}", *_amounts(bound.most), *likely)
-    calls, tokens = sum(bound.most.calls for bound in estimates), sum(bound.most.tokens for bound in estimates)
-    costs = [bound.most.cost for bound in estimates]
-    total = Amount(calls, tokens, None if None in costs else sum(cost or 0.0 for cost in costs))
-    episodes = sum(bound.episodes for bound in estimates)
-    table.add_row("all", "", "", f"{episodes:,}", *_amounts(total), style="bold")
-    return table
-
-
-def _amounts(amount: Amount) -> tuple[str, str, str]:
-    return f"{amount.calls:,}", f"{amount.tokens:,}", money(amount.cost)
-
-
-def _table(widths: Iterable[int | None] = (None, None, None)) -> Table:
+def name_columns(widths: Iterable[int | None] = (None, None, None)) -> Table:
+    """A table with the columns of game, mode and model."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name, width in zip(NAMES, widths, strict=True):
         table.add_column(name, no_wrap=True, overflow="ellipsis", width=width)

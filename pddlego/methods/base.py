@@ -107,8 +107,8 @@ def parse_variant(text: str, modes: Iterable[Mode]) -> Variant:
     base, *without = text.split(WITHOUT)
     known = {mode.name: mode for mode in modes}
     if base not in known:
-        advice = suggestion(base, known, "Choose one of them, or a variant such as edit-no-feedback.")
-        raise UsageError(f"Unknown mode '{text}'", f"The modes are: {', '.join(known)}.", advice)
+        near = suggestion(base, known, f"The modes are: {', '.join(known)}.")
+        raise UsageError(f"Unknown mode '{text}'", near, "See all with 'pddlego games --modes'.")
     mode = known[base]
     if set(without) - set(mode.parts) or len(set(without)) < len(without):
         parts = ", ".join(mode.parts)
@@ -325,6 +325,8 @@ class Method:
     """The name of the method's package and of its configuration table."""
     modes: tuple[Mode, ...]
     """The values of `--mode`, the most important first."""
+    paper: str = ""
+    """The paper that the method is from."""
     options: type[BaseModel]
     """The options of the method, which users set by `--set`, in its configuration table, or by a flag of the same name.
 

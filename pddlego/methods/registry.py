@@ -118,11 +118,20 @@ def modes() -> tuple[Mode, ...]:
     return tuple(modes_by_name.values())
 
 
-def parse_mode(text: str) -> Variant:
-    """The variant of a mode. Raises `UsageError` if the name is unknown."""
+def modes_of(kind: str) -> tuple[Mode, ...]:
+    """The modes of all methods for settings of a kind, the default one first."""
+    return tuple({mode.name: mode for method in methods() for mode in method.modes if mode.plays == kind}.values())
+
+
+def parse_mode(text: str, setting: str = "") -> Variant:
+    """The variant of a mode. Raises `UsageError` if the name is unknown; the error lists the modes for a `setting`."""
+    from pddlego.methods.setting_files import read_setting
+
     try:
         return parse_variant(text, modes())
     except UsageError as error:
+        if setting:
+            parse_variant(text, modes_of(read_setting(setting).kind))
         broken = [f"{method.what}: {method.reason}" for method in broken_methods()]
         raise UsageError(error.what, " ".join((error.reason, *broken)), error.next_step) from error
 
@@ -139,9 +148,7 @@ def method_of(setting: str, mode: str) -> Method:
     for method, known in candidates:
         if known.plays == kind:
             return method
-    names = ", ".join(
-        dict.fromkeys(known.name for method in methods() for known in method.modes if known.plays == kind)
-    )
+    names = ", ".join(known.name for known in modes_of(kind))
     reason = f"It is of the kind '{kind}', whose modes are: {names or '(none)'}."
     raise UsageError(f"{setting} cannot be played in mode {mode}", reason, "Choose one of them.")
 
@@ -151,10 +158,10 @@ def first_mode(setting: str) -> str:
     from pddlego.methods.setting_files import read_setting
 
     kind = read_setting(setting).kind
-    names = [mode.name for method in methods() for mode in method.modes if mode.plays == kind]
-    if not names:
+    known = modes_of(kind)
+    if not known:
         raise UsageError(f"{setting} cannot be played", f"No method plays its kind, '{kind}'.", "Fix its file.")
-    return names[0]
+    return known[0].name
 
 
 def ablated(chosen: Iterable[str], ablations: Iterable[str]) -> tuple[str, ...]:

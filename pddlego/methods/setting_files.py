@@ -57,9 +57,8 @@ def read_setting(name: str, kind: str | None = None) -> SettingTable:
     Raises `UsageError` for an unknown name or another kind, and `SettingError` for an invalid file.
     """
     if name not in setting_names():
-        names = ", ".join(setting_names())
-        advice = suggestion(name, setting_names(), "Choose one, or add envs/NAME.toml.")
-        raise UsageError(f"Unknown game '{name}'", f"The games are: {names}.", advice)
+        near = suggestion(name, setting_names(), "No game has a similar name.")
+        raise UsageError(f"Unknown game '{name}'", near, "List all with 'pddlego games', or add envs/NAME.toml.")
     chain = _chain(name)
     merged: dict[str, Any] = {}
     for table in reversed(list(chain.values())):
@@ -73,7 +72,7 @@ def read_setting(name: str, kind: str | None = None) -> SettingTable:
         raise SettingError(f"envs/{name}.toml is not a valid setting", reason, "Add its kind.")
     if kind not in (None, own_kind):
         reason = f"It is of the kind '{own_kind}', and the mode plays the kind '{kind}'."
-        raise UsageError(f"{name} cannot be played in this mode", reason, "Choose another --mode.")
+        raise UsageError(f"{name} cannot be played in this mode", reason, f"See its modes: pddlego games {name}.")
     sources = {f"envs/{part}.toml": resources.read("envs", f"{part}.toml") for part in chain}
     return SettingTable(own_kind, merged, sources)
 

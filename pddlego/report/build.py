@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from pddlego.errors import JournalError, UsageError
 from pddlego.evaluation.statistics import Comparison, Side, compare, corrected
 from pddlego.evaluation.table import Row, by_configuration, played_of, rows, spent_elsewhere
+from pddlego.evaluation.truth import EVERY_RESULT, Causes, Progress, ResultFilter, last_attempts, with_truth
 from pddlego.methods.base import base_mode
 from pddlego.methods.registry import measuring_of
 from pddlego.models.base import notes
@@ -20,7 +21,10 @@ from pddlego.report.tables import (
     Table,
     all_numbers,
     bar_tables,
+    cause_table,
+    compared_numbers,
     comparison_table,
+    cost_table,
     count_tables,
     efficiency_table,
     figure_table,
@@ -32,7 +36,7 @@ from pddlego.report.tables import (
     share_tables,
     success,
 )
-from pddlego.runs.cells import NO_MODEL, Cell
+from pddlego.runs.cells import NO_MODEL
 from pddlego.runs.folders import CONFIRMED, EPISODES, LEDGER, RESUMED
 from pddlego.runs.store import (
     RESULTS,
@@ -58,7 +62,8 @@ class Report:
 
     `settings` says how each game was played, as the run folders record it. `analyses` are tables for some methods only
     (values of a paper beside ours, shares of counts), the comparisons, and the points of the `figures`; `bars` are
-    tables that are drawn as bars. `counts` are tables of why episodes were not won, what was wrong with answers, and
+    tables that are drawn as bars. `causes` says why
+    episodes were lost. `counts` are tables of why episodes were not won, what was wrong with answers, and
     what methods counted. `incomplete` says how many of the planned cells were played, if not all were. `damage` has
     warnings about files that could not be read.
     """
@@ -71,6 +76,7 @@ class Report:
     figures: tuple[DrawnFigure, ...] = ()
     bars: tuple[Table, ...] = ()
     analyses: tuple[Table, ...] = ()
+    causes: Causes = field(default_factory=lambda: Causes(()))
     counts: tuple[Table, ...] = ()
     incomplete: str = ""
     damage: tuple[str, ...] = ()
@@ -86,10 +92,21 @@ class Report:
         models = dict.fromkeys(model for model, _ in methods_of(self.rows))
         return (*([f"{self.incomplete}."] if self.incomplete else []), *notes(models), *self.damage)
 
+    def table(self, name: str) -> Table:
+        """The table of this name for a paper: success, steps, cost, comparison or errors."""
+        if name == "comparison":
+            return comparison_table(self.comparisons)
+        if name == "errors":
+            return cause_table(self.causes)
+        if name == "cost":
+            return cost_table(self.rows)
+        return success(self.rows) if name == "success" else compared_numbers(self.rows, self.played)
+
     @property
     def tables(self) -> tuple[Table, ...]:
         """Every table of the report."""
-        return success(self.rows), all_numbers(self.rows), *self.analyses, *self.counts
+        causes = [table for table in [cause_table(self.causes)] if table.body]
+        return success(self.rows), *causes, all_numbers(self.rows), *self.analyses, *self.counts
 
 
 def load_results(paths: Sequence[Path]) -> list[Summary]:
@@ -99,15 +116,7 @@ def load_results(paths: Sequence[Path]) -> list[Summary]:
     configuration: their episodes must not be counted together.
     """
     _recorded_settings(paths)
-    return _last(read_results(path)[0] for path in paths)
-
-
-def _last(folders: Iterable[Sequence[Summary]]) -> list[Summary]:
-    """The last attempt at each cell, sorted by cell."""
-    last: dict[Cell, Summary] = {}
-    for attempts in folders:
-        last |= {attempt.cell: attempt for attempt in sorted(attempts, key=lambda attempt: attempt.attempt)}
-    return [last[cell] for cell in sorted(last)]
+    return last_attempts(read_results(path)[0] for path in paths)
 
 
 def _recorded_settings(paths: Sequence[Path]) -> dict[str, Any]:
@@ -154,27 +163,39 @@ def _configuration(path: Path) -> dict[str, Any]:
     return {**games, _CONFIGURATION: configuration}
 
 
-def build_report(paths: Sequence[Path], prices: Mapping[str, Price] | None = None) -> Report:
-    """The report of run folders. Without `prices`, the costs are computed with the recorded prices.
+def build_report(
+    paths: Sequence[Path],
+    prices: Mapping[str, Price] | None = None,
+    *,
+    wanted: ResultFilter = EVERY_RESULT,
+    progress: Progress | None = None,
+) -> Report:
+    """The report of the `wanted` results in run folders. Without `prices`, the costs are those of the recorded prices.
 
+    With `progress`, the claims of models are checked where they have not been checked yet (`with_truth`).
     Raises `UsageError` as `load_results`, and if no episode is finished.
     """
     settings = _recorded_settings(paths)
     folders = [read_results(path) for path in paths]
-    results = _last(attempts for attempts, _ in folders)
+    last = [
+        with_truth(path, last_attempts([attempts]), progress)
+        for path, (attempts, _) in zip(paths, folders, strict=True)
+    ]
+    finished = last_attempts(last)
+    causes = Causes(result for result in finished if wanted.has(result.cell))
+    results = [result for result in finished if wanted.matches(result, causes)]
     if not results:
-        names = ", ".join(map(str, paths))
         damaged = next((warning for _, warnings in folders for warning in warnings), "")
-        if damaged:
-            raise UsageError("There is nothing to report", damaged, f"Remove damaged lines: {RESULTS} is made anew.")
-        raise UsageError("There is nothing to report", f"{names}: no episode is finished.", "Continue the evaluation.")
+        raise _nothing_to_report(paths, finished, damaged)
     ledgers = [_requests(path) for path in paths]
     entries = [entry for entries_of_run, _ in ledgers for entry in entries_of_run]
     recorded = {name: price for path in paths for name, price in read_recorded_prices(path).items()}
     # Of other prices than the recorded ones only the costs of the answers are known.
     own = not prices or all(prices.get(name) == price for name, price in recorded.items())
-    attempts = [summary for summaries_of_run, _ in folders for summary in summaries_of_run]
+    attempts = [summary for summaries, _ in folders for summary in summaries if wanted.has(summary.cell)]
+    cells = {cell for path in paths for cell in read_cells(path) if wanted.has(cell)}
     all_rows = rows(results, prices or recorded, attempts, entries if own and recorded else ())
+    all_rows.sort(key=lambda row: (row.setting, method_order((row.model, row.mode))))
     elsewhere = "" if prices else spent_elsewhere(all_rows, entries)
     damage = [elsewhere] if elsewhere else []
     for path, (summaries, damaged_lines), (_, damaged_ledger) in zip(paths, folders, ledgers, strict=True):
@@ -195,10 +216,24 @@ def build_report(paths: Sequence[Path], prices: Mapping[str, Price] | None = Non
         figures=figures,
         bars=tuple(table for table in bar_tables(grouped) if table.body),
         analyses=tuple(table for table in analyses if table.body),
+        causes=causes,
         counts=tuple(table for table in count_tables(grouped) if table.body),
-        incomplete=played_of(results, {cell for path in paths for cell in read_cells(path)}),
+        incomplete="" if wanted.needs_results else played_of(results, cells),
         damage=tuple(damage),
     )
+
+
+def _nothing_to_report(paths: Sequence[Path], finished: Sequence[Summary], damaged: str) -> UsageError:
+    """The error for run folders of which no episode is reported."""
+    what, names = "There is nothing to report", ", ".join(map(str, paths))
+    if finished:
+        games = {result.cell.setting for result in finished}
+        modes = {result.cell.mode for result in finished}
+        reason = f"No episode has all of the chosen values; the games are: {', '.join(sorted(games))}."
+        return UsageError(what, reason, f"Choose other values. The modes are: {', '.join(sorted(modes))}.")
+    if damaged:
+        return UsageError(what, damaged, f"Remove damaged lines: {RESULTS} is made anew.")
+    return UsageError(what, f"{names}: no episode is finished.", "Continue the evaluation.")
 
 
 def _requests(path: Path) -> tuple[list[LedgerEntry], tuple[str, ...]]:

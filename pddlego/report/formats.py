@@ -2,34 +2,37 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 
 import jinja2
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from pydantic_core import to_jsonable_python
 from rich.text import Text
 
 from pddlego.display.console import Console
 from pddlego.display.page import EpisodePage, ListedEpisode, episode_page, render
-from pddlego.errors import JournalError
+from pddlego.errors import JournalError, UsageError
 from pddlego.evaluation.progress import result_line
+from pddlego.evaluation.replay import load_recorded
 from pddlego.evaluation.table import Measured, Row, result_table, results_table
 from pddlego.methods.registry import make_codec, screen_of
 from pddlego.report.build import Report
 from pddlego.report.figures import Optima
 from pddlego.report.plots import anchor, draw
-from pddlego.report.tables import print_table, success
+from pddlego.report.tables import Table, cause_table, print_table, success
 from pddlego.runs.cells import Cell
 from pddlego.runs.folders import EPISODES
 from pddlego.runs.journal import read_journal
 from pddlego.runs.listing import EpisodeStatus, costs_of
 from pddlego.runs.store import journal_name
-from pddlego.runs.summary import Summary
-from pddlego.util.text import clean, markdown_cell, one_line
+from pddlego.runs.summary import LastingError, Summary
+from pddlego.util.text import clean, markdown_cell, one_line, slug
 
 NOTE = (
     "Success, as the game reports it, over all episodes, with Wilson's interval (95 %). The score, from 0 to 1, "
@@ -101,7 +104,9 @@ def html(report: Report, most_pages: int, optima: Optima | None = None) -> str:
         title="pddlego report",
         report=report,
         notes=[NOTE, *report.notes],
-        tables=report.tables,
+        names=("game", "mode", "model", "outcome", "trouble", "goal", "error"),
+        first=[table for table in (success(report.rows), cause_table(report.causes)) if table.body],
+        tables=[table for table in report.tables if table.body][1 + bool(cause_table(report.causes).body) :],
         plots=[(plot.title, Markup(plot.svg())) for plot in draw(report, anchors, optima or {})],
     )
 
@@ -115,47 +120,79 @@ def _listed(report: Report, paged: set[Cell]) -> Iterator[ListedEpisode]:
         folder = next((folder for folder in reversed(folders) if (folder / EPISODES / name).is_file()), None)
         cost = costs[folder].get(result.cell.label, 0.0) if folder is not None else 0.0
         journal = (folder or Path()) / EPISODES / name
-        status = EpisodeStatus(journal).with_result(result, cost)
+        status = replace(EpisodeStatus(journal).with_result(result, cost), cause=report.causes.of(result))
         if folder is None or result.cell not in paged:
             yield ListedEpisode(status)
             continue
         try:
-            yield ListedEpisode(status, _page(result, journal))
+            yield ListedEpisode(status, _page(result, journal, report.causes.error_of(result)))
         except JournalError:
             yield ListedEpisode(replace(status, damaged=True))
 
 
-def _page(summary: Summary, journal: Path) -> EpisodePage:
-    """The page of an episode. Raises `JournalError`."""
+def _page(summary: Summary, journal: Path, cause: LastingError | None) -> EpisodePage:
+    """The page of an episode, with checks of facts if possible, opened at its cause. Raises `JournalError`."""
     read = read_journal(journal, make_codec())
-    return episode_page(anchor(summary), read.timed, screen_of(read.started.played_by if read.started else ""))
+    if cause is not None:
+        with contextlib.suppress(UsageError):
+            read = load_recorded(journal).checked()
+    screen = screen_of(read.started.played_by if read.started else "")
+    return episode_page(anchor(summary), read.timed, screen, cause.step if cause else None)
 
 
 def latex(report: Report) -> str:
     """Every table for LaTeX, with booktabs."""
-    parts = ["% \\usepackage{booktabs}", *(f"% {note}" for note in (NOTE, *report.notes))]
-    for title, head, body in report.tables:
-        columns = "".join("l" if _is_text(number, body) else "r" for number in range(len(head)))
-        lines = [r"\begin{table}", r"\centering", rf"\caption{{{_tex(title)}}}", rf"\begin{{tabular}}{{{columns}}}"]
-        lines += [r"\toprule", _tex_row(head), r"\midrule", *map(_tex_row, body)]
-        parts.append("\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}"]))
-    return "\n\n".join(parts) + "\n"
+    notes = [f"% {line}" for note in (NOTE, *report.notes) for line in note.splitlines()]
+    return "\n\n".join(["% \\usepackage{booktabs}", *notes, *map(latex_table, report.tables)]) + "\n"
 
 
-def _is_text(column: int, body: Sequence[Sequence[str]]) -> bool:
-    return not all(row[column][:1] in "0123456789+-.$" for row in body)
+def latex_table(table: Table) -> str:
+    """A table for LaTeX, with booktabs, a caption and a label; the best values are bold."""
+    title, head, body, bold = table.short()
+    columns = "".join("r" if numeric else "l" for numeric in table.short().is_numeric)
+    rows = [
+        _tex_row(
+            rf"\textbf{{{_tex(cell)}}}" if (number, place) in bold else _tex(cell) for place, cell in enumerate(row)
+        )
+        for number, row in enumerate(body)
+    ]
+    lines = [r"\begin{table}", r"\centering", rf"\caption{{{_tex(title)}}}", rf"\label{{tab:{slug(title)}}}"]
+    lines += [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", _tex_row(map(_tex, head)), r"\midrule", *rows]
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}"])
 
 
 def _tex_row(cells: Iterable[str]) -> str:
-    return " & ".join(map(_tex, cells)) + r" \\"
+    return " & ".join(cells) + r" \\"
 
 
 _TEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
 _TEX |= {sign: f"\\{sign}" for sign in "&%$#_{}"}
+_TEX |= {"\N{EN DASH}": "--", "\N{MINUS SIGN}": "$-$", "<": "$<$", ">": "$>$", "…": r"\ldots{}"}
 
 
 def _tex(text: str) -> str:
-    return "".join(_TEX.get(letter, letter) for letter in clean(text))
+    """The text for LaTeX; a hyphen between two numbers becomes an en dash, and one before a number a minus sign."""
+    plain = re.sub(r"(?<=\d)-(?=\d)", "\N{EN DASH}", clean(text))
+    plain = re.sub(r"(?<![\w.])-(?=\d)", "\N{MINUS SIGN}", plain)
+    return "".join(_TEX.get(letter, letter) for letter in plain)
+
+
+def one_table(table: Table, to: str) -> str:
+    """A single table in the format of this name."""
+    if to == "csv":
+        return table.csv()
+    if to == "json":
+        return json.dumps({"title": table.title, "head": table.head, "rows": table.body}, indent=1) + "\n"
+    if to == "latex":
+        return latex_table(table) + "\n"
+    short = table.short()
+    if to == "text":
+        file = io.StringIO()
+        print_table(Console(file=file), table)
+        return file.getvalue()
+    if to == "markdown":
+        return f"{short.title}\n\n{short.markdown()}\n"
+    return f"<h2>{escape(short.title)}</h2>\n{short.html()}\n"
 
 
 def as_text(report: Report) -> str:
@@ -175,23 +212,37 @@ def print_report(console: Console, report: Report) -> None:
     for note in report.notes:
         console.print(note, style="dim", highlight=False)
     console.print()
+    _lost(console, report)
     for table in report.analyses:
         print_table(console, table)
-    _lost(console, report)
     for table in report.counts:
         print_table(console, table)
 
 
 def _lost(console: Console, report: Report) -> None:
-    """The first episodes that were not won, each with its reason."""
+    """The errors that lasted, and the first episodes that were not won, each with its cause."""
+    errors = cause_table(report.causes)
+    if errors.body:
+        print_table(console, errors)
     lost = [summary for summary in report.played if not summary.won]
     if lost:
         console.print(Text("Episodes that were not won", "bold"))
         for summary in lost[:_LOST]:
-            console.print(one_line(result_line(summary), console.width), highlight=False, markup=False)
+            cause = report.causes.of(summary)
+            line = f"{result_line(summary)}{f'; cause: {cause}' if cause else ''}"
+            console.print(one_line(line, console.width), highlight=False, markup=False)
         if len(lost) > _LOST:
             console.print(f"… {len(lost) - _LOST} more", style="dim", highlight=False)
         console.print()
 
 
 _LOST = 10
+
+FORMATS: Mapping[str, Callable[[Report], str]] = {
+    "text": as_text,
+    "markdown": markdown,
+    "csv": as_csv,
+    "json": as_json,
+    "latex": latex,
+}
+"""The formats of a report, except HTML, which has options."""

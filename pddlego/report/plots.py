@@ -9,7 +9,6 @@ import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -17,10 +16,9 @@ from urllib.parse import quote
 from pddlego.methods.registry import measuring_of
 from pddlego.report.build import Report
 from pddlego.report.figures import DrawnFigure, Optima, method_label
-from pddlego.report.tables import Method, Table, methods_of
-from pddlego.runs.cells import NO_MODEL
+from pddlego.report.tables import Method, Table, methods_of, short_labels
 from pddlego.runs.summary import Summary
-from pddlego.util.text import both_ends, clean
+from pddlego.util.text import clean, slug
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -110,36 +108,14 @@ def anchor(summary: Summary) -> str:
 
 
 def styles_of(methods: Sequence[Method]) -> dict[str, Style]:
-    """The style of each method, by mode and model as text. Models are named by the parts in which they differ."""
-    names = short_names([model for model, _ in methods if model != NO_MODEL])
+    """The style of each method, by mode and model as text."""
+    labels = short_labels(methods)
     styles = {}
     for number, (model, mode) in enumerate(methods):
-        label = mode if model == NO_MODEL else f"{mode} {names[model]}" if len(names) > 1 else mode
         colour, marker = _COLOURS[number % len(_COLOURS)], _MARKERS[number % len(_MARKERS)]
-        styles[method_label(mode, model)] = Style(clean(label), colour, marker, _DASHES[number % len(_DASHES)])
+        style = Style(labels[model, mode], colour, marker, _DASHES[number % len(_DASHES)])
+        styles[method_label(mode, model)] = style
     return styles
-
-
-def short_names(models: Sequence[str]) -> dict[str, str]:
-    """Names of models; long ones without the words that all of them begin and end with."""
-    known = list(dict.fromkeys(models))
-    if max(map(len, known), default=0) <= _SHORT:
-        return {model: model for model in known}
-    split = [re.split(r"(?<=[/:,_@=-])", model) for model in known]
-    first = _shared(split)
-    last = _shared([words[first:][::-1] for words in split])
-    short = ["".join(words[first : len(words) - last]).strip("/:,_@=-") for words in split]
-    names = [name if all(short) else model for name, model in zip(short, known, strict=True)]
-    return {model: both_ends(name, _LABEL) for model, name in zip(known, names, strict=True)}
-
-
-def _shared(lists: Sequence[Sequence[str]]) -> int:
-    """The number of equal items at the beginning of several lists; 0 for a single list."""
-    return len(list(takewhile(lambda items: len(set(items)) == 1, zip(*lists, strict=False)))) if len(lists) > 1 else 0
-
-
-_SHORT, _LABEL = 16, 32
-"""The length up to which a name is not shortened, and the maximum length of a shown name."""
 
 
 def _figure() -> Figure:
@@ -159,19 +135,32 @@ def _axes(plot: Plot) -> Axes:
 
 
 def _success(report: Report, styles: Mapping[str, Style]) -> Plot:
-    """A row for each configuration: its success with the interval."""
+    """The success of each game with its intervals, grouped: the methods side by side in the order of the tables."""
     plot = Plot("success", "Success with 95 % intervals", _figure())
-    plot.figure.set_figheight(1.0 + 0.24 * len(report.rows))
+    games = list(dict.fromkeys(row.setting for row in report.rows))
+    plot.figure.set_figwidth(max(_WIDTH, 1.2 + 0.16 * len(games) * (len(styles) + 1)))
     axes = _axes(plot)
-    for number, row in enumerate(report.rows):
-        style = styles[method_label(row.mode, row.model)]
-        axes.plot([row.interval.low, row.interval.high], [number] * 2, color=style.colour, linewidth=2)
-        axes.plot([row.success], [number], marker=style.marker, color=style.colour)
-    labels = [f"{clean(row.setting)} {styles[method_label(row.mode, row.model)].label}" for row in report.rows]
-    axes.set_yticks(range(len(labels)), labels)
-    axes.invert_yaxis()
-    axes.set_xlim(-0.02, 1.02)
-    axes.set_xlabel("success")
+    for number, (key, style) in enumerate(styles.items()):
+        mine = [row for row in report.rows if method_label(row.mode, row.model) == key]
+        offset = 0.8 * ((number + 0.5) / len(styles) - 0.5)
+        axes.errorbar(
+            [games.index(row.setting) + offset for row in mine],
+            [row.success for row in mine],
+            # An interval contains its success; rounding must not make a length negative.
+            yerr=[
+                [max(0.0, row.success - row.interval.low) for row in mine],
+                [max(0.0, row.interval.high - row.success) for row in mine],
+            ],
+            color=style.colour,
+            marker=style.marker,
+            linestyle="none",
+            label=style.label,
+        )
+    axes.set_xticks(range(len(games)), map(clean, games), rotation=30 if len(games) > 4 else 0)
+    axes.grid(visible=False, axis="x")
+    axes.set_ylim(-0.02, 1.04)
+    axes.set_ylabel("success")
+    _legend(plot)
     return plot
 
 
@@ -182,16 +171,20 @@ def _scatter(
     styles: Mapping[str, Style],
     anchors: set[str],
 ) -> Plot:
-    """A point for each episode, with a link to its page; those that were not won are hollow.
+    """A point for each episode, with a link to its page.
+
+    Those that were not won are hollow, on a line above the others: their numbers do not compare.
 
     The points of each method are smaller than those of the one before, so that equal ones stay visible.
     """
     from matplotlib.ticker import MaxNLocator
 
-    axes = _axes(plot)
+    axes, name = _axes(plot), names[1]
+    highest = max((result.measures.numbers.get(name, 0) for _, result in points if result.won), default=1)
+    lost = 1.12 * max(1, highest)
     for number, (key, style) in enumerate(styles.items()):
         mine = [(x, result) for x, result in points if method_label(result.cell.mode, result.cell.model) == key]
-        ys = [result.measures.numbers.get(names[1], 0) for _, result in mine]
+        ys = [result.measures.numbers.get(name, 0) if result.won else lost for _, result in mine]
         drawn = axes.scatter(
             [x for x, _ in mine],
             ys,
@@ -199,12 +192,16 @@ def _scatter(
             s=14 + 76 * (1 - number / len(styles)) ** 2,
             facecolors=[style.colour if result.won else "none" for _, result in mine],
             edgecolors=style.colour,
-            label=style.label if mine else None,
         )
+        if mine:  # the legend shows a filled marker, whatever the first episode is
+            axes.scatter([], [], marker=style.marker, color=style.colour, label=style.label)
         drawn.set_urls([f"#{quote(anchor(result))}" if anchor(result) in anchors else None for _, result in mine])
+    if any(not result.won for _, result in points):
+        axes.axhline(lost, color="#888888", linewidth=0.6, zorder=0)
+        axes.scatter([], [], marker="o", facecolors="none", edgecolors="#444444", label="hollow: not won")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel(names[0])
-    axes.set_ylabel(names[1])
+    axes.set_ylabel(name)
     _legend(plot)
     return plot
 
@@ -213,7 +210,7 @@ def _lines(drawn: DrawnFigure, styles: Mapping[str, Style]) -> Plot:
     """A line for each method with its standard errors; those drawn first are thicker, so that all stay visible."""
     from matplotlib.ticker import MaxNLocator
 
-    plot = Plot(re.sub(r"[^a-z0-9]+", "-", drawn.figure.series.lower()), drawn.figure.title, _figure())
+    plot = Plot(slug(drawn.figure.series), drawn.figure.title, _figure())
     axes = _axes(plot)
     for number, line in enumerate(drawn.lines):
         key = next((key for key in styles if line.label.endswith(key)), "")
@@ -255,7 +252,7 @@ def _bars(table: Table, styles: Mapping[str, Style]) -> Plot:
     """A bar for each configuration, divided into its kinds, which differ by colour and pattern."""
     from matplotlib.ticker import MaxNLocator
 
-    plot = Plot(re.sub(r"[^a-z0-9]+", "-", table.title.lower()), table.title, _figure())
+    plot = Plot(slug(table.title), table.title, _figure())
     counts: dict[tuple[str, str, str], dict[str, int]] = {}
     for setting, mode, model, kind, number in table.body:
         counts.setdefault((setting, mode, model), {})[kind] = int(number)

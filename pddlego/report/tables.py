@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import math
+import re
 import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from html import escape
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 import rich.table
@@ -14,8 +19,9 @@ from rich.text import Text
 
 from pddlego.errors import UsageError
 from pddlego.evaluation.models import answered_by
-from pddlego.evaluation.statistics import Comparison
-from pddlego.evaluation.table import NAMES, Configuration, Row, shown_columns
+from pddlego.evaluation.statistics import Comparison, bootstrap_mean
+from pddlego.evaluation.table import ALL_GAMES, NAMES, Configuration, Row, by_configuration, shown_columns
+from pddlego.evaluation.truth import Causes
 from pddlego.methods.base import CountTable, ShareTable, base_mode
 from pddlego.methods.registry import measuring_of, method_of, modes
 from pddlego.pddl import EntryKind
@@ -23,7 +29,7 @@ from pddlego.report.figures import DrawnFigure
 from pddlego.runs.cells import NO_MODEL
 from pddlego.runs.store import recorded_setting
 from pddlego.runs.summary import DEFECTS, LINES, REJECTED, UNMEASURED, Summary
-from pddlego.util.text import clean, markdown_cell
+from pddlego.util.text import both_ends, clean, count, markdown_cell, money
 
 Method = tuple[str, str]
 """Model and mode."""
@@ -31,27 +37,65 @@ Method = tuple[str, str]
 Grouped = Mapping[Configuration, Sequence[Summary]]
 """The results of each configuration."""
 
-_ALL_GAMES = "all games"
-"""The mean over games, each of which counts the same."""
+_NUMBER = re.compile(r"[+-]?\$?\d|$|n/a$")
+"""The beginning of a cell with a number; an empty cell has none."""
 
 _ALL = "(all)"
 """The last row of a table of shares: all kinds together."""
 
 
 class Table(NamedTuple):
-    """A table with its title."""
+    """A table with its title. `bold` are the row and column numbers of the best values."""
 
     title: str
     head: list[str]
     body: list[list[str]]
+    bold: frozenset[tuple[int, int]] = frozenset()
+
+    @property
+    def is_numeric(self) -> list[bool]:
+        """Whether all cells of each column begin with a number, so that they are aligned to the right."""
+        return [all(_NUMBER.match(row[place]) for row in self.body) for place in range(len(self.head))]
+
+    def short(self) -> Table:
+        """The table without those columns of game, mode and model in which all rows are equal: the title names them."""
+        same = [
+            place
+            for place, name in enumerate(self.head)
+            if name in NAMES and len(self.body) > 1 and len({row[place] for row in self.body}) == 1
+        ]
+        kept = [place for place in range(len(self.head)) if place not in same]
+        about = ", ".join(self.body[0][place] for place in same)
+        return Table(
+            f"{self.title} ({about})" if about else self.title,
+            [self.head[place] for place in kept],
+            [[row[place] for place in kept] for row in self.body],
+            frozenset((row, kept.index(place)) for row, place in self.bold),
+        )
 
     def markdown(self) -> str:
         """The table in Markdown, without its title."""
 
-        def line(cells: Sequence[str]) -> str:
-            return "| " + " | ".join(map(markdown_cell, cells)) + " |"
+        def line(cells: Iterable[str]) -> str:
+            return "| " + " | ".join(cells) + " |"
 
-        return "\n".join([line(self.head), "|" + " --- |" * len(self.head), *map(line, self.body)])
+        body = [
+            [f"**{cell}**" if (number, place) in self.bold else markdown_cell(cell) for place, cell in enumerate(row)]
+            for number, row in enumerate(self.body)
+        ]
+        return "\n".join([line(map(markdown_cell, self.head)), "|" + " --- |" * len(self.head), *map(line, body)])
+
+    def html(self) -> str:
+        """The table in HTML, without its title."""
+        names = "".join(f"<th>{escape(clean(name))}</th>" for name in self.head)
+        rows = ["".join(f"<td>{escape(clean(cell))}</td>" for cell in row) for row in self.body]
+        return f"<table><tr>{names}</tr>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
+
+    def csv(self) -> str:
+        """The table as CSV."""
+        file = io.StringIO()
+        csv.writer(file, lineterminator="\n").writerows([self.head, *self.body])
+        return file.getvalue()
 
 
 def method_order(method: Method) -> tuple[bool, str, int, str]:
@@ -63,44 +107,124 @@ def method_order(method: Method) -> tuple[bool, str, int, str]:
     return model != NO_MODEL, model, names.index(base) if base in names else len(names), mode
 
 
+def short_labels(methods: Sequence[Method]) -> dict[Method, str]:
+    """The label of each method: its mode, and its model if there are several. Models are named by what differs."""
+    names = short_names([model for model, _ in methods if model != NO_MODEL])
+    return {
+        (model, mode): clean(mode if model == NO_MODEL or len(names) < 2 else f"{mode} {names[model]}")
+        for model, mode in methods
+    }
+
+
+def short_names(models: Sequence[str]) -> dict[str, str]:
+    """Names of models; long ones without the words that all of them begin and end with."""
+    known = list(dict.fromkeys(models))
+    if max(map(len, known), default=0) <= _SHORT:
+        return {model: model for model in known}
+    split = [re.split(r"(?<=[/:,_@=-])", model) for model in known]
+    first = _shared(split)
+    last = _shared([words[first:][::-1] for words in split])
+    short = ["".join(words[first : len(words) - last]).strip("/:,_@=-") for words in split]
+    names = [name if all(short) else model for name, model in zip(short, known, strict=True)]
+    return {model: both_ends(name, _LABEL) for model, name in zip(known, names, strict=True)}
+
+
+def _shared(lists: Sequence[Sequence[str]]) -> int:
+    """The number of equal items at the beginning of several lists; 0 for a single list."""
+    return len(list(takewhile(lambda items: len(set(items)) == 1, zip(*lists, strict=False)))) if len(lists) > 1 else 0
+
+
+_SHORT, _LABEL = 16, 32
+"""The length up to which a name is not shortened, and the maximum length of a shown name."""
+
+
 def methods_of(rows: Iterable[Row]) -> list[Method]:
     """Every model with its modes: the columns of Table 1."""
     return sorted({(row.model, row.mode) for row in rows}, key=method_order)
 
 
-def success(rows: Sequence[Row]) -> Table:
-    """The layout of the paper's Table 1: a row for each game, a column for each model and mode.
+Cell = tuple[float | None, str]
+"""The value of a cell, of which the greatest of a row is the best, and its text."""
 
-    With ablations it has a row for each game and mode, and a column for each model.
+
+def success(rows: Sequence[Row]) -> Table:
+    """The success in per cent with Wilson's interval, in the layout of the paper's Table 1."""
+
+    def cell(known: Sequence[Row]) -> Cell:
+        share = statistics.mean(row.success for row in known)
+        return share, f"{100 * share:.0f}" + (f" ({known[0].interval.percent})" if len(known) == 1 else "")
+
+    episodes = {row.episodes for row in rows}
+    each = f", {count(episodes.pop(), 'episode')} each" if len(episodes) == 1 else ""
+    return _grid(f"Success in %{each} (95 % Wilson interval)", rows, cell)
+
+
+def compared_numbers(rows: Sequence[Row], results: Iterable[Summary]) -> Table:
+    """The number by which methods are compared: the mean over won episodes, with a bootstrap interval."""
+    won = by_configuration(result for result in results if result.won)
+    compared = {(row.setting, row.mode): measuring_of(row.setting, row.mode).compared for row in rows}
+
+    def cell(known: Sequence[Row]) -> Cell:
+        names = [compared[row.setting, row.mode] for row in known]
+        groups = [won.get((row.setting, row.mode, row.model), ()) for row in known]
+        if not all(names) or not all(groups):
+            return None, ""
+        numbers = [
+            [float(result.measures.numbers.get(name, 0)) for result in group]
+            for name, group in zip(names, groups, strict=True)
+        ]
+        mean = statistics.mean(map(statistics.mean, numbers))
+        interval = bootstrap_mean(numbers[0] if len(numbers) == 1 else ())
+        bounds = f" ({interval.low:.1f}-{interval.high:.1f})" if math.isfinite(interval.low) else ""
+        return -mean, f"{mean:.1f}{bounds}"
+
+    names = " or ".join(dict.fromkeys(filter(None, compared.values())))
+    return _grid(f"Mean {names or 'steps'} of won episodes (95 % bootstrap interval)", rows, cell)
+
+
+def _grid(title: str, rows: Sequence[Row], cell_of: Callable[[Sequence[Row]], Cell]) -> Table:
+    """A row for each game, and a column for each model and mode; the best of each row is bold.
+
+    With ablations it has a row for each game and mode, and a column for each model. The last rows are the means over
+    games, each of which counts the same.
     """
     methods = methods_of(rows)
     games = list(dict.fromkeys(row.setting for row in rows))
     known = {(row.setting, row.model, row.mode): row for row in rows}
-
-    def cells(over: Sequence[str], columns: Iterable[Method]) -> list[str]:
-        return [_success([known.get((game, *method)) for game in over]) for method in columns]
-
     if any(mode != base_mode(mode) for _, mode in methods):
         models, played = (list(dict.fromkeys(names)) for names in zip(*methods, strict=True))
         head = ["game", "mode", *models]
-        columns = [([mode], [(model, mode) for model in models]) for mode in played]
+        lines = [([mode], [(model, mode) for model in models]) for mode in played]
     else:
-        head = ["", *(mode if model == NO_MODEL else f"{model} {mode}" for model, mode in methods)]
-        columns = [([], methods)]
-    body = [[game, *names, *cells([game], own)] for game in games for names, own in columns]
-    for names, own in columns if len(games) > 1 else ():
-        total = cells(games, own)
-        body += [[_ALL_GAMES, *names, *total]] if any(total) else []
-    return Table("Success", head, body)
+        labels = short_labels(methods)
+        head = ["game", *(labels[method] for method in methods)]
+        lines = [([], methods)]
+    body: list[list[str]] = []
+    bold = set[tuple[int, int]]()
+    for name, over in [*((game, [game]) for game in games), *([(ALL_GAMES, games)] if len(games) > 1 else [])]:
+        for names, columns in lines:
+            of_methods = [[known.get((game, *method)) for game in over] for method in columns]
+            cells = [cell_of([row for row in own if row]) if all(own) else (None, "") for own in of_methods]
+            values = [value for value, _ in cells if value is not None]
+            for place, (value, _) in enumerate(cells) if len(set(values)) > 1 else ():
+                bold |= {(len(body), place + 1 + len(names))} if value == max(values) else set()
+            if name != ALL_GAMES or values:
+                body.append([name, *names, *(text for _, text in cells)])
+    return Table(title, head, body, frozenset(bold))
 
 
-def _success(rows: Sequence[Row | None]) -> str:
-    """Success with the score, from 0 to 1, as means over rows; empty if one is missing."""
-    known = [row for row in rows if row is not None]
-    if len(known) < len(rows):
-        return ""
-    share, score = (sum(numbers) / len(known) for numbers in zip(*((r.success, r.score) for r in known), strict=True))
-    return f"{100 * share:.0f}% ({score:.2f})"
+def cost_table(rows: Iterable[Row]) -> Table:
+    """The requests, tokens and cost of each configuration."""
+    body = [
+        [
+            *(row.setting, row.mode, row.model, f"{row.mean('calls') or 0:.1f}"),
+            *(f"{row.mean(name) or 0:,.0f}" for name in ("tokens_in", "tokens_out")),
+            money(row.cost),
+        ]
+        for row in rows
+    ]
+    head = [*NAMES, "calls", "input tokens", "output tokens", "cost in total"]
+    return Table("Requests and tokens of an episode (means), and cost", head, body)
 
 
 def all_numbers(rows: Sequence[Row]) -> Table:
@@ -109,6 +233,35 @@ def all_numbers(rows: Sequence[Row]) -> Table:
     names = [[row.setting, row.mode, row.model] for row in rows]
     body = [[*name, *cells] for name, *cells in zip(names, *(column.cells for column in columns), strict=True)]
     return Table("All numbers", [*NAMES, *(column.name for column in columns)], body)
+
+
+def cause_table(causes: Causes) -> Table:
+    """The lasting errors of each configuration, those that explain most losses first."""
+    body = [
+        [
+            *name,
+            share.kind,
+            f"{share.lost} of {share.all_lost}",
+            f"{share.won} of {share.all_won}",
+            points(share.difference),
+        ]
+        for name, shares in sorted(causes.shares.items(), key=_configuration_order)
+        for share in shares
+    ]
+    return Table(
+        "Errors that lasted, in lost and in won episodes", [*NAMES, "error", "lost", "won", "difference"], body
+    )
+
+
+def _configuration_order(entry: tuple[Configuration, object]) -> tuple[object, ...]:
+    """The sort key of configurations: all games, then each game, with its methods in the order of all tables."""
+    game, mode, model = entry[0]
+    return game != ALL_GAMES, game, method_order((model, mode))
+
+
+def points(difference: float) -> str:
+    """A difference of shares in percentage points, with its sign."""
+    return f"{100 * difference:+.0f}"
 
 
 def count_tables(grouped: Grouped) -> Iterator[Table]:
@@ -339,9 +492,9 @@ def _short(number: float) -> str:
 
 def print_table(console: Console, table: Table) -> None:
     """Print a table with its title; numbers are aligned to the right."""
+    table = table.short()
     grid = rich.table.Table(box=None, pad_edge=False, header_style="bold")
-    for number, name in enumerate(table.head):
-        numeric = all(row[number][:1].isdigit() or not row[number] for row in table.body)
+    for name, numeric in zip(table.head, table.is_numeric, strict=True):
         grid.add_column(name, justify="right" if numeric else "left")
     for row in table.body:
         grid.add_row(*(Text(clean(cell)) for cell in row))

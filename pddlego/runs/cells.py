@@ -54,7 +54,8 @@ def file_name(model: str) -> str:
 class Matrix:
     """The episodes that an evaluation requests: the `seeds` of each setting, with each mode and model, `repeats` times.
 
-    Modes `without_model` are played once, because other models and repeats would not change their episodes.
+    The repeats are counted from `first_repeat`. Modes `without_model` are played once, because other models and repeats
+    would not change their episodes.
     """
 
     seeds: Mapping[str, tuple[int, ...]]
@@ -62,6 +63,7 @@ class Matrix:
     models: tuple[str, ...]
     repeats: int = 1
     without_model: tuple[str, ...] = ("random",)
+    first_repeat: int = 1
 
     def cells(self) -> tuple[Cell, ...]:
         """All cells in playing order: every configuration plays its n-th seed before any plays its next seed.
@@ -70,7 +72,7 @@ class Matrix:
         """
         cells = []
         longest = max((len(seeds) for seeds in self.seeds.values()), default=0)
-        for repeat in range(1, self.repeats + 1):
+        for repeat in range(self.first_repeat, self.repeats + 1):
             for index in range(longest):
                 for setting, seeds in self.seeds.items():
                     if index < len(seeds):

@@ -144,14 +144,11 @@ def find_journals(place: Path, which: EpisodeFilter = EVERY) -> list[Path]:
     return matching
 
 
-def find_journal(
-    place: Path, which: EpisodeFilter = EVERY, choose: Callable[[Sequence[Path]], Path | None] = lambda journals: None
-) -> Path:
-    """The one matching journal. `choose` may select one of several. Raises `UsageError` if no journal is selected."""
+def find_journal(place: Path, which: EpisodeFilter = EVERY) -> Path:
+    """The one matching journal. Raises `UsageError` if several match."""
     journals = find_journals(place, which)
-    chosen = journals[0] if len(journals) == 1 else choose(journals)
-    if chosen is not None:
-        return chosen
+    if len(journals) == 1:
+        return journals[0]
     names = ", ".join(journal.stem for journal in journals[:4])
     more = f" and {len(journals) - 4} more" if len(journals) > 4 else ""
     what = f"{place} has {len(journals)} episodes" + (f" with {which}" if str(which) else "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from io import BufferedReader
@@ -27,7 +27,7 @@ from pddlego.runs.store import (
     results_from,
 )
 from pddlego.runs.summary import Summary
-from pddlego.util.files import open_run_file
+from pddlego.util.files import open_run_file, read_run_file
 
 CHUNK = 1 << 12
 """Bytes at the end of a journal that are read first to find the last step of its episode."""
@@ -44,7 +44,8 @@ class EpisodeStatus:
     """A summary of an episode: its current `step` of `most` (0: no limit), and its `outcome` (None while it runs).
 
     `changed` is the time of the last change of its journal, and `read` the number of journal bytes that this status
-    reflects. `calls`, `seconds`, `cost` and `first_error` are set once the episode has a result.
+    reflects. `calls`, `seconds` and `cost` are set once the episode has a result, and `cause`
+    once the cause of a loss is known.
     """
 
     path: Path
@@ -62,7 +63,7 @@ class EpisodeStatus:
     calls: int = 0
     seconds: float = 0.0
     cost: float = 0.0
-    first_error: str = ""
+    cause: str = ""
 
     def state(self, now: float) -> str:
         """The outcome, or else `running` or `silent M:SS` since the last event; `damaged` for an invalid journal."""
@@ -87,7 +88,7 @@ class EpisodeStatus:
             calls=summary.usage.calls,
             seconds=summary.usage.seconds,
             cost=cost,
-            first_error=summary.measures.first_error,
+            cause="" if summary.won else summary.measures.first_error,
         )
 
     def _after(self, line: bytes) -> EpisodeStatus:
@@ -152,8 +153,10 @@ class EpisodeList:
     `UsageError`.
     """
 
-    def __init__(self, run: Path, newest: Callable[[], Path] | None = None) -> None:
+    def __init__(self, run: Path, newest: Callable[[], Path] | None = None, journals: Iterable[Path] = ()) -> None:
+        """`journals` are those of the listed episodes; without them, all are listed."""
         self.run = run
+        self._names = frozenset(journal.name for journal in journals)
         self._newest = newest
         self._statuses: dict[str, EpisodeStatus] = {}
         self._read = 0
@@ -162,8 +165,16 @@ class EpisodeList:
 
     @property
     def episodes(self) -> Mapping[str, EpisodeStatus]:
-        """Every episode by the name of its journal."""
-        return self._statuses
+        """Every listed episode by the name of its journal."""
+        if not self._names:
+            return self._statuses
+        return {name: status for name, status in self._statuses.items() if name in self._names}
+
+    def set_causes(self, causes: Mapping[str, str]) -> None:
+        """Set the causes of losses, by the names of the journals."""
+        for name, cause in causes.items():
+            if name in self._statuses:
+                self._statuses[name] = replace(self._statuses[name], cause=cause)
 
     def poll(self) -> bool:
         """Read the changes of the run folder. Whether there are any. Journals of ended episodes are not read again."""
@@ -232,20 +243,28 @@ class EpisodeList:
 class RunRow:
     """A row of the table of runs. `name` is relative to the folder of run folders.
 
-    `what` lists the requested games, modes and models; `when` is the start time. `played` and `won` are numbers of
-    `cells`, and `cost` is that of all attempts. `state` is `running`, `finished`, `unfinished` (the same command would
-    play more episodes), or the error if the folder is damaged.
+    `games`, `modes` and `models` are those that were requested; `when` is the start time. `played` and `won` are
+    numbers of `cells`, and `cost` is that of all attempts. `state` is `running`, `finished`, `failed` (every episode
+    was lost to errors), `unfinished` (the same command would play more episodes), or the error if the folder is
+    damaged. `note` is what the user wrote about the run.
     """
 
     path: Path
     name: str = ""
-    what: str = ""
-    when: str = ""
+    games: str = ""
+    modes: str = ""
+    models: str = ""
+    when: datetime | None = None
     played: int = 0
     won: int = 0
     cells: int = 0
     cost: float = 0.0
     state: str = ""
+    note: str = ""
+
+
+NOTE = "note.txt"
+"""The file with the user's note in a run folder."""
 
 
 def list_runs(root: Path) -> Iterator[RunRow]:
@@ -272,24 +291,27 @@ def _run(folder: Path) -> RunRow:
     played = [summary for summary in last.values() if summary.played]
     cells = len(read_cells(folder) | set(last))
     created = str(manifest.get("created", ""))
-    finished = "finished" if cells and sum(summary.counts for summary in played) >= cells else "unfinished"
+    counted = sum(summary.counts for summary in played)
+    state = "finished" if cells and counted >= cells else "failed" if played and not counted else "unfinished"
+    games, modes, models = (_requested(manifest, part) for part in ("seeds", "modes", "models"))
     return RunRow(
         path=folder,
-        what=_what(manifest),
-        when=datetime.fromisoformat(created).strftime("%Y-%m-%d %H:%M") if created else "",
+        games=games,
+        modes=modes,
+        models=models,
+        when=datetime.fromisoformat(created) if created else None,
         played=len(played),
         won=sum(summary.won for summary in played),
         cells=cells,
         cost=sum(costs_of(folder).values()),
-        state="running" if is_locked(folder) else finished,
+        state="running" if is_locked(folder) else state,
+        note=read_run_file(folder / NOTE).decode(errors="replace").strip() if (folder / NOTE).exists() else "",
     )
 
 
-def _what(manifest: Mapping[str, Any]) -> str:
-    """The requested games, modes and models, without duplicates."""
-    asked = manifest.get(ASKED, [])
-    names = ([name for matrix in asked for name in matrix[part]] for part in ("seeds", "modes", "models"))
-    return " / ".join(", ".join(dict.fromkeys(part)) for part in names)
+def _requested(manifest: Mapping[str, Any], part: str) -> str:
+    """The requested names of a part of the matrices, without duplicates."""
+    return ", ".join(dict.fromkeys(name for matrix in manifest.get(ASKED, []) for name in matrix[part]))
 
 
 def costs_of(folder: Path) -> dict[str, float]:

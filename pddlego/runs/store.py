@@ -34,7 +34,7 @@ from pddlego.models.limiter import Price
 from pddlego.runs.cells import Cell, Matrix
 from pddlego.runs.folders import EPISODES, LEDGER, MANIFEST
 from pddlego.runs.journal import SCHEMA, Codec, JournalWriter, read_journal
-from pddlego.runs.summary import Measure, Summary, dump_summary, load_summary, summarize
+from pddlego.runs.summary import Measure, Measures, Summary, dump_summary, load_summary, summarize
 from pddlego.util.children import for_children
 from pddlego.util.files import (
     append,
@@ -48,7 +48,7 @@ from pddlego.util.files import (
     write_run_file,
 )
 
-RESULTS, TABLE = "results.jsonl", "results.csv"
+RESULTS, TABLE, TRUTH = "results.jsonl", "results.csv", "truth.jsonl"
 
 ASKED, _PRICES = "asked", "prices"
 """Keys of a manifest: all matrices that were requested, and the price list."""
@@ -192,6 +192,22 @@ def _results_in(data: bytes) -> tuple[list[Summary], list[int]]:
     return summaries, damaged
 
 
+def read_truth(path: Path) -> dict[str, Measures]:
+    """The measures of the episodes of a run folder whose claims were checked, by the digest of the journal."""
+    return {summary.digest: summary.measures for summary in results_from(path / TRUTH, 0)[0]}
+
+
+def append_summary(place: Path, summary: Summary, *, flush: bool) -> None:
+    """Append a result to a file, and `flush` it to the disk. Raises `JournalError`."""
+    try:
+        with open_run_file(place, "ab") as file:
+            append(file, place, dump_summary(summary).encode())
+            if flush:
+                flush_to_disk(file, place)
+    except OSError as error:
+        raise cannot_write(place, error) from error
+
+
 def changed_journals(path: Path, summaries: Iterable[Summary]) -> tuple[str, ...]:
     """Warnings about journals that are missing or have changed since their results were written."""
     changed = []
@@ -218,7 +234,7 @@ def check_output(path: Path) -> Path:
     path = path.resolve()
     folder, is_journal = path.parent, path.parent.name == EPISODES and path.suffix == ".jsonl"
     folder = folder.parent if is_journal else folder
-    if (folder / MANIFEST).exists() and (is_journal or path.name in (MANIFEST, RESULTS, TABLE, LEDGER)):
+    if (folder / MANIFEST).exists() and (is_journal or path.name in (MANIFEST, RESULTS, TABLE, TRUTH, LEDGER)):
         raise UsageError(f"{path} belongs to a run", f"It is a file of {folder}.", "Choose another file.")
     return path
 
@@ -334,14 +350,8 @@ class Store:
 
     def record(self, summary: Summary) -> None:
         """Append the result of an attempt, and flush it to the disk. Raises `JournalError`."""
-        data = dump_summary(summary).encode()
         with self._lock:
-            try:
-                with open_run_file(self.path / RESULTS, "ab") as file:
-                    append(file, self.path / RESULTS, data)
-                    flush_to_disk(file, self.path / RESULTS)
-            except OSError as error:
-                raise cannot_write(self.path / RESULTS, error) from error
+            append_summary(self.path / RESULTS, summary, flush=True)
         self._note(summary)
 
     def _note(self, summary: Summary) -> None:

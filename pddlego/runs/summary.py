@@ -25,18 +25,49 @@ RESERVED = frozenset(
 
 
 @dataclass(frozen=True)
+class LastingError:
+    """An error of the model that it did not correct before the episode ended.
+
+    Tables count errors by their `kind`, such as `missing at`. `text` is the whole error, and `step` the step after
+    which it was made; None if the method has no steps. An error is `fatal` if the episode ended with it, so that no
+    other error needs to be looked for.
+    """
+
+    kind: str
+    text: str
+    step: int | None = None
+    fatal: bool = False
+
+    def __str__(self) -> str:
+        return self.text if self.step is None else f"{self.text} after step {self.step}"
+
+
+@dataclass(frozen=True)
 class Measures:
     """The measured values of an episode.
 
     `numbers` are columns of tables, by name. `counts` are numbers of occurrences: by group, then by kind. `series` are
-    points (x, y) of figures, by the name of the figure. `first_error` is the first error of the model that it did not
-    correct; empty if the model made none or the method cannot check it.
+    points (x, y) of figures, by the name of the figure. `errors` are the lasting errors of the model, the first one of
+    each kind, oldest first; empty if the model made none or the method cannot check it.
     """
 
     numbers: Mapping[str, int | float] = field(default_factory=dict)
     counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     series: Mapping[str, tuple[tuple[float, float], ...]] = field(default_factory=dict)
-    first_error: str = ""
+    errors: tuple[LastingError, ...] = ()
+
+    @property
+    def first_error(self) -> str:
+        """The oldest lasting error as text; empty without one."""
+        return str(self.errors[0]) if self.errors else ""
+
+
+def unusable_answer(rejected: Rejected, step: int | None = None) -> LastingError:
+    """The error of an episode that ended because this answer could not be used."""
+    feedback = rejected.feedback
+    kind = f"unusable answer ({feedback.category})"
+    reason = feedback.evidence[0] if feedback.evidence else feedback.message
+    return LastingError(kind, f"{kind}: {reason}" if step is None else kind, step, fatal=True)
 
 
 LOST_TO_ERRORS = frozenset({Outcome.MODEL_ERROR, Outcome.CRASHED})

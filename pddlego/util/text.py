@@ -59,6 +59,11 @@ def one_line(text: str, width: int) -> str:
     return line if len(line) <= width else line[: max(0, width - 1)].rstrip() + "…"
 
 
+def slug(title: str) -> str:
+    """A title as a name for labels, anchors and files: words in lower case with hyphens, without parentheses."""
+    return re.sub(r"[^a-z0-9]+", "-", re.sub(r"\(.*?\)", "", title).lower()).strip("-")
+
+
 def both_ends(name: str, width: int) -> str:
     """The name if it has at most `width` characters, else its beginning, an ellipsis, and its end."""
     if len(name) <= width:
@@ -125,9 +130,16 @@ def is_whole(value: object) -> bool:
     return True
 
 
+_FAMILY = 6
+"""The maximum number of names that are suggested for a part of a name."""
+
+
 def suggestion(word: str, known: Iterable[str], otherwise: str) -> str:
-    """`Did you mean 'edit'?` if a known name is close to a misspelt word, else `otherwise`."""
+    """`Did you mean 'edit'?` if a known name is close to a misspelt word, or has it as a part; else `otherwise`."""
     folded = {name.casefold(): name for name in known}
+    family = [name for key, name in folded.items() if f"-{word.casefold()}-" in f"-{key}-"]
+    if family:
+        return f"Did you mean {' or '.join(repr(name) for name in family[:_FAMILY])}?"
     close = nearest(word.casefold(), folded, cutoff=0.6)
     return otherwise if close is None else f"Did you mean '{folded[close]}'?"
 

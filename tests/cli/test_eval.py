@@ -34,7 +34,7 @@ def test_games_modes_and_seeds_and_the_same_again(tmp_path: Path) -> None:
     done = run(*arguments, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    assert sum(line.startswith("[") for line in lines) == 12
+    assert sum(line[8:10] == " [" for line in lines) == 12
     assert any(line.split()[:4] == ["coin", "edit", "reader", "3/3"] for line in lines)
     table = (folder(tmp_path) / "results.csv").read_text()
     assert table.count("\n") == 13
@@ -167,11 +167,22 @@ def test_a_dry_run_plays_nothing(tmp_path: Path) -> None:
     assert "18,000" in done.stdout, "10 episodes, 50 steps, 6 answers a step, 6 tries an answer"
     line = next(line.split() for line in done.stdout.splitlines() if line.split()[2:3] == ["m"])
     assert len(line) == 10
-    calls, tokens, cost = int(line[7]), int(line[8].replace(",", "")), float(line[9].removeprefix("$"))
+    calls, tokens, cost = int(line[4]), int(line[5].replace(",", "")), float(line[6].removeprefix("$"))
     assert 10 < calls < 200, "as the reader's"
     assert 10_000 < tokens < 200_000
-    assert 0.01 < cost < 0.3 < float(line[6].removeprefix("$"))
+    assert 0.01 < cost < 0.3 < float(line[9].removeprefix("$"))
     assert not (tmp_path / "runs").exists()
+
+
+def test_a_dry_run_knows_the_finished_episodes_of_the_run(tmp_path: Path, model_server: ModelServer) -> None:
+    model_server.replies = [answer("nonsense")]
+    options = ("--models", "m", "--base-url", model_server.url, "--retries", "1", "--run", "r")
+    assert run("eval", "coin", *options, "--seeds", "0-1", cwd=tmp_path, OPENAI_API_KEY="k").returncode == 0
+    done = run("eval", "coin", *options, "--seeds", "0-9", "--dry-run", cwd=tmp_path, OPENAI_API_KEY="k")
+    head, row, total = (line.split() for line in done.stdout.splitlines())
+    assert head[4:6] == ["likely", "calls"]
+    assert row[:5] == ["coin", "edit", "m", "10", "20"], "two answers an episode"
+    assert total[:3] == ["all", "10", "20"]
 
 
 def test_flag_beats_environment_beats_file_beats_default(tmp_path: Path) -> None:
@@ -361,7 +372,7 @@ def test_interrupted_cells_are_no_losses(tmp_path: Path) -> None:
     with started(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True, start_new_session=True) as playing:
         assert playing.stdout is not None
         for line in playing.stdout:
-            if line.startswith("[4/60]"):
+            if " [4/60] " in line:
                 break
         while playing.poll() is None:
             playing.send_signal(signal.SIGINT)

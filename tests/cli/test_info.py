@@ -14,8 +14,43 @@ from tests.model_server import ModelServer, fault
 def test_games(tmp_path: Path) -> None:
     done = run("games", cwd=tmp_path)
     assert done.returncode == 0
-    assert "coin" in done.stdout
-    assert "dev 0-9, test 10-59" in done.stdout
+    assert "text game (modes: edit, gen, act" in done.stdout
+    assert "  coin " in done.stdout
+
+
+def test_a_game_and_the_modes_are_described(tmp_path: Path) -> None:
+    described = run("games", "coin", cwd=tmp_path).stdout
+    for words in ("Coin Collector (text game)", "dev", "10-59", "numLocations", "the model edits the problem"):
+        assert words in described
+    listed = run("games", "--modes", cwd=tmp_path).stdout
+    assert [line.split()[0] for line in listed.splitlines()].count("tos") == 1
+    assert "LLMs4Plan" in listed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("play", "cooking"), "Did you mean 'cooking-easy' or 'cooking-full' or 'cooking-hard'"),
+        (("play", "coin", "--mode", "edti"), "Did you mean 'edit'?"),
+        (("play", "ferry", "--mode", "dream"), "The modes are: program, plan, random, tos"),
+        (("play", "coin", "--mode", "program"), "pddlego games coin"),
+    ],
+)
+def test_names_that_do_not_exist_have_suggestions(tmp_path: Path, arguments: tuple[str, ...], says: str) -> None:
+    done = run(*arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert says in done.stderr
+
+
+def test_short_help_has_ten_options_and_examples(tmp_path: Path) -> None:
+    for command in ("play", "eval"):
+        short = run(command, "--help", cwd=tmp_path).stdout
+        everything = run(command, "--help-all", cwd=tmp_path).stdout
+        assert "{" not in short
+        assert short.count("\n  --") <= 14
+        assert f"  pddlego {command} coin" in short
+        assert everything.count("\n  --") > 25
+    assert "Explain (pddlego show latest --lost)" in run("--help", cwd=tmp_path).stdout
 
 
 def test_doctor_is_content(tmp_path: Path, model_server: ModelServer) -> None:

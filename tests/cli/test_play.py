@@ -71,7 +71,7 @@ def test_json_is_nothing_but_events(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
-        (("play", "chess"), 2, "The games are: 24game"),
+        (("play", "chess"), 2, "List all with 'pddlego games'"),
         (("play", "coin", "--mode", "dream"), 2, "edit, gen, act, act-cot, random"),
         (("play", "coin", "--seed", "5000"), 2, "Its seeds are 0-999"),
         (("play", "coin", "--set", "rooms=4"), 2, "numLocations (1-11"),

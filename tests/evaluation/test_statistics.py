@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pddlego.evaluation.statistics import bootstrap_mean, mcnemar, wilson
+from pddlego.evaluation.statistics import bootstrap_mean, mcnemar, paired_difference, wilson
 
 Z = statistics.NormalDist().inv_cdf(0.975)
 
@@ -44,3 +44,18 @@ def test_the_bootstrap_interval_holds_the_mean_and_is_always_the_same(difference
     result = bootstrap_mean(differences, samples=199)
     assert min(differences) <= result.low <= result.high <= max(differences)
     assert result == bootstrap_mean(differences, samples=199)
+
+
+def test_the_interval_of_a_paired_difference_is_that_of_the_example() -> None:
+    """Approval of a prime minister in two surveys (Agresti, Categorical Data Analysis, section 10.1): 0.02 to 0.06."""
+    pairs = [*[(True, True)] * 794, *[(True, False)] * 150, *[(False, True)] * 86, *[(False, False)] * 570]
+    interval = paired_difference(pairs)
+    assert (round(interval.low, 3), round(interval.high, 3)) == (0.021, 0.059)
+
+
+@given(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=60))
+def test_the_interval_of_a_paired_difference_turns_with_the_sides(pairs: list[tuple[bool, bool]]) -> None:
+    interval = paired_difference(pairs)
+    turned = paired_difference([(second, first) for first, second in pairs])
+    assert (interval.low, interval.high) == pytest.approx((-turned.high, -turned.low))
+    assert -1 <= interval.low < interval.high <= 1

@@ -16,7 +16,7 @@ from pddlego.evaluation.table import NAMES, by_configuration, rows
 from pddlego.methods.programs.events import DOMAINS
 from pddlego.report.build import Report
 from pddlego.report.figures import draw_figures
-from pddlego.report.plots import draw, short_names, styles_of
+from pddlego.report.plots import draw, styles_of
 from pddlego.report.tables import (
     Table,
     efficiency_table,
@@ -24,6 +24,7 @@ from pddlego.report.tables import (
     published_means,
     published_shares,
     restart_table,
+    short_names,
 )
 from pddlego.runs.cells import Cell
 from pddlego.runs.summary import Measures, Summary
@@ -166,7 +167,7 @@ def test_efficiency_is_that_of_won_episodes_beside_the_baseline() -> None:
 
     results = [game("act", 0, 1, 10, 3), game("act", 1, 1, 10, 3), game("act", 2, 1, 50, 40, won=False)]
     results += [game("edit", 0, 1, 4, 0), game("edit", 0, 2, 6, 1), game("edit", 1, 1, 8, 0)]
-    _, _, body = efficiency_table(by_configuration(results))
+    _, _, body, _ = efficiency_table(by_configuration(results))
     assert ["coin", "act", "m", "2", "10.00", "3.00", "", ""] in body
     assert ["coin", "edit", "m", "3", "6.00", "0.33", "40%", "1.41"] in body
 
@@ -182,7 +183,7 @@ def test_counts_are_drawn_as_bars(tmp_path: Path) -> None:
 
 def test_shares_over_all_domains_stand_beside_nothing_else() -> None:
     every = [played(name, "program", "gpt-4", timeout=1, plan_semantics=3) for name in DOMAINS]
-    _, head, body = published_shares(by_configuration(every))
+    _, head, body, _ = published_shares(by_configuration(every))
     assert head == ["of", "mode", "model", "error", "share", "paper"]
     assert ["Errors in training", "program", "gpt-4", "plan semantics", "75.0%", "34.0%"] in body
     others = [played(name, "program-no-cot", "gpt-4", timeout=1) for name in DOMAINS]

@@ -79,7 +79,7 @@ def test_two_methods_are_compared_on_the_seeds_that_both_have() -> None:
 
 def test_an_interval_without_bounds_is_not_printed() -> None:
     pair = compare(side("edit", RESULTS[:10]), side("act", RESULTS[10:20]), "coin", "steps")
-    _, head, (cells,) = comparison_table([pair])
+    _, head, (cells,), _ = comparison_table([pair])
     printed = dict(zip(head, cells, strict=True))
     assert (printed["both won"], printed["difference"], printed["95 %"]) == ("2", "-3.50 steps", "")
 
@@ -125,13 +125,15 @@ def test_folders_with_other_configurations_are_not_counted_together(tmp_path: Pa
 
 
 def test_table_1_has_the_layout_of_the_paper(run: Path) -> None:
-    _, head, body = success(build_report([run]).rows)
-    assert head == ["", "random", "m act", "m edit"]
+    title, head, body, bold = success(build_report([run]).rows)
+    assert title == "Success in % (95 % Wilson interval)"
+    assert head == ["game", "random", "act", "edit"]
     assert body == [
-        ["coin", "0% (1.00)", "20% (1.00)", "91% (1.00)"],
-        ["cooking|easy", "", "", "0% (1.00)"],
-        ["all games", "", "", "45% (1.00)"],
+        ["coin", "0 (0-79)", "20 (6-51)", "91 (62-98)"],
+        ["cooking|easy", "", "", "0 (0-79)"],
+        ["all games", "", "", "45"],
     ]
+    assert bold == {(0, 3)}
 
 
 def test_markdown_says_why_and_what_may_be_concluded(run: Path) -> None:
@@ -153,7 +155,7 @@ def test_csv_and_json_hold_every_episode(run: Path) -> None:
     assert table[0]["game"] == "coin"
     result = json.loads(as_json(report))
     assert len(result["episodes"]) == len(RESULTS)
-    assert result["rows"][0]["success"] == 0.2
+    assert [row["success"] for row in result["rows"]][:3] == [0.0, 0.2, 10 / 11], "the order of the tables"
 
 
 @pytest.mark.pandas
@@ -221,12 +223,12 @@ def test_ablations_have_a_table_of_their_own_and_are_compared_with_the_whole_mod
     (tmp_path / "a" / "results.jsonl").write_text("".join(map(dump_summary, results)))
     (tmp_path / "a" / "manifest.json").write_text("{}")
     report = build_report([tmp_path / "a"])
-    _, head, body = success(report.rows)
+    _, head, body, _ = success(report.rows)
     assert head == ["game", "mode", "m", "n"]
     assert body[1:4] == [
-        ["coin", "gen-no-feedback", "0% (1.00)", "0% (1.00)"],
-        ["coin", "edit", "100% (1.00)", "100% (1.00)"],
-        ["coin", "edit-no-feedback", "0% (1.00)", "0% (1.00)"],
+        ["coin", "gen-no-feedback", "0 (0-32)", "0 (0-32)"],
+        ["coin", "edit", "100 (68-100)", "100 (68-100)"],
+        ["coin", "edit-no-feedback", "0 (0-32)", "0 (0-32)"],
     ]
     pairs = {(comparison.first, comparison.second) for comparison in report.comparisons}
     assert ("edit with m", "edit-no-feedback with m") in pairs
@@ -275,7 +277,7 @@ def test_an_interrupted_cell_is_no_loss(interrupted: Path) -> None:
     assert "Why episodes were not won" not in {table.title for table in report.tables}
     for text in (markdown(report), as_json(report), html(report, 10)):
         assert "4 of 10 cells played" in text
-    assert success(report.rows).body == [["coin", "100% (1.00)"]]
+    assert success(report.rows).body == [["coin", "100 (51-100)"]]
 
 
 def test_a_csv_has_only_rows(interrupted: Path, tmp_path: Path) -> None:

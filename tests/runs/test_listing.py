@@ -8,18 +8,19 @@ from pathlib import Path
 
 import pytest
 
+from pddlego.display.columns import RUN_COLUMNS
 from pddlego.episode.events import Outcome
 from pddlego.runs.cells import Cell
 from pddlego.runs.folders import EPISODES
 from pddlego.runs.listing import EpisodeList, list_runs
 from pddlego.runs.store import RESULTS, Store, is_locked, journal_name, results_from
-from pddlego.runs.summary import Measures, Summary, dump_summary
+from pddlego.runs.summary import LastingError, Measures, Summary, dump_summary
 from tests.cli.command import run
 
 
 def summary(seed: int, outcome: Outcome = Outcome.WON) -> Summary:
     cell = Cell("coin", "edit", "m", seed)
-    return Summary(cell, 1, outcome, measures=Measures(first_error="missing (at kitchen) after step 1"))
+    return Summary(cell, 1, outcome, measures=Measures(errors=(LastingError("missing at", "missing (at kitchen)", 1),)))
 
 
 def folder(path: Path, results: list[Summary]) -> Path:
@@ -36,7 +37,7 @@ def test_runs_are_listed_with_what_came_of_them(tmp_path: Path) -> None:
     os.utime(tmp_path / "runs" / "first", (1, 1))
     first, second = sorted(list_runs(tmp_path / "runs"), key=lambda row: row.path.name)
     assert (first.won, first.played, first.cells, first.state) == (3, 3, 3, "finished")
-    assert second.what == "coin / edit / reader"
+    assert (second.games, second.modes, second.models) == ("coin", "edit", "reader")
     assert [row.path.name for row in list_runs(tmp_path / "runs")] == ["second", "first"], "the newest first"
     listed = run("runs", cwd=tmp_path).stdout
     assert "runs: 2 runs" in listed
@@ -58,6 +59,22 @@ def test_a_run_is_finished_if_nothing_of_it_would_be_played_again(tmp_path: Path
     (path / "manifest.json").write_text("{}")
     (row,) = list_runs(tmp_path)
     assert row.state == state
+
+
+def test_a_run_of_model_errors_has_failed_and_a_note_is_listed(tmp_path: Path) -> None:
+    path = folder(tmp_path / "runs" / "run", [summary(1, Outcome.MODEL_ERROR)])
+    (path / "manifest.json").write_text("{}")
+    assert run("runs", "note", "run", "no key", cwd=tmp_path).returncode == 0
+    (row,) = list_runs(tmp_path / "runs")
+    assert (row.state, row.note) == ("failed", "no key")
+    assert "no key" in run("runs", cwd=tmp_path).stdout
+
+
+def test_the_first_columns_of_runs_fit_into_80(tmp_path: Path) -> None:
+    folder(tmp_path / "a-long-name-of-a-run-that-differs-at-its-end", [summary(1)])
+    widths = [column.width for column in RUN_COLUMNS[:4]]
+    assert [column.name for column in RUN_COLUMNS[:6]] == ["when", "run", "won", "state", "cost", "model"]
+    assert widths[0] + widths[1] + len("123/360") + widths[3] + len("$12.40") + 14 + 5 * 2 <= 80
 
 
 def test_runs_within_a_folder_and_damaged_ones(tmp_path: Path) -> None:
@@ -84,7 +101,7 @@ def test_results_are_read_as_they_are_written(tmp_path: Path) -> None:
     episodes = EpisodeList(run)
     assert episodes.poll()
     (known,) = episodes.episodes.values()
-    assert (known.outcome, known.first_error) == (Outcome.WON, "missing (at kitchen) after step 1")
+    assert (known.outcome, known.cause) == (Outcome.WON, "")
     assert not episodes.poll()
     line = dump_summary(summary(2, Outcome.LOST))
     with (run / RESULTS).open("a") as file:
@@ -94,6 +111,9 @@ def test_results_are_read_as_they_are_written(tmp_path: Path) -> None:
         file.write(line[50:] + "noise\n" + dump_summary(summary(3)))
     assert episodes.poll()
     assert sorted(episode.seed for episode in episodes.episodes.values()) == [1, 2, 3]
+    assert [episode.cause for episode in episodes.episodes.values() if episode.seed == 2] == [
+        "missing (at kitchen) after step 1"
+    ]
 
 
 def test_a_folder_that_was_made_anew_is_read_anew(tmp_path: Path) -> None:

@@ -45,12 +45,17 @@ def at_runs(root: Path, sources: Sources) -> Browser:
     return Browser(lambda: RunsScreen(root, sources))
 
 
-def at_run(run: Path, sources: Sources, newest: Callable[[], Path] | None = None, words: str = "") -> Browser:
-    """The browser with the episodes of a run, filtered by `words`.
+def at_run(
+    run: Path,
+    sources: Sources,
+    newest: Callable[[], Path] | None = None,
+    journals: Sequence[Path] = (),
+) -> Browser:
+    """The browser with the episodes of a run: all, or those of the `journals`.
 
     `newest` returns the run folder to show when all episodes of the run have ended.
     """
-    return Browser(lambda: EpisodesScreen(EpisodeList(run, newest), sources, words))
+    return Browser(lambda: EpisodesScreen(EpisodeList(run, newest, journals), sources))
 
 
 def at_episodes(journals: Sequence[Path], sources: Sources, step: int | None = None) -> Browser:

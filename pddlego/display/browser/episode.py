@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from rich.console import RenderableType
+from rich.console import Group, RenderableType
+from rich.table import Table
 from rich.text import Text
 from textual import on, work
 from textual.app import ComposeResult
@@ -21,22 +22,41 @@ from textual.widgets.option_list import Option
 from pddlego.display.browser.screen import BrowserScreen
 from pddlego.display.console import Glyphs
 from pddlego.display.rows import cleaned
-from pddlego.display.screens import Canvas, Screen, ScreenOf, Tab, is_large, title_line
-from pddlego.display.steps import command_of, is_rejected, is_surprise, tabs_of
+from pddlego.display.screens import MIN_WIDTH, Canvas, Screen, ScreenOf, Tab, is_large, result_line, title_line
+from pddlego.display.steps import answer_lines, command_of, derived_lines, is_rejected, is_surprise, tabs_of
+from pddlego.episode.events import Outcome
 from pddlego.episode.trace import Step, TimedEvent, Trace, first_difference
 from pddlego.errors import JournalError, PddlegoError
 from pddlego.runs.journal import Codec, JournalTail
+from pddlego.runs.summary import LastingError
 from pddlego.util.text import clean
 
 
 @dataclass(frozen=True)
+class Explanation:
+    """An ended episode with checks of the model's facts: its events, its cause, and all lasting errors.
+
+    `cause` is None for a won episode, and for one without a known error.
+    """
+
+    timed: Sequence[TimedEvent]
+    cause: LastingError | None = None
+    errors: Sequence[LastingError] = ()
+
+
+@dataclass(frozen=True)
 class Sources:
-    """How the browser reads and draws episodes. `check` returns the events with checks of the model's facts."""
+    """How the browser reads and draws episodes.
+
+    `explain` checks the facts of an ended episode. `causes` returns the cause of each lost episode of a run folder, by
+    the name of its journal; it calls a function with the numbers of checked episodes and of all.
+    """
 
     codec: Codec
     screen_of: ScreenOf
     glyphs: Glyphs
-    check: Callable[[Path], Sequence[TimedEvent]]
+    explain: Callable[[Path], Explanation]
+    causes: Callable[[Path, Callable[[int, int], None]], Mapping[str, str]]
 
 
 class OpenEpisode:
@@ -45,6 +65,7 @@ class OpenEpisode:
     def __init__(self, path: Path, sources: Sources) -> None:
         self.path, self.sources = path, sources
         self.fault = ""
+        self.explanation = Explanation(())
         self._tail = JournalTail(path, sources.codec)
         self._read_at = time.monotonic()
         self._load(())
@@ -82,9 +103,46 @@ class OpenEpisode:
             self.steps = self.trace.steps
         return True
 
-    def show_checked(self, timed: Sequence[TimedEvent]) -> None:
+    def show_explained(self, explanation: Explanation) -> None:
         """Replace the events by those with checks of facts."""
-        self._load(timed)
+        self.explanation = explanation
+        self._load(explanation.timed)
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the episode has ended and was not won."""
+        return self.trace.ended is not None and self.trace.ended.outcome is not Outcome.WON
+
+    @property
+    def decisive_step(self) -> int:
+        """The index of the step after which the episode was lost: that of its cause, else the last failure."""
+        cause, last = self.explanation.cause, max(0, len(self.steps) - 1)
+        numbers = [step.number for step in self.steps]
+        if cause is not None and cause.step in numbers:
+            return numbers.index(cause.step)
+        return next((index for index in range(last, -1, -1) if self.is_failure(self.steps[index])), last)
+
+    def is_failure(self, step: Step) -> bool:
+        """Whether an answer was rejected in a step, the game surprised the plan, or a lasting error began."""
+        begins = any(error.step == step.number for error in self.explanation.errors)
+        return begins or is_rejected(step) or is_surprise(step)
+
+    def why(self) -> RenderableType:
+        """The outcome, the cause and the other lasting errors, and below the model's answer beside the truth."""
+        step = self.steps[self.decisive_step]
+        cause, errors = self.explanation.cause, self.explanation.errors
+        head = [result_line(self.trace)]
+        head += (
+            [Text(f"cause: {cause}", "bold magenta")] if cause else [Text("cause: no lasting error is known", "bold")]
+        )
+        head += [Text(f"also: {error}", "magenta") for error in errors if error is not cause]
+        sides = Table.grid(padding=(0, 2), expand=True)
+        sides.add_column(ratio=1)
+        sides.add_column(ratio=1)
+        sides.add_row(Text(f"answer after step {step.number}", "bold"), Text("truth", "bold"))
+        answer, truth = answer_lines(step, self.sources.glyphs), derived_lines(step, self.sources.glyphs)
+        sides.add_row(Text("\n").join(answer), Text("\n").join(truth))
+        return Group(*head, Text(), sides)
 
     def tabs(self) -> list[Tab]:
         """The tabs of each step after the overview."""
@@ -134,8 +192,8 @@ class EpisodeView(Vertical):
             with TabbedContent():
                 with TabPane("overview", id="overview"):
                     yield Picture(self._draw)
-                for tab in self.episode.tabs():
-                    with TabPane(tab.name, id=tab.name), VerticalScroll():
+                for name in (*(tab.name for tab in self.episode.tabs()), _WHY):
+                    with TabPane(name, id=name), VerticalScroll():
                         yield Static(classes="lines")
 
     def on_mount(self) -> None:
@@ -223,6 +281,10 @@ class EpisodeView(Vertical):
         if name == "overview":
             self.query_one(Picture).refresh()
             return
+        if name == _WHY:
+            shown = self.episode.why() if self.episode.trace.ended else Text("The episode has not ended yet.")
+            self.query_one(f"#{name} .lines", Static).update(shown)
+            return
         lines = Text("\n").join(self.lines(name, step))
         if self.search_text:
             lines.highlight_words([self.search_text], "bold black on yellow", case_sensitive=False)
@@ -297,6 +359,9 @@ class EpisodeView(Vertical):
         self.show(event.option_index)
 
 
+_WHY = "why"
+"""The tab that explains the end of an episode."""
+
 _STEP_WIDTH = 32
 """The maximum number of characters of a step in the list."""
 
@@ -317,16 +382,16 @@ class EpisodeScreen(BrowserScreen):
         Binding("right,l", "step(1)", "Next step", show=False),
         Binding("home", "end(0)", "First step", show=False, priority=True),
         Binding("end", "end(1)", "Last step", show=False, priority=True),
-        Binding("tab", "tab(1)", "Tab", priority=True, show=False),
+        Binding("tab", "tab(1)", "Next tab, or 1 to 9", priority=True, show=False),
         Binding("shift+tab", "tab(-1)", "Tab before", priority=True, show=False),
         *(Binding(str(number), f"nth_tab({number})", f"Tab {number}", show=False) for number in range(1, 10)),
         Binding("a", "answer", "Answer"),
         Binding("r", "rejected", "Rejected"),
         Binding("x", "surprise", "Surprise"),
+        Binding("n", "next", "Next failure"),
         Binding("t", "truth", "Truth"),
         Binding("d", "difference", "First difference", show=False),
-        Binding("slash", "search", "Search"),
-        Binding("n", "again", "Next match", show=False),
+        Binding("slash", "search", "Search (n: next match)"),
     ]
 
     def __init__(self, episodes: Sequence[OpenEpisode], step: int | None = None) -> None:
@@ -357,6 +422,17 @@ class EpisodeScreen(BrowserScreen):
             for view in self.views:
                 view.difference = different
             self.call_after_refresh(self.action_difference)
+            if self.app.size.width // len(self._episodes) < MIN_WIDTH:  # the overview has no room
+                self.call_after_refresh(self._activate, self._names()[1])
+        elif self._step is None and self.views[0].episode.is_lost:
+            self.call_after_refresh(self._open_at_failure)
+
+    def _open_at_failure(self) -> None:
+        """Show why the episode was lost, at once with what is known, and again with checks of facts."""
+        (view,) = self.views
+        view.show(view.episode.decisive_step)
+        self._activate(_WHY)
+        self._explain(view, jumps=True)
 
     def action_step(self, by: int) -> None:
         """Show the step that is `by` steps further."""
@@ -380,7 +456,7 @@ class EpisodeScreen(BrowserScreen):
         self._activate(*self._names()[number - 1 : number])
 
     def _names(self) -> list[str]:
-        return ["overview", *(tab.name for tab in self.views[0].episode.tabs())]
+        return ["overview", *(tab.name for tab in self.views[0].episode.tabs()), _WHY]
 
     def _activate(self, *names: str) -> None:
         for view in self.views:
@@ -418,26 +494,35 @@ class EpisodeScreen(BrowserScreen):
             if view.episode.trace.ended is None:
                 self.notify("Facts can be checked when the episode has ended.", severity="warning")
             else:
-                self._check(view)
+                self._explain(view)
 
     @work(thread=True)
-    def _check(self, view: EpisodeView) -> None:
+    def _explain(self, view: EpisodeView, jumps: bool = False) -> None:
+        """Check the facts of an episode, and show its decisive step if it `jumps` and the user has not moved since."""
+        place = view.step_index
         try:
-            timed = view.episode.sources.check(view.episode.path)
+            explanation = view.episode.sources.explain(view.episode.path)
         except PddlegoError as error:
             self.app.call_from_thread(self.notify, clean(error.sentence), severity="warning", markup=False)
             return
-        self.app.call_from_thread(view.episode.show_checked, timed)
+        self.app.call_from_thread(view.episode.show_explained, explanation)
         self.app.call_from_thread(view.update)
+        if jumps and view.step_index == place:
+            self.app.call_from_thread(view.show, view.episode.decisive_step)
+
+    def action_next(self) -> None:
+        """Show the next match of the search, or without a search the next failure."""
+        if self.views[0].search_text:
+            self._search(again=True)
+            return
+        results = [view.find(view.episode.is_failure) for view in self.views]
+        if not any(results):
+            self.notify("No step has a rejected answer, a surprise or a lasting error.")
 
     def action_search(self) -> None:
         """Open the input field of the search."""
         self.add_class("searching")
         self.query_one(Input).focus()
-
-    def action_again(self) -> None:
-        """Show the next match."""
-        self._search(again=True)
 
     def _search(self, again: bool) -> None:
         """Show the next match of the first episode that has one, and the same step and tab of the other episode."""

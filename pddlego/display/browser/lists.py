@@ -21,6 +21,7 @@ from pddlego.display.columns import (
     episode_summary,
     run_summary,
 )
+from pddlego.errors import PddlegoError, UsageError
 from pddlego.runs.listing import EpisodeList, EpisodeStatus, RunRow, list_runs
 
 
@@ -88,20 +89,22 @@ class RunsScreen(ListScreen):
 
 
 class EpisodesScreen(ListScreen):
-    """The episodes of a run, updated every second. `words` is the filter."""
+    """The episodes of a run, updated every second."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "mark", "Mark"),
         Binding("c", "compare", "Compare"),
     ]
 
-    def __init__(self, episodes: EpisodeList, sources: Sources, words: str = "") -> None:
+    def __init__(self, episodes: EpisodeList, sources: Sources) -> None:
         super().__init__()
-        self._list, self._sources, self._words = episodes, sources, words
+        self._list, self._sources = episodes, sources
         self._marked: str | None = None
+        self._explained = 0
+        self._checking = ""
 
     def make_table(self) -> FilteredTable[EpisodeStatus]:
-        return FilteredTable(EPISODE_COLUMNS, "changed", descending=True, words=self._words, changes=_is_running)
+        return FilteredTable(EPISODE_COLUMNS, "changed", descending=True, changes=_is_running)
 
     def on_mount(self) -> None:
         self._poll(first=True)
@@ -111,8 +114,32 @@ class EpisodesScreen(ListScreen):
         if not self.is_current:
             return
         new, episodes = self._list.poll(), dict(self._list.episodes)
-        if new or first or any(map(_is_running, episodes.values())):
-            self.query_one(FilteredTable).show(episodes, f"{self._list.run}: {episode_summary(episodes.values())}")
+        running = any(map(_is_running, episodes.values()))
+        if new or first or running or self._checking:
+            summary = f"{self._list.run}: {episode_summary(episodes.values())}{self._checking}"
+            self.query_one(FilteredTable).show(episodes, summary)
+        ended = sum(episode.outcome is not None for episode in episodes.values())
+        if ended > self._explained and not running:
+            self._explained = ended
+            self._find_causes(self._list.run)
+
+    @work(thread=True, exclusive=True)
+    def _find_causes(self, run: Path) -> None:
+        """Find the causes of losses in a thread, and show them in the table."""
+        worker = get_current_worker()
+
+        def checked(number: int, total: int) -> None:
+            self._checking = f", checking facts: {number} of {total}"
+            if worker.is_cancelled:
+                raise UsageError("The checks were cancelled", "The screen was closed.", "Open it again.")
+
+        try:
+            causes = self._sources.causes(run, checked)
+        except PddlegoError:  # the table is shown without causes
+            causes = {}
+        self._checking = ""
+        self.app.call_from_thread(self._list.set_causes, causes)
+        self.app.call_from_thread(self._poll, True)
 
     def open(self, key: str) -> None:
         self._show([key])

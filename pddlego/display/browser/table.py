@@ -21,7 +21,7 @@ from textual.strip import Strip
 from textual.widgets import Input, Static
 
 from pddlego.display.columns import ListColumn, R
-from pddlego.util.text import clean, natural
+from pddlego.util.text import both_ends, clean, natural
 
 _GAP = 2
 """The number of spaces between two columns."""
@@ -88,7 +88,7 @@ class Rows(ScrollView, can_focus=True):
             cells = self._draw(self._order[number]) if number < len(self._order) else []
         for (text, style, right), width in zip(cells, self._widths, strict=False):
             if cell_len(text) > width:
-                text = set_cell_size(text, width - 1) + "…"
+                text = set_cell_size(both_ends(text, width), width)
             blank = " " * (width - cell_len(text))
             line.append(blank + text if right else text + blank, style).append(" " * _GAP)
         if y and number == self.cursor and self._order:
@@ -159,13 +159,12 @@ class FilteredTable(Vertical, Generic[R]):
         sort: str,
         *,
         descending: bool = False,
-        words: str = "",
         changes: Callable[[R], bool] = lambda row: False,
     ) -> None:
-        """`sort` names a column, `words` is the filter. `changes` is true of rows whose texts depend on the time."""
-        super().__init__(classes="filtering" if words else "")
+        """`sort` names a column. `changes` is true of rows whose texts depend on the time."""
+        super().__init__()
         self.columns = list(columns)
-        self.sort, self.descending, self.words = sort, descending, words
+        self.sort, self.descending, self.words = sort, descending, ""
         self._changes = changes
         self._rows: Mapping[str, R] = {}
         self._texts: dict[str, tuple[str, ...]] = {}
@@ -173,7 +172,7 @@ class FilteredTable(Vertical, Generic[R]):
 
     def compose(self) -> ComposeResult:
         yield Static(id="summary")
-        yield Input(self.words, placeholder="words that a row must have, COLUMN:WORD, COLUMN=WORD", id="filter")
+        yield Input(placeholder="words that a row must have, COLUMN:WORD, COLUMN=WORD", id="filter")
         yield Rows()
 
     @property

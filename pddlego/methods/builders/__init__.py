@@ -7,6 +7,7 @@ from pddlego.methods.builders.options import MODES
 class _Builders(Method):
     name = "builders"
     modes = MODES
+    paper = "L2P"
     options = part("options.OPTIONS")
     measuring = part("events.MEASURING")
     events = part("events.EVENTS")

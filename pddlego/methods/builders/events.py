@@ -10,7 +10,7 @@ from pddlego.episode.events import Rejected
 from pddlego.episode.trace import Trace
 from pddlego.methods.base import Column, Measuring
 from pddlego.planning import PlanStatus
-from pddlego.runs.summary import Measures
+from pddlego.runs.summary import LastingError, Measures, unusable_answer
 from pddlego.util.text import count
 
 
@@ -108,12 +108,9 @@ def _measure(trace: Trace) -> Measures:
     if concluded is not None:
         if concluded.equivalent is None:
             del numbers["equivalent"]
-        return Measures(numbers, first_error=concluded.first_error)
-    if rejected is None:
-        return Measures(numbers)
-    feedback = rejected.feedback
-    reason = feedback.evidence[0] if feedback.evidence else feedback.message
-    return Measures(numbers, first_error=f"unusable answer ({feedback.category}): {reason}")
+        error = concluded.first_error
+        return Measures(numbers, errors=(LastingError("difference from the reference", error),) if error else ())
+    return Measures(numbers, errors=(unusable_answer(rejected),) if rejected is not None else ())
 
 
 MEASURING = Measuring(

@@ -7,6 +7,7 @@ from pddlego.methods.graphplan.options import MODES
 class _Graphplan(Method):
     name = "graphplan"
     modes = MODES
+    paper = "LLMs4Plan"
     options = part("options.OPTIONS")
     measuring = part("events.MEASURING")
     events = part("events.EVENTS")

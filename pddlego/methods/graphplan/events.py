@@ -23,7 +23,7 @@ from pddlego.methods.setting_files import published
 from pddlego.models import Model
 from pddlego.planning.graphplan.values import LevelAdded, Passed, Searched, SearchProgress
 from pddlego.planning.process import ProcessPlanner
-from pddlego.runs.summary import Measures
+from pddlego.runs.summary import LastingError, Measures
 from pddlego.util.text import clean, count, one_line
 
 Unit = Literal["level", "action"]
@@ -168,6 +168,7 @@ class NeededPruned(GraphplanEvent):
     """The first action of a shortest plan that the model pruned, with its level. `pddlego truth` adds this event."""
 
     type = "needed_pruned"
+    derived = True
     level: int
     action: str
 
@@ -233,9 +234,12 @@ def measure(trace: Trace) -> Measures:
     points = ((float(start.objects), float(numbers["nodes"])),) if solved and start is not None and is_graph else ()
     pruned = trace.last(NeededPruned)
     message = done.message if done is not None and not solved else ""
-    first_error = f"pruned {pruned.action} at level {pruned.level}, which is in a shortest plan" if pruned else message
+    errors = [LastingError(done.kind, message)] if done is not None and message else []
+    if pruned:
+        text = f"pruned {pruned.action} at level {pruned.level}, which is in a shortest plan"
+        errors.insert(0, LastingError("pruned a needed action", text))
     series = {_NODES: points, _ACTIONS: _actions_by_level(trace)}
-    return Measures(numbers, {"lost": lost}, series, first_error=first_error)
+    return Measures(numbers, {"lost": lost}, series, tuple(errors))
 
 
 def _actions_by_level(trace: Trace) -> tuple[tuple[float, float], ...]:

@@ -7,6 +7,7 @@ from pddlego.methods.programs.options import MODES
 class _Programs(Method):
     name = "programs"
     modes = MODES
+    paper = "Generalized planning"
     options = part("options.OPTIONS")
     measuring = part("events.MEASURING")
     events = part("events.EVENTS")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rich.text import Text
@@ -18,7 +18,7 @@ from pddlego.episode.trace import Step, Trace
 from pddlego.methods.base import Column, CountTable, Figure, Measuring, PublishedShares
 from pddlego.methods.programs.options import PROGRAM, SHOWN
 from pddlego.methods.setting_files import published
-from pddlego.runs.summary import Measures
+from pddlego.runs.summary import LastingError, Measures
 from pddlego.tasks import Split
 from pddlego.util.text import clean, count, one_line
 
@@ -178,7 +178,7 @@ def measure(trace: Trace) -> Measures:
             "generalized": Counter([_generalized(is_trained, len(solved), len(evaluated))] if evaluated else []),
         },
         {_RUN_TIME: tuple((float(event.size), event.seconds) for event in solved), _CURVE: _curve(trace)},
-        first_error="" if won else _first_error(ran, judged),
+        () if won else tuple(_first_error(ran, judged)),
     )
 
 
@@ -188,13 +188,13 @@ def _generalized(trained: bool, solved: int, evaluated: int) -> str:
     return f"training tasks {'solved' if trained else 'not solved'}, {share} evaluation tasks"
 
 
-def _first_error(ran: Sequence[Ran], answer: int) -> str:
+def _first_error(ran: Sequence[Ran], answer: int) -> Iterator[LastingError]:
     """The first task that the last program fails, and why; training tasks come before evaluation tasks."""
     failed = [event for event in ran if event.answer == answer and not event.solved]
-    if not failed:
-        return ""
-    first = min(failed, key=lambda event: (event.split == "evaluation", event.number))
-    return f"{first.split} task {first.number + 1} ({first.task}): {first.kind}: {first.message or 'no reason given'}"
+    for first in sorted(failed, key=lambda event: (event.split == "evaluation", event.number))[:1]:
+        where = f"{first.split} task {first.number + 1} ({first.task})"
+        text = f"{where}: {first.kind}: {first.message or 'no reason given'}"
+        yield LastingError(f"{first.kind} in {first.split}", text)
 
 
 def _curve(trace: Trace) -> tuple[tuple[float, float], ...]:

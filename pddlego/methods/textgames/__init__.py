@@ -7,6 +7,7 @@ from pddlego.methods.textgames.options import MODES
 class _TextGames(Method):
     name = "textgames"
     modes = MODES
+    paper = "PDDLEGO"
     options = part("options.OPTIONS")
     measuring = part("measure.MEASURING")
     events = part("events.EVENTS")

@@ -9,7 +9,7 @@ from typing import Literal
 
 from pddlego.display.console import Glyphs
 from pddlego.display.description import Description, Line, MethodEvent, change_lines, changes
-from pddlego.planning import TriedRung
+from pddlego.planning import PlanStatus, TriedRung
 from pddlego.planning.result import NOTHING_THERE
 from pddlego.util.text import one_line, shown_command
 
@@ -158,6 +158,7 @@ class FactsChecked(GameEvent):
     """
 
     type = "facts_checked"
+    derived = True
     right: Mapping[str, int]
     errors: tuple[FactError, ...] = ()
     unknown: tuple[str, ...] = ()
@@ -181,6 +182,7 @@ class GameRead(GameEvent):
     """The built-in reader updated its own problem, from which the map is drawn in modes without problems."""
 
     type = "game_read"
+    derived = True
     problem: str
 
     def describe(self, glyphs: Glyphs) -> Description:
@@ -188,8 +190,17 @@ class GameRead(GameEvent):
 
 
 def status_of(tried: TriedRung) -> str:
-    """The status of a goal as displays name it. `nothing there yet`: true, but only because it has no objects yet."""
-    return "nothing there yet" if tried.message == NOTHING_THERE else tried.status.value
+    """The status of a goal without a plan, as displays name it: `done`, `not yet`, or what failed.
+
+    `not yet`: no plan reaches the goal from what is known, or the goal is true only because it has no objects yet.
+    """
+    if tried.status is PlanStatus.UNSOLVABLE or tried.message == NOTHING_THERE:
+        return NOT_YET
+    return DONE if tried.status is PlanStatus.ALREADY_TRUE else tried.status.value
+
+
+NOT_YET, DONE = "not yet", "done"
+"""The states of goals without a plan that are not failures."""
 
 
 EVENTS = tuple(GameEvent.__subclasses__())

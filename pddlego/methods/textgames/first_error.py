@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import get_args
 
 from pddlego.episode.events import Outcome, Rejected
@@ -25,58 +25,74 @@ from pddlego.pddl import Atom, DefectKind, Problem
 from pddlego.pddl.conditions import read_atom, read_typed_list
 from pddlego.pddl.sexpr import read_sexprs
 from pddlego.runs.store import DOMAIN
+from pddlego.runs.summary import LastingError, unusable_answer
 
 
 @dataclass(frozen=True)
-class FirstError:
-    """The first error that the model did not correct, and the step after which it was made.
+class FirstError(LastingError):
+    """An error that the model did not correct. `checked` is the check of the problem with the error.
 
-    `kind` is the name that tables count, such as `wrong at`; `text` is the error with its fact. `checked` is the check
-    of the problem with the error: the first accepted one that has it, or the last rejected one of the episode.
+    That problem is the first accepted one that has the error, or the last rejected one of the episode.
     """
 
-    kind: str
-    text: str
-    step: int
-    checked: FactsChecked
+    step: int = 0
+    checked: FactsChecked = field(kw_only=True, repr=False)
 
-    def __str__(self) -> str:
-        rejected = self.checked.rejected and self.kind != UNUSABLE
-        return f"{self.text} after step {self.step}{' in a rejected answer' if rejected else ''}"
+    @property
+    def summary(self) -> LastingError:
+        """The error without its check, for results."""
+        rejected = " in a rejected answer" if self.checked.rejected and self.kind != self.text else ""
+        return LastingError(self.kind, self.text + rejected, self.step, self.fatal)
 
 
 def first_error(trace: Trace) -> FirstError | None:
-    """The oldest error of the last accepted problem, or else an error of the rejected answers that ended the episode.
+    """The error that ended the episode, else the oldest lasting error; None without one or without checks of facts."""
+    return next(iter(lasting_errors(trace)), None)
 
-    None for an episode without errors, and for an episode whose facts were not checked.
+
+def lasting_errors(trace: Trace) -> list[FirstError]:
+    """The first error of each kind, of the last accepted problem and of the rejected answer that ended the episode.
+
+    They are sorted by the step at which they began. An error of the last answer comes first if it is fatal: the answer
+    could not be read, or the accepted problem was right.
     """
-    checks = trace.all(FactsChecked)
-    accepted = [check for check in checks if not check.rejected]
-    if accepted and accepted[-1].errors:
-        oldest = accepted[-1].errors[0]
-        same = [(error, check) for check in accepted for error in check.errors if _began_alike(error, oldest)]
-        error, checked = next((pair for pair in same if pair[0].fact == oldest.fact), same[0])
-        return FirstError(error.kind, str(error), error.since, checked)
-    ended, rejected = trace.ended, trace.last(Rejected)
+    accepted = [check for check in trace.all(FactsChecked) if not check.rejected]
+    errors = [_since(accepted, oldest) for oldest in accepted[-1].errors] if accepted else []
+    last = list(_errors_of_rejected(trace))
+    errors = [*last, *errors] if last and (last[0].fatal or not errors) else [*errors, *last]
+    first: dict[str, FirstError] = {}
+    for error in errors:
+        first.setdefault(error.kind, error)
+    return list(first.values())
+
+
+def _since(accepted: Sequence[FactsChecked], last: FactError) -> FirstError:
+    """The error as it was when it began: objects may be renamed later."""
+    same = [(error, check) for check in accepted for error in check.errors if _began_alike(error, last)]
+    error, checked = next((pair for pair in same if pair[0].fact == last.fact), same[0])
+    return FirstError(error.kind, str(error), error.since, checked=checked)
+
+
+def _errors_of_rejected(trace: Trace) -> Iterator[FirstError]:
+    """The errors of the rejected answer that ended the episode."""
+    checks, ended, rejected = trace.all(FactsChecked), trace.ended, trace.last(Rejected)
     is_unplanned = ended is not None and ended.outcome is Outcome.NO_PLAN
     if not (checks and checks[-1].rejected and is_unplanned and rejected is not None):
-        return None
+        return
     last, step, category = checks[-1], max(event.step for event in trace.all(Observed)), rejected.feedback.category
     verdicts = get_args(Verdict) if category in _READ else ("wrong",) if category in _PARTLY_READ else ()
     new_errors = [error for error in last.errors if error.since == step and error.verdict in verdicts]
+    for error in new_errors:
+        yield FirstError(error.kind, str(error), step, category not in _READ, checked=last)
     if not new_errors:
-        return FirstError(UNUSABLE, f"{UNUSABLE} ({category})", step, last)
-    error = new_errors[0]
-    return FirstError(error.kind, str(error), step, last)
+        unusable = unusable_answer(rejected, step)
+        yield FirstError(unusable.kind, unusable.text, step, category not in _READ, checked=last)
 
 
 def _began_alike(error: FactError, other: FactError) -> bool:
     """Whether both errors have one kind and began at one step. Their facts may differ: objects are renamed."""
     return (error.kind, error.since) == (other.kind, other.since)
 
-
-UNUSABLE = "unusable answer"
-"""The kind of an error without a wrong or missing fact."""
 
 _READ = (UNREACHABLE, DefectKind.CONTRADICTION.value)
 """Categories of rejected answers that were read completely: a missing fact is an error of the model."""
@@ -143,10 +159,14 @@ def check_recorded(trace: Trace, setting: GameSetting, options: TextGameOptions,
 
 @dataclass(frozen=True)
 class Correction:
-    """The first error of an episode, and the restart with the problem without that error."""
+    """The first error of an episode, the restart with the problem without that error, and the restart with it.
+
+    The second one, `control`, shows what is won without a correction: its model answers anew.
+    """
 
     error: FirstError
     restart: Restart
+    control: Restart
 
 
 def correction(recorded: RecordedGame) -> Correction | None:
@@ -160,7 +180,8 @@ def correction(recorded: RecordedGame) -> Correction | None:
     restart = restart_at(recorded, error.step)
     symmetric = {name for name, rule in recorded.loaded.claims.items() if rule.symmetric}
     if not error.checked.rejected:
-        return Correction(error, replace(restart, corrected=corrected(restart.before, error, symmetric)))
+        return Correction(error, replace(restart, corrected=corrected(restart.before, error, symmetric)), restart)
     problem = corrected(restart.latest, error, symmetric)
     covered = len(restart.commands) + 1
-    return Correction(error, replace(restart, before=problem, covered_observations=covered, corrected=problem))
+    right = replace(restart, before=problem, covered_observations=covered, corrected=problem)
+    return Correction(error, right, restart)

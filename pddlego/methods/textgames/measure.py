@@ -11,7 +11,7 @@ from pddlego.episode.trace import Trace
 from pddlego.methods.base import Column, CountTable, Figure, Measuring, ShareTable, base_mode
 from pddlego.methods.setting_files import published
 from pddlego.methods.textgames.events import FactsChecked, Observed, Planned, Verdict
-from pddlego.methods.textgames.first_error import check_recorded, first_error
+from pddlego.methods.textgames.first_error import check_recorded, lasting_errors
 from pddlego.methods.textgames.formalize import Exchange, Observations, Situation
 from pddlego.methods.textgames.games import Game
 from pddlego.methods.textgames.options import PLANNING
@@ -28,7 +28,7 @@ from pddlego.runs.summary import Measures
 
 def measure(trace: Trace) -> Measures:
     """The measures of an episode: its steps, refused commands, mismatches, goals that were planned for, and errors."""
-    observed, usage, error = trace.all(Observed), trace.usage, first_error(trace)
+    observed, usage = trace.all(Observed), trace.usage
     rungs = Counter(event.rung for event in trace.all(Planned) if event.rung is not None)
     repeated = sum(event.repeated for event in observed)
     numbers = {
@@ -40,9 +40,9 @@ def measure(trace: Trace) -> Measures:
     }
     return Measures(
         numbers,
-        {"rungs": rungs, "first_error": Counter([error.kind] if error else []), **_fact_counts(trace)},
+        {"rungs": rungs, **_fact_counts(trace)},
         {**_by_step(trace), _INPUT: _input_lengths(trace)},
-        first_error=str(error or ""),
+        tuple(error.summary for error in lasting_errors(trace)),
     )
 
 
@@ -171,10 +171,7 @@ MEASURING = Measuring(
         Column("first_try", counted=True, shown=False),
         Column("first_answers", shown=False),
     ),
-    counts=(
-        CountTable("rungs", "Goals that plans were made for", "goal"),
-        CountTable("first_error", "First wrong fact that stayed", "fact"),
-    ),
+    counts=(CountTable("rungs", "Goals that plans were made for", "goal"),),
     shares=(
         ShareTable(
             "Facts of the model, checked against a reference",

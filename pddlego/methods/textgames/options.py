@@ -31,7 +31,7 @@ class TextGameOptions(Options):
     replan: Literal["on-surprise", "every-step"] = option("on-surprise", "Ask the model on-surprise or every-step.")
     history: Literal["news", "all"] = option("news", "What the model is sent: news, or all (the whole history).")
     rewind: bool = option(False, "After a refused command, restart and repeat what worked.")
-    truth: bool = option(False, "Check which facts of the model are true.")
+    truth: bool = option(False, "Show live which facts of the model are true.", Flag(affects_episodes=False))
     domain_from: str | None = option(None, "Mode full: start with the domain of this run or file.", min_length=1)
     java: str | None = option(None, "Path of a Java runtime.", Flag(affects_episodes=False, default="the bundled one"))
     parameters: dict[str, Annotated[str, BeforeValidator(_text)]] = Field(default_factory=dict)

@@ -7,6 +7,7 @@ from pddlego.methods.thought_of_search.options import MODES
 class _ThoughtOfSearch(Method):
     name = "thought_of_search"
     modes = MODES
+    paper = "AutoToS"
     options = part("options.OPTIONS")
     measuring = part("measure.MEASURING")
     events = part("events.EVENTS")

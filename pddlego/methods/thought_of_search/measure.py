@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
 from pddlego.episode.events import Rejected
 from pddlego.episode.trace import Trace
@@ -10,7 +11,7 @@ from pddlego.methods.base import Column, CountTable, Figure, Measuring
 from pddlego.methods.setting_files import published
 from pddlego.methods.thought_of_search.events import Attempted, Coded, Finished, Prepared, Tested
 from pddlego.methods.thought_of_search.functions import FunctionFault
-from pddlego.runs.summary import REJECTED, Measures
+from pddlego.runs.summary import REJECTED, LastingError, Measures, unusable_answer
 
 _POINTS = ("first", "sound", "complete")
 _CURVE = "accuracy by point"
@@ -43,7 +44,7 @@ def measure(trace: Trace) -> Measures:
     lost = Counter(event.kind for event in trace.all(Attempted) if not event.solved)
     counts = {"unsolved": lost, "phases": _phases(trace)}
     return Measures(
-        numbers, counts, {_CURVE: curve} if {"first", "sound"} & shares.keys() else {}, first_error=_first_error(trace)
+        numbers, counts, {_CURVE: curve} if {"first", "sound"} & shares.keys() else {}, tuple(_first_error(trace))
     )
 
 
@@ -70,18 +71,20 @@ def _phases(trace: Trace) -> Counter[str]:
     return sent
 
 
-def _first_error(trace: Trace) -> str:
+def _first_error(trace: Trace) -> Iterator[LastingError]:
     """The first test or instance that the last function failed."""
     rejected, tested = trace.last(Rejected), trace.last(Tested)
     is_tested = trace.place(Tested) > trace.place(Coded)
     if is_tested and tested is not None and not tested.passed:
         evidence = "; ".join(rejected.feedback.evidence[:2]) if rejected is not None else ""
         shown = f" ({evidence:.200})" if evidence else ""
-        return f"{tested.stage} test {tested.number + 1}: {tested.message or tested.kind}{shown}"
-    if not is_tested and trace.place(Rejected) > trace.place(Coded) >= 0 and rejected is not None:
-        return f"unusable answer ({rejected.feedback.category}): {rejected.feedback.message}"
-    failed = next((event for event in trace.all(Attempted) if not event.solved), None)
-    return f"instance {failed.instance}: {failed.kind}: {failed.message}" if failed else ""
+        text = f"{tested.stage} test {tested.number + 1}: {tested.message or tested.kind}{shown}"
+        yield LastingError(f"{tested.stage} test", text)
+    elif not is_tested and trace.place(Rejected) > trace.place(Coded) >= 0 and rejected is not None:
+        yield unusable_answer(rejected)
+    else:
+        for failed in [event for event in trace.all(Attempted) if not event.solved][:1]:
+            yield LastingError(failed.kind, f"instance {failed.instance}: {failed.kind}: {failed.message}")
 
 
 _PHASES = CountTable("phases", "Feedback by phase", "phase")

@@ -51,7 +51,7 @@ def test_what_the_user_may_change() -> None:
 @pytest.mark.parametrize(
     ("arguments", "lists"),
     [
-        ({"name": "chess"}, "coin"),
+        ({"name": "coim"}, "coin"),
         ({"name": "coin", "parameters": {"rooms": "3"}}, "numLocations (1-11, now 11)"),
         ({"name": "coin", "parameters": {"numLocations": "12"}}, "from 1 to 11"),
         ({"name": "coin", "parameters": {"numLocations": "x"}}, "from 1 to 11"),

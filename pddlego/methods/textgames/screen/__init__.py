@@ -13,7 +13,7 @@ from pddlego.display.rows import fitted
 from pddlego.display.screens import Canvas, Fit, Pane, PaneColumn, Screen, Tab, request_lines, streamed_lines
 from pddlego.episode.events import Accepted, Rejected
 from pddlego.episode.trace import Step, Trace
-from pddlego.methods.textgames.events import FactsChecked, Observed, Planned, status_of
+from pddlego.methods.textgames.events import DONE, NOT_YET, FactsChecked, Observed, Planned, status_of
 from pddlego.methods.textgames.screen.map import DrawnHouse, draw, fits, house_of, recipe_of, words_of
 from pddlego.methods.textgames.screen.reading import reading_lines
 from pddlego.methods.textgames.screen.view import GameView, expected_problem, problem_of
@@ -32,7 +32,7 @@ def map_pane(view: GameView, glyphs: Glyphs, rows: int | None = None) -> Pane:
     if view.writes_domain and not view.has_map:
         return domain_pane(view, glyphs, rows)
     if rule is None or not (view.problem or view.arriving):
-        return Pane("map", _fits([Text("nothing is known yet" if rule else "no map", "dim")]), rows)
+        return Pane("map", _fits([Text("nothing is known yet" if rule else "no map")]), rows)
     house, problem = _house(view, rule), expected_problem(view)
 
     def below(width: int, height: int) -> list[Text]:
@@ -108,14 +108,14 @@ def _below_map(problem: Problem, house: DrawnHouse, rule: MapRule, width: int, g
         where = "in hand" if item.held else f"in the {from_name(item.place)}" if item.place else "not found yet"
         parts = [f"{what} {glyphs.done if done else glyphs.dot}" for what, done in item.preparations.items()]
         text = f"{glyphs.done if item.ready else glyphs.dot} {from_name(item.name)}: {', '.join((where, *parts))}"
-        style = "green" if item.ready else "" if item.held or item.place else "dim"
+        style = "green" if item.ready else ""
         lines.append(Text(one_line(clean(text), width), style, no_wrap=True))
     rooms = [room for room in (*house.rooms.values(), *house.elsewhere) if room.things]
     seen = "; ".join(
         f"{from_name(room.name)}: {', '.join([from_name(thing) for thing in room.things])}" for room in rooms
     )
     if seen:
-        lines.append(Text(one_line(clean(seen), width), "dim", no_wrap=True))
+        lines.append(Text(one_line(clean(seen), width), no_wrap=True))
     return lines
 
 
@@ -142,7 +142,7 @@ def changes_pane(view: GameView, glyphs: Glyphs, rows: int | None = None) -> Pan
             lines.append(Text(clean(f"! {line.where} {line.line}: {line.kind.value}"), style))
     lines = [*_error_lines(view), *lines]
     if not lines:
-        lines.append(Text("no change" if view.problem else "", "dim"))
+        lines.append(Text("no change" if view.problem else ""))
     return Pane("problem: what changed", _fits(lines), rows)
 
 
@@ -177,19 +177,21 @@ def _goals_of(view: GameView) -> tuple[str, ...]:
 def _ladder_lines(view: GameView, width: int, glyphs: Glyphs) -> list[Text]:
     """Every goal with the result of planning for it. The goal of the plan is marked."""
     if not view.goals:
-        return [Text("no goals: the model chooses commands", "dim")]
+        return [Text("no goals: the model chooses commands")]
     tried = {rung.name: rung for rung in view.planned.tried}
     lines: list[Text] = []
     for number, goal in enumerate(_goals_of(view), start=1):
         result = tried.get(goal)
         if result is None:
-            line, note = Text(f"  {number} {goal}", "dim"), ""
+            line, note = Text(f"  {number} {goal}"), ""
         elif goal == view.planned.rung:
             line, note = Text(f"{glyphs.current} {number} {goal}", "bold green"), f" {result.seconds * 1000:.0f} ms"
         else:
-            line, note = Text(f"{glyphs.failed} {number} {goal}"), f" {status_of(result)}"
+            status = status_of(result)
+            mark, style = {DONE: (glyphs.done, "green"), NOT_YET: (glyphs.dot, "")}.get(status, (glyphs.failed, "red"))
+            line, note = Text(f"{mark} {number} {goal}", style), f" {status}"
         if line.cell_len + len(note) <= width:
-            line.append(note, style="dim" if goal == view.planned.rung else "yellow")
+            line.append(note)
         lines.append(line)
     return lines
 
@@ -199,7 +201,7 @@ def _plan_lines(view: GameView, height: int, glyphs: Glyphs) -> list[Text]:
     lines: list[Text] = []
     for number, step in enumerate(view.planned.plan):
         if number < view.executed:
-            lines.append(Text(f"{glyphs.done} {clean(step.action)}", "dim"))
+            lines.append(Text(f"{glyphs.done} {clean(step.action)}"))
         else:
             lines.append(Text(f"{glyphs.current if number == view.executed else ' '} {clean(step.action)}"))
     if view.mismatch:
@@ -244,7 +246,7 @@ def domain_pane(view: GameView, glyphs: Glyphs, rows: int | None = None) -> Pane
     parts = _domain_parts(view)
     lines = [Text(clean(part), "green" if part in view.domain_change.added else "") for part in parts]
     title = f"domain {glyphs.dot} {len(parts)} parts" if parts else "domain"
-    return Pane(title, _fits(lines or [Text("nothing is written yet", "dim")]), rows)
+    return Pane(title, _fits(lines or [Text("nothing is written yet")]), rows)
 
 
 def _domain_parts(view: GameView) -> list[str]:
@@ -337,7 +339,7 @@ def _problem_lines(step: Step, glyphs: Glyphs) -> list[Text]:
     """
     view = GameView(step.after)
     if not view.problem:
-        return [Text("no problem is known", "dim")]
+        return [Text("no problem is known")]
     renamed = [pair for event in step.events if isinstance(event, Accepted) for pair in event.renamed]
     before, after = rename(problem_of(GameView(step.before)), Renaming(dict(renamed))), problem_of(view)
     lines = [Text(clean(f"{old} {glyphs.arrow} {new}"), "cyan") for old, new in renamed]
@@ -385,7 +387,7 @@ def _domain_lines(step: Step, glyphs: Glyphs) -> list[Text]:
     for event in rejected:
         lines += [Text(), Text(clean(f"{glyphs.failed} {event.feedback.message}"), "red")]
         lines += [Text(f"  {clean(line)}", "red") for line in event.feedback.evidence]
-    return lines or [Text("nothing is written yet", "dim")]
+    return lines or [Text("nothing is written yet")]
 
 
 def _ladder_tab(step: Step, glyphs: Glyphs) -> list[Text]:
@@ -396,9 +398,9 @@ def _ladder_lines_in_full(step: Step, glyphs: Glyphs) -> Iterator[Text]:
     """The goals that were tried in this step, with results and reasons, and the plan with its expected effects."""
     planned, view = [event for event in step.events if isinstance(event, Planned)], GameView(step.after)
     if not planned:
-        yield Text("nothing was planned in this step", "dim")
+        yield Text("nothing was planned in this step")
         if view.planned.plan:
-            yield Text(f"the plan for '{clean(view.planned.rung or '')}' goes on:", "dim")
+            yield Text(f"the plan for '{clean(view.planned.rung or '')}' goes on:")
             yield from _plan(view, glyphs)
         return
     for number, event in enumerate(planned):
@@ -407,12 +409,12 @@ def _ladder_lines_in_full(step: Step, glyphs: Glyphs) -> Iterator[Text]:
         for rung in event.tried:
             mark = (glyphs.done, "green") if rung.name == event.rung else (glyphs.failed, "yellow")
             line = Text(f"{mark[0]} {clean(rung.name)}", f"bold {mark[1]}")
-            line.append(f"  {status_of(rung)}, {rung.seconds * 1000:.0f} ms", "dim")
+            line.append(f"  {status_of(rung)}, {rung.seconds * 1000:.0f} ms")
             yield line
             if rung.message:
-                yield Text(f"    {clean(rung.message)}", "dim")
+                yield Text(f"    {clean(rung.message)}")
         for name in view.goals[len(event.tried) :]:
-            yield Text(f"  {clean(name)}", "dim").append("  not tried")
+            yield Text(f"  {clean(name)}").append("  not tried")
     yield Text()
     yield from _plan(view, glyphs)
 
@@ -424,12 +426,12 @@ def _plan(view: GameView, glyphs: Glyphs) -> Iterator[Text]:
     yield Text(f"plan: {count(len(view.planned.plan), 'step')}", "bold")
     for number, step in enumerate(view.planned.plan):
         mark = glyphs.done if number < view.executed else glyphs.current if number == view.executed else " "
-        line = Text(f"{mark} {clean(step.action)}", "dim" if number < view.executed else "")
+        line = Text(f"{mark} {clean(step.action)}", "")
         line.append(f"  {clean(step.command) or '(not sayable yet)'}", "cyan")
         yield line
         changes = [f"{glyphs.added} {change}" for change in step.added]
         changes += [f"{glyphs.removed} {change}" for change in step.removed]
-        yield Text(f"    {clean('  '.join(changes))}", "dim")
+        yield Text(f"    {clean('  '.join(changes))}")
     if view.mismatch:
         yield Text(f"! {clean(view.mismatch)}", "yellow")
 

@@ -92,7 +92,7 @@ def house_of(problem: Problem, rule: MapRule, doubtful: Collection[str] = ()) ->
 def draw(house: DrawnHouse, width: int, height: int, glyphs: Glyphs) -> Text:
     """The map as text of at most `width` x `height`; only the part around the agent if the whole map does not fit."""
     if not house.rooms:
-        return Text("nothing is known yet", style="dim")
+        return Text("nothing is known yet")
     return _Drawing(house, width, height, glyphs).picture()
 
 
@@ -189,7 +189,7 @@ def _window(house: DrawnHouse, width: int, height: int) -> tuple[list[int], list
 def _style(room: DrawnRoom) -> str:
     if room.doubtful:
         return "bold magenta"
-    return "bold yellow" if room.things else "" if room.visited else "dim"
+    return "bold yellow" if room.things else ""
 
 
 class _Drawing:
@@ -202,8 +202,8 @@ class _Drawing:
         longest = max(len(_label(room, glyphs)) for room in house.rooms.values())
         self.cell = max(5, min(longest, (width + 3) // len(self.columns) - 3))
         spare = width - len(self.columns) * self.cell
-        self.link = max(3, min(9, spare // max(1, len(self.columns) - 1)) // 2 * 2 - 1)
-        self.gap = 3 if len(self.rows) * 4 - 3 <= lines else 1
+        self.link = max(3, min(17, spare // max(1, len(self.columns) - 1)) // 2 * 2 - 1)
+        self.gap = next((gap for gap in (5, 3) if len(self.rows) * (gap + 1) - gap <= lines), 1)
 
     def picture(self) -> Text:
         lines: list[Text] = []
@@ -213,7 +213,7 @@ class _Drawing:
                 lines += [self._between(y, middle=number == self.gap // 2) for number in range(self.gap)]
         if self.house.elsewhere:
             names = ", ".join(clean(from_name(room.name)) for room in self.house.elsewhere)
-            lines.append(Text(f"elsewhere: {names}", style="dim"))
+            lines.append(Text(f"elsewhere: {names}"))
         return Text("\n", no_wrap=True).join(lines)
 
     def _row(self, y: int) -> Text:
@@ -239,9 +239,9 @@ class _Drawing:
         before = (self.cell - len(label)) // 2
         after = self.cell - len(label) - before
         line = Text()
-        line.append(self._filled(before, west, inner_first=False), style="dim")
+        line.append(self._filled(before, west, inner_first=False))
         line.append(label, style=style)
-        line.append(self._filled(after, east, inner_first=True), style="dim")
+        line.append(self._filled(after, east, inner_first=True))
         return line
 
     def _filled(self, width: int, exit_: bool, inner_first: bool) -> str:
@@ -256,7 +256,7 @@ class _Drawing:
             return Text(" " * self.link)
         side = self.glyphs.across * (self.link // 2)
         middle = self.glyphs.across_door if closed else self.glyphs.across
-        return Text.assemble((side, "dim"), (middle, "red" if closed else "dim"), (side, "dim"))
+        return Text.assemble((side), (middle, "red" if closed else ""), (side))
 
     def _between(self, y: int, middle: bool) -> Text:
         line = Text()
@@ -266,7 +266,7 @@ class _Drawing:
             sign = " " if closed is None else self.glyphs.down_door if door else self.glyphs.down
             before = (self.cell - 1) // 2
             line.append(" " * before)
-            line.append(sign, style="red" if door else "dim")
+            line.append(sign, style="red" if door else "")
             line.append(" " * (self.cell - 1 - before + (self.link if x != self.columns[-1] else 0)))
         line.rstrip()
         return line

@@ -12,7 +12,7 @@ from pddlego.display.console import Glyphs
 from pddlego.episode.events import Accepted
 from pddlego.episode.trace import Step
 from pddlego.methods.textgames.events import Observed
-from pddlego.methods.textgames.screen.view import GameView, problem_of
+from pddlego.methods.textgames.screen.view import GameView
 from pddlego.pddl import from_name
 from pddlego.util.text import clean
 
@@ -44,12 +44,13 @@ _NOWHERE = (-1, -1)
 
 def _sources(step: Step) -> Iterator[tuple[tuple[int, int], list[str]]]:
     """The new facts of a step in groups about the same things, each with its source: a step and a sentence's number."""
-    things = {obj.name for obj in problem_of(GameView(step.after)).objects}
+    rule = GameView(step.after).map_rule
+    directions = frozenset(rule.directions if rule is not None else ())
     groups: dict[frozenset[str], list[str]] = {}
     for event in step.events:
         if isinstance(event, Accepted) and event.kind == "problem":
             for fact in event.added:
-                groups.setdefault(frozenset(things.intersection(_words(fact))), []).append(fact)
+                groups.setdefault(frozenset(_things(fact)) - directions, []).append(fact)
     words = {group: {from_name(word) for fact in facts for word in _words(fact)} for group, facts in groups.items()}
     frequency = Counter(word for group in words.values() for word in group)
     said = [
@@ -68,10 +69,16 @@ def _sources(step: Step) -> Iterator[tuple[tuple[int, int], list[str]]]:
         yield source, facts
 
 
+def _things(fact: str) -> list[str]:
+    """The objects and constants in a fact or an object."""
+    name, *args = re.findall(r"[\w-]+", fact.partition(" - ")[0])
+    return args if fact.startswith("(") else [name]
+
+
 def _words(fact: str) -> list[str]:
     """The names in a fact or an object, and the words of its predicate."""
-    predicate, *args = re.findall(r"[\w-]+", fact.partition(" - ")[0])
-    return [*predicate.split("_"), *args] if fact.startswith("(") else [predicate]
+    predicate = re.findall(r"[\w-]+", fact)[0] if fact.startswith("(") else ""
+    return [*filter(None, predicate.split("_")), *_things(fact)]
 
 
 def _sentences(event: Observed) -> list[str]:

@@ -28,7 +28,7 @@ def test_rooms_doors_things_and_rooms_without_a_place() -> None:
         "    │",
         "    │",
         "    │",
-        "● kitchen───╫─── loc1 ?",
+        "● kitchen───────╫─────── loc1 ?",
         "elsewhere: attic",
     ]
 

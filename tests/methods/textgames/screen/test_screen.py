@@ -231,7 +231,7 @@ def test_a_goal_that_is_true_of_nothing_says_so(story: list[Event]) -> None:
     tried = tuple(replace(item, status=PlanStatus.ALREADY_TRUE, message=NOTHING_THERE) for item in planned.tried[:1])
     events = [replace(event, tried=tried) if event is planned else event for event in story[: story.index(planned) + 1]]
     text = rendered(shown(events), 120, 40)
-    assert "nothing there yet" in text
+    assert "not yet" in text
     assert "already true" not in text
 
 

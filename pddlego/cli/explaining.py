@@ -1,0 +1,59 @@
+"""Progress of checks, and the choice of recorded episodes by their result."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from pddlego.display.console import Console
+from pddlego.errors import UsageError
+from pddlego.evaluation.truth import Causes, Progress, ResultFilter, explain
+from pddlego.runs.folders import EPISODES, EpisodeFilter, find_journals
+from pddlego.runs.store import TRUTH, changed_journals
+from pddlego.runs.summary import Summary
+from pddlego.util.text import count
+
+_FEW = 20
+"""The number of checks up to which there is no message."""
+
+_SILENT_SECONDS = 5.0
+"""Seconds between two messages."""
+
+
+def check_progress() -> Progress:
+    """A function that reports on standard error how many episodes were checked."""
+    console, said = Console(stderr=True), 0.0
+
+    def report(checked: int, total: int) -> None:
+        nonlocal said
+        now = time.monotonic()
+        if total > _FEW and (not checked or now - said >= _SILENT_SECONDS):
+            what = f"Checking the facts of {count(total, 'episode')}: {checked:,} done"
+            note = f" (only once: {TRUTH} keeps them; Ctrl-C keeps those that are done)" if not checked else ""
+            console.print(what + note, style="dim", soft_wrap=True)
+            said = now
+
+    return report
+
+
+def explain_journals(place: Path, which: EpisodeFilter, wanted: ResultFilter) -> tuple[dict[Path, Summary], Causes]:
+    """The results of the matching episodes, by journal, and the causes of the losses of the whole run.
+
+    `place` is a run folder or a journal. Raises `UsageError` if no episode matches.
+    """
+    folder = place.parent.parent if place.is_file() else place
+    if not (folder / EPISODES).is_dir():
+        find_journals(folder)  # raises the error for a folder that is not a run folder
+    results, causes = explain(folder, check_progress())
+    for warning in changed_journals(folder, results.values()):
+        Console(stderr=True).print(warning, style="yellow", soft_wrap=True)
+    journals = {journal.resolve() for journal in find_journals(place, which)}
+    chosen = {
+        journal: result
+        for journal, result in results.items()
+        if journal.resolve() in journals and wanted.matches(result, causes)
+    }
+    if not chosen:
+        reason = f"It has {count(len(results), 'finished episode')}, but none with these values."
+        raise UsageError(f"{place} has no such episode", reason, "Leave an option out, or see all with 'pddlego show'.")
+    return chosen, causes

@@ -1,0 +1,170 @@
+"""Checks the claims of models in recorded episodes, and keeps what it finds beside the journals."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+
+from pddlego.episode.events import Outcome
+from pddlego.errors import JournalError, PddlegoError
+from pddlego.evaluation.replay import load_recorded
+from pddlego.evaluation.table import ALL_GAMES, Configuration, by_configuration
+from pddlego.methods.registry import measuring_of
+from pddlego.runs.cells import NO_MODEL, Cell
+from pddlego.runs.folders import EPISODES
+from pddlego.runs.store import TRUTH, append_summary, journal_name, read_results, read_truth
+from pddlego.runs.summary import LastingError, Measures, Summary, summarize
+
+Progress = Callable[[int, int], None]
+"""A function that is called with the number of checked episodes, and the number of all that have to be checked."""
+
+
+def with_truth(folder: Path, results: Sequence[Summary], progress: Progress | None) -> list[Summary]:
+    """The results of a run folder; their measures contain the lasting errors of the models.
+
+    Each journal is checked once: `truth.jsonl` in the run folder keeps its measures. Episodes that cannot be checked,
+    because their game has no reference or is not installed, keep their measures; without `progress` none is checked.
+    """
+    known = read_truth(folder)
+    missing = [result for result in results if progress and result.digest not in known and can_be_checked(result)]
+    impossible = set[Configuration]()
+    for number, result in enumerate(missing):
+        if progress:
+            progress(number, len(missing))
+        if result.cell.configuration not in impossible:
+            try:
+                known[result.digest] = check(folder, result)
+            except JournalError:  # only this journal is damaged
+                continue
+            except PddlegoError:
+                impossible.add(result.cell.configuration)
+    return [replace(result, measures=known.get(result.digest, result.measures)) for result in results]
+
+
+def last_attempts(folders: Iterable[Sequence[Summary]]) -> list[Summary]:
+    """The last attempt at each cell, sorted by cell. If a cell is in several folders, the last folder counts."""
+    last: dict[Cell, Summary] = {}
+    for attempts in folders:
+        last |= {attempt.cell: attempt for attempt in sorted(attempts, key=lambda attempt: attempt.attempt)}
+    return [last[cell] for cell in sorted(last)]
+
+
+@dataclass(frozen=True)
+class ResultFilter:
+    """A selection of results. `cause` is a part of the text of the cause; a field with its default matches all."""
+
+    games: tuple[str, ...] = ()
+    modes: tuple[str, ...] = ()
+    lost: bool = False
+    outcome: Outcome | None = None
+    cause: str = ""
+
+    def has(self, cell: Cell) -> bool:
+        """Whether results of a cell may be selected."""
+        return cell.setting in (self.games or (cell.setting,)) and cell.mode in (self.modes or (cell.mode,))
+
+    def matches(self, result: Summary, causes: Causes) -> bool:
+        """Whether a result is selected."""
+        if (
+            not self.has(result.cell)
+            or (self.lost and (result.won or not result.counts))
+            or self.outcome not in (None, result.outcome)
+        ):
+            return False
+        return not self.cause or self.cause.lower() in causes.of(result).lower()
+
+    @property
+    def needs_results(self) -> bool:
+        """Whether the selection depends on results, not only on cells."""
+        return self.lost or self.outcome is not None or bool(self.cause)
+
+
+EVERY_RESULT = ResultFilter()
+
+
+def explain(folder: Path, progress: Progress | None) -> tuple[dict[Path, Summary], Causes]:
+    """The last attempt at each cell of a run folder with its lasting errors, by journal, and the causes of losses.
+
+    Without `progress` nothing is checked: only known errors are used. Raises `UsageError` for unreadable results.
+    """
+    results = with_truth(folder, last_attempts([read_results(folder)[0]]), progress)
+    return {folder / EPISODES / journal_name(r.cell, r.attempt): r for r in results}, Causes(results)
+
+
+def can_be_checked(result: Summary) -> bool:
+    """Whether an episode has a result, and its method can check the claims of its model later."""
+    setting, mode, model = result.cell.configuration
+    has_claims = model != NO_MODEL and result.counts and bool(result.digest)
+    return has_claims and measuring_of(setting, mode).checked is not None
+
+
+def check(folder: Path, result: Summary) -> Measures:
+    """Check the claims of the model in an episode, keep the measures in the run folder, and return them.
+
+    Raises `PddlegoError` for an episode that cannot be checked, and `JournalError` if the file cannot be written.
+    """
+    recorded = load_recorded(folder / EPISODES / journal_name(result.cell, result.attempt))
+    checked = summarize(result.cell, result.attempt, recorded.checked(), recorded.played.method.measuring.of)
+    append_summary(folder / TRUTH, replace(checked, digest=result.digest), flush=False)
+    return checked.measures
+
+
+@dataclass(frozen=True)
+class ErrorShare:
+    """How often a kind of lasting error occurs in the lost and in the won episodes of a configuration."""
+
+    kind: str
+    lost: int
+    all_lost: int
+    won: int
+    all_won: int
+
+    @property
+    def difference(self) -> float:
+        """The share of the lost episodes with the error minus that of the won episodes, from -1 to 1."""
+        return self.lost / max(1, self.all_lost) - self.won / max(1, self.all_won)
+
+
+class Causes:
+    """Why episodes were lost: their lasting errors, ordered by how much more frequent they are in lost episodes."""
+
+    def __init__(self, results: Iterable[Summary]) -> None:
+        groups = by_configuration(result for result in results if result.counts and result.cell.model != NO_MODEL)
+        together: dict[Configuration, list[list[Summary]]] = {}
+        for (_, mode, model), group in groups.items():
+            together.setdefault((ALL_GAMES, mode, model), []).append(group)
+        groups |= {key: list(chain(*of_games)) for key, of_games in together.items() if len(of_games) > 1}
+        self._shares = {configuration: _shares(group) for configuration, group in groups.items()}
+
+    @property
+    def shares(self) -> Mapping[Configuration, Sequence[ErrorShare]]:
+        """The kinds of errors of each configuration and of all games together, those that explain most losses first."""
+        return self._shares
+
+    def of(self, result: Summary) -> str:
+        """The cause of a lost episode as text; empty for a won one, and for a model that made no known error."""
+        return str(self.error_of(result) or "")
+
+    def error_of(self, result: Summary) -> LastingError | None:
+        """The cause of a lost episode; None for a won one, and for a model that made no known error.
+
+        It is the error that ended the episode, else the lasting error whose kind explains most losses. An error that is
+        as frequent in won episodes is a cause only if it is fatal.
+        """
+        if result.won:
+            return None
+        differences = {share.kind: share.difference for share in self._shares.get(result.cell.configuration, ())}
+        errors = [error for error in result.measures.errors if error.fatal or differences.get(error.kind, 0) > 0]
+        return max(errors, key=lambda error: (error.fatal, differences.get(error.kind, 0.0)), default=None)
+
+
+def _shares(results: Sequence[Summary]) -> list[ErrorShare]:
+    lost, won = ([result for result in results if result.won is is_won] for is_won in (False, True))
+    in_lost, in_won = (
+        Counter(error.kind for result in group for error in result.measures.errors) for group in (lost, won)
+    )
+    shares = [ErrorShare(kind, in_lost[kind], len(lost), in_won[kind], len(won)) for kind in in_lost]
+    return sorted(shares, key=lambda share: (-share.difference, share.kind))

@@ -1,0 +1,146 @@
+"""Checks of claims after the fact: kept beside the journals, and the causes that follow from them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pddlego.episode.events import Outcome
+from pddlego.evaluation.truth import Causes, ResultFilter, explain
+from pddlego.runs.cells import NO_MODEL, Cell
+from pddlego.runs.store import TRUTH, journal_name, read_results
+from pddlego.runs.summary import LastingError, Measures, Summary
+from tests.cli.command import run
+from tests.scale import scaled
+
+GAMES = ("coin", "mapreader", "twc", "cooking-easy", "cooking-hard", "cooking-full")
+
+
+def result(seed: int, outcome: Outcome, *errors: LastingError, model: str = "m") -> Summary:
+    return Summary(Cell("coin", "edit", model, seed), 1, outcome, measures=Measures(errors=errors))
+
+
+AT, DOOR = LastingError("missing at", "missing (at hall)", 0), LastingError("missing closed_door", "missing (…)", 6)
+UNUSABLE = LastingError("unusable answer (cut off)", "unusable answer (cut off)", 7, fatal=True)
+
+
+def test_the_cause_is_the_error_that_won_episodes_do_not_have() -> None:
+    """As in 20 explained losses, of which 19 had the same first error, and so had all won episodes."""
+    lost = [result(seed, Outcome.NO_PLAN, AT, DOOR) for seed in range(19)]
+    won = [result(seed, Outcome.WON, AT) for seed in range(20, 41)]
+    causes = Causes([*lost, *won])
+    (first, second) = causes.shares["coin", "edit", "m"]
+    assert (first.kind, first.lost, first.all_lost, first.won, first.all_won) == (DOOR.kind, 19, 19, 0, 21)
+    assert second.difference == 0
+    assert {causes.of(summary) for summary in lost} == {"missing (…) after step 6"}
+    assert {causes.of(summary) for summary in won} == {""}
+
+
+def test_an_answer_that_ended_the_episode_comes_first() -> None:
+    ended = result(0, Outcome.NO_PLAN, DOOR, UNUSABLE)
+    causes = Causes([ended, *(result(seed, Outcome.NO_PLAN, DOOR) for seed in range(1, 9))])
+    assert causes.of(ended) == "unusable answer (cut off) after step 7"
+
+
+KINDS = ("a", "b", "c")
+EPISODES = st.lists(st.tuples(st.booleans(), st.sets(st.sampled_from(KINDS))), max_size=30)
+
+
+@given(EPISODES)
+def test_no_cause_is_as_frequent_in_won_episodes(episodes: Sequence[tuple[bool, set[str]]]) -> None:
+    results = [
+        result(seed, Outcome.WON if won else Outcome.LOST, *(LastingError(kind, kind, 1) for kind in sorted(kinds)))
+        for seed, (won, kinds) in enumerate(episodes)
+    ]
+    causes = Causes(results)
+    shares = {share.kind: share.difference for share in causes.shares.get(("coin", "edit", "m"), ())}
+    differences = list(shares.values())
+    assert differences == sorted(differences, reverse=True)
+    for summary in results:
+        cause = causes.of(summary).removesuffix(" after step 1")
+        assert not cause or shares[cause] == max(shares[error.kind] for error in summary.measures.errors) > 0
+
+
+def test_random_has_no_causes() -> None:
+    assert not Causes([result(0, Outcome.LOST, AT, model=NO_MODEL)]).shares
+
+
+@pytest.fixture(scope="module")
+def night(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Runs with and without `--truth` on different seeds."""
+    folder = tmp_path_factory.mktemp("night")
+    options = ("coin", "--modes", "edit,random", "--models", "reader+noise:0.3", "--retries", "0")
+    assert run("eval", *options, "--seeds", "10-15", "--run", "plain", cwd=folder).returncode == 0
+    assert run("eval", *options, "--seeds", "16-19", "--run", "live", "--truth", cwd=folder).returncode == 0
+    return folder
+
+
+def test_runs_with_and_without_truth_join_and_are_checked_once(night: Path) -> None:
+    done = run("report", "plain", "live", cwd=night)
+    assert done.returncode == 0, done.stderr
+    assert "Errors that lasted, in lost and in won episodes" in done.stdout
+    kept = (night / "runs" / "plain" / TRUTH).read_bytes()
+    assert kept.count(b"\n") == 6, "modes without a model have no claims"
+    assert run("report", "plain", "live", cwd=night).stdout == done.stdout
+    assert (night / "runs" / "plain" / TRUTH).read_bytes() == kept
+    assert "--truth" not in (night / "runs" / "live" / "manifest.json").read_text()
+
+
+def test_live_checks_and_later_ones_find_the_same(night: Path) -> None:
+    live = {summary.cell: summary.measures.errors for summary in read_results(night / "runs" / "live")[0]}
+    later, _ = explain(night / "runs" / "live", lambda checked, total: None)
+    assert {summary.cell: summary.measures.errors for summary in later.values()} == live
+
+
+def test_show_lists_on_a_pipe_and_selects_by_result(night: Path) -> None:
+    listed = run("show", "plain", "--mode", "edit", cwd=night)
+    assert listed.stdout.startswith(f"{Path('runs') / 'plain'}: 6 episodes, 6 ended")
+    lost = json.loads(run("truth", "plain", "--lost", "--format", "json", cwd=night).stdout)
+    assert lost and all(row["outcome"] != "won" and row["cause"] for row in lost if row["mode"] == "edit")
+    causes = [row["cause"].split(" after")[0] for row in lost if row["cause"]]
+    chosen = run("show", "plain", "--cause", "unusable", cwd=night).stdout
+    assert chosen.startswith(f"{Path('runs') / 'plain'}: {len(causes)} episodes") and all(c in chosen for c in causes)
+    assert run("export", "plain", "--cause", "unusable", "--test-seeds", cwd=night).stdout.count('"seed"') > len(causes)
+    wrong = run("show", "plain", "--outcome", "won'", cwd=night)
+    assert (wrong.returncode, "Did you mean 'won'?" in wrong.stderr) == (2, True)
+    nothing = run("show", "plain", "--outcome", "crashed", cwd=night)
+    assert (nothing.returncode, "no such episode" in nothing.stderr) == (2, True)
+    reported = run("report", "plain", "--mode", "edit", "--lost", "--table", "success", cwd=night)
+    assert "edit" in reported.stdout and "random" not in reported.stdout
+
+
+def test_a_filter_has_cells_and_results() -> None:
+    some = ResultFilter(games=("coin",), lost=True)
+    lost, won = result(0, Outcome.LOST), result(1, Outcome.WON)
+    causes = Causes([lost, won])
+    assert (some.matches(lost, causes), some.matches(won, causes)) == (True, False)
+    assert not ResultFilter(modes=("gen",)).matches(lost, causes)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["edit", "edit-no-feedback-no-tolerance"])
+def test_causes_are_the_errors_that_were_made(tmp_path: Path, mode: str) -> None:
+    """A night with known errors: of losses with one error, at least 90 % have it as their cause."""
+    options = ("--modes", mode, "--models", "reader+noise:0.3", "--seeds", scaled("0-1", in_ci="0-59"))
+    assert run("eval", *GAMES, *options, "--retries", "0", "--run", "night", cwd=tmp_path).returncode == 0
+    folder = tmp_path / "runs" / "night"
+    results, causes = explain(folder, lambda checked, total: None)
+    right = single = 0
+    for summary in results.values():
+        step, made = 0, []
+        journal = folder / "episodes" / journal_name(summary.cell, summary.attempt)
+        for line in journal.read_text(encoding="utf-8").splitlines():
+            event = json.loads(line)["event"]
+            step = event["step"] if event["type"] == "observed" else step
+            made += [step] if event["type"] == "answered" and event["completion"].get("mistake") else []
+        if not summary.won and len(made) == 1:
+            single += 1
+            right += causes.of(summary).endswith(f" after step {made[0]}")
+    assert right >= 0.9 * single > 0
+    for shares in causes.shares.values():
+        assert not shares or shares[0].difference > 0
