@@ -119,11 +119,7 @@ def outcome() -> Scorer:
             return None
         value = {"won": float(result["outcome"] == "won"), "score": result["score"]}
         measures = {**result["measures"]["numbers"], **result["usage"], **result["measures"]["counts"]}
-        metadata = {
-            **measures,
-            "cause": result["cause"],
-            "errors": [error["text"] for error in result["measures"]["errors"]],
-        }
+        metadata = {**measures, "cause": result["cause"], "errors": result["measures"]["errors"]}
         return Score(value=value, answer=result["outcome"], explanation=result["message"], metadata=metadata)
 
     return score

@@ -25,8 +25,8 @@ from pddlego.errors import PddlegoError, UsageError
 from pddlego.methods.registry import make_codec, screen_of
 from pddlego.runs.journal import JournalTail
 from pddlego.runs.listing import EpisodeList, status_of
-from pddlego.runs.store import check_output
-from pddlego.runs.summary import summarize
+from pddlego.runs.store import check_output, is_locked
+from pddlego.runs.summary import Summary, summarize
 from pddlego.util.files import cannot_write, write_whole
 from pddlego.util.text import clean
 
@@ -48,10 +48,10 @@ def sources(console: Console) -> Sources:
     return Sources(make_codec(), screen_of, glyphs_for(console.encoding), explain_episode, causes_of)
 
 
-def explain_episode(journal: Path) -> Explanation:
+def explain_episode(journal: Path, known: Mapping[Path, Summary] | None = None) -> Explanation:
     """The episode with checks of the model's facts, and its cause among the losses of its run.
 
-    Raises `PddlegoError` if checks are impossible.
+    `known` are the results of the run, which are read without them. Raises `PddlegoError` if checks are impossible.
     """
     # Imported here, because other views need no code of games.
     from pddlego.evaluation.replay import load_recorded
@@ -60,7 +60,7 @@ def explain_episode(journal: Path) -> Explanation:
     recorded = load_recorded(journal)
     trace = recorded.checked()
     result = summarize(recorded.cell, 1, trace, recorded.played.method.measuring.of)
-    known = explain(journal.parent.parent, None)[0]
+    known = explain(journal.parent.parent, None)[0] if known is None else known
     causes = Causes({**known, journal: result}.values())
     return Explanation(trace.timed, causes.error_of(result), result.measures.errors)
 
@@ -85,16 +85,19 @@ def write_page(console: Console, path: Path, journals: Sequence[Path]) -> None:
     """Write the episodes step by step as one HTML file, with checks of facts where possible."""
     # Imported here, because only pages need Jinja.
     from pddlego.display.page import ListedEpisode, episode_page, render
+    from pddlego.evaluation.truth import explain
 
-    listed = []
+    listed, known = list[ListedEpisode](), dict[Path, Mapping[Path, Summary]]()
     for number, journal in enumerate(journals):
         screen, trace = read_trace(journal)
         explanation = Explanation(trace.timed)
         with contextlib.suppress(PddlegoError):
-            explanation = explain_episode(journal)
+            run = journal.parent.parent
+            known[run] = known.get(run) or explain(run, None)[0]
+            explanation = explain_episode(journal, known[run])
         cause = explanation.cause
         status = replace(status_of(journal, journal.stat().st_size), cause=str(cause or ""))
-        page = episode_page(f"episode-{number}", explanation.timed, screen, cause.step if cause else None)
+        page = episode_page(f"episode-{number}", explanation.timed, screen, cause)
         listed.append(ListedEpisode(status, page))
     write_whole(path, render("page.html.j2", listed, title="pddlego"))
     console.print(f"The page is in {clean(str(path))}", style="dim", soft_wrap=True)
@@ -106,9 +109,10 @@ def print_list(console: Console, run: Path, journals: Sequence[Path]) -> None:
 
     episodes = EpisodeList(run)
     episodes.poll()
-    with contextlib.suppress(PddlegoError):
-        episodes.set_causes(causes_of(run, check_progress()))
-    rows = [episodes.episodes[journal.name] for journal in journals]
+    if not is_locked(run):  # the facts of a run that is being played are checked when it has ended
+        with contextlib.suppress(PddlegoError):
+            episodes.set_causes(causes_of(run, check_progress()))
+    rows = [episodes.episodes[journal.name] for journal in journals if journal.name in episodes.episodes]
     console.print(f"{run}: {episode_summary(rows)}")
     console.print(plain_table(EPISODE_COLUMNS, rows))
 

@@ -7,9 +7,9 @@ same sampling seed. A model that answers anew wins some episodes anyway.
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -76,6 +76,7 @@ def command(
     handle_sigterm()
     config = resolve(flags, os.environ, names=_OPTIONS).config
     place = place_named(run, flags.get("runs"), is_reportable)
+    chosen = [str(value) for value in (game, mode, model, seed) if value is not None]
     wanted = {"setting": game, "mode": mode, "model": model, "seed": seed}
     results = load_results([place])
     repeats = max((result.cell.repeat for result in results), default=1)
@@ -93,15 +94,15 @@ def command(
     console = Console()
     config, access = _continued_config(console, losses[0].recorded, with_model, config)
     source = f"{place.resolve()}, begun {read_manifest(place).get('created', '')}"
-    target = Path(config.run.runs) / (config.run.run or f"counterfactual-{place.name}")
+    target = Path(config.run.runs) / (config.run.run or "-".join(("counterfactual", place.name, *chosen)))
     code, handlers = exits.WON, interrupt_handlers()
     for number in range(1, _MAX_CORRECTIONS + 1):
         waiting = [loss for loss in losses if loss.correct_first_error()]
         if not waiting:
             break
         for is_control in (True, False):
-            what = "Without correction" if is_control else "Correction"
-            console.print(f"{what} {number}: {len(waiting)} of {len(losses)} episodes", style="bold")
+            what = f"Round {number}, {'without' if is_control else 'with'} a correction"
+            console.print(f"{what}: {len(waiting)} of {len(losses)} episodes", style="bold")
             setup = make_continuing_setup(
                 {loss.cell: loss.continuation(is_control) for loss in waiting}, config, access
             )
@@ -133,8 +134,8 @@ class _Loss:
     """A lost episode and its corrected versions. `recorded` is the last version, `errors` are the corrected errors.
 
     The next version is played as `cell`: its error is corrected, or not, in a control. The repeat of the cell is a new
-    one, so that the model samples other answers, the same in both. `counts` is true if the last version has a result;
-    `controls` are the results of the controls. `cost` is the cost of all of them; None if the model has no price.
+    one, so that the model samples other answers, the same in both. `corrected` and `controls` say whether each version
+    was won. `cost` is the cost of all of them; None if the model has no price.
     """
 
     summary: Summary
@@ -143,9 +144,8 @@ class _Loss:
     cell: Cell
     errors: list[FirstError] = field(default_factory=list)
     correction: Correction | None = None
-    won: bool = False
+    corrected: list[bool] = field(default_factory=list)
     controls: list[bool] = field(default_factory=list)
-    counts: bool = True
     cost: float | None = 0.0
 
     @classmethod
@@ -153,6 +153,15 @@ class _Loss:
         recorded = load_recorded(journal)
         cell = replace(summary.cell, model=model or summary.cell.model, repeat=summary.cell.repeat + repeats)
         return cls(summary, recorded, recorded.started.limits.steps or 0, cell)
+
+    @property
+    def won(self) -> bool:
+        return self.corrected[-1:] == [True]
+
+    @property
+    def counts(self) -> bool:
+        """Whether each correction has a result."""
+        return len(self.corrected) == len(self.errors)
 
     def correct_first_error(self) -> bool:
         """Correct the first error of the last version, unless it was won. Returns whether an error was corrected."""
@@ -170,13 +179,11 @@ class _Loss:
         limits = replace(self.recorded.started.limits, steps=restart.step + self.steps)
         return Continuation(self.recorded.played, restart, limits)
 
-    def played(self, summary: Summary, path: Path, is_control: bool) -> None:
-        """Note the result of a version."""
-        self.counts = summary.counts
-        if summary.counts and is_control:
-            self.controls.append(summary.won)
-        elif summary.counts:
-            self.won = summary.won
+    def add_result(self, summary: Summary, path: Path, is_control: bool) -> None:
+        """Add the result of a version, if it has one."""
+        if summary.counts:
+            (self.controls if is_control else self.corrected).append(summary.won)
+        if summary.counts and not is_control:
             self.recorded = load_recorded(path / EPISODES / journal_name(summary.cell, summary.attempt))
 
 
@@ -189,8 +196,6 @@ def _play_on(console: Console, setup: Setup, losses: Sequence[_Loss], path: Path
     if old_source != source:
         raise UsageError(f"{path} belongs to another run", f"It has corrections of {old_source}.", "Use another --run.")
     by_cell = {loss.cell: loss for loss in losses}
-    for loss in losses:
-        loss.counts = False  # until the new version has a result
     with evaluating(setup, path, {RESUMED: {"source": source}}) as running:
         run_evaluation(console, running)
     costs = costs_of(path)
@@ -199,7 +204,7 @@ def _play_on(console: Console, setup: Setup, losses: Sequence[_Loss], path: Path
         cost = costs.get(summary.cell.label, 0.0)
         has_price = is_free(summary.cell) or summary.cell.model in running.prices
         loss.cost = loss.cost + cost if has_price and loss.cost is not None else None
-        loss.played(summary, path, path.name.endswith("-control"))
+        loss.add_result(summary, path, path.name.endswith("-control"))
     code = report_missing_results(console, running)
     # After an interrupt there is no further correction, even if all episodes have ended.
     return exits.INTERRUPTED if running.evaluation.stopped in (Stop.DRAINED, Stop.ABORTED) else code
@@ -220,42 +225,36 @@ def _show(console: Console, losses: Sequence[_Loss]) -> None:
     head = ["game", "mode", "model", "lost", "replayed", *(f"after {number}" for number in numbers)]
     head += ["still lost", "no error", "no result", "cost"]
     print_table(console, Table("Lost episodes that are won after so many corrections", head, body))
-    pairs = [loss for loss in losses if loss.controls and (loss.counts or len(loss.errors) > 1)]
-    kinds = Counter(loss.errors[0].kind for loss in pairs)
-    body = [
-        _explained(kind, [loss for loss in pairs if loss.errors[0].kind == kind]) for kind, _ in kinds.most_common()
-    ]
-    body += [_explained("(all)", pairs)] if len(kinds) > 1 else []
+    pairs: dict[str, list[tuple[bool, bool]]] = {}
+    for loss in losses:
+        if loss.corrected and loss.controls:
+            pairs.setdefault(loss.errors[0].kind, []).append((loss.corrected[0], loss.controls[0]))
+    every = list(chain(*pairs.values()))
+    body = [_explained(kind, own) for kind, own in sorted(pairs.items(), key=lambda item: -len(item[1]))]
+    body += [_explained("(all)", every)] if len(pairs) > 1 else []
     head = ["first error", "lost", "won without it", "won with it", "difference", "95 %", "p"]
-    print_table(console, Table("What one error explains", head, body))
-    if pairs:
-        console.print(_verdict(pairs), soft_wrap=True)
+    print_table(console, Table("Effect of one correction", head, body))
+    if every:
+        console.print(_verdict(every), soft_wrap=True)
 
 
-def _explained(kind: str, losses: Sequence[_Loss]) -> list[str]:
+def _explained(kind: str, pairs: Sequence[tuple[bool, bool]]) -> list[str]:
     """A row of the table: how many episodes are won without the error, and with it (the control)."""
-    results = _first_results(losses)
-    without, control = (sum(pair[side] for pair in results) for side in (0, 1))
-    interval = paired_difference(results)
+    without, control = map(sum, zip(*pairs, strict=True))
+    interval = paired_difference(pairs)
     bounds = f"{points(interval.low)} to {points(interval.high)}"
-    difference = points((without - control) / len(results))
-    return [kind, str(len(results)), str(without), str(control), difference, bounds, f"{mcnemar(results):.2g}"]
+    difference = points((without - control) / len(pairs))
+    return [kind, str(len(pairs)), str(without), str(control), difference, bounds, f"{mcnemar(pairs):.2g}"]
 
 
-def _verdict(losses: Sequence[_Loss]) -> str:
+def _verdict(pairs: Sequence[tuple[bool, bool]]) -> str:
     """What the replays show, in a sentence."""
-    results = _first_results(losses)
-    pairs = f"{count(len(results), 'pair')} of replays"
-    if mcnemar(results) >= _SIGNIFICANCE:
-        return f"Nothing is shown: {pairs} with and without a correction do not differ by more than chance."
-    interval = paired_difference(results)
+    replays, p = f"{count(len(pairs), 'pair')} of replays", mcnemar(pairs)
+    if p >= _SIGNIFICANCE:
+        return f"Nothing is shown: no significant difference with and without a correction ({replays}, p = {p:.2g})."
+    interval = paired_difference(pairs)
     share = f"{points(interval.low)} to {points(interval.high)} percentage points"
-    return f"One correction changes the share of won episodes by {share} (95 %, {pairs})."
-
-
-def _first_results(losses: Sequence[_Loss]) -> list[tuple[bool, bool]]:
-    """Whether each episode was won after the first correction, and whether it was won without one."""
-    return [(loss.won and len(loss.errors) == 1, loss.controls[0]) for loss in losses]
+    return f"One correction changes the share of won episodes by {share} (95 %, {replays}, p = {p:.2g})."
 
 
 _SIGNIFICANCE = 0.05

@@ -54,6 +54,8 @@ def explain_journals(place: Path, which: EpisodeFilter, wanted: ResultFilter) ->
         if journal.resolve() in journals and wanted.matches(result, causes)
     }
     if not chosen:
+        kinds = dict.fromkeys(share.kind for shares in causes.shares.values() for share in shares)
         reason = f"It has {count(len(results), 'finished episode')}, but none with these values."
+        reason += f" The causes are: {', '.join(kinds)}." if wanted.cause and kinds else ""
         raise UsageError(f"{place} has no such episode", reason, "Leave an option out, or see all with 'pddlego show'.")
     return chosen, causes

@@ -52,7 +52,7 @@ def command(
 
     Episodes of test seeds are left out, unless --test-seeds is used. Each row is written when its episode was read.
     """
-    _check_options(bool(runs), game, accepted and form != "chat", seeds)
+    _check_options(bool(runs), game, accepted and form != "chat", seeds, bool(only_game or lost or outcome or cause))
     wanted = EVERY_RESULT if game else result_filter(lost, outcome, cause, only_game, mode)
     places = [find_run(run, runs_folder(folder)) for run in runs or ()]
     selected = None if wanted == EVERY_RESULT else _chosen(places, wanted)
@@ -86,7 +86,7 @@ def command(
         Console().print(f"{rows} in {clean(output)}", style="dim", soft_wrap=True)
 
 
-def _check_options(has_runs: bool, game: str | None, is_mixed: bool, seeds: str | None) -> None:
+def _check_options(has_runs: bool, game: str | None, is_mixed: bool, seeds: str | None, filtered: bool) -> None:
     """Raise `UsageError` for options that exclude each other."""
     if has_runs == bool(game):
         reason = "The episodes are those of runs, or those that the built-in model plays."
@@ -96,6 +96,9 @@ def _check_options(has_runs: bool, game: str | None, is_mixed: bool, seeds: str 
         raise UsageError("--accepted needs --format chat", reason, "Leave one of them out.")
     if not game and seeds:
         raise UsageError("--seeds needs --expert", "It says what it plays.", "Add --expert GAME.")
+    if game and filtered:
+        reason = "--game, --lost, --outcome and --cause select recorded episodes."
+        raise UsageError("--expert plays new episodes", reason, "Leave them out.")
 
 
 def _chosen(places: Iterable[Path], wanted: ResultFilter) -> set[Path]:
@@ -104,6 +107,8 @@ def _chosen(places: Iterable[Path], wanted: ResultFilter) -> set[Path]:
     for place in places:
         results, causes = explain(place, check_progress() if wanted.cause else None)
         chosen |= {journal.resolve() for journal, result in results.items() if wanted.matches(result, causes)}
+    if not chosen:
+        raise UsageError("There is nothing to export", "No episode has all of the chosen values.", "Choose others.")
     return chosen
 
 

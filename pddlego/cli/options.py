@@ -117,8 +117,12 @@ OfGame = Annotated[str | None, typer.Option("--game", help="Only this game.", ri
 OfMode = Annotated[str | None, typer.Option("--mode", help="Only this mode.", rich_help_panel=EPISODE)]
 OfModel = Annotated[str | None, typer.Option("--model", help="Only this model.", rich_help_panel=EPISODE)]
 OfSeed = Annotated[int | None, typer.Option("--seed", help="Only this seed.", rich_help_panel=EPISODE)]
-OfGames = Annotated[str | None, typer.Option("--game", help="Only these games.", rich_help_panel=EPISODE)]
-OfModes = Annotated[str | None, typer.Option("--mode", help="Only these modes.", rich_help_panel=EPISODE)]
+OfGames = Annotated[
+    str | None, typer.Option("--game", help="Only these games, separated by commas.", rich_help_panel=EPISODE)
+]
+OfModes = Annotated[
+    str | None, typer.Option("--mode", help="Only these modes, separated by commas.", rich_help_panel=EPISODE)
+]
 OnlyLost = Annotated[bool, typer.Option("--lost", help="Only episodes that were lost.", rich_help_panel=EPISODE)]
 OfOutcome = Annotated[
     str | None, typer.Option("--outcome", help="Only this outcome, such as 'no plan'.", rich_help_panel=EPISODE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from pddlego.report.build import Report
     from pddlego.report.figures import Optima
 
-PAPER_TABLES = ("success", "steps", "cost", "comparison", "errors")
-"""The names of the tables for a paper."""
+_PaperTable = Literal["success", "steps", "cost", "comparison", "errors"]
 
 
 @with_options((LimitOptions,), only=("prices",))
@@ -43,7 +42,10 @@ def command(
         typer.Option("--format", help="text, markdown, csv, json, html or latex. [default: by --output]"),
     ] = None,
     output: Annotated[str | None, typer.Option("--output", "-o", help="A file. Default: standard output.")] = None,
-    table: Annotated[str | None, typer.Option(help=f"Only this table: {', '.join(PAPER_TABLES)}.")] = None,
+    table: Annotated[
+        _PaperTable | None,
+        typer.Option(help="Only this table: success, steps, cost, comparison or errors.", metavar="NAME"),
+    ] = None,
     pages: Annotated[int, typer.Option(min=0, help="html: maximum number of episode pages.")] = 200,
     optimum: Annotated[
         bool, typer.Option("--optimum", help="html, figures: plot steps against the optimum (coin, mapreader).")
@@ -65,7 +67,6 @@ def command(
     from pddlego.report.formats import FORMATS, html, one_table, print_report
 
     chosen = _choose_format(format_name, output)
-    _check_table(table)
     folders = [place_named(run, runs_root, is_reportable) for run in runs]
     report = build_report(
         folders,
@@ -74,7 +75,7 @@ def command(
         progress=check_progress() if cause or (table == "errors" if table else chosen != "csv") else None,
     )
     optima = find_optima(report.results, report.settings) if optimum else {}
-    if chosen == "csv" and report.incomplete:  # the other formats contain this note
+    if (chosen == "csv" or table) and report.incomplete:  # the other formats contain this note
         Console(stderr=True).print(f"{report.incomplete}.", style="yellow", soft_wrap=True)
     if figures is not None:
         _write_figures(report, Path(figures), optima)
@@ -87,13 +88,6 @@ def command(
         _write(FORMATS[chosen](report), output)
     elif figures is None:
         print_report(Console(), report)
-
-
-def _check_table(name: str | None) -> None:
-    """Raise `UsageError` for an unknown name of a table."""
-    if name is not None and name not in PAPER_TABLES:
-        advice = suggestion(name, PAPER_TABLES, "Choose one with --table.")
-        raise UsageError(f"Unknown table '{name}' (--table)", f"The tables are: {', '.join(PAPER_TABLES)}.", advice)
 
 
 def _write(text: str, output: str | None) -> None:

@@ -27,7 +27,7 @@ def browse_runs(context: typer.Context, runs: Runs = None) -> None:
     if is_terminal(console):
         browse(at_runs(root, sources(console)))
         return
-    rows = list(list_runs(root))
+    rows = sorted(list_runs(root), key=lambda run: run.when.timestamp() if run.when else 0.0, reverse=True)
     console.print(f"{root}: {run_summary(rows)}")
     console.print(plain_table(RUN_COLUMNS, rows))
 
@@ -35,7 +35,7 @@ def browse_runs(context: typer.Context, runs: Runs = None) -> None:
 @command.command("note")
 def note(
     run: Annotated[str, typer.Argument(help="A run folder, its name or a unique prefix, or latest.")],
-    text: Annotated[str, typer.Argument(help="The note; an empty one is removed.")],
+    text: Annotated[str, typer.Argument(help="The note. Empty: remove it.")],
     runs: Runs = None,
 ) -> None:
     """Keep a note on a run, which the list of runs shows."""
@@ -45,5 +45,9 @@ def note(
 
     folder = place_named(run, runs)
     folder = folder if folder.is_dir() else folder.parent.parent
-    write_whole(folder / NOTE, f"{text.strip()}\n" if text.strip() else "")
-    Console().print(f"The note is in {folder / NOTE}", style="dim", soft_wrap=True)
+    place = folder / NOTE
+    if text.strip():
+        write_whole(place, " ".join(text.split()) + "\n")
+    else:
+        place.unlink(missing_ok=True)
+    Console().print(f"The note {'is in' if text.strip() else 'was removed:'} {place}", style="dim", soft_wrap=True)

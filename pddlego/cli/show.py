@@ -67,7 +67,8 @@ def command(
         return
     if len(journals) > 1 and other is None and step is None and not (problem or exported):
         if browsing.is_terminal(console):
-            browsing.browse(at_run(place, browsing.sources(console), journals=journals))
+            chosen = journals if str(selection) or lost or outcome or cause else ()
+            browsing.browse(at_run(place, browsing.sources(console), journals=chosen))
         else:
             browsing.print_list(console, place, journals)
         return
@@ -80,13 +81,12 @@ def command(
         return
     if other is not None:
         raise UsageError("Two episodes need a terminal", "They are shown side by side.", "Name one, or use --html.")
-    journal = shown[0]
     if problem:
-        browsing.print_problem(console, journal, step)
+        browsing.print_problem(console, shown[0], step)
     elif exported:
-        browsing.export_pictures(console, journal, step, svg_file=svg, gif_file=gif, size=size)
+        browsing.export_pictures(console, shown[0], step, svg_file=svg, gif_file=gif, size=size)
     else:
-        browsing.print_lines(console, journal, step)
+        browsing.print_lines(console, shown[0], step)
 
 
 def _journals(place: Path, selection: EpisodeFilter, wanted: ResultFilter) -> list[Path]:

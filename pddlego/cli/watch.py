@@ -9,7 +9,8 @@ import typer
 
 from pddlego.cli.options import Runs
 from pddlego.errors import UsageError
-from pddlego.runs.folders import EPISODES, find_journals, find_run, newest_run, runs_folder
+from pddlego.runs.folders import EPISODES, find_run, newest_run, runs_folder
+from pddlego.runs.listing import changed
 
 
 def command(
@@ -35,4 +36,4 @@ def command(
     if is_terminal(console):
         browse(at_run(folder, sources(console), partial(newest_run, root) if run is None else None))
         return
-    print_list(console, folder, find_journals(folder))
+    print_list(console, folder, sorted((folder / EPISODES).glob("*.jsonl"), key=changed, reverse=True))

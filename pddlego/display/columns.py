@@ -32,7 +32,7 @@ class ListColumn(Generic[R]):
 _RUN_STYLES = {"running": "cyan", "failed": "red", "unfinished": "yellow"}
 
 RUN_COLUMNS: tuple[ListColumn[RunRow], ...] = (
-    ListColumn("when", lambda run: run.when.strftime("%m-%d %H:%M") if run.when else "", width=11),
+    ListColumn("when", lambda run: run.when.strftime("%y-%m-%d %H:%M") if run.when else "", width=14),
     ListColumn("run", lambda run: run.name, width=22),
     ListColumn("won", lambda run: f"{run.won}/{run.played}", right=True),
     ListColumn("state", lambda run: run.state, lambda run: _RUN_STYLES.get(run.state, ""), width=10),
@@ -53,19 +53,19 @@ def _state_style(episode: EpisodeStatus) -> str:
 
 
 EPISODE_COLUMNS: tuple[ListColumn[EpisodeStatus], ...] = (
-    ListColumn("changed", lambda episode: time.strftime("%m-%d %H:%M:%S", time.localtime(episode.changed)), width=14),
     ListColumn("state", lambda episode: episode.state(time.time()), _state_style, width=14),
     ListColumn("game", lambda episode: episode.setting, width=20),
-    ListColumn("mode", lambda episode: episode.mode, width=30),
-    ListColumn("model", lambda episode: episode.model, width=30),
+    ListColumn("mode", lambda episode: episode.mode, width=16),
     ListColumn("seed", lambda episode: str(episode.seed), right=True),
     ListColumn(
         "step", lambda episode: f"{episode.step}/{episode.most}" if episode.most else str(episode.step), right=True
     ),
     ListColumn("cause", lambda episode: episode.cause, lambda episode: "magenta", width=50),
+    ListColumn("model", lambda episode: episode.model, width=30),
     ListColumn("calls", lambda episode: str(episode.calls or ""), right=True),
     ListColumn("time", lambda episode: f"{episode.seconds:.1f}" if episode.seconds else "", right=True),
     ListColumn("cost", lambda episode: money(episode.cost) if episode.cost else "", right=True),
+    ListColumn("changed", lambda episode: time.strftime("%m-%d %H:%M:%S", time.localtime(episode.changed)), width=14),
     ListColumn("last command", lambda episode: episode.command, width=30),
 )
 

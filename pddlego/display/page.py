@@ -23,6 +23,7 @@ from pddlego.display.screens import Screen, result_line
 from pddlego.display.steps import command_of, is_rejected, is_surprise, tabs_of
 from pddlego.episode.trace import TimedEvent, Trace
 from pddlego.runs.listing import EpisodeStatus
+from pddlego.runs.summary import LastingError
 from pddlego.util.text import clean, slug
 
 _COLUMNS = tuple(column for column in EPISODE_COLUMNS if column.name not in ("changed", "last command"))
@@ -45,8 +46,10 @@ class ListedEpisode:
     page: EpisodePage | None = None
 
 
-def episode_page(key: str, timed: Iterable[TimedEvent], screen: Screen, opens_at: int | None = None) -> EpisodePage:
-    """The page of the episode with these events, which `opens_at` a step. `key` is its anchor."""
+def episode_page(
+    key: str, timed: Iterable[TimedEvent], screen: Screen, cause: LastingError | None = None
+) -> EpisodePage:
+    """The page of the episode with these events; it opens at the step of the `cause` of a loss. `key` is its anchor."""
     trace = Trace((cleaned(event), seconds) for event, seconds in timed)
     tabs = tabs_of(screen, trace)
     numbers: dict[str, int] = {}  # each distinct line is stored once; steps refer to it by number
@@ -59,7 +62,7 @@ def episode_page(key: str, timed: Iterable[TimedEvent], screen: Screen, opens_at
                 "command": command_of(step),
                 "rejected": is_rejected(step),
                 "surprise": is_surprise(step),
-                "decisive": step.number == opens_at,
+                "decisive": cause is not None and step.number == cause.step,
                 "lines": lines,
             }
         )
@@ -68,10 +71,11 @@ def episode_page(key: str, timed: Iterable[TimedEvent], screen: Screen, opens_at
         "pictures": [tab.name for tab in tabs if tab.is_picture],
         "lines": list(numbers),
         "steps": steps,
-        "opens": next((index for index, step in enumerate(steps) if step["step"] == opens_at), 0),
+        "opens": next((index for index, step in enumerate(steps) if step["decisive"]), 0),
     }
     packed = zlib.compress(json.dumps(value, separators=(",", ":")).encode(), 6)
-    return EpisodePage(key, result_line(trace).plain, base64.b64encode(packed).decode())
+    ending = result_line(trace).plain + (f"; cause: {cause}" if cause is not None else "")
+    return EpisodePage(key, ending, base64.b64encode(packed).decode())
 
 
 _CONSOLE = rich.console.Console(file=io.StringIO(), color_system=None)

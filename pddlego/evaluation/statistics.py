@@ -10,9 +10,6 @@ from pddlego.runs.summary import Summary
 
 _CONFIDENCE = 0.95
 
-_NORMAL = 1.959964
-"""The quantile of the normal distribution for two-sided intervals of 95 %."""
-
 _FEWEST = 6
 """Pairs below which no interval of a mean is given."""
 
@@ -63,7 +60,9 @@ def paired_difference(pairs: Sequence[tuple[bool, bool]]) -> Interval:
     first = 0.5 + sum(one and not other for one, other in pairs)
     second = 0.5 + sum(other and not one for one, other in pairs)
     difference = (first - second) / total
-    margin = _NORMAL * (((first + second) - (first - second) ** 2 / total) ** 0.5 / total)
+    margin = statistics.NormalDist().inv_cdf((1 + _CONFIDENCE) / 2) * (
+        ((first + second) - (first - second) ** 2 / total) ** 0.5 / total
+    )
     return Interval(max(-1.0, difference - margin), min(1.0, difference + margin))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -29,14 +30,13 @@ def with_truth(folder: Path, results: Sequence[Summary], progress: Progress | No
     because their game has no reference or is not installed, keep their measures; without `progress` none is checked.
     """
     known = read_truth(folder)
-    missing = [result for result in results if progress and result.digest not in known and can_be_checked(result)]
+    missing = [result for result in results if progress and result.digest not in known and _has_claims(result)]
     impossible = set[Configuration]()
     for number, result in enumerate(missing):
-        if progress:
+        if progress and result.cell.configuration not in impossible:
             progress(number, len(missing))
-        if result.cell.configuration not in impossible:
             try:
-                known[result.digest] = check(folder, result)
+                known[result.digest] = _check(folder, result)
             except JournalError:  # only this journal is damaged
                 continue
             except PddlegoError:
@@ -94,29 +94,37 @@ def explain(folder: Path, progress: Progress | None) -> tuple[dict[Path, Summary
     return {folder / EPISODES / journal_name(r.cell, r.attempt): r for r in results}, Causes(results)
 
 
-def can_be_checked(result: Summary) -> bool:
+def _has_claims(result: Summary) -> bool:
     """Whether an episode has a result, and its method can check the claims of its model later."""
     setting, mode, model = result.cell.configuration
     has_claims = model != NO_MODEL and result.counts and bool(result.digest)
     return has_claims and measuring_of(setting, mode).checked is not None
 
 
-def check(folder: Path, result: Summary) -> Measures:
+def _check(folder: Path, result: Summary) -> Measures:
     """Check the claims of the model in an episode, keep the measures in the run folder, and return them.
 
-    Raises `PddlegoError` for an episode that cannot be checked, and `JournalError` if the file cannot be written.
+    Raises `PddlegoError` for an episode that cannot be checked.
     """
-    recorded = load_recorded(folder / EPISODES / journal_name(result.cell, result.attempt))
+    journal = folder / EPISODES / journal_name(result.cell, result.attempt)
+    if not journal.is_file():
+        raise JournalError(f"{journal} is missing", "The file was removed.", "Restore the file.")
+    recorded = load_recorded(journal)
     checked = summarize(result.cell, result.attempt, recorded.checked(), recorded.played.method.measuring.of)
-    append_summary(folder / TRUTH, replace(checked, digest=result.digest), flush=False)
+    with suppress(JournalError):  # a folder that cannot be written is checked again
+        append_summary(folder / TRUTH, replace(checked, digest=result.digest), flush=False)
     return checked.measures
 
 
 @dataclass(frozen=True)
 class ErrorShare:
-    """How often a kind of lasting error occurs in the lost and in the won episodes of a configuration."""
+    """How often a kind of lasting error occurs in the lost and in the won episodes of a configuration.
+
+    `caused` is the number of losses of which it is the cause.
+    """
 
     kind: str
+    caused: int
     lost: int
     all_lost: int
     won: int
@@ -129,7 +137,10 @@ class ErrorShare:
 
 
 class Causes:
-    """Why episodes were lost: their lasting errors, ordered by how much more frequent they are in lost episodes."""
+    """Why episodes were lost: their lasting errors, ordered by how much more frequent they are in lost episodes.
+
+    `shares` are the kinds of errors of each configuration, and of all games together.
+    """
 
     def __init__(self, results: Iterable[Summary]) -> None:
         groups = by_configuration(result for result in results if result.counts and result.cell.model != NO_MODEL)
@@ -137,12 +148,10 @@ class Causes:
         for (_, mode, model), group in groups.items():
             together.setdefault((ALL_GAMES, mode, model), []).append(group)
         groups |= {key: list(chain(*of_games)) for key, of_games in together.items() if len(of_games) > 1}
-        self._shares = {configuration: _shares(group) for configuration, group in groups.items()}
-
-    @property
-    def shares(self) -> Mapping[Configuration, Sequence[ErrorShare]]:
-        """The kinds of errors of each configuration and of all games together, those that explain most losses first."""
-        return self._shares
+        self._differences = {configuration: _differences(group) for configuration, group in groups.items()}
+        self.shares: Mapping[Configuration, Sequence[ErrorShare]] = {
+            configuration: _shares(group, self) for configuration, group in groups.items()
+        }
 
     def of(self, result: Summary) -> str:
         """The cause of a lost episode as text; empty for a won one, and for a model that made no known error."""
@@ -156,15 +165,25 @@ class Causes:
         """
         if result.won:
             return None
-        differences = {share.kind: share.difference for share in self._shares.get(result.cell.configuration, ())}
+        differences = self._differences.get(result.cell.configuration, {})
         errors = [error for error in result.measures.errors if error.fatal or differences.get(error.kind, 0) > 0]
         return max(errors, key=lambda error: (error.fatal, differences.get(error.kind, 0.0)), default=None)
 
 
-def _shares(results: Sequence[Summary]) -> list[ErrorShare]:
-    lost, won = ([result for result in results if result.won is is_won] for is_won in (False, True))
-    in_lost, in_won = (
-        Counter(error.kind for result in group for error in result.measures.errors) for group in (lost, won)
-    )
-    shares = [ErrorShare(kind, in_lost[kind], len(lost), in_won[kind], len(won)) for kind in in_lost]
+def _counts(results: Iterable[Summary], is_won: bool) -> tuple[int, Counter[str]]:
+    """The number of episodes that were won, or lost, and in how many of them each kind of error lasted."""
+    group = [result for result in results if result.won is is_won]
+    return len(group), Counter(error.kind for result in group for error in result.measures.errors)
+
+
+def _differences(results: Sequence[Summary]) -> dict[str, float]:
+    """The share of lost episodes with each kind of error minus that of won episodes, from -1 to 1."""
+    (all_lost, lost), (all_won, won) = _counts(results, False), _counts(results, True)
+    return {kind: lost[kind] / max(1, all_lost) - won[kind] / max(1, all_won) for kind in lost}
+
+
+def _shares(results: Sequence[Summary], causes: Causes) -> list[ErrorShare]:
+    (all_lost, lost), (all_won, won) = _counts(results, False), _counts(results, True)
+    caused = Counter(cause.kind for cause in map(causes.error_of, results) if cause is not None)
+    shares = [ErrorShare(kind, caused[kind], lost[kind], all_lost, won[kind], all_won) for kind in lost]
     return sorted(shares, key=lambda share: (-share.difference, share.kind))

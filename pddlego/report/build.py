@@ -24,6 +24,7 @@ from pddlego.report.tables import (
     cause_table,
     compared_numbers,
     comparison_table,
+    configuration_order,
     cost_table,
     count_tables,
     efficiency_table,
@@ -196,13 +197,14 @@ def build_report(
     cells = {cell for path in paths for cell in read_cells(path) if wanted.has(cell)}
     all_rows = rows(results, prices or recorded, attempts, entries if own and recorded else ())
     all_rows.sort(key=lambda row: (row.setting, method_order((row.model, row.mode))))
-    elsewhere = "" if prices else spent_elsewhere(all_rows, entries)
+    elsewhere = "" if prices or wanted != EVERY_RESULT else spent_elsewhere(all_rows, entries)
     damage = [elsewhere] if elsewhere else []
     for path, (summaries, damaged_lines), (_, damaged_ledger) in zip(paths, folders, ledgers, strict=True):
         damage += [*damaged_lines, *changed_journals(path, summaries), *damaged_ledger]
-    grouped = by_configuration(summary for summary in results if summary.played)
+    ordered = sorted(results, key=lambda result: (configuration_order((result.cell.configuration, 0)), result.cell))
+    grouped = by_configuration(summary for summary in ordered if summary.played)
     comparisons = _comparisons(results)
-    figures = draw_figures([result for result in results if result.counts])
+    figures = draw_figures([result for result in ordered if result.counts])
     recorded_rows = [row for row in all_rows if row.setting in settings]
     analyses = [published_means(recorded_rows, settings), published_shares(grouped), *share_tables(grouped)]
     analyses += [restart_table(grouped), efficiency_table(grouped)]

@@ -17,7 +17,7 @@ from rich.text import Text
 
 from pddlego.display.console import Console
 from pddlego.display.page import EpisodePage, ListedEpisode, episode_page, render
-from pddlego.errors import JournalError, UsageError
+from pddlego.errors import JournalError, PddlegoError
 from pddlego.evaluation.progress import result_line
 from pddlego.evaluation.replay import load_recorded
 from pddlego.evaluation.table import Measured, Row, result_table, results_table
@@ -133,11 +133,11 @@ def _listed(report: Report, paged: set[Cell]) -> Iterator[ListedEpisode]:
 def _page(summary: Summary, journal: Path, cause: LastingError | None) -> EpisodePage:
     """The page of an episode, with checks of facts if possible, opened at its cause. Raises `JournalError`."""
     read = read_journal(journal, make_codec())
-    if cause is not None:
-        with contextlib.suppress(UsageError):
+    if cause is not None and cause.step is not None:
+        with contextlib.suppress(PddlegoError):
             read = load_recorded(journal).checked()
     screen = screen_of(read.started.played_by if read.started else "")
-    return episode_page(anchor(summary), read.timed, screen, cause.step if cause else None)
+    return episode_page(anchor(summary), read.timed, screen, cause)
 
 
 def latex(report: Report) -> str:
@@ -148,15 +148,21 @@ def latex(report: Report) -> str:
 
 def latex_table(table: Table) -> str:
     """A table for LaTeX, with booktabs, a caption and a label; the best values are bold."""
-    title, head, body, bold = table.short()
-    columns = "".join("r" if numeric else "l" for numeric in table.short().is_numeric)
+    short = table.short()
+    title, head, body, bold = short
+    columns = "".join("r" if numeric else "l" for numeric in short.is_numeric)
     rows = [
         _tex_row(
             rf"\textbf{{{_tex(cell)}}}" if (number, place) in bold else _tex(cell) for place, cell in enumerate(row)
         )
         for number, row in enumerate(body)
     ]
-    lines = [r"\begin{table}", r"\centering", rf"\caption{{{_tex(title)}}}", rf"\label{{tab:{slug(title)}}}"]
+    lines = [
+        r"\begin{table}",
+        r"\centering",
+        rf"\caption{{{_tex(title)}}}",
+        rf"\label{{tab:{slug(title.partition(',')[0])}}}",
+    ]
     lines += [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", _tex_row(map(_tex, head)), r"\midrule", *rows]
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}"])
 

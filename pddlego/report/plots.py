@@ -142,14 +142,14 @@ def _success(report: Report, styles: Mapping[str, Style]) -> Plot:
     axes = _axes(plot)
     for number, (key, style) in enumerate(styles.items()):
         mine = [row for row in report.rows if method_label(row.mode, row.model) == key]
-        offset = 0.8 * ((number + 0.5) / len(styles) - 0.5)
+        offset = 0.14 * (number - (len(styles) - 1) / 2)
         axes.errorbar(
             [games.index(row.setting) + offset for row in mine],
-            [row.success for row in mine],
+            [100 * row.success for row in mine],
             # An interval contains its success; rounding must not make a length negative.
             yerr=[
-                [max(0.0, row.success - row.interval.low) for row in mine],
-                [max(0.0, row.interval.high - row.success) for row in mine],
+                [100 * max(0.0, row.success - row.interval.low) for row in mine],
+                [100 * max(0.0, row.interval.high - row.success) for row in mine],
             ],
             color=style.colour,
             marker=style.marker,
@@ -158,8 +158,9 @@ def _success(report: Report, styles: Mapping[str, Style]) -> Plot:
         )
     axes.set_xticks(range(len(games)), map(clean, games), rotation=30 if len(games) > 4 else 0)
     axes.grid(visible=False, axis="x")
-    axes.set_ylim(-0.02, 1.04)
-    axes.set_ylabel("success")
+    axes.set_xlim(-0.5, len(games) - 0.5)
+    axes.set_ylim(-2, 104)
+    axes.set_ylabel("success in %")
     _legend(plot)
     return plot
 

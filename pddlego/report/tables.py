@@ -29,7 +29,7 @@ from pddlego.report.figures import DrawnFigure
 from pddlego.runs.cells import NO_MODEL
 from pddlego.runs.store import recorded_setting
 from pddlego.runs.summary import DEFECTS, LINES, REJECTED, UNMEASURED, Summary
-from pddlego.util.text import both_ends, clean, count, markdown_cell, money
+from pddlego.util.text import both_ends, clean, count, csv_cell, markdown_cell, money
 
 Method = tuple[str, str]
 """Model and mode."""
@@ -67,7 +67,9 @@ class Table(NamedTuple):
         kept = [place for place in range(len(self.head)) if place not in same]
         about = ", ".join(self.body[0][place] for place in same)
         return Table(
-            f"{self.title} ({about})" if about else self.title,
+            (f"{self.title[:-1]}; {about})" if self.title.endswith(")") else f"{self.title} ({about})")
+            if about
+            else self.title,
             [self.head[place] for place in kept],
             [[row[place] for place in kept] for row in self.body],
             frozenset((row, kept.index(place)) for row, place in self.bold),
@@ -94,7 +96,7 @@ class Table(NamedTuple):
     def csv(self) -> str:
         """The table as CSV."""
         file = io.StringIO()
-        csv.writer(file, lineterminator="\n").writerows([self.head, *self.body])
+        csv.writer(file, lineterminator="\n").writerows([list(map(csv_cell, row)) for row in (self.head, *self.body)])
         return file.getvalue()
 
 
@@ -160,7 +162,10 @@ def success(rows: Sequence[Row]) -> Table:
 
 
 def compared_numbers(rows: Sequence[Row], results: Iterable[Summary]) -> Table:
-    """The number by which methods are compared: the mean over won episodes, with a bootstrap interval."""
+    """The number by which methods are compared: the mean over n won episodes, with a bootstrap interval.
+
+    No value is the best: each method won other episodes.
+    """
     won = by_configuration(result for result in results if result.won)
     compared = {(row.setting, row.mode): measuring_of(row.setting, row.mode).compared for row in rows}
 
@@ -176,7 +181,7 @@ def compared_numbers(rows: Sequence[Row], results: Iterable[Summary]) -> Table:
         mean = statistics.mean(map(statistics.mean, numbers))
         interval = bootstrap_mean(numbers[0] if len(numbers) == 1 else ())
         bounds = f" ({interval.low:.1f}-{interval.high:.1f})" if math.isfinite(interval.low) else ""
-        return -mean, f"{mean:.1f}{bounds}"
+        return None, f"{mean:.1f}{bounds}" + (f" n={len(numbers[0])}" if len(numbers) == 1 else "")
 
     names = " or ".join(dict.fromkeys(filter(None, compared.values())))
     return _grid(f"Mean {names or 'steps'} of won episodes (95 % bootstrap interval)", rows, cell)
@@ -208,9 +213,11 @@ def _grid(title: str, rows: Sequence[Row], cell_of: Callable[[Sequence[Row]], Ce
             values = [value for value, _ in cells if value is not None]
             for place, (value, _) in enumerate(cells) if len(set(values)) > 1 else ():
                 bold |= {(len(body), place + 1 + len(names))} if value == max(values) else set()
-            if name != ALL_GAMES or values:
+            if name != ALL_GAMES or any(text for _, text in cells):
                 body.append([name, *names, *(text for _, text in cells)])
-    return Table(title, head, body, frozenset(bold))
+    named = {model for model, _ in methods} - {NO_MODEL}
+    about = f"; {named.pop()}" if len(named) == 1 else ""
+    return Table(f"{title.removesuffix(')')}{about})", head, body, frozenset(bold))
 
 
 def cost_table(rows: Iterable[Row]) -> Table:
@@ -244,16 +251,19 @@ def cause_table(causes: Causes) -> Table:
             f"{share.lost} of {share.all_lost}",
             f"{share.won} of {share.all_won}",
             points(share.difference),
+            str(share.caused),
         ]
-        for name, shares in sorted(causes.shares.items(), key=_configuration_order)
+        for name, shares in sorted(causes.shares.items(), key=configuration_order)
         for share in shares
     ]
     return Table(
-        "Errors that lasted, in lost and in won episodes", [*NAMES, "error", "lost", "won", "difference"], body
+        "Errors that lasted, in lost and in won episodes",
+        [*NAMES, "error", "lost", "won", "difference", "cause of"],
+        body,
     )
 
 
-def _configuration_order(entry: tuple[Configuration, object]) -> tuple[object, ...]:
+def configuration_order(entry: tuple[Configuration, object]) -> tuple[object, ...]:
     """The sort key of configurations: all games, then each game, with its methods in the order of all tables."""
     game, mode, model = entry[0]
     return game != ALL_GAMES, game, method_order((model, mode))

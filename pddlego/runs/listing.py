@@ -88,7 +88,6 @@ class EpisodeStatus:
             calls=summary.usage.calls,
             seconds=summary.usage.seconds,
             cost=cost,
-            cause="" if summary.won else summary.measures.first_error,
         )
 
     def _after(self, line: bytes) -> EpisodeStatus:
@@ -211,7 +210,7 @@ class EpisodeList:
             self._costs, self._ledger_size = costs_of(self.run), size
         for summary in summaries:
             journal = self.run / EPISODES / journal_name(summary.cell, summary.attempt)
-            known = self._statuses.get(journal.name) or EpisodeStatus(journal, changed=_changed(journal))
+            known = self._statuses.get(journal.name) or EpisodeStatus(journal, changed=changed(journal))
             self._statuses[journal.name] = known.with_result(summary, self._costs.get(summary.cell.label, 0.0))
         return True
 
@@ -270,7 +269,7 @@ NOTE = "note.txt"
 def list_runs(root: Path) -> Iterator[RunRow]:
     """A row for every run folder in `root` and in its subfolders, newest first; for a damaged one, with the error."""
     runs = [run for folder in folders(root) for run in ((folder,) if _is_run(folder) else folders(folder))]
-    for folder in sorted(filter(_is_run, runs), key=_changed, reverse=True):
+    for folder in sorted(filter(_is_run, runs), key=changed, reverse=True):
         try:
             yield replace(_run(folder), name=str(folder.relative_to(root)))
         except (PddlegoError, OSError, ValueError) as error:
@@ -333,7 +332,8 @@ def _size(path: Path) -> int:
         return 0
 
 
-def _changed(path: Path) -> float:
+def changed(path: Path) -> float:
+    """The time (epoch) of the last change of a file; 0 if it cannot be read."""
     try:
         return path.stat().st_mtime
     except OSError:

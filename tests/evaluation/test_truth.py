@@ -35,7 +35,14 @@ def test_the_cause_is_the_error_that_won_episodes_do_not_have() -> None:
     won = [result(seed, Outcome.WON, AT) for seed in range(20, 41)]
     causes = Causes([*lost, *won])
     (first, second) = causes.shares["coin", "edit", "m"]
-    assert (first.kind, first.lost, first.all_lost, first.won, first.all_won) == (DOOR.kind, 19, 19, 0, 21)
+    assert (first.kind, first.caused, first.lost, first.all_lost, first.won, first.all_won) == (
+        DOOR.kind,
+        19,
+        19,
+        19,
+        0,
+        21,
+    )
     assert second.difference == 0
     assert {causes.of(summary) for summary in lost} == {"missing (…) after step 6"}
     assert {causes.of(summary) for summary in won} == {""}

@@ -126,7 +126,7 @@ def test_folders_with_other_configurations_are_not_counted_together(tmp_path: Pa
 
 def test_table_1_has_the_layout_of_the_paper(run: Path) -> None:
     title, head, body, bold = success(build_report([run]).rows)
-    assert title == "Success in % (95 % Wilson interval)"
+    assert title == "Success in % (95 % Wilson interval; m)"
     assert head == ["game", "random", "act", "edit"]
     assert body == [
         ["coin", "0 (0-79)", "20 (6-51)", "91 (62-98)"],

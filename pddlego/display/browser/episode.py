@@ -132,9 +132,8 @@ class OpenEpisode:
         step = self.steps[self.decisive_step]
         cause, errors = self.explanation.cause, self.explanation.errors
         head = [result_line(self.trace)]
-        head += (
-            [Text(f"cause: {cause}", "bold magenta")] if cause else [Text("cause: no lasting error is known", "bold")]
-        )
+        if self.is_lost:
+            head.append(Text(f"cause: {cause or 'no lasting error of the model is known'}", "bold magenta"))
         head += [Text(f"also: {error}", "magenta") for error in errors if error is not cause]
         sides = Table.grid(padding=(0, 2), expand=True)
         sides.add_column(ratio=1)
@@ -285,7 +284,8 @@ class EpisodeView(Vertical):
             shown = self.episode.why() if self.episode.trace.ended else Text("The episode has not ended yet.")
             self.query_one(f"#{name} .lines", Static).update(shown)
             return
-        lines = Text("\n").join(self.lines(name, step))
+        is_picture = any(tab.is_picture for tab in self.episode.tabs() if tab.name == name)
+        lines = Text("\n", no_wrap=is_picture, overflow="crop" if is_picture else None).join(self.lines(name, step))
         if self.search_text:
             lines.highlight_words([self.search_text], "bold black on yellow", case_sensitive=False)
         self.query_one(f"#{name} .lines", Static).update(lines)
@@ -417,6 +417,9 @@ class EpisodeScreen(BrowserScreen):
         return list(self.query(EpisodeView))
 
     def on_mount(self) -> None:
+        for view in self.views if len(self._episodes) > 1 else ():
+            if view.episode.is_lost:
+                self._explain(view)
         if len(self._episodes) > 1:
             different = first_difference(*(episode.steps for episode in self._episodes[:2]))
             for view in self.views:

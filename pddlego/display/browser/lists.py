@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -100,15 +101,17 @@ class EpisodesScreen(ListScreen):
         super().__init__()
         self._list, self._sources = episodes, sources
         self._marked: str | None = None
-        self._explained = 0
+        self._explained: tuple[Path, int] | None = None
         self._checking = ""
 
     def make_table(self) -> FilteredTable[EpisodeStatus]:
         return FilteredTable(EPISODE_COLUMNS, "changed", descending=True, changes=_is_running)
 
     def on_mount(self) -> None:
-        self._poll(first=True)
         self.set_interval(1.0, self._poll)
+
+    def on_screen_resume(self) -> None:
+        self._poll(first=True)
 
     def _poll(self, first: bool = False) -> None:
         if not self.is_current:
@@ -119,8 +122,9 @@ class EpisodesScreen(ListScreen):
             summary = f"{self._list.run}: {episode_summary(episodes.values())}{self._checking}"
             self.query_one(FilteredTable).show(episodes, summary)
         ended = sum(episode.outcome is not None for episode in episodes.values())
-        if ended > self._explained and not running:
-            self._explained = ended
+        active = any(episode.state(time.time()) == "running" for episode in episodes.values())
+        if ended and not active and self._explained != (self._list.run, ended):
+            self._explained = self._list.run, ended
             self._find_causes(self._list.run)
 
     @work(thread=True, exclusive=True)
@@ -138,8 +142,9 @@ class EpisodesScreen(ListScreen):
         except PddlegoError:  # the table is shown without causes
             causes = {}
         self._checking = ""
-        self.app.call_from_thread(self._list.set_causes, causes)
-        self.app.call_from_thread(self._poll, True)
+        if run == self._list.run:
+            self.app.call_from_thread(self._list.set_causes, causes)
+            self.app.call_from_thread(self._poll, True)
 
     def open(self, key: str) -> None:
         self._show([key])

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
-from textual.keys import format_key
 from textual.screen import Screen
 
 
 class BrowserScreen(Screen[None]):
-    """A screen on which Esc closes the input field, else the screen."""
+    """A screen on which Esc closes the list of keys, else the input field, else the screen."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "Back"),
@@ -18,27 +17,29 @@ class BrowserScreen(Screen[None]):
         Binding("question_mark", "help", "Keys"),
     ]
 
+    shows_keys = False
+
     def close_input(self) -> bool:
         """Close the input field of the filter or the search. Returns whether it was open."""
         raise NotImplementedError
 
     def action_help(self) -> None:
         """Show the keys of this screen."""
-        bindings = [
-            binding
-            for binding in self.BINDINGS + BrowserScreen.BINDINGS
-            if isinstance(binding, Binding) and not binding.key.isdecimal()
-        ]
         keys = {
-            binding.description: binding.key_display or " or ".join(map(format_key, binding.key.split(",")))
-            for binding in bindings
+            active.binding.description: self.app.get_key_display(active.binding)
+            for active in reversed(self.active_bindings.values())
+            if not active.binding.key.isdecimal()
         }
         lines = [f"{key:<14} {description}" for description, key in keys.items()]
+        self.shows_keys = True
         self.notify("\n".join(lines), title="Keys", timeout=_HELP_SECONDS, markup=False)
 
     def action_back(self) -> None:
-        """Close the input field, else the screen; the last screen ends the browser."""
-        if not self.close_input():
+        """Close the list of keys, else the input field, else the screen; the last screen ends the browser."""
+        if self.shows_keys:
+            self.shows_keys = False
+            self.app.clear_notifications()
+        elif not self.close_input():
             if len(self.app.screen_stack) > 2:  # the first one is empty
                 self.dismiss()
             else:

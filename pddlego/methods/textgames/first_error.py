@@ -39,9 +39,14 @@ class FirstError(LastingError):
     checked: FactsChecked = field(kw_only=True, repr=False)
 
     @property
+    def is_unusable(self) -> bool:
+        """Whether the whole answer is the error, and not a fact."""
+        return self.kind == self.text
+
+    @property
     def summary(self) -> LastingError:
         """The error without its check, for results."""
-        rejected = " in a rejected answer" if self.checked.rejected and self.kind != self.text else ""
+        rejected = " in a rejected answer" if self.checked.rejected and not self.is_unusable else ""
         return LastingError(self.kind, self.text + rejected, self.step, self.fatal)
 
 
@@ -59,7 +64,10 @@ def lasting_errors(trace: Trace) -> list[FirstError]:
     accepted = [check for check in trace.all(FactsChecked) if not check.rejected]
     errors = [_since(accepted, oldest) for oldest in accepted[-1].errors] if accepted else []
     last = list(_errors_of_rejected(trace))
-    errors = [*last, *errors] if last and (last[0].fatal or not errors) else [*errors, *last]
+    if last and (last[0].fatal or not errors):
+        errors = [*last, *errors]
+    else:  # that no goal can be reached, or a contradiction, follows from the errors of the accepted problem
+        errors += [error for error in last if not error.is_unusable]
     first: dict[str, FirstError] = {}
     for error in errors:
         first.setdefault(error.kind, error)
