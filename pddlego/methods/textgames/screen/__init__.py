@@ -187,13 +187,17 @@ def _ladder_lines(view: GameView, width: int, glyphs: Glyphs) -> list[Text]:
         elif goal == view.planned.rung:
             line, note = Text(f"{glyphs.current} {number} {goal}", "bold green"), f" {result.seconds * 1000:.0f} ms"
         else:
-            status = status_of(result)
-            mark, style = {DONE: (glyphs.done, "green"), NOT_YET: (glyphs.dot, "")}.get(status, (glyphs.failed, "red"))
-            line, note = Text(f"{mark} {number} {goal}", style), f" {status}"
+            mark, style = _mark(status_of(result), glyphs)
+            line, note = Text(f"{mark} {number} {goal}", style), f" {status_of(result)}"
         if line.cell_len + len(note) <= width:
             line.append(note)
         lines.append(line)
     return lines
+
+
+def _mark(status: str, glyphs: Glyphs) -> tuple[str, str]:
+    """The mark and the style of a goal without a plan: only a failure is red."""
+    return {DONE: (glyphs.done, "green"), NOT_YET: (glyphs.dot, "")}.get(status, (glyphs.failed, "red"))
 
 
 def _plan_lines(view: GameView, height: int, glyphs: Glyphs) -> list[Text]:
@@ -407,8 +411,8 @@ def _ladder_lines_in_full(step: Step, glyphs: Glyphs) -> Iterator[Text]:
         if number:
             yield Text()
         for rung in event.tried:
-            mark = (glyphs.done, "green") if rung.name == event.rung else (glyphs.failed, "yellow")
-            line = Text(f"{mark[0]} {clean(rung.name)}", f"bold {mark[1]}")
+            mark, style = (glyphs.done, "green") if rung.name == event.rung else _mark(status_of(rung), glyphs)
+            line = Text(f"{mark} {clean(rung.name)}", f"bold {style}")
             line.append(f"  {status_of(rung)}, {rung.seconds * 1000:.0f} ms")
             yield line
             if rung.message:
