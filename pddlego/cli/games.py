@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import groupby
 from typing import Annotated
 
 import typer
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -47,34 +44,26 @@ def command(
 
 def _list(console: Console) -> None:
     """Print the settings of each kind: those that are ready, then those that need an extra."""
-    loaded = list(_loaded())
-    for kind, group in groupby(sorted(loaded, key=lambda entry: entry[0]), lambda entry: entry[0]):
-        members = [setting for _, setting in group]
-        names = ", ".join(mode.name for mode in modes_of(kind))
-        console.print(Text(f"{kind} (modes: {names})", "bold"), soft_wrap=True)
-        table = _table()
-        for setting in members:
-            if not isinstance(setting, Setting):
-                table.add_row(Text(clean(setting[0])), Text(clean(setting[1]), "red"))
-            elif not setting.missing:
-                table.add_row(setting.name, Text(clean(setting.title)))
-        console.print(Padding(table, (0, 0, 0, 2)))
-        waiting = sorted((s for s in members if isinstance(s, Setting) and s.missing), key=lambda s: s.missing)
-        for missing, needing in groupby(waiting, lambda setting: setting.missing):
-            console.print(Text(f"  after {clean(missing)}:", "yellow"), soft_wrap=True)
-            console.print(Padding(", ".join(setting.name for setting in needing), (0, 0, 0, 4)))
-        console.print()
-    console.print("pddlego games GAME describes one; pddlego games --modes lists what a model can write.")
-
-
-def _loaded() -> Iterator[tuple[str, Setting | tuple[str, str]]]:
-    """Every setting with its kind; its name and the error if it cannot be read."""
+    kinds: dict[str, list[Setting]] = {}
     for name in setting_names():
         try:
-            kind = read_setting(name).kind
-            yield kind, _load(name)
+            kinds.setdefault(read_setting(name).kind, []).append(_load(name))
         except PddlegoError as error:
-            yield "damaged", (name, error.sentence)
+            console.print(Text(clean(f"{name}: {error.sentence}"), "red"))
+    for kind, settings in sorted(kinds.items()):
+        names = ", ".join(mode.name for mode in modes_of(kind))
+        console.print(Text(f"{kind} (modes: {names})", "bold"), soft_wrap=True)
+        table, waiting = _table(), dict[str, list[str]]()
+        for setting in settings:
+            if setting.missing:
+                waiting.setdefault(setting.missing, []).append(setting.name)
+            else:
+                table.add_row(f"  {setting.name}", Text(clean(setting.title)))
+        console.print(table)
+        for missing, needing in waiting.items():
+            console.print(Text(f"  after {clean(missing)}: {', '.join(needing)}", "yellow"))
+        console.print()
+    console.print("pddlego games GAME describes one; pddlego games --modes lists what a model can write.")
 
 
 def _describe(console: Console, name: str) -> None:
@@ -82,18 +71,21 @@ def _describe(console: Console, name: str) -> None:
     setting, kind = _load(name), read_setting(name).kind
     console.print(Text(clean(f"{setting.title} ({kind})"), "bold"))
     console.print(clean(setting.about))
-    table = _table()
-    for number, mode in enumerate(modes_of(kind)):
-        table.add_row("" if number else "modes", mode.name, mode.about)
     seeds = {"all": setting.all_seeds, **setting.seeds}
-    for number, (split, values) in enumerate(seeds.items()):
-        table.add_row("" if number else "seeds", split, f"{values.start}-{values.stop - 1}")
-    if setting.max_steps is not None:
-        table.add_row("steps", str(setting.max_steps), "at most")
-    for number, (parameter, value) in enumerate(setting.resolved().get("parameters", {}).items()):
-        table.add_row("" if number else "parameters", parameter, f"{value} (--set {parameter}=VALUE)")
-    if setting.missing:
-        table.add_row("install", "", Text(clean(setting.missing), "yellow"))
+    parts = {
+        "modes": [(mode.name, mode.about) for mode in modes_of(kind)],
+        "seeds": [(split, f"{values.start}-{values.stop - 1}") for split, values in seeds.items()],
+        "steps": [("at most", str(setting.max_steps))] if setting.max_steps is not None else [],
+        "parameters": [
+            (parameter, f"{value} (--set {parameter}=VALUE)")
+            for parameter, value in setting.resolved().get("parameters", {}).items()
+        ],
+        "install": [("", clean(setting.missing))] if setting.missing else [],
+    }
+    table = _table()
+    for title, rows in parts.items():
+        for number, row in enumerate(rows):
+            table.add_row("" if number else title, *row)
     console.print(table)
 
 

@@ -7,17 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from pddlego.cli.options import (
-    OfCause,
-    OfGames,
-    OfModes,
-    OfOutcome,
-    OnlyLost,
-    Runs,
-    place_named,
-    result_filter,
-    with_options,
-)
+from pddlego.cli import options
 from pddlego.errors import UsageError
 from pddlego.evaluation.config import LimitOptions
 from pddlego.util.files import cannot_write, write_whole
@@ -30,7 +20,7 @@ if TYPE_CHECKING:
 _PaperTable = Literal["success", "steps", "cost", "comparison", "errors"]
 
 
-@with_options((LimitOptions,), only=("prices",))
+@options.with_options((LimitOptions,), only=("prices",))
 def command(
     flags: dict[str, Any],
     runs: Annotated[
@@ -51,12 +41,12 @@ def command(
         bool, typer.Option("--optimum", help="html, figures: plot steps against the optimum (coin, mapreader).")
     ] = False,
     figures: Annotated[str | None, typer.Option(help="A folder for the figures as PDF files.")] = None,
-    game: OfGames = None,
-    mode: OfModes = None,
-    lost: OnlyLost = False,
-    outcome: OfOutcome = None,
-    cause: OfCause = None,
-    runs_root: Runs = None,
+    game: options.OfGames = None,
+    mode: options.OfModes = None,
+    lost: options.OnlyLost = False,
+    outcome: options.OfOutcome = None,
+    cause: options.OfCause = None,
+    runs_root: options.Runs = None,
 ) -> None:
     """Say what one or several evaluations found: Table 1, intervals, costs, failures, paired comparisons."""
     from pddlego.cli.explaining import check_progress
@@ -67,11 +57,11 @@ def command(
     from pddlego.report.formats import FORMATS, html, one_table, print_report
 
     chosen = _choose_format(format_name, output)
-    folders = [place_named(run, runs_root, is_reportable) for run in runs]
+    folders = [options.place_named(run, runs_root, is_reportable) for run in runs]
     report = build_report(
         folders,
         read_prices(Path(flags["prices"]) if flags.get("prices") else None),
-        wanted=result_filter(lost, outcome, cause, game, mode),
+        wanted=options.result_filter(lost, outcome, cause, game, mode),
         progress=check_progress() if cause or (table == "errors" if table else chosen != "csv") else None,
     )
     optima = find_optima(report.results, report.settings) if optimum else {}

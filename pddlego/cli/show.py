@@ -7,19 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pddlego.cli.options import (
-    OfCause,
-    OfGame,
-    OfMode,
-    OfModel,
-    OfOutcome,
-    OfSeed,
-    OnlyLost,
-    RunArgument,
-    Runs,
-    place_named,
-    result_filter,
-)
+from pddlego.cli import options
 from pddlego.errors import UsageError
 from pddlego.runs.folders import EpisodeFilter, find_journal, find_journals
 
@@ -28,22 +16,22 @@ if TYPE_CHECKING:
 
 
 def command(
-    run: RunArgument,
+    run: options.RunArgument,
     other: Annotated[str | None, typer.Argument(help="Another run, to see both episodes side by side.")] = None,
-    game: OfGame = None,
-    mode: OfMode = None,
-    model: OfModel = None,
-    seed: OfSeed = None,
-    lost: OnlyLost = False,
-    outcome: OfOutcome = None,
-    cause: OfCause = None,
+    game: options.OfGame = None,
+    mode: options.OfMode = None,
+    model: options.OfModel = None,
+    seed: options.OfSeed = None,
+    lost: options.OnlyLost = False,
+    outcome: options.OfOutcome = None,
+    cause: options.OfCause = None,
     step: Annotated[int | None, typer.Option(min=0, help="The first step to show; on a pipe, the only one.")] = None,
     problem: Annotated[bool, typer.Option("--problem", help="Print the problem at that step as PDDL.")] = False,
     svg: Annotated[str | None, typer.Option(help="Write the screen at that step to an SVG file.")] = None,
     gif: Annotated[str | None, typer.Option(help="Write the episode to a GIF file (extra 'gif').")] = None,
     html: Annotated[str | None, typer.Option(help="Write the episode to an HTML file, step by step.")] = None,
     size: Annotated[str, typer.Option(help="Columns and lines of the pictures.")] = "120x36",
-    runs: Runs = None,
+    runs: options.Runs = None,
 ) -> None:
     """Step through an episode forwards and backwards: map, problem, goal ladder, plan, requests and answers.
 
@@ -56,13 +44,13 @@ def command(
     from pddlego.runs.store import check_output
 
     selection, console = EpisodeFilter(game, mode, model, seed), Console()
-    place = place_named(run, runs)
-    journals = _journals(place, selection, result_filter(lost, outcome, cause))
+    place = options.place_named(run, runs)
+    journals = _journals(place, selection, options.result_filter(lost, outcome, cause))
     exported = svg is not None or gif is not None
     if problem + exported + (html is not None) > 1:
         raise UsageError("Too many outputs", "--problem prints PDDL, and --html is a page.", "Use one of them.")
     if html is not None:
-        more = find_journals(place_named(other, runs), selection) if other else []
+        more = find_journals(options.place_named(other, runs), selection) if other else []
         browsing.write_page(console, check_output(Path(html)), [*journals, *more])
         return
     if len(journals) > 1 and other is None and step is None and not (problem or exported):
@@ -73,7 +61,7 @@ def command(
             browsing.print_list(console, place, journals)
         return
     shown = [journals[0] if len(journals) == 1 else find_journal(place, selection)]
-    shown += [find_journal(place_named(other, runs), selection)] if other else []
+    shown += [find_journal(options.place_named(other, runs), selection)] if other else []
     if browsing.is_terminal(console) and not (problem or exported):
         for journal in shown:
             browsing.index_of(browsing.read_trace(journal)[1], step)

@@ -10,21 +10,8 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from pddlego.cli import exits
+from pddlego.cli import exits, options
 from pddlego.cli.explaining import explain_journals
-from pddlego.cli.options import (
-    OfCause,
-    OfGame,
-    OfMode,
-    OfModel,
-    OfOutcome,
-    OfSeed,
-    OnlyLost,
-    RunArgument,
-    place_named,
-    result_filter,
-    with_options,
-)
 from pddlego.display.console import Console
 from pddlego.errors import JournalError
 from pddlego.evaluation.config import LimitOptions, resolve
@@ -59,17 +46,17 @@ _BUDGET = frozenset({"max_calls", "max_tokens", "max_cost", "prices"})
 _NAMES = names_of(Endpoint) | _BUDGET
 
 
-@with_options((RunOptions, Endpoint, LimitOptions), only=_NAMES | {"runs"})
+@options.with_options((RunOptions, Endpoint, LimitOptions), only=_NAMES | {"runs"})
 def command(
     flags: dict[str, Any],
-    run: RunArgument,
-    game: OfGame = None,
-    mode: OfMode = None,
-    model: OfModel = None,
-    seed: OfSeed = None,
-    lost: OnlyLost = False,
-    outcome: OfOutcome = None,
-    cause: OfCause = None,
+    run: options.RunArgument,
+    game: options.OfGame = None,
+    mode: options.OfMode = None,
+    model: options.OfModel = None,
+    seed: options.OfSeed = None,
+    lost: options.OnlyLost = False,
+    outcome: options.OfOutcome = None,
+    cause: options.OfCause = None,
     reference: _ReferenceOption = None,
     to: _Format = "text",
 ) -> None:
@@ -80,8 +67,8 @@ def command(
     and its first wrong action. Search spaces: the first test that fails. Graphplan: the first action of a shortest plan
     that was pruned. Builders: the first difference from the reference files.
     """
-    place = place_named(run, flags.pop("runs", None))
-    which, wanted = EpisodeFilter(game, mode, model, seed), result_filter(lost, outcome, cause)
+    place = options.place_named(run, flags.pop("runs", None))
+    which, wanted = EpisodeFilter(game, mode, model, seed), options.result_filter(lost, outcome, cause)
     console = Console()
     if reference is None:
         explained, causes = explain_journals(place, which, wanted)

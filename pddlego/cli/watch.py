@@ -10,7 +10,6 @@ import typer
 from pddlego.cli.options import Runs
 from pddlego.errors import UsageError
 from pddlego.runs.folders import EPISODES, find_run, newest_run, runs_folder
-from pddlego.runs.listing import changed
 
 
 def command(
@@ -26,6 +25,7 @@ def command(
     from pddlego.cli.browsing import browse, is_terminal, print_list, sources
     from pddlego.display.browser.app import at_run
     from pddlego.display.console import Console
+    from pddlego.runs.listing import changed
 
     root = runs_folder(runs)
     folder = newest_run(root) if run is None else find_run(run, root)

@@ -57,9 +57,8 @@ class LiveEpisode:
                 with contextlib.suppress(OSError):  # it contains other runs
                     path.parent.rmdir()
         if not self.json_lines:
-            self.console.print(f"Saved in {path}", style="dim", soft_wrap=True)
-        if not self.json_lines and self.console.is_terminal:
-            self.console.print(f"Step back through it: pddlego show {path.name}", style="dim", soft_wrap=True)
+            back = ": pddlego show latest" if self.console.is_terminal else ""  # a line more would scroll the screen
+            self.console.print(f"Saved in {path}{back}", style="dim", soft_wrap=True)
         return exit_code(ended)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from io import BufferedReader
@@ -152,10 +152,8 @@ class EpisodeList:
     `UsageError`.
     """
 
-    def __init__(self, run: Path, newest: Callable[[], Path] | None = None, journals: Iterable[Path] = ()) -> None:
-        """`journals` are those of the listed episodes; without them, all are listed."""
+    def __init__(self, run: Path, newest: Callable[[], Path] | None = None) -> None:
         self.run = run
-        self._names = frozenset(journal.name for journal in journals)
         self._newest = newest
         self._statuses: dict[str, EpisodeStatus] = {}
         self._read = 0
@@ -164,10 +162,8 @@ class EpisodeList:
 
     @property
     def episodes(self) -> Mapping[str, EpisodeStatus]:
-        """Every listed episode by the name of its journal."""
-        if not self._names:
-            return self._statuses
-        return {name: status for name, status in self._statuses.items() if name in self._names}
+        """Every episode by the name of its journal."""
+        return self._statuses
 
     def set_causes(self, causes: Mapping[str, str]) -> None:
         """Set the causes of losses, by the names of the journals."""

@@ -10,13 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import pddlego
 from pddlego.episode.events import Outcome
 from pddlego.evaluation.truth import Causes, ResultFilter, explain
 from pddlego.runs.cells import NO_MODEL, Cell
 from pddlego.runs.store import TRUTH, journal_name, read_results
 from pddlego.runs.summary import LastingError, Measures, Summary
 from tests.cli.command import run
-from tests.scale import scaled
+from tests.scale import PATIENCE, scaled
 
 GAMES = ("coin", "mapreader", "twc", "cooking-easy", "cooking-hard", "cooking-full")
 
@@ -71,6 +72,17 @@ def test_no_cause_is_as_frequent_in_won_episodes(episodes: Sequence[tuple[bool, 
     for summary in results:
         cause = causes.of(summary).removesuffix(" after step 1")
         assert not cause or shares[cause] == max(shares[error.kind] for error in summary.measures.errors) > 0
+
+
+def test_a_model_that_repeats_a_command_is_said_to(tmp_path: Path) -> None:
+    """In mode `act` the model writes no facts: what it chose is all that can be said."""
+    evaluation = pddlego.evaluate(
+        "coin", tmp_path / "run", modes="act", models=lambda request: "look around", seeds="1"
+    )
+    (summary,) = evaluation.wait(PATIENCE).results
+    assert not summary.won
+    assert [error.kind for error in summary.measures.errors] == ["the same command"]
+    assert "'look around' 50 of 50 times" in run("truth", str(tmp_path / "run"), cwd=tmp_path).stdout
 
 
 def test_random_has_no_causes() -> None:

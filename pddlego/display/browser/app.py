@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -46,16 +46,13 @@ def at_runs(root: Path, sources: Sources) -> Browser:
 
 
 def at_run(
-    run: Path,
-    sources: Sources,
-    newest: Callable[[], Path] | None = None,
-    journals: Sequence[Path] = (),
+    run: Path, sources: Sources, newest: Callable[[], Path] | None = None, journals: Iterable[Path] = ()
 ) -> Browser:
     """The browser with the episodes of a run: all, or those of the `journals`.
 
     `newest` returns the run folder to show when all episodes of the run have ended.
     """
-    return Browser(lambda: EpisodesScreen(EpisodeList(run, newest, journals), sources))
+    return Browser(lambda: EpisodesScreen(EpisodeList(run, newest), sources, journals))
 
 
 def at_episodes(journals: Sequence[Path], sources: Sources, step: int | None = None) -> Browser:

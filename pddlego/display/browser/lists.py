@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -90,16 +90,17 @@ class RunsScreen(ListScreen):
 
 
 class EpisodesScreen(ListScreen):
-    """The episodes of a run, updated every second."""
+    """The episodes of a run, updated every second: all, or those of the `journals`."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "mark", "Mark"),
         Binding("c", "compare", "Compare"),
     ]
 
-    def __init__(self, episodes: EpisodeList, sources: Sources) -> None:
+    def __init__(self, episodes: EpisodeList, sources: Sources, journals: Iterable[Path] = ()) -> None:
         super().__init__()
         self._list, self._sources = episodes, sources
+        self._names = {journal.name for journal in journals}
         self._marked: str | None = None
         self._explained: tuple[Path, int] | None = None
         self._checking = ""
@@ -116,7 +117,8 @@ class EpisodesScreen(ListScreen):
     def _poll(self, first: bool = False) -> None:
         if not self.is_current:
             return
-        new, episodes = self._list.poll(), dict(self._list.episodes)
+        new, names = self._list.poll(), self._names
+        episodes = {name: status for name, status in self._list.episodes.items() if not names or name in names}
         running = any(map(_is_running, episodes.values()))
         if new or first or running or self._checking:
             summary = f"{self._list.run}: {episode_summary(episodes.values())}{self._checking}"

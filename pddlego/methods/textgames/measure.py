@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import get_args
 
@@ -23,7 +24,8 @@ from pddlego.methods.textgames.world import Episode
 from pddlego.models import Request
 from pddlego.pddl import Atom, Problem, parse_problem, to_name
 from pddlego.planning import Planner, Search
-from pddlego.runs.summary import Measures
+from pddlego.runs.summary import LastingError, Measures
+from pddlego.util.text import count
 
 
 def measure(trace: Trace) -> Measures:
@@ -42,8 +44,27 @@ def measure(trace: Trace) -> Measures:
         numbers,
         {"rungs": rungs, **_fact_counts(trace)},
         {**_by_step(trace), _INPUT: _input_lengths(trace)},
-        tuple(error.summary for error in lasting_errors(trace)),
+        tuple(error.summary for error in lasting_errors(trace)) or tuple(_errors_of_choice(trace)),
     )
+
+
+def _errors_of_choice(trace: Trace) -> Iterator[LastingError]:
+    """What can be said of a model that chooses commands: a large part was refused, or is always the same command."""
+    chosen = [event for event in trace.all(Observed) if event.command is not None and not event.repeated]
+    if trace.started is None or base_mode(trace.started.mode) in PLANNING or not chosen:
+        return
+    refused = [event for event in chosen if event.refused]
+    if len(refused) > _LARGE_PART * len(chosen):
+        text = f"{len(refused)} of {count(len(chosen), 'command')} refused"
+        yield LastingError("refused commands", text, refused[0].step)
+    ((command, times),) = Counter(event.command for event in chosen).most_common(1)
+    if times > max(2, _LARGE_PART * len(chosen)):
+        first = next(event.step for event in chosen if event.command == command)
+        yield LastingError("the same command", f"'{command}' {times} of {len(chosen)} times", first)
+
+
+_LARGE_PART = 0.25
+"""The part of all commands from which refused or equal ones are an error."""
 
 
 def _first_answers(trace: Trace) -> dict[str, float]:
