@@ -127,11 +127,11 @@ def parse_mode(text: str, setting: str = "") -> Variant:
     """The variant of a mode. Raises `UsageError` if the name is unknown; the error lists the modes for a `setting`."""
     from pddlego.methods.setting_files import read_setting
 
+    every, fitting = modes(), modes_of(read_setting(setting).kind) if setting else ()
+    known = any(mode.name == base_mode(text) for mode in every)
     try:
-        return parse_variant(text, modes())
+        return parse_variant(text, every if known or not fitting else fitting)
     except UsageError as error:
-        if setting:
-            parse_variant(text, modes_of(read_setting(setting).kind))
         broken = [f"{method.what}: {method.reason}" for method in broken_methods()]
         raise UsageError(error.what, " ".join((error.reason, *broken)), error.next_step) from error
 

@@ -45,7 +45,7 @@ def markdown(report: Report) -> str:
     """The whole report as Markdown."""
     parts = ["# Report", NOTE, *map(markdown_cell, report.notes)]
     for table in report.tables:
-        parts += [f"## {table.title}", table.markdown()]
+        parts += [f"## {markdown_cell(table.title)}", table.markdown()]
     return "\n\n".join(parts) + "\n"
 
 
@@ -197,7 +197,7 @@ def one_table(table: Table, to: str) -> str:
         print_table(Console(file=file), table)
         return file.getvalue()
     if to == "markdown":
-        return f"{short.title}\n\n{short.markdown()}\n"
+        return f"{markdown_cell(short.title)}\n\n{short.markdown()}\n"
     return f"<h2>{escape(short.title)}</h2>\n{short.html()}\n"
 
 

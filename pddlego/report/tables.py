@@ -82,7 +82,10 @@ class Table(NamedTuple):
             return "| " + " | ".join(cells) + " |"
 
         body = [
-            [f"**{cell}**" if (number, place) in self.bold else markdown_cell(cell) for place, cell in enumerate(row)]
+            [
+                f"**{markdown_cell(cell)}**" if (number, place) in self.bold else markdown_cell(cell)
+                for place, cell in enumerate(row)
+            ]
             for number, row in enumerate(self.body)
         ]
         return "\n".join([line(map(markdown_cell, self.head)), "|" + " --- |" * len(self.head), *map(line, body)])
