@@ -200,7 +200,7 @@ def test_chance_shows_nothing(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "Nothing is shown: " in done.stdout
     row = next(line.split() for line in done.stdout.splitlines() if line.startswith("unusable answer"))
-    lost, without, control = map(int, row[3:6])
+    lost, without, control = map(int, row[4:7])
     assert lost >= 15
     assert 0.2 * lost < control < 0.9 * lost
     assert abs(without - control) < 0.3 * lost
