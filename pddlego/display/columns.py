@@ -33,7 +33,7 @@ _RUN_STYLES = {"running": "cyan", "failed": "red", "unfinished": "yellow"}
 
 RUN_COLUMNS: tuple[ListColumn[RunRow], ...] = (
     ListColumn("when", lambda run: run.when.strftime("%y-%m-%d %H:%M") if run.when else "", width=14),
-    ListColumn("run", lambda run: run.name, width=22),
+    ListColumn("run", lambda run: run.name, width=20),
     ListColumn("won", lambda run: f"{run.won}/{run.played}", right=True),
     ListColumn("state", lambda run: run.state, lambda run: _RUN_STYLES.get(run.state, ""), width=10),
     ListColumn("cost", lambda run: money(run.cost) if run.cost else "", right=True),
