@@ -26,7 +26,7 @@ from pddlego.methods.registry import make_codec, screen_of
 from pddlego.runs.journal import JournalTail
 from pddlego.runs.listing import EpisodeList, status_of
 from pddlego.runs.store import check_output, is_locked
-from pddlego.runs.summary import Summary, summarize
+from pddlego.runs.summary import Summary
 from pddlego.util.files import cannot_write, write_whole
 from pddlego.util.text import clean
 
@@ -54,12 +54,9 @@ def explain_episode(journal: Path, known: Mapping[Path, Summary] | None = None) 
     `known` are the results of the run, which are read without them. Raises `PddlegoError` if checks are impossible.
     """
     # Imported here, because other views need no code of games.
-    from pddlego.evaluation.replay import load_recorded
-    from pddlego.evaluation.truth import Causes, explain
+    from pddlego.evaluation.truth import Causes, check_episode, explain
 
-    recorded = load_recorded(journal)
-    trace = recorded.checked()
-    result = summarize(recorded.cell, 1, trace, recorded.played.method.measuring.of)
+    trace, result = check_episode(journal)
     known = explain(journal.parent.parent, None)[0] if known is None else known
     causes = Causes({**known, journal: result}.values())
     return Explanation(trace.timed, causes.error_of(result), result.measures.errors)

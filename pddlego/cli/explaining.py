@@ -8,7 +8,7 @@ from pathlib import Path
 from pddlego.display.console import Console
 from pddlego.errors import UsageError
 from pddlego.evaluation.truth import Causes, Progress, ResultFilter, explain
-from pddlego.runs.folders import EPISODES, EpisodeFilter, find_journals
+from pddlego.runs.folders import EpisodeFilter, find_journals
 from pddlego.runs.store import TRUTH, changed_journals
 from pddlego.runs.summary import Summary
 from pddlego.util.text import count
@@ -22,16 +22,16 @@ _SILENT_SECONDS = 5.0
 
 def check_progress() -> Progress:
     """A function that reports on standard error how many episodes were checked."""
-    console, said = Console(stderr=True), 0.0
+    console, reported_at = Console(stderr=True), 0.0
 
     def report(checked: int, total: int) -> None:
-        nonlocal said
+        nonlocal reported_at
         now = time.monotonic()
-        if total > _FEW and (not checked or now - said >= _SILENT_SECONDS):
+        if total > _FEW and (not checked or now - reported_at >= _SILENT_SECONDS):
             what = f"Checking the facts of {count(total, 'episode')}: {checked:,} done"
             note = f" (only once: {TRUTH} keeps them; Ctrl-C keeps those that are done)" if not checked else ""
             console.print(what + note, style="dim", soft_wrap=True)
-            said = now
+            reported_at = now
 
     return report
 
@@ -41,18 +41,16 @@ def explain_journals(place: Path, which: EpisodeFilter, wanted: ResultFilter) ->
 
     `place` is a run folder or a journal. Raises `UsageError` if no episode matches.
     """
+    names = {journal.name for journal in find_journals(place, which)}
     folder = place.parent.parent if place.is_file() else place
-    if not (folder / EPISODES).is_dir():
-        find_journals(folder)  # raises the error for a folder that is not a run folder
     results, causes = explain(folder, check_progress())
-    for warning in changed_journals(folder, results.values()):
-        Console(stderr=True).print(warning, style="yellow", soft_wrap=True)
-    journals = {journal.resolve() for journal in find_journals(place, which)}
     chosen = {
         journal: result
         for journal, result in results.items()
-        if journal.resolve() in journals and wanted.matches(result, causes)
+        if journal.name in names and wanted.matches(result, causes)
     }
+    for warning in changed_journals(folder, chosen.values()):
+        Console(stderr=True).print(warning, style="yellow", soft_wrap=True)
     if not chosen:
         kinds = dict.fromkeys(share.kind for shares in causes.shares.values() for share in shares)
         reason = f"It has {count(len(results), 'finished episode')}, but none with these values."

@@ -40,12 +40,12 @@ def note(
 ) -> None:
     """Keep a note on a run, which the list of runs shows."""
     from pddlego.display.console import Console
-    from pddlego.runs.listing import NOTE
+    from pddlego.runs.listing import NOTE_FILE
     from pddlego.util.files import write_whole
 
     folder = place_named(run, runs)
     folder = folder if folder.is_dir() else folder.parent.parent
-    place = folder / NOTE
+    place = folder / NOTE_FILE
     if text.strip():
         write_whole(place, " ".join(text.split()) + "\n")
     else:

@@ -16,10 +16,9 @@ from pddlego.display.console import Console
 from pddlego.errors import JournalError
 from pddlego.evaluation.config import LimitOptions, resolve
 from pddlego.evaluation.config import Run as RunOptions
-from pddlego.evaluation.replay import load_recorded
 from pddlego.evaluation.setup import make_budget
 from pddlego.evaluation.table import NAMES, as_values, by_configuration
-from pddlego.evaluation.truth import Causes
+from pddlego.evaluation.truth import Causes, check_episode
 from pddlego.methods.base import BUILT_IN_MODEL
 from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.models.base import Model
@@ -28,7 +27,7 @@ from pddlego.models.limiter import SharedLimiter
 from pddlego.report.tables import Table, cause_table, print_table, share_tables
 from pddlego.runs.folders import EpisodeFilter, find_journals, started_of
 from pddlego.runs.store import journal_parts
-from pddlego.runs.summary import Summary, summarize
+from pddlego.runs.summary import Summary
 from pddlego.util.options import names_of
 from pddlego.util.text import clean, count
 
@@ -105,9 +104,7 @@ def _compared(journals: Sequence[Path], reference: Model) -> list[Summary]:
     for journal in journals:
         if journal in last.values() and started_of(journal):
             try:
-                recorded = load_recorded(journal)
-                checked = recorded.checked(reference)
-                results.append(summarize(recorded.cell, 1, checked, recorded.played.method.measuring.of))
+                results.append(check_episode(journal, reference)[1])
             except JournalError as error:
                 Console(stderr=True).print(clean(error.sentence), style="yellow")
     return results

@@ -6,7 +6,7 @@ import base64
 import io
 import json
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -21,6 +21,7 @@ from pddlego.display.console import UNICODE
 from pddlego.display.rows import cleaned
 from pddlego.display.screens import Screen, result_line
 from pddlego.display.steps import command_of, is_rejected, is_surprise, tabs_of
+from pddlego.episode.events import Outcome
 from pddlego.episode.trace import TimedEvent, Trace
 from pddlego.runs.listing import EpisodeStatus
 from pddlego.runs.summary import LastingError
@@ -71,11 +72,18 @@ def episode_page(
         "pictures": [tab.name for tab in tabs if tab.is_picture],
         "lines": list(numbers),
         "steps": steps,
-        "opens": next((index for index, step in enumerate(steps) if step["decisive"]), 0),
+        "opens": _opens(steps, is_lost=trace.ended is not None and trace.ended.outcome is not Outcome.WON),
     }
     packed = zlib.compress(json.dumps(value, separators=(",", ":")).encode(), 6)
     ending = result_line(trace).plain + (f"; cause: {cause}" if cause is not None else "")
     return EpisodePage(key, ending, base64.b64encode(packed).decode())
+
+
+def _opens(steps: Sequence[Mapping[str, Any]], is_lost: bool) -> int:
+    """The index of the step at which an episode opens: that of its cause, else the last failure if it was lost."""
+    decisive = [index for index, step in enumerate(steps) if step["decisive"]]
+    failures = [index for index, step in enumerate(steps) if is_lost and (step["rejected"] or step["surprise"])]
+    return decisive[0] if decisive else failures[-1] if failures else 0
 
 
 _CONSOLE = rich.console.Console(file=io.StringIO(), color_system=None)

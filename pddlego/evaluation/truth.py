@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
 from pddlego.episode.events import Outcome
+from pddlego.episode.trace import Trace
 from pddlego.errors import JournalError, PddlegoError
 from pddlego.evaluation.replay import load_recorded
 from pddlego.evaluation.table import ALL_GAMES, Configuration, by_configuration
 from pddlego.methods.registry import measuring_of
+from pddlego.models.base import Model
 from pddlego.runs.cells import NO_MODEL, Cell
 from pddlego.runs.folders import EPISODES
 from pddlego.runs.store import TRUTH, append_summary, journal_name, read_results, read_truth
@@ -30,18 +32,26 @@ def with_truth(folder: Path, results: Sequence[Summary], progress: Progress | No
     because their game has no reference or is not installed, keep their measures; without `progress` none is checked.
     """
     known = read_truth(folder)
-    missing = [result for result in results if progress and result.digest not in known and _has_claims(result)]
+    if progress is not None:
+        missing = [result for result in results if result.digest not in known and _has_claims(result)]
+        known |= _check_all(folder, missing, progress)
+    return [replace(result, measures=known.get(result.digest, result.measures)) for result in results]
+
+
+def _check_all(folder: Path, results: Sequence[Summary], progress: Progress) -> dict[str, Measures]:
+    """The measures of the checked episodes, by the digest of the journal, without those that cannot be checked."""
+    checked: dict[str, Measures] = {}
     impossible = set[Configuration]()
-    for number, result in enumerate(missing):
-        if progress and result.cell.configuration not in impossible:
-            progress(number, len(missing))
+    for number, result in enumerate(results):
+        if result.cell.configuration not in impossible:
+            progress(number, len(results))
             try:
-                known[result.digest] = _check(folder, result)
+                checked[result.digest] = _check(folder, result)
             except JournalError:  # only this journal is damaged
                 continue
             except PddlegoError:
                 impossible.add(result.cell.configuration)
-    return [replace(result, measures=known.get(result.digest, result.measures)) for result in results]
+    return checked
 
 
 def last_attempts(folders: Iterable[Sequence[Summary]]) -> list[Summary]:
@@ -94,6 +104,16 @@ def explain(folder: Path, progress: Progress | None) -> tuple[dict[Path, Summary
     return {folder / EPISODES / journal_name(r.cell, r.attempt): r for r in results}, Causes(results)
 
 
+def check_episode(journal: Path, reference: Model | None = None) -> tuple[Trace, Summary]:
+    """An episode with checks of its model's claims, and its result, as the first attempt and repeat of its cell.
+
+    The claims are compared with what `reference` reads, if it is given. Raises `PddlegoError` if it cannot be checked.
+    """
+    recorded = load_recorded(journal)
+    trace = recorded.checked(reference)
+    return trace, summarize(recorded.cell, 1, trace, recorded.played.method.measuring.of)
+
+
 def _has_claims(result: Summary) -> bool:
     """Whether an episode has a result, and its method can check the claims of its model later."""
     setting, mode, model = result.cell.configuration
@@ -109,8 +129,7 @@ def _check(folder: Path, result: Summary) -> Measures:
     journal = folder / EPISODES / journal_name(result.cell, result.attempt)
     if not journal.is_file():
         raise JournalError(f"{journal} is missing", "The file was removed.", "Restore the file.")
-    recorded = load_recorded(journal)
-    checked = summarize(result.cell, result.attempt, recorded.checked(), recorded.played.method.measuring.of)
+    checked = check_episode(journal)[1]
     with suppress(JournalError):  # a folder that cannot be written is checked again
         append_summary(folder / TRUTH, replace(checked, digest=result.digest), flush=False)
     return checked.measures
@@ -118,13 +137,9 @@ def _check(folder: Path, result: Summary) -> Measures:
 
 @dataclass(frozen=True)
 class ErrorShare:
-    """How often a kind of lasting error occurs in the lost and in the won episodes of a configuration.
-
-    `caused` is the number of losses of which it is the cause.
-    """
+    """How often a kind of lasting error occurs in the lost and in the won episodes of a configuration."""
 
     kind: str
-    caused: int
     lost: int
     all_lost: int
     won: int
@@ -139,7 +154,8 @@ class ErrorShare:
 class Causes:
     """Why episodes were lost: their lasting errors, ordered by how much more frequent they are in lost episodes.
 
-    `shares` are the kinds of errors of each configuration, and of all games together.
+    `shares` are the kinds of errors of each configuration, and of all games together; `caused` are the numbers of
+    losses with a cause of each kind.
     """
 
     def __init__(self, results: Iterable[Summary]) -> None:
@@ -148,9 +164,10 @@ class Causes:
         for (_, mode, model), group in groups.items():
             together.setdefault((ALL_GAMES, mode, model), []).append(group)
         groups |= {key: list(chain(*of_games)) for key, of_games in together.items() if len(of_games) > 1}
-        self._differences = {configuration: _differences(group) for configuration, group in groups.items()}
-        self.shares: Mapping[Configuration, Sequence[ErrorShare]] = {
-            configuration: _shares(group, self) for configuration, group in groups.items()
+        self.shares = {configuration: _shares(group) for configuration, group in groups.items()}
+        self.caused = {
+            configuration: Counter(cause.kind for cause in map(self.error_of, group) if cause is not None)
+            for configuration, group in groups.items()
         }
 
     def of(self, result: Summary) -> str:
@@ -165,25 +182,15 @@ class Causes:
         """
         if result.won:
             return None
-        differences = self._differences.get(result.cell.configuration, {})
+        differences = {share.kind: share.difference for share in self.shares.get(result.cell.configuration, ())}
         errors = [error for error in result.measures.errors if error.fatal or differences.get(error.kind, 0) > 0]
         return max(errors, key=lambda error: (error.fatal, differences.get(error.kind, 0.0)), default=None)
 
 
-def _counts(results: Iterable[Summary], is_won: bool) -> tuple[int, Counter[str]]:
-    """The number of episodes that were won, or lost, and in how many of them each kind of error lasted."""
-    group = [result for result in results if result.won is is_won]
-    return len(group), Counter(error.kind for result in group for error in result.measures.errors)
-
-
-def _differences(results: Sequence[Summary]) -> dict[str, float]:
-    """The share of lost episodes with each kind of error minus that of won episodes, from -1 to 1."""
-    (all_lost, lost), (all_won, won) = _counts(results, False), _counts(results, True)
-    return {kind: lost[kind] / max(1, all_lost) - won[kind] / max(1, all_won) for kind in lost}
-
-
-def _shares(results: Sequence[Summary], causes: Causes) -> list[ErrorShare]:
-    (all_lost, lost), (all_won, won) = _counts(results, False), _counts(results, True)
-    caused = Counter(cause.kind for cause in map(causes.error_of, results) if cause is not None)
-    shares = [ErrorShare(kind, caused[kind], lost[kind], all_lost, won[kind], all_won) for kind in lost]
+def _shares(results: Sequence[Summary]) -> list[ErrorShare]:
+    lost, won = ([result for result in results if result.won is is_won] for is_won in (False, True))
+    in_lost, in_won = (
+        Counter(error.kind for result in group for error in result.measures.errors) for group in (lost, won)
+    )
+    shares = [ErrorShare(kind, in_lost[kind], len(lost), in_won[kind], len(won)) for kind in in_lost]
     return sorted(shares, key=lambda share: (-share.difference, share.kind))

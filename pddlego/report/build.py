@@ -63,10 +63,9 @@ class Report:
 
     `settings` says how each game was played, as the run folders record it. `analyses` are tables for some methods only
     (values of a paper beside ours, shares of counts), the comparisons, and the points of the `figures`; `bars` are
-    tables that are drawn as bars. `causes` says why
-    episodes were lost. `counts` are tables of why episodes were not won, what was wrong with answers, and
-    what methods counted. `incomplete` says how many of the planned cells were played, if not all were. `damage` has
-    warnings about files that could not be read.
+    tables that are drawn as bars. `causes` says why episodes were lost. `counts` are tables of why episodes were not
+    won, what was wrong with answers, and what methods counted. `incomplete` says how many of the planned cells were
+    played, if not all were. `damage` has warnings about files that could not be read.
     """
 
     sources: tuple[str, ...]

@@ -67,9 +67,7 @@ class Table(NamedTuple):
         kept = [place for place in range(len(self.head)) if place not in same]
         about = ", ".join(self.body[0][place] for place in same)
         return Table(
-            (f"{self.title[:-1]}; {about})" if self.title.endswith(")") else f"{self.title} ({about})")
-            if about
-            else self.title,
+            _with_note(self.title, about),
             [self.head[place] for place in kept],
             [[row[place] for place in kept] for row in self.body],
             frozenset((row, kept.index(place)) for row, place in self.bold),
@@ -101,6 +99,13 @@ class Table(NamedTuple):
         file = io.StringIO()
         csv.writer(file, lineterminator="\n").writerows([list(map(csv_cell, row)) for row in (self.head, *self.body)])
         return file.getvalue()
+
+
+def _with_note(title: str, note: str) -> str:
+    """The title with a note in parentheses, after the one that it may have."""
+    if not note:
+        return title
+    return f"{title[:-1]}; {note})" if title.endswith(")") else f"{title} ({note})"
 
 
 def method_order(method: Method) -> tuple[bool, str, int, str]:
@@ -148,20 +153,20 @@ def methods_of(rows: Iterable[Row]) -> list[Method]:
     return sorted({(row.model, row.mode) for row in rows}, key=method_order)
 
 
-Cell = tuple[float | None, str]
+Scored = tuple[float | None, str]
 """The value of a cell, of which the greatest of a row is the best, and its text."""
 
 
 def success(rows: Sequence[Row]) -> Table:
     """The success in per cent with Wilson's interval, in the layout of the paper's Table 1."""
 
-    def cell(known: Sequence[Row]) -> Cell:
+    def cell(known: Sequence[Row]) -> Scored:
         share = statistics.mean(row.success for row in known)
         return share, f"{100 * share:.0f}" + (f" ({known[0].interval.percent})" if len(known) == 1 else "")
 
     episodes = {row.episodes for row in rows}
-    each = f", {count(episodes.pop(), 'episode')} each" if len(episodes) == 1 else ""
-    return _grid(f"Success in %{each} (95 % Wilson interval)", rows, cell)
+    number = f", {count(episodes.pop(), 'episode')} each" if len(episodes) == 1 else ""
+    return _grid(f"Success in %{number} (95 % Wilson interval)", rows, cell)
 
 
 def compared_numbers(rows: Sequence[Row], results: Iterable[Summary]) -> Table:
@@ -172,7 +177,7 @@ def compared_numbers(rows: Sequence[Row], results: Iterable[Summary]) -> Table:
     won = by_configuration(result for result in results if result.won)
     compared = {(row.setting, row.mode): measuring_of(row.setting, row.mode).compared for row in rows}
 
-    def cell(known: Sequence[Row]) -> Cell:
+    def cell(known: Sequence[Row]) -> Scored:
         names = [compared[row.setting, row.mode] for row in known]
         groups = [won.get((row.setting, row.mode, row.model), ()) for row in known]
         if not all(names) or not all(groups):
@@ -190,7 +195,7 @@ def compared_numbers(rows: Sequence[Row], results: Iterable[Summary]) -> Table:
     return _grid(f"Mean {names or 'steps'} of won episodes (95 % bootstrap interval)", rows, cell)
 
 
-def _grid(title: str, rows: Sequence[Row], cell_of: Callable[[Sequence[Row]], Cell]) -> Table:
+def _grid(title: str, rows: Sequence[Row], cell_of: Callable[[Sequence[Row]], Scored]) -> Table:
     """A row for each game, and a column for each model and mode; the best of each row is bold.
 
     With ablations it has a row for each game and mode, and a column for each model. The last rows are the means over
@@ -219,8 +224,7 @@ def _grid(title: str, rows: Sequence[Row], cell_of: Callable[[Sequence[Row]], Ce
             if name != ALL_GAMES or any(text for _, text in cells):
                 body.append([name, *names, *(text for _, text in cells)])
     named = {model for model, _ in methods} - {NO_MODEL}
-    about = f"; {named.pop()}" if len(named) == 1 else ""
-    return Table(f"{title.removesuffix(')')}{about})", head, body, frozenset(bold))
+    return Table(_with_note(title, named.pop() if len(named) == 1 else ""), head, body, frozenset(bold))
 
 
 def cost_table(rows: Iterable[Row]) -> Table:
@@ -254,7 +258,7 @@ def cause_table(causes: Causes) -> Table:
             f"{share.lost} of {share.all_lost}",
             f"{share.won} of {share.all_won}",
             points(share.difference),
-            str(share.caused),
+            str(causes.caused[name][share.kind]),
         ]
         for name, shares in sorted(causes.shares.items(), key=configuration_order)
         for share in shares

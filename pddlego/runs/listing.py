@@ -44,8 +44,8 @@ class EpisodeStatus:
     """A summary of an episode: its current `step` of `most` (0: no limit), and its `outcome` (None while it runs).
 
     `changed` is the time of the last change of its journal, and `read` the number of journal bytes that this status
-    reflects. `calls`, `seconds` and `cost` are set once the episode has a result, and `cause`
-    once the cause of a loss is known.
+    reflects. `calls`, `seconds` and `cost` are set once the episode has a result, and `cause` once the cause of
+    a loss is known.
     """
 
     path: Path
@@ -258,7 +258,7 @@ class RunRow:
     note: str = ""
 
 
-NOTE = "note.txt"
+NOTE_FILE = "note.txt"
 """The file with the user's note in a run folder."""
 
 
@@ -300,7 +300,9 @@ def _run(folder: Path) -> RunRow:
         cells=cells,
         cost=sum(costs_of(folder).values()),
         state="running" if is_locked(folder) else state,
-        note=read_run_file(folder / NOTE).decode(errors="replace").strip() if (folder / NOTE).exists() else "",
+        note=read_run_file(folder / NOTE_FILE).decode(errors="replace").strip()
+        if (folder / NOTE_FILE).exists()
+        else "",
     )
 
 

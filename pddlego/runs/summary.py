@@ -48,7 +48,7 @@ class Measures:
 
     `numbers` are columns of tables, by name. `counts` are numbers of occurrences: by group, then by kind. `series` are
     points (x, y) of figures, by the name of the figure. `errors` are the lasting errors of the model, the first one of
-    each kind, oldest first; empty if the model made none or the method cannot check it.
+    each kind: a fatal one first, then by age; empty if the model made none or the method cannot check it.
     """
 
     numbers: Mapping[str, int | float] = field(default_factory=dict)
@@ -58,7 +58,7 @@ class Measures:
 
     @property
     def first_error(self) -> str:
-        """The oldest lasting error as text; empty without one."""
+        """The first of the lasting errors as text; empty without one."""
         return str(self.errors[0]) if self.errors else ""
 
 

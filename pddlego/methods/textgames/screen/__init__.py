@@ -430,7 +430,7 @@ def _plan(view: GameView, glyphs: Glyphs) -> Iterator[Text]:
     yield Text(f"plan: {count(len(view.planned.plan), 'step')}", "bold")
     for number, step in enumerate(view.planned.plan):
         mark = glyphs.done if number < view.executed else glyphs.current if number == view.executed else " "
-        line = Text(f"{mark} {clean(step.action)}", "")
+        line = Text(f"{mark} {clean(step.action)}")
         line.append(f"  {clean(step.command) or '(not sayable yet)'}", "cyan")
         yield line
         changes = [f"{glyphs.added} {change}" for change in step.added]

@@ -256,7 +256,7 @@ class _Drawing:
             return Text(" " * self.link)
         side = self.glyphs.across * (self.link // 2)
         middle = self.glyphs.across_door if closed else self.glyphs.across
-        return Text.assemble((side), (middle, "red" if closed else ""), (side))
+        return Text.assemble(side, (middle, "red" if closed else ""), side)
 
     def _between(self, y: int, middle: bool) -> Text:
         line = Text()
