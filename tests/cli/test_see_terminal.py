@@ -211,7 +211,7 @@ def test_an_episode_is_picked_from_a_list(terminal: Terminal, tmp_path: Path) ->
     (journal,) = episodes.glob("*.jsonl")
     shutil.copy(journal, journal.with_stem(f"{journal.stem}-again"))
     terminal.type(f"{PDDLEGO} show runs/{RUNS[0]} --seed 12; echo code $?")
-    terminal.wait_for("seed=12", "2 episodes")
+    terminal.wait_for("2 episodes", "Open")
     terminal.press("Enter")
     terminal.press("Enter")
     terminal.wait_for("step 0 of 21")
