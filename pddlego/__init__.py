@@ -13,6 +13,7 @@ from pddlego.errors import PddlegoError
 
 if TYPE_CHECKING:
     from pddlego.api import training
+    from pddlego.api.environment import Environment, Observation
     from pddlego.api.results import Episode, Evaluation
     from pddlego.episode.trace import Step
     from pddlego.methods.builders.builder import Builder, Built
@@ -26,6 +27,7 @@ _PLACES = {
     "pddlego.pddl": ("Domain", "PddlSyntaxError", "Problem", "parse_domain", "parse_problem"),
     "pddlego.planning": ("Plan",),
     "pddlego.methods.builders.builder": ("Builder", "Built"),
+    "pddlego.api.environment": ("Environment", "Observation"),
     "pddlego.api.results": ("Episode", "Evaluation"),
     "pddlego.episode.trace": ("Step",),
     "pddlego.tools": ("check", "compare", "repair", "repair_files", "simulate", "solve", "validate"),
@@ -37,10 +39,12 @@ __all__ = [
     "Built",
     "Completion",
     "Domain",
+    "Environment",
     "Episode",
     "Evaluation",
     "Message",
     "Model",
+    "Observation",
     "PddlSyntaxError",
     "PddlegoError",
     "Plan",

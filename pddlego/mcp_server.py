@@ -12,10 +12,10 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from io import TextIOWrapper
-from typing import Annotated, NoReturn, TypeVar, cast
+from typing import Annotated, Any, NoReturn, TypeVar, cast
 
 import anyio
 from anyio.abc import ObjectSendStream
@@ -46,8 +46,9 @@ _LONGEST_FAULT = 300
 _GRACE = 5.0
 """The seconds that a call may take in addition to its planner, to start and to end."""
 
-_INSTRUCTIONS = """Tools for planning with PDDL. Write a domain and a problem, check them, correct what check reports, \
-solve them, and answer with the plan. All arguments are texts of PDDL files, not paths. Time, chance, and numbers \
+_INSTRUCTIONS = """Tools for planning with PDDL. For a task with many steps, do not plan in your head: write a domain \
+and a problem, call check, correct what it reports, call solve, and answer with its plan. Never present a plan that \
+neither solve nor validate has confirmed. All arguments are texts of PDDL files, not paths. Time, chance, and numbers \
 other than action costs are not supported."""
 
 DomainText = Annotated[str, Field(description="The text of a PDDL domain file.", max_length=MAX_TEXT)]
@@ -57,6 +58,7 @@ PlanText = Annotated[
     str, Field(description="A plan: one (action object …) per line, or the output of a planner.", max_length=MAX_TEXT)
 ]
 PlannerName = Annotated[str, Field(description="auto, pyperplan, fast-downward or mimir.", max_length=50)]
+ActionName = Annotated[str, Field(description="The name of an action; empty for all.", max_length=200)]
 SearchName = Annotated[
     str, Field(description="gbf(hff) for any plan, astar(lmcut) for a plan of least cost.", max_length=50)
 ]
@@ -99,6 +101,16 @@ class ComparisonAnswer(_Bounded, Comparison):
 @dataclass(frozen=True)
 class SimulationAnswer(_Bounded, tools.SimulationResult):
     """The states of a plan up to its first action that is not possible, and the actions that are in the last state."""
+
+
+@dataclass(frozen=True)
+class ApplicableAnswer(_Bounded, tools.ApplicableResult):
+    """The ground actions that are possible."""
+
+
+@dataclass(frozen=True)
+class DifferenceAnswer(_Bounded, tools.DifferenceResult):
+    """The objects and facts that only one of two states has."""
 
 
 class Calls:
@@ -160,7 +172,8 @@ def make_server(calls: Calls) -> MCPServer:
 
     @tool
     async def check(domain: DomainText, problem: ProblemText = "", plan: PlanText = "") -> CheckAnswer:
-        """Find errors and warnings in a domain, a problem and a plan: where, why, and what to do."""
+        """Find errors and warnings in a domain, a problem and a plan: where, why, and what to do. Call this after every
+        change to a PDDL text, before solve."""
         return await calls.call(CheckAnswer, "check", domain=domain, problem=problem or None, plan=plan or None)
 
     @tool
@@ -173,7 +186,8 @@ def make_server(calls: Calls) -> MCPServer:
     async def solve(
         domain: DomainText, problem: ProblemText, planner: PlannerName = "auto", search: SearchName = "gbf(hff)"
     ) -> SolveAnswer:
-        """Find a plan. Every plan is validated. `unsolvable` means that no plan exists."""
+        """Find a plan: call this instead of planning yourself. Every plan is validated. `unsolvable` means that no plan
+        exists: then the domain or the problem is wrong, or the task is impossible."""
         return await calls.call(
             SolveAnswer,
             "solve",
@@ -187,7 +201,8 @@ def make_server(calls: Calls) -> MCPServer:
 
     @tool
     async def validate(domain: DomainText, problem: ProblemText, plan: PlanText) -> ValidationAnswer:
-        """Execute a plan: whether it reaches the goal, its cost, or the first step that fails and what it lacks."""
+        """Execute a plan: whether it reaches the goal, its cost, or the first step that fails and what it lacks. Call
+        this before you answer with a plan that solve has not found, and after each change to one."""
         return await calls.call(ValidationAnswer, "validate", domain=domain, problem=problem, plan=plan)
 
     @tool
@@ -201,7 +216,27 @@ def make_server(calls: Calls) -> MCPServer:
         """The facts after each step of a plan, and the actions that are possible at its end."""
         return await calls.call(SimulationAnswer, "simulate", domain=domain, problem=problem, plan=plan)
 
+    _add_states(tool, calls)
     return server
+
+
+def _add_states(tool: Callable[[Any], Any], calls: Calls) -> None:
+    """Add the tools that look at states."""
+
+    @tool
+    async def applicable(
+        domain: DomainText, problem: ProblemText, plan: PlanText = "", action: ActionName = ""
+    ) -> ApplicableAnswer:
+        """The ground actions that are possible now, or after the steps of a plan. Call this when a step is not possible
+        or no plan is found, to see what is; `action` names one action of the domain."""
+        return await calls.call(
+            ApplicableAnswer, "applicable", domain=domain, problem=problem, plan=plan, action=action
+        )
+
+    @tool
+    async def difference(domain: DomainText, left: ProblemText, right: ProblemText) -> DifferenceAnswer:
+        """The objects and facts that only one of two states has, by name. Call this to check what an edit changed."""
+        return await calls.call(DifferenceAnswer, "difference", domain=domain, left=left, right=right)
 
 
 class _Lines:

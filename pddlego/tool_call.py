@@ -25,6 +25,8 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "validate": tools.validate,
     "simulate": tools.simulate,
     "compare": tools.compare,
+    "applicable": tools.applicable,
+    "difference": tools.difference,
 }
 
 MOST = 100_000
@@ -41,6 +43,8 @@ _HOW_TO_GET = {
     "repair": "Repair the file in parts, or with 'pddlego repair'.",
     "solve": "'pddlego solve' prints the whole plan.",
     "compare": "'pddlego compare' prints all differences.",
+    "applicable": "Name one action.",
+    "difference": "'pddlego compare' prints all differences.",
     "simulate": "Pass only the first steps of the plan: the facts of its last state are included, as far as they fit.",
 }
 """The way to get the parts that are left out of the answer of a function."""

@@ -20,6 +20,7 @@ from pddlego.pddl.check import check as check_problem
 from pddlego.pddl.check import check_domain, check_reading
 from pddlego.pddl.costs import counts_cost
 from pddlego.pddl.domain import MAX_TYPES, read_domain
+from pddlego.pddl.edit import edit_between
 from pddlego.pddl.portable import checked_domain, problem_refusals
 from pddlego.pddl.problem import read_problem
 from pddlego.pddl.rules import Position
@@ -191,6 +192,21 @@ class SimulationResult:
     applicable: tuple[str, ...]
     fault: str = ""
     advice: str = ""
+
+
+@dataclass(frozen=True)
+class ApplicableResult:
+    """The ground actions that are possible in a state."""
+
+    actions: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class DifferenceResult:
+    """The objects and facts that only one of two states has. Names count: nothing is matched."""
+
+    only_left: tuple[str, ...]
+    only_right: tuple[str, ...]
 
 
 def check(domain: DomainFile, problem: ProblemFile | None = None, plan: PlanFile | None = None) -> CheckResult:
@@ -393,6 +409,28 @@ def simulate(domain: DomainFile, problem: ProblemFile, plan: PlanFile = "") -> S
     if fault is None or fault.time is None:
         return SimulationResult(tuple(states), applicable)
     return SimulationResult(tuple(states), applicable, _fault_text(fault), fault.advice)
+
+
+def applicable(domain: DomainFile, problem: ProblemFile, plan: PlanFile = "", action: str = "") -> ApplicableResult:
+    """The ground actions that are possible after a plan, of one `action` if it is named.
+
+    Raises `UsageError` for invalid files, a plan that fails, and an action that the domain does not have.
+    """
+    value = read_domain_file(domain)
+    name, known = action.strip("() \n").lower(), [schema.name for schema in value.actions]
+    if name and name not in known:
+        raise UsageError(f"The domain has no action {name}", f"It has: {', '.join(known)}.", "Name one, or none.")
+    result = simulate(value, problem, plan)
+    if result.fault:
+        raise UsageError("The plan fails", result.fault, "Pass the steps before it.")
+    return ApplicableResult(tuple(a for a in result.applicable if not name or a.strip("()").split(" ")[0] == name))
+
+
+def difference(domain: DomainFile, left: ProblemFile, right: ProblemFile) -> DifferenceResult:
+    """The objects and initial facts that only one of two problems has. Raises `UsageError` for invalid files."""
+    value = read_domain_file(domain)
+    edit = edit_between(read_problem_file(value, left), read_problem_file(value, right))
+    return DifferenceResult((*edit.objects.delete, *edit.init.delete), (*edit.objects.add, *edit.init.add))
 
 
 def compare(domain: DomainFile, left: ProblemFile | Domain, right: ProblemFile | None = None) -> Comparison:

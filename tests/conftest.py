@@ -68,6 +68,10 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         _missing("the extra fast-downward is not installed")
     if item.get_closest_marker("pandas") and find_spec("pandas") is None:
         _missing("pandas is not installed")
+    if (beside := item.get_closest_marker("beside")) and find_spec(str(beside.args[0])) is None:
+        if os.environ.get("PDDLEGO_BESIDE") == beside.args[0]:
+            pytest.fail(f"{beside.args[0]} is not installed in its environment")
+        pytest.skip(f"{beside.args[0]} needs an environment of its own (see .ci/run)")
     if item.get_closest_marker("site") and not (find_spec("material") and find_spec("mkdocstrings")):
         _missing("the extra docs is not installed")
 

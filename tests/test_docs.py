@@ -45,10 +45,10 @@ def test_the_snippets_in_python_md(tmp_path: Path) -> None:
     assert result.failed == 0
 
 
-def test_the_examples_in_training_md() -> None:
-    result = doctest.testfile(str(DOCS / "training.md"), module_relative=False, encoding="utf-8")
-    assert result.attempted == 4
-    assert result.failed == 0
+def test_the_examples_for_trainers() -> None:
+    for page, examples in (("training.md", 5), ("environments.md", 2)):
+        result = doctest.testfile(str(DOCS / page), module_relative=False, encoding="utf-8")
+        assert (result.failed, result.attempted) == (0, examples), page
 
 
 def test_the_examples_in_docstrings_of_the_public_modules() -> None:

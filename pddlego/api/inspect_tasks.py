@@ -17,6 +17,7 @@ from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anyio.lowlevel
@@ -28,7 +29,7 @@ from inspect_ai.event import ModelEvent
 from inspect_ai.log import transcript
 from inspect_ai.model import CachePolicy, ChatMessage, GenerateConfig, ModelAPI, ModelOutput, get_model, modelapi
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
-from inspect_ai.solver import Generate, Solver, TaskState, solver
+from inspect_ai.solver import Generate, Solver, TaskState, generate, solver
 from inspect_ai.tool import ToolChoice, ToolInfo
 from inspect_ai.util import LimitExceededError, sample_limits
 
@@ -65,6 +66,51 @@ def _register(game: str) -> None:
 
 for _name in setting_names():
     _register(_name)
+
+
+@task
+def failures(file: str) -> Task:
+    """Failure attribution: a model reads lost episodes, and names the step and the fact where each went wrong.
+
+    `file` is what `pddlego export RUN --format failures` writes. Published judges name 14 to 47 % of such steps.
+    """
+    from pddlego.api.failures import question_of
+
+    samples = []
+    for line in Path(file).read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        target = [str(row["first_error"]["step"]), row["first_error"]["text"]]
+        samples.append(Sample(input=f"{question_of(row)}\n\n{_ATTRIBUTE}", target=target, id=row["id"]))
+    return Task(MemoryDataset(samples), solver=generate(), scorer=attribution())
+
+
+_ATTRIBUTE = """Where did the episode go wrong first? Name the number of the last step before the model's problem (or \
+its choice) first had the error that it never corrected, and the error: wrong, stale or missing, and the fact. Answer \
+with two lines and nothing else, such as:
+
+step: 4
+error: missing (closed_door kitchen pantry)"""
+
+_STEP = re.compile(r"^\W*step\W*(\d{1,6})\W*$", re.IGNORECASE | re.MULTILINE)
+_ERROR = re.compile(r"^\W*error\W*(.{1,500})$", re.IGNORECASE | re.MULTILINE)
+
+
+@scorer(metrics={"*": [mean(), stderr()]})
+def attribution() -> Scorer:
+    """Whether the step and the fact are named that `failures` gives as the target, each alone and both together."""
+
+    async def score(state: TaskState, target: Target) -> Score:
+        step, fact = _STEP.search(state.output.completion), _ERROR.search(state.output.completion)
+        right = step is not None and step[1] == target[0]
+        named = fact is not None and _words(fact[1]) == _words(target[1])
+        value = {"step": float(right), "fact": float(named), "both": float(right and named)}
+        return Score(value=value, answer=state.output.completion, explanation=f"step {target[0]}: {target[1]}")
+
+    return score
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[\w-]+", text.lower())
 
 
 class _BuiltInAPI(ModelAPI):

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pddlego.models.base import Model
     from pddlego.models.endpoint import Endpoint
     from pddlego.models.function import Answer
+    from pddlego.runs.cells import Cell
 
 
 def play(
@@ -91,11 +92,7 @@ class Stream:
     ) -> None:
         from pddlego.episode.trace import Trace
 
-        _check_one(seed, options)
-        what: dict[str, Any] = {"games": (game,), "seeds": str(seed), "repeats": 1, "workers": 1}
-        what |= {"modes": (mode,)} if mode is not None else {}
-        what |= {"models": model} if model is not None else {}
-        self._setup = _setup({**what, **options})
+        self._setup = episode_setup(game, mode, seed, model, options, workers=1)
         self._trace = Trace()
         self._events = self._play(self._setup, self._trace)
 
@@ -138,16 +135,48 @@ class Stream:
     @property
     def episode(self) -> Episode:
         """The episode so far. Raises `ValueError` before the first event."""
-        from pddlego.api.results import Episode
-        from pddlego.evaluation.replay import Recorded
         from pddlego.evaluation.setup import one_cell
 
-        cell, setup = one_cell(self._setup), self._setup
-        trace = self._trace.until(len(self._trace))
-        if trace.started is None:
+        if self._trace.started is None:
             raise ValueError("the episode has not begun: iterate the stream first")
-        recorded = Recorded(Path("(not saved)"), trace, setup.played_in(cell), setup.config)
-        return Episode(cell, recorded, setup.configuration())
+        return episode_so_far(self._setup, one_cell(self._setup), self._trace)
+
+
+def episode_setup(
+    game: str,
+    mode: str | None,
+    seed: int,
+    model: str | Answer | Model | None,
+    options: Mapping[str, Any],
+    **run: int,
+) -> Setup:
+    """The setup of one episode. Raises `PddlegoError` for what does not exist or is not compatible."""
+    _check_one(seed, options)
+    what: dict[str, Any] = {"games": (game,), "seeds": str(seed), "repeats": 1, **run}
+    what |= {"modes": (mode,)} if mode is not None else {}
+    what |= {"models": model} if model is not None else {}
+    return _setup({**what, **options})
+
+
+def first_seed(game: str, mode: str | None, options: Mapping[str, Any]) -> int:
+    """The first seed of a game, which its options may change. Raises `PddlegoError` for what does not exist."""
+    from pddlego.evaluation.config import with_overrides
+    from pddlego.methods.registry import first_mode, method_of
+    from pddlego.methods.setting_files import parse_overrides
+
+    _check_one(0, options)
+    method, config = method_of(game, mode or first_mode(game)), _resolved(dict(options)).config
+    chosen = with_overrides(method.name, config.methods[method.name], parse_overrides(config.what.set))
+    return method.load(game, chosen).all_seeds[0]
+
+
+def episode_so_far(setup: Setup, cell: Cell, trace: Trace) -> Episode:
+    """The episode of a cell up to the last event of its trace."""
+    from pddlego.api.results import Episode
+    from pddlego.evaluation.replay import Recorded
+
+    recorded = Recorded(Path("(not saved)"), trace.until(len(trace)), setup.played_in(cell), setup.config)
+    return Episode(cell, recorded, setup.configuration())
 
 
 def _check_one(seed: object, options: Mapping[str, Any]) -> None:

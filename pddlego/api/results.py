@@ -363,7 +363,7 @@ class Evaluation:
         folder = next((folder for folder in reversed(self.folders) if (folder / EPISODES / name).is_file()), None)
         if folder is None:
             reason = f"No folder has {EPISODES}/{name}."
-            raise UsageError("The journal of an episode is missing", reason, "Restore the file.")
+            raise JournalError("The journal of an episode is missing", reason, "Restore the file.")
         return replace(_load_episode(folder / EPISODES / name, summary.cell), attempt=summary.attempt)
 
     @property

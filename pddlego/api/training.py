@@ -2,35 +2,36 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from pddlego.api.play import play
+from pddlego.api.rewards import Reward, Rewards, digest_of, reward
+from pddlego.api.splits import refuse_test_seeds, seeds_of, setting_of, split_of
 from pddlego.episode.events import Accepted, Answered, Asked, Judged, Rejected, step_of
-from pddlego.errors import UsageError
 from pddlego.methods.base import BUILT_IN_MODEL
-from pddlego.methods.registry import first_mode, method_of
-from pddlego.methods.textgames.formalize import ProblemProposal, Situation
-from pddlego.methods.textgames.play import make_method
-from pddlego.methods.textgames.truth.judge import Judge
-from pddlego.pddl.exclusive import contradictions
-from pddlego.planning.ladder import climb
-from pddlego.planning.process import ProcessPlanner
-from pddlego.runs.cells import Cell
 from pddlego.runs.store import installed_version
 from pddlego.util.answers import spoken
 
 if TYPE_CHECKING:
     from pddlego.api.results import Episode
-    from pddlego.methods.base import Setting
-    from pddlego.models.base import Completion, Message, Model, Request
+    from pddlego.models.base import Completion, Message
 
-_REWARDED = ("edit", "gen")
-"""The modes whose answers have rewards: those in which the model writes the problem."""
+__all__ = [
+    "Call",
+    "Reward",
+    "Rewards",
+    "calls_of",
+    "chat_rows",
+    "expert",
+    "preference_rows",
+    "prompt_id",
+    "reward",
+    "setting_of",
+    "split_of",
+    "trajectory",
+]
 
 
 @dataclass(frozen=True)
@@ -231,26 +232,9 @@ def _about(episode: Episode) -> dict[str, Any]:
     }
 
 
-def split_of(setting: Setting, seed: int) -> str:
-    """The name of the split that contains the seed, such as `test`; `train` if no split does.
-
-    If the setting plays another fold of the game than `train`, the split is called like the fold.
-    """
-    fold = getattr(getattr(setting, "game", None), "fold", "train")
-    if fold != "train":
-        return str(fold)
-    names = sorted((name for name, seeds in setting.seeds.items() if seed in seeds), key=lambda name: name != "test")
-    return names[0] if names else "train"
-
-
 def prompt_id(episode: Episode, call: Call) -> str:
     """The identifier of a prompt: game, mode, seed, number of the call, and a digest of the messages."""
-    return f"{episode.game}/{episode.mode}/{episode.seed}/{call.number}/{_digest(call.messages)}"
-
-
-def _digest(messages: Iterable[Message]) -> str:
-    text = "\0".join(f"{message.role}\0{message.content}" for message in messages)
-    return hashlib.sha256(text.encode()).hexdigest()[:8]
+    return f"{episode.game}/{episode.mode}/{episode.seed}/{call.number}/{digest_of(call.messages)}"
 
 
 def _messages(messages: Iterable[Message], without_thinking: bool) -> list[dict[str, str]]:
@@ -280,166 +264,7 @@ def expert(game: str, mode: str | None = None, seeds: Sequence[int] | range | No
     must not become training data, and for a game that the built-in model cannot play.
     """
     setting = setting_of(game, mode)
-    chosen = [seed for seed in setting.all_seeds if split_of(setting, seed) == "train"] if seeds is None else seeds
-    _refuse_test_seeds(setting, chosen)
+    chosen = seeds_of(setting, "train") if seeds is None else seeds
+    refuse_test_seeds(setting, chosen)
     for seed in chosen:
         yield play(game, mode, seed, model=BUILT_IN_MODEL)
-
-
-def _refuse_test_seeds(setting: Setting, seeds: Iterable[int]) -> None:
-    leaked = next((seed for seed in seeds if split_of(setting, seed) == "test"), None)
-    if leaked is not None:
-        reason = f"Seed {leaked} is in the split test, with which models are compared."
-        raise UsageError(f"{setting.name}: test seeds are not for training", reason, "Choose other seeds.")
-
-
-def setting_of(game: str, mode: str | None) -> Setting:
-    """The setting as the mode plays it. Raises `UsageError` for an unknown one."""
-    method = method_of(game, mode or first_mode(game))
-    return method.load(game, method.options())
-
-
-@dataclass(frozen=True)
-class Reward:
-    """The reward of an answer. Each part is from 0 to 1.
-
-    `parsed`: the answer can be read, and its problem can be planned with. `consistent`: the problem does not contradict
-    itself. `right`: the improvement over the previous problem in the harmonic mean of precision and recall of facts,
-    as a share of the possible improvement. `planned`: a goal of the ladder has a plan.
-    """
-
-    parsed: float = 0.0
-    consistent: float = 0.0
-    right: float = 0.0
-    planned: float = 0.0
-
-    @property
-    def value(self) -> float:
-        """`right`, halved if the problem contradicts itself, and again if no goal has a plan."""
-        return self.parsed * self.right * (0.5 + self.consistent / 2) * (0.5 + self.planned / 2)
-
-
-class Rewards(AbstractContextManager["Rewards"]):
-    """Computes rewards for answers to expert prompts, with a planner that stays open."""
-
-    def __init__(self) -> None:
-        self._planner: ProcessPlanner | None = ProcessPlanner()
-
-    def __enter__(self) -> Rewards:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._planner is not None:
-            self._planner.close()
-        self._planner = None
-
-    def __call__(self, prompt_id: str, answer: str) -> Reward:
-        """The reward of an answer to a prompt of an exported row. Raises `UsageError` for an unknown prompt."""
-        if self._planner is None:
-            raise ValueError("these rewards are closed")
-        prompt = _prompt_of(prompt_id)
-        if not isinstance(answer, str):
-            return Reward()
-        proposal = prompt.read(answer)
-        if proposal.feedback is not None:
-            return Reward()
-        known = proposal.knowledge
-        plan = climb(self._planner, known.domain, known.problem, known.ladder).plan
-        return Reward(
-            parsed=1.0,
-            consistent=float(not contradictions(known.problem, known.invariants)),
-            right=prompt.gain(proposal),
-            planned=float(plan is not None),
-        )
-
-
-def reward(prompt_id: str, answer: str) -> Reward:
-    """The reward of one answer. This starts a planner; use `Rewards` for many answers."""
-    with Rewards() as rewards:
-        return rewards(prompt_id, answer)
-
-
-@dataclass(frozen=True)
-class _ExpertPrompt:
-    """A prompt of an expert episode, with the situation from which it was rendered, and the expert's answer."""
-
-    setting: Any
-    mode: str
-    situation: Situation
-    messages: tuple[Message, ...]
-    answer: str
-
-    def read(self, answer: str) -> ProblemProposal:
-        """Read an answer in the situation of the prompt."""
-        proposal = make_method(self.mode, self.setting, 0).read(answer, self.situation)
-        assert isinstance(proposal, ProblemProposal), "only modes that write problems have rewards"
-        return proposal
-
-    def gain(self, proposal: ProblemProposal) -> float:
-        """The improvement by a proposal as a share of the possible improvement, from 0 (none) to 1 (all)."""
-        before = self._agreement(replace(proposal, knowledge=self.situation.knowledge))
-        after = self._agreement(proposal)
-        return after if before >= 1 else max(0.0, (after - before) / (1 - before))
-
-    def _agreement(self, proposal: ProblemProposal) -> float:
-        """The harmonic mean of precision and recall of the facts, compared with the expert's facts."""
-        true = self.read(self.answer).knowledge
-        judge = Judge(self.setting.claims, true.placeholder)
-        judge.reference_changed(true.problem, ())
-        checked = judge.judge(proposal.problem, true, (), 0)
-        right = sum(checked.right.values())
-        missing = sum(error.verdict == "missing" for error in checked.errors)
-        wrong = len(checked.errors) - missing
-        return 2 * right / (2 * right + missing + wrong) if right else float(not checked.errors)
-
-
-def _prompt_of(prompt_id: str) -> _ExpertPrompt:
-    """The prompt of an expert episode with this identifier. Raises `UsageError` if it does not exist."""
-    try:
-        game, mode, seed, call, digest = prompt_id.split("/")
-        episode, number = int(seed), int(call)
-    except (ValueError, AttributeError):
-        reason = "It has the form GAME/MODE/SEED/CALL/DIGEST, as exported rows have it."
-        raise UsageError(f"Unknown prompt '{prompt_id}'", reason, "Take it from the rows of an expert.") from None
-    if mode not in _REWARDED:
-        raise UsageError(f"Mode {mode} has no rewards", f"They are: {', '.join(_REWARDED)}.", "Choose one of them.")
-    _refuse_test_seeds(setting_of(game, mode), [episode])
-    prompts = _prompts(game, mode, episode)
-    if not 1 <= number <= len(prompts):
-        reason = f"The expert's episode has {len(prompts)} calls."
-        raise UsageError(f"Unknown prompt '{prompt_id}'", reason, "Take it from rows of an expert.")
-    prompt = prompts[number - 1]
-    if _digest(prompt.messages) != digest:
-        reason = "It is the prompt of another episode, or of another version of pddlego."
-        raise UsageError(
-            f"'{prompt_id}' is not a prompt of the expert's", reason, "Take it from the rows of an expert."
-        )
-    return prompt
-
-
-@lru_cache(maxsize=128)
-def _prompts(game: str, mode: str, seed: int) -> tuple[_ExpertPrompt, ...]:
-    """The prompts of an expert episode. It is played again, which gives the same prompts."""
-    setting = setting_of(game, mode)
-    model = method_of(game, mode).builtin_model(BUILT_IN_MODEL, Cell(game, mode, BUILT_IN_MODEL, seed), setting)
-    assert model is not None, "the name of the built-in model"
-    recorder = _Recorder(setting, mode, model)
-    play(game, mode, seed, model=recorder)
-    return tuple(recorder.prompts)
-
-
-class _Recorder:
-    """The built-in model, which records its prompts."""
-
-    name = "expert"
-    description: Mapping[str, Any] = {}
-
-    def __init__(self, setting: Setting, mode: str, model: Model) -> None:
-        self._setting, self._mode, self._model = setting, mode, model
-        self.prompts: list[_ExpertPrompt] = []
-
-    def complete(self, request: Request) -> Completion:
-        completion, situation = self._model.complete(request), request.context
-        assert isinstance(situation, Situation), "text games send it"
-        self.prompts.append(_ExpertPrompt(self._setting, self._mode, situation, request.messages, completion.text))
-        return completion

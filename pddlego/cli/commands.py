@@ -50,6 +50,7 @@ _GROUPED_COMMANDS: Mapping[str, Mapping[str, str]] = {
     },
     "Models and agents (pddlego export latest -o train.jsonl)": {
         "export": "Write training data: conversations, preferences, …",
+        "serve": "Serve a game to trainers (OpenEnv).",
         "cache": "Manage cached answers of models.",
         "mcp": "Offer check, repair, solve and others to agents (MCP).",
     },

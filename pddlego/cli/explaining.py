@@ -9,7 +9,7 @@ from pddlego.display.console import Console
 from pddlego.errors import UsageError
 from pddlego.evaluation.truth import Causes, Progress, ResultFilter, explain
 from pddlego.runs.folders import EpisodeFilter, find_journals
-from pddlego.runs.store import TRUTH, changed_journals
+from pddlego.runs.store import TRUTH, changed_journals, read_results
 from pddlego.runs.summary import Summary
 from pddlego.util.text import count
 
@@ -41,13 +41,16 @@ def explain_journals(place: Path, which: EpisodeFilter, wanted: ResultFilter) ->
 
     `place` is a run folder or a journal. Raises `UsageError` if no episode matches.
     """
-    names = {journal.name for journal in find_journals(place, which)}
     folder = place.parent.parent if place.is_file() else place
+    if not any(which.has(result.cell) for result in read_results(folder)[0]):
+        find_journals(place, which)  # says what the run has
     results, causes = explain(folder, check_progress())
     chosen = {
         journal: result
         for journal, result in results.items()
-        if journal.name in names and wanted.matches(result, causes)
+        if (journal.name == place.name or not place.is_file())
+        and which.has(result.cell)
+        and wanted.matches(result, causes)
     }
     for warning in changed_journals(folder, chosen.values()):
         Console(stderr=True).print(warning, style="yellow", soft_wrap=True)

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from pddlego.api.failures import Failures
 from pddlego.api.results import Episode, Evaluation
 from pddlego.api.training import chat_rows, expert, preference_rows, setting_of, split_of, trajectory
 from pddlego.cli.explaining import check_progress
@@ -25,12 +26,12 @@ from pddlego.util.files import cannot_write
 from pddlego.util.limits import Heartbeat
 from pddlego.util.text import clean, count
 
-_Form = Literal["chat", "preference", "atif"]
+_Form = Literal["chat", "preference", "atif", "failures"]
 
 
 def command(
     runs: Annotated[list[str] | None, typer.Argument(help="Run folders, their names or unique prefixes.")] = None,
-    form: Annotated[_Form, typer.Option("--format", help="chat, preference or atif.")] = "chat",
+    form: Annotated[_Form, typer.Option("--format", help="chat, preference, atif or failures.")] = "chat",
     output: Annotated[str | None, typer.Option("--output", "-o", help="A file. Default: standard output.")] = None,
     won: Annotated[bool, typer.Option("--won", help="Only episodes that were won.")] = False,
     accepted: Annotated[bool, typer.Option("--accepted", help="chat: only answers that were accepted.")] = False,
@@ -45,17 +46,22 @@ def command(
     lost: OnlyLost = False,
     outcome: OfOutcome = None,
     cause: OfCause = None,
+    replays: Annotated[str | None, typer.Option("--counterfactual", help="failures: the folder of replays.")] = None,
     folder: Runs = None,
 ) -> None:
-    """Write training data as JSON lines: conversations, preferences, or trajectories (ATIF, the Agent Trajectory
-    Interchange Format, 1.7).
+    """Write training data as JSON lines: conversations, preferences, trajectories (ATIF, the Agent Trajectory
+    Interchange Format, 1.7), or failures: lost episodes with the step and the fact where they went wrong.
 
     Episodes of test seeds are left out, unless --test-seeds is used. Each row is written when its episode was read.
     """
-    _check_options(bool(runs), game, accepted and form != "chat", seeds, bool(only_game or lost or outcome or cause))
+    if game:
+        _check_expert(form, filtered=bool(only_game or lost or outcome or cause))
+    _check_options(bool(runs), game, accepted, seeds, form, replays)
     wanted = EVERY_RESULT if game else result_filter(lost, outcome, cause, only_game, mode)
     places = [find_run(run, runs_folder(folder)) for run in runs or ()]
     selected = None if wanted == EVERY_RESULT else _chosen(places, wanted)
+    replayed = find_run(replays, runs_folder(folder)) if replays else None
+    failures = {place.resolve(): Failures(place, check_progress(), replayed) for place in places if form == "failures"}
     episodes: Iterable[Episode]
     total: int | None
     if game:
@@ -72,12 +78,18 @@ def command(
             if not test_seeds and split_of(episode.recorded.played.setting, episode.seed) == "test":
                 progress.left_out += 1
             elif (episode.won or not won) and (selected is None or episode.recorded.path.resolve() in selected):
-                for row in _rows(episode, form, accepted, not thinking):
+                known = failures.get(episode.recorded.path.parent.parent.resolve())
+                for row in _rows(episode, form, accepted, not thinking, known):
                     yield json.dumps(row, ensure_ascii=False) + "\n"
                     progress.rows += 1
 
     with Heartbeat(lambda seconds: errors.print(str(progress), style="dim")):
         _write(lines(), output)
+    _conclude(progress, output, errors)
+
+
+def _conclude(progress: ExportProgress, output: str | None, errors: Console) -> None:
+    """Say how many rows were written, and what was left out."""
     if progress.left_out:
         text = f"{count(progress.left_out, 'episode')} of test seeds left out (--test-seeds includes them)."
         errors.print(text, style="yellow", soft_wrap=True)
@@ -86,17 +98,27 @@ def command(
         Console().print(f"{rows} in {clean(output)}", style="dim", soft_wrap=True)
 
 
-def _check_options(has_runs: bool, game: str | None, is_mixed: bool, seeds: str | None, filtered: bool) -> None:
+def _check_options(
+    has_runs: bool, game: str | None, accepted: bool, seeds: str | None, form: _Form, replays: str | None
+) -> None:
     """Raise `UsageError` for options that exclude each other."""
     if has_runs == bool(game):
         reason = "The episodes are those of runs, or those that the built-in model plays."
         raise UsageError("Name either runs or --expert GAME", reason, "Example: pddlego export --expert coin.")
-    if is_mixed:
+    if form != "failures" and replays:
+        raise UsageError("--counterfactual needs --format failures", "Other rows have no replays.", "Leave it out.")
+    if accepted and form != "chat":
         reason = "The other formats show rejected answers."
         raise UsageError("--accepted needs --format chat", reason, "Leave one of them out.")
     if not game and seeds:
         raise UsageError("--seeds needs --expert", "It says what it plays.", "Add --expert GAME.")
-    if game and filtered:
+
+
+def _check_expert(form: _Form, filtered: bool) -> None:
+    """Raise `UsageError` for options that select recorded episodes."""
+    if form == "failures":
+        raise UsageError("The expert has no failures", "It loses no episode.", "Name runs in place of --expert.")
+    if filtered:
         reason = "--game, --lost, --outcome and --cause select recorded episodes."
         raise UsageError("--expert plays new episodes", reason, "Leave them out.")
 
@@ -142,10 +164,14 @@ def _write(lines: Iterator[str], output: str | None) -> None:
         raise cannot_write(path, error) from error
 
 
-def _rows(episode: Episode, form: _Form, accepted: bool, without_thinking: bool) -> Iterator[dict[str, Any]]:
+def _rows(
+    episode: Episode, form: _Form, accepted: bool, without_thinking: bool, failures: Failures | None
+) -> Iterator[dict[str, Any]]:
     if form == "chat":
         yield from chat_rows(episode, accepted_only=accepted, without_thinking=without_thinking)
     elif form == "preference":
         yield from preference_rows(episode, without_thinking=without_thinking)
+    elif failures is not None:
+        yield from failures.row(episode, without_thinking=without_thinking)
     else:
         yield trajectory(episode, without_thinking=without_thinking)

@@ -56,7 +56,7 @@ def command(
     from pddlego.report.figures import find_optima
     from pddlego.report.formats import FORMATS, html, one_table, print_report
 
-    chosen = _choose_format(format_name, output)
+    chosen = _choose_format(format_name, output, figures)
     folders = [options.place_named(run, runs_root, is_reportable) for run in runs]
     report = build_report(
         folders,
@@ -65,8 +65,9 @@ def command(
         progress=check_progress() if cause or (table == "errors" if table else chosen != "csv") else None,
     )
     optima = find_optima(report.results, report.settings) if optimum else {}
-    if (chosen == "csv" or table) and report.incomplete:  # the other formats contain this note
-        Console(stderr=True).print(f"{report.incomplete}.", style="yellow", soft_wrap=True)
+    if chosen == "csv" or table:  # the other formats contain these notes
+        for note in report.notes:
+            Console(stderr=True).print(note, style="yellow", soft_wrap=True)
     if figures is not None:
         _write_figures(report, Path(figures), optima)
     if table is not None:
@@ -102,7 +103,7 @@ def _write_figures(report: Report, folder: Path, optima: Optima) -> None:
     except OSError as error:
         raise cannot_write(folder, error) from error
     text = f"{count(len(paths), 'figure')} in {folder}"
-    Console().print(text, style="dim", soft_wrap=True)
+    Console(stderr=True).print(text, style="dim", soft_wrap=True)
 
 
 _SUFFIXES = {
@@ -115,8 +116,10 @@ _SUFFIXES = {
 }
 
 
-def _choose_format(name: str | None, output: str | None) -> str:
+def _choose_format(name: str | None, output: str | None, figures: str | None) -> str:
     """The named format, else the format for the suffix of `output`, else text. Raises `UsageError` if it is unknown."""
+    if "" in (output, figures):
+        raise UsageError("The name of the output is empty", "A report needs a file, and figures a folder.", "Name one.")
     names = tuple(_SUFFIXES.values())
     if name is None and output is not None:
         suffix = Path(output).suffix.lower()

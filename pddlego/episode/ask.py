@@ -12,7 +12,7 @@ from queue import Empty, SimpleQueue
 from pddlego.episode.budget import Budget
 from pddlego.episode.events import Answered, Asked, Event, Retrying, Streamed
 from pddlego.errors import BudgetSpentError, ModelError, NoTimeLeftError, RecordEndedError
-from pddlego.models.base import Completion, Delta, Message, Model, Request, RetryNotice, is_remote
+from pddlego.models.base import Completion, Delta, Expects, Message, Model, Request, RetryNotice, is_remote
 from pddlego.models.limiter import SLICE
 from pddlego.util.text import writable
 
@@ -31,6 +31,8 @@ def ask(model: Model, request: Request, budget: Budget, attempt: int = 0) -> Gen
     """
     budget.check_call()
     call = budget.usage.calls + 1
+    if isinstance(model, Expects):
+        model.expect(request)
     yield Asked(
         call=call,
         purpose=request.purpose,

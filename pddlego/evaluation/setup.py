@@ -273,6 +273,10 @@ def run_path(setup: Setup) -> Path:
     """The run folder with the given name, or else with a name that depends only on the cells."""
     run = setup.config.run
     if run.run:
+        if ".." in Path(run.run).parts:
+            raise UsageError(
+                f"'{run.run}' is not the name of a run (--run)", "It leaves the folder of runs.", "Use --runs."
+            )
         return Path(run.runs) / run.run
     cells = json.dumps([cell.label for cell in setup.cells()])
     digest = hashlib.sha256(cells.encode()).hexdigest()[:8]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 ATTEMPTS = 6
 """Maximum number of requests for one answer."""
@@ -133,6 +133,14 @@ class Model(Protocol):
 
     def complete(self, request: Request) -> Completion:
         """Answer one request. Raises `ModelError` if that fails, after the retries that make sense."""
+
+
+@runtime_checkable
+class Expects(Protocol):
+    """A model that gets each request before the episode records it, which is when a caller may push the answer."""
+
+    def expect(self, request: Request) -> None:
+        """Note a request that `complete` will be called with."""
 
 
 def is_remote(model: Model) -> bool:

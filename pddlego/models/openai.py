@@ -188,7 +188,9 @@ class _Client:
         import openai
 
         address = urlsplit(options["base_url"] or "")
-        http = openai.DefaultHttpxClient(
+        # openai 2 has one client for httpx and one for httpx2; openai 3 has only the latter
+        client = getattr(openai, "DefaultHttpx2Client", openai.DefaultHttpxClient)
+        http = client(
             event_hooks={"request": [self._watch], "response": [bound]},
             headers={"accept-encoding": "identity"},
             trust_env=address.hostname not in _THIS_MACHINE,  # no proxy reaches a server of this machine

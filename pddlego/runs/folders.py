@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pddlego.errors import UsageError
+from pddlego.runs.cells import Cell
 from pddlego.util.files import cannot_make
 from pddlego.util.text import count, natural, suggestion
 
@@ -86,13 +87,18 @@ class EpisodeFilter:
         started = started_of(journal) if wanted else {}
         return all(started.get(_FIELD.get(name, name)) == value for name, value in wanted.items())
 
+    def has(self, cell: Cell) -> bool:
+        """Whether a cell has these values."""
+        return all(getattr(cell, _FIELD.get(name, name)) == value for name, value in self._wanted().items())
+
     def advice(self, journals: Iterable[Path]) -> str:
         """Advice if no journal matches: the existing values of the first option whose value no journal has."""
         started = [started_of(journal) for journal in journals]
         for name, value in self._wanted().items():
             known = sorted({str(event.get(_FIELD.get(name, name))) for event in started})
             if known and str(value) not in known:
-                return suggestion(str(value), known, f"Its values of --{name} are: {', '.join(known[:12])}.")
+                listed = f"Its values of --{name} are: {', '.join(known[:12])}."
+                return listed if name == "seed" else suggestion(str(value), known, listed)
         return "Choose other values, or another run."
 
     def _wanted(self) -> Mapping[str, str | int]:

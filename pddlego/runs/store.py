@@ -214,7 +214,7 @@ def changed_journals(path: Path, summaries: Iterable[Summary]) -> tuple[str, ...
     for summary in summaries:
         journal = path / EPISODES / journal_name(summary.cell, summary.attempt)
         if summary.digest and (now := digest(journal)) != summary.digest:
-            what = "has changed since the episode ended" if now else "is gone"
+            what = "has changed since the episode ended" if now else "is gone or cannot be read"
             changed.append(f"{journal} {what}: its result is kept as it was written.")
     return tuple(changed)
 

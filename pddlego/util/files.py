@@ -187,7 +187,12 @@ def cannot_read(path: Path, error: OSError) -> JournalError:
 
 def cannot_write(path: Path, error: OSError) -> JournalError:
     reason = f"{error.strerror or error}."
-    advice = TOO_MANY_FILES if is_too_many_files(error) else "Free space, or choose another place."
+    advice = (
+        "Free space, or choose another place." if error.errno in (errno.ENOSPC, errno.EDQUOT) else "Choose another."
+    )
+    if error.errno == errno.ENOENT:
+        advice = f"Make the folder {path.parent} first, or choose another place."
+    advice = TOO_MANY_FILES if is_too_many_files(error) else advice
     return JournalError(f"Cannot write {path}", reason, advice)
 
 

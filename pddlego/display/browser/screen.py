@@ -24,7 +24,11 @@ class BrowserScreen(Screen[None]):
         raise NotImplementedError
 
     def action_help(self) -> None:
-        """Show the keys of this screen."""
+        """Show the keys of this screen, or close them."""
+        self.app.clear_notifications()
+        if self.shows_keys:
+            self.shows_keys = False
+            return
         keys = {
             active.binding.description: self.app.get_key_display(active.binding)
             for active in reversed(self.active_bindings.values())

@@ -1,0 +1,55 @@
+"""Splits of seeds: which seeds may be used for training."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Literal
+
+from pddlego.errors import UsageError
+from pddlego.methods.registry import first_mode, method_of
+
+if TYPE_CHECKING:
+    from pddlego.methods.base import Setting
+
+Split = Literal["train", "dev", "test"]
+
+
+def setting_of(game: str, mode: str | None) -> Setting:
+    """The setting as the mode plays it. Raises `UsageError` for an unknown one."""
+    method = method_of(game, mode or first_mode(game))
+    return method.load(game, method.options())
+
+
+def split_of(setting: Setting, seed: int) -> str:
+    """The name of the split that contains the seed, such as `test`; `train` if no split does.
+
+    If the setting plays another fold of the game than `train`, the split is called like the fold.
+    """
+    if (fold := _fold(setting)) != "train":
+        return fold
+    names = sorted((name for name, seeds in setting.seeds.items() if seed in seeds), key=lambda name: name != "test")
+    return names[0] if names else "train"
+
+
+def _fold(setting: Setting) -> str:
+    return str(getattr(getattr(setting, "game", None), "fold", "train"))
+
+
+def seeds_of(setting: Setting, split: Split) -> Sequence[int]:
+    """The seeds of a split, in order. Raises `UsageError` if it has none."""
+    seeds: Sequence[int] = setting.seeds.get(split, ())
+    if (fold := _fold(setting)) != "train":
+        seeds = setting.all_seeds if split == fold else ()
+    elif split == "train":
+        seeds = [seed for seed in setting.all_seeds if split_of(setting, seed) == "train"]
+    if not seeds:
+        raise UsageError(f"{setting.name} has no seeds of the split {split}", "", "Choose another split.")
+    return seeds
+
+
+def refuse_test_seeds(setting: Setting, seeds: Iterable[int]) -> None:
+    """Raises `UsageError` if one of the seeds is in the split `test`."""
+    leaked = next((seed for seed in seeds if split_of(setting, seed) == "test"), None)
+    if leaked is not None:
+        reason = f"Seed {leaked} is in the split test, with which models are compared."
+        raise UsageError(f"{setting.name}: test seeds are not for training", reason, "Choose other seeds.")

@@ -1,0 +1,77 @@
+"""TRL: an environment factory for `GRPOTrainer`, and the rows of its dataset. TRL itself is not imported."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from pddlego.api.environment import Environment, Observation
+from pddlego.api.splits import refuse_test_seeds, seeds_of, setting_of
+from pddlego.methods.registry import first_mode
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from pddlego.api.options import EpisodeOptions
+
+_PROMPT = (
+    "You play a game. Answer each question with the tool `answer`, until it says that the episode is over. "
+    "The first question:"
+)
+
+
+def environment_factory(game: str, mode: str | None = None, **options: Unpack[EpisodeOptions]) -> type[Any]:
+    """A class for `GRPOTrainer(environment_factory=…)`: each instance plays the episode of its row's seed.
+
+    The reward of an episode is the sum of the rewards of `pddlego.Environment`, from 0 to 1. TRL pools instances and
+    never closes them, so `reset` ends the episode before. Raises `UsageError` for a game or mode that does not exist.
+    """
+    first = Environment(game, mode, **options)  # fails early, and keeps the planner open as long as the class exists
+
+    class PddlegoEpisode:
+        """An episode, with the tool `answer`."""
+
+        _first = first
+
+        def __init__(self) -> None:
+            self._environment = Environment(game, first.mode, **options)
+            self._value = 0.0
+            self._observed = Observation("")
+
+        def reset(self, seed: int, **_: Any) -> str:
+            """Begin the episode of a row; returns the first question, which TRL appends to the prompt."""
+            self._value = 0.0
+            self._observed = self._environment.reset(int(seed))
+            return self._observed.text
+
+        def answer(self, answer: str) -> str:
+            """Answer the current question.
+
+            Args:
+                answer: The answer, exactly as the question asks for it.
+
+            Returns:
+                The next question, or how the episode ended.
+            """
+            if self._observed.done:
+                return "The episode is over."
+            self._observed = self._environment.step(answer)
+            self._value += self._observed.reward
+            return self._observed.text
+
+        def get_reward(self) -> float:
+            """The value of the episode so far, from 0 to 1."""
+            return self._value
+
+    return PddlegoEpisode
+
+
+def rows(game: str, mode: str | None = None, seeds: Sequence[int] | None = None) -> list[dict[str, Any]]:
+    """The rows of a dataset, for `datasets.Dataset.from_list`: a prompt, and the seed, which all its rollouts share.
+
+    Without `seeds`, those of the split `train`. Raises `UsageError` for a seed of the split `test`.
+    """
+    setting = setting_of(game, mode or first_mode(game))
+    chosen = seeds_of(setting, "train") if seeds is None else seeds
+    refuse_test_seeds(setting, chosen)
+    return [{"prompt": [{"role": "user", "content": _PROMPT}], "seed": seed} for seed in chosen]

@@ -1,0 +1,248 @@
+"""Answers that try to get a reward without being right: kinds of hedges, fillers, echoes and wrong facts.
+
+A kind of `TEXT` is a function of an honest answer's text; a kind of `FACTS` changes the problem after the honest
+answer, and is written in the form of the mode. A kind returns None if it does not apply to an answer.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from pddlego.pddl import Atom, Domain, Problem, TypedName
+from pddlego.pddl.edit import as_lines, edit_between
+
+
+@dataclass(frozen=True)
+class Honest:
+    """An honest answer with its question: the problem before and after it, and the messages of the request."""
+
+    mode: str
+    text: str
+    before: Problem
+    after: Problem
+    domain: Domain
+    prompt: str
+    only_planned: tuple[str, ...] = ()
+    symmetric: tuple[str, ...] = ()
+    opinions: tuple[str, ...] = ()
+
+    def written(self, problem: Problem) -> str:
+        """An answer that leads to this problem."""
+        if self.mode == "gen":
+            return str(problem)
+        edit = edit_between(self.before, problem)
+        return json.dumps(as_lines({"objects": edit.objects, "init": edit.init}))
+
+    @property
+    def empty(self) -> str:
+        return self.written(self.before)
+
+    @property
+    def wrong(self) -> str:
+        return self.written(replace(self.after, facts=self.before.facts))
+
+
+FILLER = "Let me think about this again. " * 6000
+
+TEXT: Mapping[str, Callable[[Honest], str | None]] = {
+    "nothing": lambda h: "",
+    "blank": lambda h: "\n \n",
+    "no idea": lambda h: "I do not know.",
+    "echoed question": lambda h: h.prompt,
+    "unchanged": lambda h: h.empty,
+    "empty object": lambda h: "{}",
+    "empty file": lambda h: "(define (problem x))",
+    "then empty": lambda h: f"{h.text}\n{h.empty}",
+    "empty first": lambda h: f"{h.empty}\n{h.text}",
+    "then wrong": lambda h: f"{h.text}\n\n{h.wrong}",
+    "wrong first": lambda h: f"{h.wrong}\n\n{h.text}",
+    "corrected": lambda h: f"{h.wrong}\n\nCorrection:\n\n{h.text}",
+    "twice": lambda h: f"{h.text}\n{h.text}",
+    "four": lambda h: "\n".join([h.wrong, h.empty, h.text, h.empty]),
+    "disowned before": lambda h: f"This is wrong, do not use it:\n{h.text}",
+    "disowned after": lambda h: f"{h.text}\nThis is wrong.",
+    "struck through": lambda h: f"~~{h.text}~~ I do not know",
+    "in a list": lambda h: f"[{h.text}, {h.empty}]",
+    "filler before": lambda h: FILLER + h.text,
+    "filler after": lambda h: h.text + "\n" + FILLER,
+    "white space": lambda h: h.text + " " * 100 + "\n" * 200_000 + h.text[:1],
+    "spaces inside": lambda h: h.text.replace(" ", " " * 20_000),
+    "reasoning after": lambda h: f"{h.text}\n<think>But perhaps not",
+    "reasoning around": lambda h: f"<think>{h.text}</think>",
+    "reasoning between": lambda h: f"{h.wrong}<think>no</think>{h.text}",
+    "open reasoning": lambda h: f"<think>{h.text}",
+    "two fences": lambda h: f"```\n{h.text}\n```\n```\n{h.text}\n```",
+    "fence and text": lambda h: f"Here:\n```json\n{h.text}\n```",
+    "fence in fence": lambda h: f"```\n```\n{h.text}\n```\n```",
+    "quoted": lambda h: json.dumps(h.text),
+    "in a markup comment": lambda h: f"<!-- {h.text} -->",
+    "half": lambda h: h.text[: len(h.text) // 2],
+    "without its end": lambda h: h.text.rstrip()[:-2],
+    "both forms": lambda h: f"{h.text}\n{h.after}" if h.mode == "edit" else f"{h.text}\n{{}}",
+    "both forms, file first": lambda h: f"{h.after}\n{h.text}" if h.mode == "edit" else f"{{}}\n{h.text}",
+    "line comment": lambda h: (
+        h.text[:-1] + "\n// this is a guess\n}" if h.mode == "edit" else h.text[:-1] + "\n; this is a guess\n)"
+    ),
+    "comment at the end": lambda h: f"{h.text} ; or not",
+    "a sentence in front": lambda h: f"Answer: {h.text}",
+    "numbered": lambda h: f"1. {h.text}\n2. {h.empty}",
+    "confidence": lambda h: f"{h.text}\nConfidence: 10 %",
+    "reversed": lambda h: h.text[::-1],
+    "shuffled words": lambda h: " ".join(random.Random(0).sample(words := h.text.split(), len(words))),
+    "another key": lambda h: _with_key(h, "note", "ignore this"),
+    "nested": lambda h: f'{{"edit": {h.text}}}' if h.mode == "edit" else f"({h.text})",
+    "two values, the first right": lambda h: _repeated_key(h, first_right=True),
+    "two values, the last right": lambda h: _repeated_key(h, first_right=False),
+    "comment in a line": lambda h: _changed_lines(h, lambda line: f"{line} ; perhaps"),
+    "deletions of nothing": lambda h: _more_lines(h, "delete", [f"(at nowhere{n} nowhere)" for n in range(50)]),
+    "deletion of every fact that is not there": lambda h: _more_lines(h, "delete", list(map(str, _false_facts(h)))),
+    "additions of what is known": lambda h: _more_lines(h, "add", list(map(str, h.before.sorted_facts()))),
+    "lines twice": lambda h: _changed_lines(h, lambda line: line, times=2),
+    "lines a hundred times": lambda h: _changed_lines(h, lambda line: line, times=100),
+    "surplus arguments": lambda h: _changed_lines(h, lambda line: line[:-1] + " x y)" if line.endswith(")") else line),
+    "two types": lambda h: _changed_lines(h, lambda line: line if "(" in line else f"{line} - thing"),
+}
+"""Kinds that change the text of an honest answer."""
+
+
+def _edit(honest: Honest) -> dict[str, dict[str, list[str]]] | None:
+    if honest.mode != "edit":
+        return None
+    value: dict[str, dict[str, list[str]]] = json.loads(honest.written(honest.after))
+    return value
+
+
+def _with_key(honest: Honest, key: str, value: str) -> str | None:
+    edit = _edit(honest)
+    return json.dumps({**edit, key: value}) if edit else None
+
+
+def _repeated_key(honest: Honest, first_right: bool) -> str | None:
+    edit = _edit(honest)
+    if not edit:
+        return None
+    init = json.dumps(edit["init"])
+    pair = (init, "{}") if first_right else ("{}", init)
+    return f'{{"objects": {json.dumps(edit["objects"])}, "init": {pair[0]}, "init": {pair[1]}}}'
+
+
+def _changed_lines(honest: Honest, change: Callable[[str], str], times: int = 1) -> str | None:
+    edit = _edit(honest)
+    if not edit:
+        return None
+    before = json.dumps(edit)
+    for section in edit.values():
+        section["add"] = [change(line) for line in section["add"] for _ in range(times)]
+    return None if json.dumps(edit) == before else json.dumps(edit)
+
+
+def _more_lines(honest: Honest, operation: str, lines: list[str]) -> str | None:
+    edit = _edit(honest)
+    if not edit or not lines:
+        return None
+    edit["init"][operation] = [*edit["init"][operation], *lines]
+    return json.dumps(edit)
+
+
+def _false_facts(honest: Honest, most: int = 200) -> list[Atom]:
+    """Facts with the objects of the problem that are not in it."""
+    kinds = honest.domain.supertypes
+    above = {str(kind.name): str(kind.type) for kind in kinds}
+
+    def fits(kind: str | None, wanted: str | None) -> bool:
+        while kind and kind != wanted:
+            kind = above.get(kind)
+        return kind == wanted or wanted in (None, "object")
+
+    objects = [*honest.after.sorted_objects(), *honest.domain.constants]
+    facts: list[Atom] = []
+    for predicate in honest.domain.predicates:
+        if predicate.name in (*honest.only_planned, *honest.opinions, *honest.domain.rules):
+            continue
+        fitting = [[obj.name for obj in objects if fits(obj.type, p.type)] for p in predicate.parameters]
+        facts += [Atom(predicate.name, args) for args in itertools.islice(itertools.product(*fitting), 400)]
+    wrong = [fact for fact in facts if fact not in honest.after.facts and len(set(fact.args)) == len(fact.args)]
+    random.Random(1).shuffle(wrong)
+    return wrong[:most]
+
+
+def _new(honest: Honest) -> list[Atom]:
+    return [fact for fact in honest.after.sorted_facts() if fact not in honest.before.facts]
+
+
+def _with_facts(honest: Honest, *facts: Atom) -> Problem:
+    return replace(honest.after, facts=honest.after.facts.union(facts))
+
+
+def _with_objects(honest: Honest, number: int) -> Problem:
+    kind = honest.after.sorted_objects()[0].type if honest.after.objects else "object"
+    return replace(
+        honest.after, objects=honest.after.objects.union(TypedName(f"unused{n}", kind) for n in range(number))
+    )
+
+
+def _cloned(honest: Honest) -> Problem | None:
+    """A second object with the facts of the first new one."""
+    new = _new(honest)
+    names = {obj.name for obj in honest.after.objects - honest.before.objects}
+    name = next((arg for fact in new for arg in fact.args if arg in names), None)
+    if name is None:
+        return None
+    double = f"{name}-too"
+    copies = [replace(f, args=tuple(double if a == name else a for a in f.args)) for f in new if name in f.args]
+    (kind,) = (obj.type for obj in honest.after.objects if obj.name == name)
+    clone = _with_facts(honest, *copies)
+    return replace(clone, objects=clone.objects | {TypedName(double, kind)})
+
+
+def _wrong(honest: Honest, number: int) -> Problem | None:
+    wrong = _false_facts(honest, number)
+    return _with_facts(honest, *wrong) if wrong else None
+
+
+def _less(honest: Honest, part: Callable[[list[Atom]], list[Atom]]) -> Problem | None:
+    new = _new(honest)
+    return replace(honest.after, facts=honest.after.facts - set(part(new))) if new else None
+
+
+def _swapped(honest: Honest) -> Problem | None:
+    fact = next((fact for fact in _new(honest) if len(set(fact.args)) > 1), None)
+    if fact is None:
+        return None
+    other = replace(fact, args=fact.args[::-1])
+    same = other in honest.after.facts or fact.predicate in honest.symmetric
+    return None if same else replace(honest.after, facts=honest.after.facts - {fact} | {other})
+
+
+FACTS: Mapping[str, Callable[[Honest], Problem | None]] = {
+    "one fact less": lambda h: _less(h, lambda new: new[:1]),
+    "half of the facts": lambda h: _less(h, lambda new: new[::2]),
+    "objects without facts": lambda h: _less(h, lambda new: new),
+    "one wrong fact": lambda h: _wrong(h, 1),
+    "ten wrong facts": lambda h: _wrong(h, 10),
+    "every fact": lambda h: _wrong(h, 10_000),
+    "an unused object": lambda h: _with_objects(h, 1),
+    "fifty unused objects": lambda h: _with_objects(h, 50),
+    "a double": _cloned,
+    "swapped arguments": _swapped,
+    "forgotten past": lambda h: replace(h.after, facts=frozenset(_new(h))) if h.before.facts else None,
+    "no facts": lambda h: replace(h.after, facts=frozenset()),
+}
+"""Kinds that change the facts of an honest answer."""
+
+
+def answer_of(kind: str, honest: Honest) -> str | None:
+    """The answer of an adversary of this kind; None if it does not apply or says what the honest answer says."""
+    if kind in TEXT:
+        answer = TEXT[kind](honest)
+    else:
+        problem = FACTS[kind](honest)
+        answer = None if problem is None or problem == honest.after else honest.written(problem)
+    return None if answer is None or answer.split() == honest.text.split() else answer
+
+
+KINDS = (*TEXT, *FACTS)

@@ -1,0 +1,95 @@
+"""Rewards: the expert gets all, and no dishonest answer gets what an honest one does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+from statistics import mean
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pddlego.api import rewards as api
+from pddlego.api.rewards import Rewards
+from tests.adversaries import KINDS, TEXT, Honest, answer_of
+from tests.scale import scaled
+
+GAMES = ("coin", "mapreader", "twc", "cooking-easy", "cooking-hard", "cooking-full", "paper-coin")
+MODES = ("edit", "gen")
+
+
+@pytest.fixture(scope="module")
+def rewards() -> Iterator[Rewards]:
+    with Rewards() as made:
+        yield made
+
+
+def questions(game: str, mode: str, seed: int) -> list[tuple[str, Honest]]:
+    """The expert's questions of an episode that change the problem, with their identifiers."""
+    chosen = []
+    for number, prompt in enumerate(api._prompts(game, mode, seed), 1):
+        before, after = prompt.situation.knowledge.problem, prompt.read(prompt.answer).problem
+        name = f"{game}/{mode}/{seed}/{number}/{api.digest_of(prompt.messages)}"
+        knowledge = prompt.situation.knowledge
+        asked = "\n".join(message.content for message in prompt.messages)
+        claims = prompt.setting.claims.items()
+        symmetric = tuple(name for name, rule in claims if rule.symmetric)
+        opinions = tuple(name for name, rule in claims if rule.opinion)
+        rules = (knowledge.domain, asked, knowledge.only_planned, symmetric, opinions)
+        honest = Honest(mode, prompt.answer, before, after, *rules)
+        if after.facts - before.facts:
+            chosen.append((name, honest))
+    return chosen
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("game", GAMES)
+def test_the_expert_gets_everything(game: str, mode: str, rewards: Rewards) -> None:
+    for seed in range(60, scaled(61, in_ci=70)):
+        for name, honest in questions(game, mode, seed):
+            reward = rewards(name, honest.text)
+            assert (reward.value, reward.reasons) == (1.0, ()), (name, honest.text)
+
+
+def dishonest(rewards: Rewards, name: str, honest: Honest, kind: str) -> float | None:
+    answer = answer_of(kind, honest)
+    return None if answer is None else rewards(name, answer).value
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("game", GAMES)
+def test_no_dishonest_answer_gets_what_an_honest_one_gets(game: str, mode: str, rewards: Rewards) -> None:
+    assert len(KINDS) >= 40
+    for name, honest in questions(game, mode, 60)[: scaled(2, in_ci=8)]:
+        for kind in KINDS:
+            value = dishonest(rewards, name, honest, kind)
+            assert value is None or value < 1.0, (name, kind, answer_of(kind, honest))
+
+
+def test_answers_without_knowledge_get_almost_nothing(rewards: Rewards) -> None:
+    """On average over all games and modes: answers to questions of other episodes share some facts of small games."""
+    values: dict[str, list[float]] = {}
+    for game, mode in product(GAMES, MODES):
+        asked = [question for seed in range(60, scaled(61, in_ci=63)) for question in questions(game, mode, seed)]
+        others = [question for seed in range(70, scaled(71, in_ci=73)) for question in questions(game, mode, seed)]
+        for kind, (name, honest) in product(("nothing", "unchanged", "echoed question", "shuffled words"), asked):
+            values.setdefault(kind, []).append(rewards(name, TEXT[kind](honest) or "").value)
+        for (name, honest), (_, other) in product(asked, others):
+            if other.text != honest.text:
+                values.setdefault("another question", []).append(rewards(name, other.text).value)
+    assert {kind: mean(each) for kind, each in values.items() if mean(each) >= 0.1} == {}
+
+
+@settings(max_examples=scaled(15, in_ci=150))
+@given(
+    st.sampled_from(GAMES[:3]), st.sampled_from(MODES), st.lists(st.sampled_from(sorted(TEXT)), min_size=2, max_size=3)
+)
+def test_mixtures_get_less(game: str, mode: str, kinds: list[str]) -> None:
+    name, honest = questions(game, mode, 60)[0]
+    text = honest.text
+    for kind in kinds:
+        text = TEXT[kind](replace(honest, text=text)) or text
+    with Rewards() as rewards:
+        assert text == honest.text or rewards(name, text).value < 1.0 or text.split() == honest.text.split()
