@@ -24,7 +24,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 from mcp.types import PARSE_ERROR, ErrorData, JSONRPCError, ToolAnnotations, jsonrpc_message_adapter
-from pydantic import Field, TypeAdapter
+from pydantic import BeforeValidator, Field, TypeAdapter
 
 from pddlego import __version__, tools
 from pddlego.planning.compare import Comparison
@@ -55,7 +55,9 @@ DomainText = Annotated[str, Field(description="The text of a PDDL domain file.",
 ProblemText = Annotated[str, Field(description="The text of a PDDL problem file of the domain.", max_length=MAX_TEXT)]
 AnyText = Annotated[str, Field(description="The text of a PDDL domain or problem file.", max_length=MAX_TEXT)]
 PlanText = Annotated[
-    str, Field(description="A plan: one (action object …) per line, or the output of a planner.", max_length=MAX_TEXT)
+    str,
+    BeforeValidator(lambda plan: "\n".join(map(str, plan)) if isinstance(plan, list) else plan),  # as solve returns it
+    Field(description="A plan: one (action object …) per line, or the output of a planner.", max_length=MAX_TEXT),
 ]
 PlannerName = Annotated[str, Field(description="auto, pyperplan, fast-downward or mimir.", max_length=50)]
 ActionName = Annotated[str, Field(description="The name of an action; empty for all.", max_length=200)]
@@ -235,7 +237,8 @@ def _add_states(tool: Callable[[Any], Any], calls: Calls) -> None:
 
     @tool
     async def difference(domain: DomainText, left: ProblemText, right: ProblemText) -> DifferenceAnswer:
-        """The objects and facts that only one of two states has, by name. Call this to check what an edit changed."""
+        """The objects and initial facts that only one of two problem files has, by name. Call this to see what a
+        change of a file did."""
         return await calls.call(DifferenceAnswer, "difference", domain=domain, left=left, right=right)
 
 

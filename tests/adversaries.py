@@ -104,6 +104,25 @@ TEXT: Mapping[str, Callable[[Honest], str | None]] = {
     "lines twice": lambda h: _changed_lines(h, lambda line: line, times=2),
     "lines a hundred times": lambda h: _changed_lines(h, lambda line: line, times=100),
     "surplus arguments": lambda h: _changed_lines(h, lambda line: line[:-1] + " x y)" if line.endswith(")") else line),
+    "a file in JSON": lambda h: json.dumps({"objects": "I do not know", "init": str(h.after)}),
+    "JSON in a file": lambda h: f"(define this is wrong {h.empty} {h.text})",
+    "a file in a file": lambda h: f"(define (problem a) (:init (wrong)) (:goal (and)) {h.after})",
+    "prose in a file": lambda h: str(h.after).replace("(:domain", "this is a guess (:domain", 1),
+    "another goal": lambda h: str(h.after).replace("(:goal ", "(:goal (i-do-not-know)) (:goal ", 1),
+    "another name": lambda h: str(h.after).replace("(problem ", "(problem i-do-not-know-", 1),
+    "a full-width comment": lambda h: str(h.after)[:-1] + "\n；I am guessing\n)",
+    "facts twice in a file": lambda h: str(h.after).replace("(:init", f"(:init {' '.join(map(str, h.after.facts))}", 1),
+    "an escaped comment": lambda h: _changed_lines(h, lambda line: f"{line} ;perhaps", escaped=True),
+    "an escaped break": lambda h: _changed_lines(h, lambda line: line.replace(" - ", " -\n") + " - thing"),
+    "a key in capitals": lambda h: h.text.rstrip()[:-1] + ', "INIT": {}}' if h.mode == "edit" else None,
+    "an escaped key": lambda h: h.text.rstrip()[:-1] + ', "\\u0069nit": {}}' if h.mode == "edit" else None,
+    "a list twice": lambda h: h.text.replace('"add":', '"add": [], "add":') if h.mode == "edit" else None,
+    "a line and its opposite": lambda h: _more_lines(
+        h, "add", [f"(not {fact})" for fact in h.after.sorted_facts()[:3]]
+    ),
+    "a line undone": lambda h: _undone(h),
+    "two final messages": lambda h: f"<|channel|>final<|message|>{h.wrong}<|end|><|channel|>final<|message|>{h.text}",
+    "a million characters": lambda h: h.text + "\n" * 1_000_000 + "This is wrong.",
     "two types": lambda h: _changed_lines(h, lambda line: line if "(" in line else f"{line} - thing"),
 }
 """Kinds that change the text of an honest answer."""
@@ -130,14 +149,26 @@ def _repeated_key(honest: Honest, first_right: bool) -> str | None:
     return f'{{"objects": {json.dumps(edit["objects"])}, "init": {pair[0]}, "init": {pair[1]}}}'
 
 
-def _changed_lines(honest: Honest, change: Callable[[str], str], times: int = 1) -> str | None:
+def _undone(honest: Honest) -> str | None:
+    """An edit that deletes a fact and adds it again."""
+    old = next(iter(sorted(map(str, honest.before.facts & honest.after.facts))), "")
+    edit = _edit(honest)
+    if not edit or not old:
+        return None
+    edit["init"]["delete"].append(old)
+    edit["init"]["add"].append(old)
+    return json.dumps(edit)
+
+
+def _changed_lines(honest: Honest, change: Callable[[str], str], times: int = 1, escaped: bool = False) -> str | None:
     edit = _edit(honest)
     if not edit:
         return None
     before = json.dumps(edit)
     for section in edit.values():
         section["add"] = [change(line) for line in section["add"] for _ in range(times)]
-    return None if json.dumps(edit) == before else json.dumps(edit)
+    text = json.dumps(edit).replace(";", "\\u003b") if escaped else json.dumps(edit)
+    return None if text == before else text
 
 
 def _more_lines(honest: Honest, operation: str, lines: list[str]) -> str | None:
@@ -209,6 +240,29 @@ def _less(honest: Honest, part: Callable[[list[Atom]], list[Atom]]) -> Problem |
     return replace(honest.after, facts=honest.after.facts - set(part(new))) if new else None
 
 
+def _both_ways(honest: Honest) -> Problem | None:
+    fact = next((fact for fact in _new(honest) if fact.predicate in honest.symmetric), None)
+    return None if fact is None else _with_facts(honest, replace(fact, args=fact.args[::-1]))
+
+
+def _renamed(honest: Honest) -> Problem | None:
+    """A new object under a name that the game has not printed."""
+    new = sorted(honest.after.objects - honest.before.objects, key=str)
+    if not new:
+        return None
+    facts = (replace(f, args=tuple("moon_rock" if a == new[0].name else a for a in f.args)) for f in honest.after.facts)
+    objects = honest.after.objects - {new[0]} | {TypedName("moon_rock", new[0].type)}
+    return replace(honest.after, facts=frozenset(facts), objects=objects)
+
+
+def _retyped(honest: Honest) -> Problem | None:
+    new = sorted(honest.after.objects - honest.before.objects, key=str)
+    kinds = sorted({str(kind.type) for kind in honest.domain.supertypes} - {"object", *(str(o.type) for o in new)})
+    if not new or not kinds:
+        return None
+    return replace(honest.after, objects=honest.after.objects - {new[0]} | {TypedName(new[0].name, kinds[0])})
+
+
 def _swapped(honest: Honest) -> Problem | None:
     fact = next((fact for fact in _new(honest) if len(set(fact.args)) > 1), None)
     if fact is None:
@@ -229,6 +283,9 @@ FACTS: Mapping[str, Callable[[Honest], Problem | None]] = {
     "fifty unused objects": lambda h: _with_objects(h, 50),
     "a double": _cloned,
     "swapped arguments": _swapped,
+    "both directions": lambda h: _both_ways(h),
+    "an invented name": lambda h: _renamed(h),
+    "another type": lambda h: _retyped(h),
     "forgotten past": lambda h: replace(h.after, facts=frozenset(_new(h))) if h.before.facts else None,
     "no facts": lambda h: replace(h.after, facts=frozenset()),
 }

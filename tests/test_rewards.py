@@ -47,7 +47,7 @@ def questions(game: str, mode: str, seed: int) -> list[tuple[str, Honest]]:
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("game", GAMES)
 def test_the_expert_gets_everything(game: str, mode: str, rewards: Rewards) -> None:
-    for seed in range(60, scaled(61, in_ci=70)):
+    for seed in range(60, scaled(61, in_ci=65)):
         for name, honest in questions(game, mode, seed):
             reward = rewards(name, honest.text)
             assert (reward.value, reward.reasons) == (1.0, ()), (name, honest.text)
@@ -62,7 +62,7 @@ def dishonest(rewards: Rewards, name: str, honest: Honest, kind: str) -> float |
 @pytest.mark.parametrize("game", GAMES)
 def test_no_dishonest_answer_gets_what_an_honest_one_gets(game: str, mode: str, rewards: Rewards) -> None:
     assert len(KINDS) >= 40
-    for name, honest in questions(game, mode, 60)[: scaled(2, in_ci=8)]:
+    for name, honest in questions(game, mode, 60)[: scaled(1, in_ci=2)]:
         for kind in KINDS:
             value = dishonest(rewards, name, honest, kind)
             assert value is None or value < 1.0, (name, kind, answer_of(kind, honest))
@@ -72,8 +72,8 @@ def test_answers_without_knowledge_get_almost_nothing(rewards: Rewards) -> None:
     """On average over all games and modes: answers to questions of other episodes share some facts of small games."""
     values: dict[str, list[float]] = {}
     for game, mode in product(GAMES, MODES):
-        asked = [question for seed in range(60, scaled(61, in_ci=63)) for question in questions(game, mode, seed)]
-        others = [question for seed in range(70, scaled(71, in_ci=73)) for question in questions(game, mode, seed)]
+        asked = [question for seed in range(60, scaled(61, in_ci=62)) for question in questions(game, mode, seed)]
+        others = [question for seed in range(70, scaled(71, in_ci=72)) for question in questions(game, mode, seed)]
         for kind, (name, honest) in product(("nothing", "unchanged", "echoed question", "shuffled words"), asked):
             values.setdefault(kind, []).append(rewards(name, TEXT[kind](honest) or "").value)
         for (name, honest), (_, other) in product(asked, others):

@@ -11,26 +11,29 @@ import itertools
 import json
 import threading
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pddlego.api.play import arguments_named, episode_setup, episode_so_far, first_seed
-from pddlego.api.rewards import REWARDED, agreement, faults_of, idle_parts
+from pddlego.api.rewards import REWARDED, Answered, agreement
 from pddlego.api.splits import Split, refuse_test_seeds, seeds_of
-from pddlego.episode.events import Accepted, Answered, Ended, Event, Outcome, Rejected
+from pddlego.episode.events import Accepted, Ended, Event, Outcome, Rejected
 from pddlego.episode.session import PushedAnswers, Session
 from pddlego.errors import UsageError
 from pddlego.evaluation.setup import make_planners
 from pddlego.methods.base import BUILT_IN_MODEL, Tools, base_mode, check_seed
-from pddlego.methods.registry import parse_mode
-from pddlego.methods.textgames.events import FactsChecked, Observed
+from pddlego.methods.registry import first_mode, parse_mode
+from pddlego.methods.textgames.events import Observed
 from pddlego.methods.textgames.formalize import Situation
-from pddlego.methods.textgames.formalize.form import surplus_of
+from pddlego.methods.textgames.formalize.form import form_fault
+from pddlego.methods.textgames.play import make_reference
 from pddlego.methods.textgames.reader import can_read
-from pddlego.methods.textgames.settings import ClaimRule, GameSetting
-from pddlego.pddl import Problem, parse_problem
+from pddlego.methods.textgames.settings import GameSetting
+from pddlego.methods.textgames.truth.judge import Judge
+from pddlego.pddl import DefectKind, Problem, parse_problem
 from pddlego.runs.cells import Cell
+from pddlego.util.text import is_whole
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -87,7 +90,7 @@ class Environment:
         self.game, self.mode = game, self._shared.mode
         self._seeds: Iterator[int] | None = None
         self._cell = Cell(game, self.mode, PushedAnswers.name, 0)
-        self._verdicts = _Verdicts(None)
+        self._verdicts = _Verdicts()
 
     @property
     def setting(self) -> Setting:
@@ -102,25 +105,30 @@ class Environment:
         """
         with self._lock, arguments_named():
             shared = self._open()
-            self._end()
+            if seed is not None and (isinstance(seed, bool) or not is_whole(seed)):
+                raise UsageError(f"seed = {seed!r} is invalid", "A seed is a whole number.", "Pass one, or none.")
             if seed is None:
                 self._seeds = self._seeds or itertools.cycle(seeds_of(shared.setting, self.split))
                 seed = next(self._seeds)
             check_seed(shared.setting, seed)
             if self.split != "test":
                 refuse_test_seeds(shared.setting, [seed])
+            self._end()
             self._cell = Cell(self.game, self.mode, PushedAnswers.name, seed)
-            self._verdicts = _Verdicts(shared.claims)
+            self._verdicts = _Verdicts(shared.judged, seed)
             self._session = Session(lambda model: shared.played.play(self._cell, shared.tools(model)))
-            return self._observe(self._session, 0, ())
+            return self._observe(self._session)
 
     def step(self, answer: str) -> Observation:
-        """Answer the open question. Raises `UsageError` if no question is open: `reset` first."""
+        """Answer the open question. Raises `UsageError` if no question is open, or if the answer is not a text."""
+        if not isinstance(answer, str):
+            raise UsageError(f"An answer is {type(answer).__name__}", "A model answers with a str.", "Pass its text.")
         with self._lock:
             session, request = self._opened()
-            before, seen = request.messages, len(session.trace)
+            seen, judged = len(session.trace), self._open().judged is not None
+            fault = form_fault(answer, request.purpose, self._verdicts.problem) if judged else ""
             session.answer(answer)
-            return self._observe(session, seen, before)
+            return self._observe(session, seen, request.messages, fault)
 
     def expert(self) -> str:
         """The answer of the built-in model to the open question: an oracle, for tests and for warm-up data.
@@ -173,12 +181,15 @@ class Environment:
     def _end(self) -> None:
         if self._session is not None:
             self._session.close()
-        self._session = None
+        self._verdicts.close()
+        self._session, self._verdicts = None, _Verdicts()
 
-    def _observe(self, session: Session, seen: int, before: tuple[Message, ...]) -> Observation:
+    def _observe(
+        self, session: Session, seen: int = 0, before: tuple[Message, ...] = (), fault: str = ""
+    ) -> Observation:
         """The observation of the events from number `seen` on, after the request with the messages `before`."""
         new, request, verdicts = session.trace.events[seen:], session.request, self._verdicts
-        reward = verdicts.take(new)
+        reward = verdicts.take(new, fault)
         messages = request.messages if request else ()
         ended = next((event for event in new if isinstance(event, Ended)), None)
         text = _end_of(new, ended) if ended else _news(messages, before)
@@ -204,7 +215,7 @@ class _Shared:
         (self.played,) = setup.played.values()
         self.setup = setup
         self.setting: Setting = self.played.setting
-        self.claims = _claims_of(self.setting, self.mode)
+        self.judged = _judged(self.setting, self.mode)
         self._planner = make_planners(setup)
         weakref.finalize(self, self._planner.close)
 
@@ -219,7 +230,7 @@ _SHARING = threading.Lock()
 
 def _shared(game: str, mode: str | None, options: dict[str, Any]) -> _Shared:
     """The shared part of an environment, which is made when its first environment is."""
-    key = json.dumps([game, mode, options], sort_keys=True, default=repr)
+    key = json.dumps([game, mode or first_mode(game), options], sort_keys=True, default=repr)
     with _SHARING, arguments_named():
         shared = _ALL_SHARED.get(key)
         if shared is None:
@@ -230,69 +241,87 @@ def _shared(game: str, mode: str | None, options: dict[str, Any]) -> _Shared:
             if not chosen.asks_model or chosen.needs_person or chosen.advises:
                 reason = f"In mode {name} no model answers question by question."
                 raise UsageError(f"Mode {name} has no environment", reason, "Choose another mode, such as act.")
-            if _claims_of(setup.settings[0], name) is not None:
-                setup = episode_setup(game, mode, seed, PushedAnswers(), {**options, "truth": True})
             shared = _ALL_SHARED[key] = _Shared(setup)
         return shared
 
 
-def _claims_of(setting: Setting, mode: str) -> Mapping[str, ClaimRule] | None:
-    """What a player can know, if the facts of the model's problems can be compared with true ones; otherwise None."""
+def _judged(setting: Setting, mode: str) -> GameSetting | None:
+    """The setting, if the facts of the model's problems can be compared with true ones; otherwise None."""
     if not isinstance(setting, GameSetting) or base_mode(mode) not in REWARDED:
         return None
-    return setting.claims if setting.facts or can_read(setting) else None
+    return setting if setting.facts or can_read(setting) else None
 
 
 class _Verdicts:
     """Judges answers by the events that follow them. `accepted` and `reasons` are about the last answer.
 
-    With `claims`, which say what a player can know, the value of an episode is its score times the mean honesty of its
-    answers; otherwise it is the score.
+    With a setting whose facts are known, the value of an episode is its score times the mean honesty of its answers;
+    otherwise it is the score.
     """
 
-    def __init__(self, claims: Mapping[str, ClaimRule] | None) -> None:
-        self._rewarded, self._claims = claims is not None, claims or {}
+    def __init__(self, setting: GameSetting | None = None, seed: int = 0) -> None:
+        self._setting = setting
+        self._reference = make_reference(setting, seed) if setting else None
+        self._judge = Judge(setting.claims, setting.start.placeholder) if setting else None
+        self.problem = setting.start.problem if setting else Problem("", "")
         self._honesty: list[float] = []
-        self._problem: Problem | None = None
-        self._surplus, self._idle = "", tuple[str, ...]()
         self.accepted: bool | None = None
         self.reasons: tuple[str, ...] = ()
         self.score = self._value = 0.0
 
-    def take(self, events: Sequence[Event]) -> float:
-        """Judge the events since the last answer; returns the increase of the value."""
-        self.accepted, self.reasons, judged = None, (), False
+    def close(self) -> None:
+        """Close the reference."""
+        if self._reference is not None:
+            self._reference.close()
+
+    def take(self, events: Sequence[Event], fault: str = "") -> float:
+        """Judge the events since the last answer, whose form has a `fault`; returns the increase of the value.
+
+        Raises `ModelError` if the reference cannot read the game.
+        """
+        self.accepted, self.reasons = None, ()
         for event in events:
-            if isinstance(event, Answered):
-                self._surplus = surplus_of(event.completion.text) if self._rewarded else ""
-                judged = False
-            elif isinstance(event, Rejected):
+            if isinstance(event, Rejected):
                 self.accepted, self.reasons = False, (event.feedback.message, *event.feedback.evidence)
-                if self._rewarded:
-                    self._honesty.append(0.0)
-            elif isinstance(event, Accepted) and event.source == "model":
-                self.accepted, judged = True, self._rewarded and event.kind == "problem"
-                if judged:
-                    problem = parse_problem(event.text)
-                    self._idle = idle_parts(event.lines, problem, self._problem or problem)
-                    self._problem = problem
-            elif isinstance(event, FactsChecked) and judged and not event.rejected:
-                self._judge(event)
-                judged = False
-            elif isinstance(event, Observed) and self.accepted is None and event.command is not None:
-                self.accepted = not event.refused
+                self._honesty += [0.0] if self._setting else []
+            elif isinstance(event, Accepted):
+                self.accepted = True if event.source == "model" else self.accepted
+                if event.kind == "problem":
+                    self._judge_problem(event, fault)
+            elif isinstance(event, Observed):
+                self._observe(event)
             if isinstance(event, (Observed, Ended)):
                 self.score = event.score
-        before, self._value = self._value, self.score * self._mean()
-        return self._value - before
+        last_value, self._value = self._value, self.score * self._mean()
+        return self._value - last_value
 
-    def _judge(self, checked: FactsChecked) -> None:
-        faults = faults_of(checked, self._claims, self._idle)
-        self.reasons = (*filter(None, [self._surplus]), *faults)
-        self._honesty.append(0.0 if self._surplus else agreement(checked, faults))
+    def _observe(self, observed: Observed) -> None:
+        if self.accepted is None and observed.command is not None:
+            self.accepted = not observed.refused
+            self.reasons = ("the game refused the command",) if observed.refused else ()
+        if self._reference is not None and self._judge is not None and not observed.repeated:
+            renamed = self._reference.read(observed)
+            self._judge.reference_changed(self._reference.knowledge.problem, renamed)
+
+    def _judge_problem(self, event: Accepted, fault: str) -> None:
+        """Judge the problem of an answer, or of a plan, which needed no answer."""
+        if self._setting is None or self._reference is None or self._judge is None:
+            return
+        answered = Answered(parse_problem(event.text), self.problem, event.lines, event.renamed)
+        self.problem, true = answered.problem, self._reference.knowledge
+        checked = self._judge.judge(answered.problem, true, event.renamed, 0)
+        if event.source == "model":
+            faults = answered.faults(checked, true, self._setting.claims)
+            removed = tuple(text for text, kind in zip(event.defects, event.kinds, strict=False) if kind in _REMOVED)
+            self.reasons = (*filter(None, [fault]), *faults, *removed)
+            self._honesty.append(0.0 if fault else agreement(checked, (*faults, *removed)))
 
     def _mean(self) -> float:
         return sum(self._honesty) / len(self._honesty) if self._honesty else 1.0
+
+
+_REMOVED = (DefectKind.ONLY_PLANNED.value,)
+"""Kinds of defects for facts that the reader removes from an answer."""
 
 
 def _news(messages: Sequence[Message], before: Sequence[Message]) -> str:

@@ -38,15 +38,16 @@ class Failures:
     def row(self, episode: Episode, *, without_thinking: bool = False) -> Iterator[dict[str, Any]]:
         """The row of an episode; nothing if it was not lost, or if no error of its model is known.
 
-        `trajectory` is the episode in the form of `training.trajectory`. `first_error` has the step after which the
-        oldest lasting error was made, and its fact or reason; `causes` are all lasting errors in the order of how much
-        more frequent they are in lost episodes. `counterfactual` says whether the episode is won from that step with
-        the error corrected, and without a correction (the control); null if it was not replayed.
+        `trajectory` is the episode in the form of `training.trajectory`. `first_error` is the error that ended the
+        episode, else the oldest lasting one: the step after which it was made, and its text. `causes` are all lasting
+        errors in the order of how much more frequent they are in lost episodes. `counterfactual` says whether the
+        episode is won from that step with the error corrected, and without a correction (the control); null if it was
+        not replayed.
         """
         result = self._results.get(episode.cell)
         if result is None or result.won or not result.counts or not result.measures.errors:
             return
-        first = min(result.measures.errors, key=lambda error: (error.step is None, error.step or 0))
+        first = result.measures.errors[0]  # the one that `pddlego counterfactual` corrects first
         recorded = trajectory(episode, without_thinking=without_thinking)
         recorded["extra"].pop("first_error", None)  # it is the answer
         yield {
@@ -90,12 +91,11 @@ def _causes(result: Summary, causes: Causes) -> Iterator[dict[str, Any]]:
 def question_of(row: Mapping[str, Any]) -> str:
     """The trajectory of a row as a text, with numbered steps: what a judge of failures reads."""
     lines = [f"An agent plays {row['game']} and loses ({row['outcome']}). Its model answers in mode {row['mode']}.", ""]
-    number = 0
     for step in row["trajectory"]["steps"]:
         if step["message"]:
             lines.append(f"[{step['source']}] {step['message']}")
         results = step.get("observation", {}).get("results", ())
         for call, result in zip(step.get("tool_calls", ()), results, strict=False):
-            number += 1
+            number = call["tool_call_id"].split("_")[1]
             lines += [f"Step {number}: > {call['arguments']['command']}", result["content"]]
     return "\n".join(lines)

@@ -33,7 +33,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, generate, solver
 from inspect_ai.tool import ToolChoice, ToolInfo
 from inspect_ai.util import LimitExceededError, sample_limits
 
-from pddlego.errors import NoTimeLeftError, PddlegoError
+from pddlego.errors import NoTimeLeftError, PddlegoError, message_of
 from pddlego.methods.setting_files import setting_names
 
 if TYPE_CHECKING:
@@ -77,10 +77,16 @@ def failures(file: str) -> Task:
     from pddlego.api.failures import question_of
 
     samples = []
-    for line in Path(file).read_text(encoding="utf-8").splitlines():
-        row = json.loads(line)
-        target = [str(row["first_error"]["step"]), row["first_error"]["text"]]
-        samples.append(Sample(input=f"{question_of(row)}\n\n{_ATTRIBUTE}", target=target, id=row["id"]))
+    try:
+        for line in Path(file).read_text(encoding="utf-8").splitlines():
+            row = json.loads(line)
+            if row["first_error"]["step"] is None:  # a method without steps
+                continue
+            target = [str(row["first_error"]["step"]), row["first_error"]["text"]]
+            samples.append(Sample(input=f"{question_of(row)}\n\n{_ATTRIBUTE}", target=target, id=row["id"]))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        reason = "Make it with 'pddlego export RUN --format failures -o FILE'."
+        raise PrerequisiteError(f"{file} has no failures ({message_of(error)}). {reason}") from error
     return Task(MemoryDataset(samples), solver=generate(), scorer=attribution())
 
 
@@ -91,8 +97,8 @@ with two lines and nothing else, such as:
 step: 4
 error: missing (closed_door kitchen pantry)"""
 
-_STEP = re.compile(r"^\W*step\W*(\d{1,6})\W*$", re.IGNORECASE | re.MULTILINE)
-_ERROR = re.compile(r"^\W*error\W*(.{1,500})$", re.IGNORECASE | re.MULTILINE)
+_STEP = re.compile(r"^[ *#>-]{0,20}step[ *:]{0,20}(\d{1,6})\b", re.IGNORECASE | re.MULTILINE)
+_ERROR = re.compile(r"^[ *#>-]{0,20}error[ *:]{0,20}(.{1,500})$", re.IGNORECASE | re.MULTILINE)
 
 
 @scorer(metrics={"*": [mean(), stderr()]})

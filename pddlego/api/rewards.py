@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sized
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from pddlego.api.play import play
@@ -16,11 +17,13 @@ from pddlego.methods.base import BUILT_IN_MODEL
 from pddlego.methods.registry import method_of
 from pddlego.methods.textgames.events import FactsChecked
 from pddlego.methods.textgames.formalize import ProblemProposal, Situation
-from pddlego.methods.textgames.formalize.form import surplus_of
+from pddlego.methods.textgames.formalize.form import form_fault
+from pddlego.methods.textgames.knowledge import Knowledge
 from pddlego.methods.textgames.play import make_method
 from pddlego.methods.textgames.settings import ClaimRule
 from pddlego.methods.textgames.truth.judge import Judge
 from pddlego.pddl import DefectKind, Entry, EntryKind, Problem
+from pddlego.pddl.edit import diff
 from pddlego.pddl.exclusive import contradictions
 from pddlego.planning.ladder import climb
 from pddlego.planning.process import ProcessPlanner
@@ -77,9 +80,9 @@ class Rewards(AbstractContextManager["Rewards"]):
         prompt = _prompt_of(prompt_id)
         if not isinstance(answer, str):
             return Reward(reasons=("the answer is not a text",))
-        surplus = surplus_of(answer)
-        if surplus:
-            return Reward(reasons=(surplus,))
+        fault = form_fault(answer, prompt.mode, prompt.situation.knowledge.problem)
+        if fault:
+            return Reward(reasons=(fault,))
         proposal = prompt.read(answer)
         if proposal.feedback is not None:
             return Reward(reasons=(proposal.feedback.message, *proposal.feedback.evidence))
@@ -102,32 +105,56 @@ def reward(prompt_id: str, answer: str) -> Reward:
         return rewards(prompt_id, answer)
 
 
-def idle_parts(lines: Iterable[Entry], problem: Problem, before: Problem) -> tuple[str, ...]:
-    """The parts of an answer without an effect, each of which counts as a wrong fact.
+@dataclass(frozen=True)
+class Answered:
+    """The problem after an answer, and `before` it, the `lines` of the answer's edit, and what it `renamed`."""
 
-    These are lines that change nothing or had to be corrected, and new objects without facts: an answer must not get
-    more for saying more.
-    """
-    used = {argument for fact in problem.facts for argument in fact.args}
-    new = problem.objects - before.objects
-    idle = (f"object {obj} has no facts" for obj in sorted(new, key=str) if obj.name not in used)
-    return *(str(line) for line in lines if line.kind not in _EFFECTIVE), *idle
+    problem: Problem
+    before: Problem
+    lines: tuple[Entry, ...] = ()
+    renamed: tuple[tuple[str, str], ...] = ()
+
+    def faults(self, checked: FactsChecked, true: Knowledge, claims: Mapping[str, ClaimRule]) -> tuple[str, ...]:
+        """What is wrong with the problem, as far as the player can know, and what of the answer has no effect.
+
+        An answer must not get more for saying more: lines that change nothing or had to be corrected, new objects
+        without facts, with invented names or with other types than there are, and facts that the player cannot know
+        count like wrong facts. Opinions are not judged.
+        """
+        opinions = {name for name, rule in claims.items() if rule.opinion}
+        unknown = (fact for fact in checked.unknown if fact.strip("()").split(" ")[0] not in opinions)
+        return *map(str, checked.errors), *(f"unknown {fact}" for fact in unknown), *self._idle(true, claims)
+
+    def _idle(self, true: Knowledge, claims: Mapping[str, ClaimRule]) -> Iterator[str]:
+        symmetric = [fact for fact in self.problem.facts if (rule := claims.get(fact.predicate)) and rule.symmetric]
+        both_ways = Counter((fact.predicate, *sorted(fact.args)) for fact in symmetric)
+        yield from (f"({' '.join(fact)}) is there in both directions" for fact, n in both_ways.items() if n > 1)
+        used = {argument for fact in self.problem.facts for argument in fact.args}
+        new = sorted(self.problem.objects - self.before.objects, key=str)
+        names = {obj.name for obj in true.problem.objects} | {new_name for _, new_name in self.renamed}
+        yield from (str(line) for line in self.lines if line.kind not in _EFFECTIVE)
+        yield from (f"object {obj} has no facts" for obj in new if obj.name not in used)
+        yield from (f"object {obj} is invented" for obj in new if not (obj.name in names or _is_new(obj.name, true)))
+        types = Counter(obj.type for obj in self.problem.objects) - Counter(obj.type for obj in true.problem.objects)
+        yield from (
+            f"there are more objects of the type {kind} than the player can know of" for kind in types.elements()
+        )
+        effective = sum(line.kind in _EFFECTIVE for line in self.lines)
+        changed = diff(self.before, self.problem, dict(self.renamed))
+        surplus = effective - len(changed.added) - len(changed.removed) - len(self.renamed)
+        yield from ["a line is undone by another one"] * surplus
+
+
+def _is_new(name: str, true: Knowledge) -> bool:
+    """Whether a name is a placeholder for a thing that was not seen yet."""
+    prefix = true.placeholder
+    return bool(prefix) and name.startswith(prefix) and name.removeprefix(prefix).isdecimal()
 
 
 _EFFECTIVE = (EntryKind.APPLIED, EntryKind.RENAMED, EntryKind.MERGED)
 
 
-def faults_of(checked: FactsChecked, claims: Mapping[str, ClaimRule], idle: Iterable[str] = ()) -> tuple[str, ...]:
-    """The wrong and missing facts of a problem, those that the player cannot know, and the `idle` parts of an answer.
-
-    Opinions are not judged.
-    """
-    opinions = {name for name, rule in claims.items() if rule.opinion}
-    unknown = (fact for fact in checked.unknown if fact.strip("()").split(" ")[0] not in opinions)
-    return *map(str, checked.errors), *(f"unknown {fact}" for fact in unknown), *idle
-
-
-def agreement(checked: FactsChecked, faults: Collection[str]) -> float:
+def agreement(checked: FactsChecked, faults: Sized) -> float:
     """The harmonic mean of precision and recall of a problem's facts; each fault counts as a wrong fact."""
     right, wrong = sum(checked.right.values()), len(faults)
     return 2 * right / (2 * right + wrong) if right else float(not wrong)
@@ -149,24 +176,26 @@ class _ExpertPrompt:
         assert isinstance(proposal, ProblemProposal), "only modes that write problems have rewards"
         return proposal
 
+    @cached_property
+    def true(self) -> Knowledge:
+        """The knowledge after the expert's answer."""
+        return self.read(self.answer).knowledge
+
     def gain(self, proposal: ProblemProposal) -> tuple[float, tuple[str, ...]]:
-        """The improvement by a proposal as a share of the possible one, and the reasons why it is less than 1."""
-        before = self.situation.knowledge.problem
+        """The improvement by a proposal, as a share of that by the expert's answer, and the faults of the proposal."""
+        before, claims = self.situation.knowledge.problem, self.setting.claims
         lines = proposal.report.entries if proposal.report else ()
-        removed = [defect.message for defect in proposal.defects if defect.kind is DefectKind.ONLY_PLANNED]
-        surplus = len(proposal.problem.objects) - len(self.read(self.answer).problem.objects)
-        doubles = ["there are more objects than the player can know of"] * surplus
-        idle = (*idle_parts(lines, proposal.problem, before), *removed, *doubles)
+        answered = Answered(proposal.problem, before, lines, proposal.renamed)
         old, new = self._checked(before), self._checked(proposal.problem)
-        faults = faults_of(new, self.setting.claims, idle)
-        was, now = agreement(old, faults_of(old, self.setting.claims)), agreement(new, faults)
+        removed = [defect.message for defect in proposal.defects if defect.kind is DefectKind.ONLY_PLANNED]
+        faults = (*answered.faults(new, self.true, claims), *removed)
+        was, now = agreement(old, old.errors), agreement(new, faults)
         return (now if was >= 1 else max(0.0, (now - was) / (1 - was))), faults
 
     def _checked(self, problem: Problem) -> FactsChecked:
-        true = self.read(self.answer).knowledge
-        judge = Judge(self.setting.claims, true.placeholder)
-        judge.reference_changed(true.problem, ())
-        return judge.judge(problem, true, (), 0)
+        judge = Judge(self.setting.claims, self.true.placeholder)
+        judge.reference_changed(self.true.problem, ())
+        return judge.judge(problem, self.true, (), 0)
 
 
 def _prompt_of(prompt_id: str) -> _ExpertPrompt:

@@ -43,7 +43,7 @@ def command(
     if find_spec("openenv") is None:
         advice = "Install it: pip install 'pddlego[openenv]'."
         raise UsageError("The environment server is not installed", "Missing: openenv.", advice)
-    token = os.environ.get(_TOKEN, "")
+    token = os.environ.get(_TOKEN, "").strip()
     if host not in _LOOPBACK and not token:
         reason = f"On {host}, anyone who reaches this machine could play."
         raise UsageError("A public server needs a token", reason, f"Set {_TOKEN}, or listen on 127.0.0.1.")

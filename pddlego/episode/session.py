@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from pddlego.episode.events import Asked, Event
+from pddlego.episode.events import Asked, Ended, Event, Outcome
 from pddlego.episode.trace import Trace
 from pddlego.models.base import Completion, Model, Request
 
@@ -67,4 +67,7 @@ class Session:
                 self.trace.add(event, getattr(self._events, "seconds", 0.0))
             if isinstance(event, Asked):
                 return
+            if isinstance(event, Ended) and event.outcome is Outcome.INTERRUPTED:
+                self._model.request = None
+                raise KeyboardInterrupt
         self._model.request = None

@@ -108,7 +108,7 @@ def parse_variant(text: str, modes: Iterable[Mode]) -> Variant:
     known = {mode.name: mode for mode in modes}
     if base not in known:
         near = suggestion(base, known, f"The modes are: {', '.join(known)}.")
-        raise UsageError(f"Unknown mode '{text}'", near, "See all with 'pddlego games --modes'.")
+        raise UsageError(f"Unknown mode '{text}'", near, "'pddlego games GAME' lists those of a game.")
     mode = known[base]
     if set(without) - set(mode.parts) or len(set(without)) < len(without):
         parts = ", ".join(mode.parts)

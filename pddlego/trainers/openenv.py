@@ -5,8 +5,10 @@ from __future__ import annotations
 import hmac
 import json
 import socket
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import uvicorn
@@ -136,7 +138,7 @@ class PddlegoEnvironment(Environment[Answer, Question, Episode]):
 
     def list_splits(self) -> list[str]:
         """The names of the splits that may be played."""
-        return self._served.splits
+        return list(self._served.splits)
 
     def num_tasks(self, split: str) -> int:
         return len(self._served.seeds(split))
@@ -171,21 +173,25 @@ class Served:
     def split(self) -> Split:
         return self.template.split
 
-    @property
-    def splits(self) -> list[str]:
-        """The splits that may be played: test seeds only if the server is for them."""
+    @cached_property
+    def splits(self) -> Mapping[str, Sequence[int]]:
+        """The seeds of each split that may be played: test seeds only if the server is for them."""
         names: tuple[Split, ...] = ("train", "dev", "test") if self.split == "test" else ("train", "dev")
-        return [name for name in names if self._has(name)]
+        splits: dict[str, Sequence[int]] = {}
+        for name in names:
+            with suppress(UsageError):  # the setting has no such split
+                splits[name] = seeds_of(self.template.setting, name)
+        return splits
 
     def make(self) -> environment.Environment:
         """Another environment, which shares the planner of the template."""
         return environment.Environment(self.game, self.mode, split=self.split, **self.options)
 
-    def seeds(self, split: str) -> Any:
+    def seeds(self, split: str) -> Sequence[int]:
         """The seeds of a split. Raises `IndexError` for a split that this server does not play."""
         if split not in self.splits:
             raise IndexError(f"no split {split}: this server plays {', '.join(self.splits)}")
-        return seeds_of(self.template.setting, split)  # type: ignore[arg-type]
+        return self.splits[split]
 
     def get_task(self, split: str, index: int) -> dict[str, Any]:
         """A task of a split. Raises `IndexError`."""
@@ -194,12 +200,6 @@ class Served:
             raise IndexError(f"{split} has the tasks 0 to {len(seeds) - 1}")
         seed = seeds[index]
         return {"id": f"{self.game}/{self.mode}/{seed}", "index": index, "split": split, "seed": seed}
-
-    def _has(self, split: Split) -> bool:
-        try:
-            return bool(seeds_of(self.template.setting, split))
-        except UsageError:
-            return False
 
 
 def make_app(served: Served, sessions: int, idle: float, token: str = "") -> Any:
@@ -249,7 +249,9 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port), family=family, backlog=2048)
     except OSError as error:
-        raise UsageError(f"Port {port} of {host} cannot be used", str(error), "Choose another --port.") from error
+        raise UsageError(
+            f"Port {port} of {host} cannot be used", str(error), "Choose another --port or --host."
+        ) from error
 
 
 def serve(app: Any, listening: socket.socket) -> None:

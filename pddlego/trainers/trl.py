@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -55,7 +56,10 @@ def environment_factory(game: str, mode: str | None = None, **options: Unpack[Ep
             """
             if self._observed.done:
                 return "The episode is over."
-            self._observed = self._environment.step(answer)
+            text = (
+                answer if isinstance(answer, str) else json.dumps(answer)
+            )  # a tool call may hold an edit as an object
+            self._observed = self._environment.step(text)
             self._value += self._observed.reward
             return self._observed.text
 

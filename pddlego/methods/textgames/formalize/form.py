@@ -1,27 +1,48 @@
-"""The form of an answer that is one edit or one problem file and nothing else, which rewards require."""
+"""The form of an answer that is one edit or one problem file and nothing else, which rewards require.
+
+The readers of answers are tolerant, because a model's slips should not lose an episode. Rewards are strict, because a
+trained model finds every text that is read like the right answer and says something else.
+"""
 
 from __future__ import annotations
 
+import json
 import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
 
-from pddlego.pddl.edit import SECTION_KEYS
-from pddlego.pddl.nearly_json import EditSyntaxError, last_object
+from pddlego.pddl import Problem
+from pddlego.pddl.edit import read_edit
+from pddlego.pddl.nearly_json import EditSyntaxError
+from pddlego.pddl.problem import read_problem
+from pddlego.pddl.sexpr import Sexpr, read_sexprs
 from pddlego.util.answers import reasoning
+
+_LONGEST = 200_000
+"""The maximum length of an answer that is read."""
 
 _FENCED = re.compile(r"```[a-z]{0,10}[ \t]*\n((?:(?!```).)*)```\Z", re.DOTALL | re.IGNORECASE)
 """A text that is one fenced block."""
 
-_FILE = re.compile(r"\(\s*define\b", re.IGNORECASE)
+_MARK = re.compile(r"<\|\w{1,20}\|>\Z")
+"""A special token at the end of a model's answer."""
 
-_PARENTHESIS = re.compile(r"[()]")
+_OBJECT = re.compile(r"(?:(?!- )[^\s();]+ )+- [^\s();]+")
+_FACT = re.compile(r"\([^\s();]+(?: [^\s();]+)*\)")
 
 
-def surplus_of(answer: str) -> str:
-    """What an answer has besides one edit or one problem file, as a clause; empty if it has nothing else.
+def form_fault(answer: str, purpose: str, before: Problem) -> str:
+    """Why an answer is not one edit (purpose `edit`) or one problem file (`gen`) and nothing else; empty if it is.
 
-    Reasoning before the edit or file, and one fence around it, do not count. Comments do: they may say anything.
+    Reasoning before it and one code fence around it do not count. Comments do: they may say anything. A file has the
+    name, the domain and the goal of the problem `before`, which its question shows.
     """
-    end = 0
+    if len(answer) > _LONGEST:
+        return f"the answer has more than {_LONGEST:,} characters"
+    answer, end = answer.rstrip(), 0
+    while mark := _MARK.search(answer, max(0, len(answer) - 30)):
+        answer = answer[: mark.start()].rstrip()
     for start, stop in reasoning(answer):
         if answer[end:start].strip():
             return "there is text before the reasoning"
@@ -31,44 +52,72 @@ def surplus_of(answer: str) -> str:
     text = fenced[1].strip() if fenced else text
     if not text:
         return "there is no answer after the reasoning" if end else "the answer is empty"
-    if len(text) > 2 * len(re.sub(r"\s+", " ", text)) + 1000:
+    if answer.count("<|channel|>final") > 1:
+        return "there are two final messages"
+    if not text.isascii() or ";" in text:
+        return "there is a comment, or a character that PDDL does not have"
+    if len(text) > 2 * len(" ".join(text.split())) + 1000:
         return "it is mostly white space"
-    return _around_file(text) if text.startswith("(") else _around_edit(text)
+    return _edit_fault(text) if purpose == "edit" else _file_fault(text, before)
 
 
-_EDIT = re.compile(r"\{\s*(?:\}|[\W_]?(?:objects|init)\b)")
-"""The beginning of an edit that is in no other object."""
-
-_KEY = re.compile(r"[\"'](objects|init)[\"']\s*:")
-
-_TWO_TYPES = re.compile(r"\s-\s+[^\s\"]+\s+-\s")
-
-
-def _around_edit(text: str) -> str:
+def _edit_fault(text: str) -> str:
+    """Why a text is not a JSON object with the lines of an edit, each of them once."""
     try:
-        edit = last_object(text, ("objects", "init"), SECTION_KEYS)
-    except EditSyntaxError as error:
-        return str(error)
-    keys = _KEY.findall(text)
-    if edit.rest or not _EDIT.match(text):
-        return "there is text outside of the edit"
-    if "a comment" in edit.repairs:
-        return "there is a comment in the JSON object"
-    if len(keys) > len(set(keys)):
-        return "a part of the edit is there twice"
-    if _TWO_TYPES.search(text):
-        return "a line of the edit has two types"
-    return "there is a comment in a line of the edit" if ";" in text else ""
+        json.loads(text, object_pairs_hook=_once)
+        edit, _ = read_edit(text, tolerant=False)
+    except (EditSyntaxError, ValueError, RecursionError) as error:
+        return f"it is not an edit: {error}"
+    for section, form in ((edit.objects, _OBJECT), (edit.init, _FACT)):
+        replaced = [line or "" for pair in section.replace for line in pair]
+        lines = [*section.add, *section.delete, *replaced]
+        wrong = next((line for line in lines if not form.fullmatch(line)), "") or next(
+            (line for line, number in Counter(lines).items() if number > 1), ""
+        )
+        if wrong:
+            return f"a line of the edit is not in its form, or is there twice: {wrong[:100]}"
+    return ""
 
 
-def _around_file(text: str) -> str:
-    if not _FILE.match(text):
-        return "it is not a file, which begins with (define"
-    if ";" in text:
-        return "there is a comment in the file"
-    depth = 0
-    for match in _PARENTHESIS.finditer(text):
-        depth += 1 if match[0] == "(" else -1
-        if depth <= 0:
-            return "there is text after the file" if text[match.end() :].strip() else ""
-    return "the file has no end"
+def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object. Raises `ValueError` for a key that is there twice."""
+    keys = Counter(key.lower() for key, _ in pairs)
+    if len(keys) < len(pairs):
+        raise ValueError("a key is there twice")
+    return dict(pairs)
+
+
+def _file_fault(text: str, before: Problem) -> str:
+    """Why a text is not a problem file with the sections of the question, and each object and fact once."""
+    reading, expected = read_sexprs(text), read_sexprs(str(before)).expressions[0]
+    if reading.defects or len(reading.expressions) != 1 or not _FENCE_OF_FILE.fullmatch(text):
+        return "it is not one problem file"
+    sections, wanted = _sections(reading.expressions[0]), _sections(expected)
+    if sections is None or wanted is None or sections.keys() != wanted.keys():
+        return "it has other sections than the file of the question"
+    if any(sections[name] != wanted[name] for name in sections if name not in (":objects", ":init")):
+        return "its name, domain or goal is not that of the question"
+    problem = read_problem(text).problem
+    facts, words = sections[":init"], [word for word in sections[":objects"] if word != "-"]
+    types = {obj.type for obj in problem.objects}
+    if len(facts) != len(problem.facts) or len(set(map(str, facts))) < len(facts):
+        return "a fact is not in its form, or is there twice"
+    if len([word for word in words if word not in types]) != len(problem.objects):
+        return "an object is not in its form, or is there twice"
+    return ""
+
+
+_FENCE_OF_FILE = re.compile(r"\(\s*define\b.*\)", re.DOTALL | re.IGNORECASE)
+"""A text from the first to the last parenthesis of a file."""
+
+
+def _sections(file: Sexpr) -> dict[str, tuple[Sexpr, ...]] | None:
+    """The sections of a problem file by name; None if one is there twice, or if the file has other parts."""
+    if not isinstance(file, tuple) or file[:1] != ("define",):
+        return None
+    sections: dict[str, tuple[Sexpr, ...]] = {}
+    for part in file[1:]:
+        if not isinstance(part, tuple) or not part or not isinstance(part[0], str) or part[0] in sections:
+            return None
+        sections[part[0]] = part[1:]
+    return sections
