@@ -66,7 +66,7 @@ def command(
     )
     optima = find_optima(report.results, report.settings) if optimum else {}
     if chosen == "csv" or table:  # the other formats contain these notes
-        for note in report.notes:
+        for note in filter(None, (report.incomplete and f"{report.incomplete}.", *report.damage)):
             Console(stderr=True).print(note, style="yellow", soft_wrap=True)
     if figures is not None:
         _write_figures(report, Path(figures), optima)

@@ -69,11 +69,10 @@ def _edit_fault(text: str) -> str:
     except (EditSyntaxError, ValueError, RecursionError) as error:
         return f"it is not an edit: {error}"
     for section, form in ((edit.objects, _OBJECT), (edit.init, _FACT)):
-        replaced = [line or "" for pair in section.replace for line in pair]
-        lines = [*section.add, *section.delete, *replaced]
-        wrong = next((line for line in lines if not form.fullmatch(line)), "") or next(
-            (line for line, number in Counter(lines).items() if number > 1), ""
-        )
+        once = [*section.add, *section.delete, *(old for old, _ in section.replace)]  # two may get one new name
+        lines = [*once, *(new or "" for _, new in section.replace)]
+        twice = [line for line, number in Counter(once).items() if number > 1]
+        wrong = next((line for line in lines if not form.fullmatch(line)), *twice[:1] or [""])
         if wrong:
             return f"a line of the edit is not in its form, or is there twice: {wrong[:100]}"
     return ""
