@@ -43,5 +43,6 @@ def test_eight_episodes(mode: str, tmp_path: Path) -> None:
         environment = os.environ | {"EXPERT_KEY": "none"}
         subprocess.run(command, cwd=tmp_path, env=environment, timeout=PATIENCE, check=True, capture_output=True)
     (traces,) = tmp_path.rglob("traces.jsonl")
-    rewards = [json.loads(line)["rewards"]["openenv_reward"]["score"] for line in traces.read_text().splitlines()]
+    played = [trace for line in traces.read_text().splitlines() for trace in json.loads(line)["traces"]]
+    rewards = [trace["rewards"]["openenv_reward"]["score"] for trace in played]
     assert rewards == [pytest.approx(1.0)] * 8
