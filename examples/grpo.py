@@ -4,7 +4,10 @@
 # ///
 """Trains a model with GRPO (TRL) on games whose rewards are proved by the true facts.
 
-    uv run examples/grpo.py --model Qwen/Qwen3-0.6B --game coin --mode act --steps 200
+    pip install . 'trl>=1.16,<2'
+    python examples/grpo.py --model Qwen/Qwen3-0.6B --game coin --mode act --steps 200
+
+The dependencies above are for `uv run`, which needs a published pddlego.
 
 Without `--model`, a tiny model is made and warmed up on the expert's tool calls, which needs no download and no GPU:
 it shows that everything fits together, not that it learns. The script prints the reward of each step.

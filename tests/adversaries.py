@@ -11,6 +11,7 @@ import json
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from pddlego.pddl import Atom, Domain, Problem, TypedName
 from pddlego.pddl.edit import as_lines, edit_between
@@ -120,6 +121,11 @@ TEXT: Mapping[str, Callable[[Honest], str | None]] = {
     "a line and its opposite": lambda h: _more_lines(
         h, "add", [f"(not {fact})" for fact in h.after.sorted_facts()[:3]]
     ),
+    "an empty line": lambda h: _more_lines(h, "add", [""]),
+    "an empty line and a nested fact": lambda h: _more_lines(h, "delete", ["", "(and (at nowhere))"]),
+    "an empty line and a comment": lambda h: _more_lines(h, "add", ["", f"{h.after.sorted_facts()[0]} \\ a guess"]),
+    "an empty object": lambda h: _with_section(h, "objects", "add", ["", "a - b - c"]),
+    "nothing in place of nothing": lambda h: _with_section(h, "init", "replace", [{"old": "", "new": ""}]),
     "a line undone": lambda h: _undone(h),
     "two final messages": lambda h: f"<|channel|>final<|message|>{h.wrong}<|end|><|channel|>final<|message|>{h.text}",
     "a million characters": lambda h: h.text + "\n" * 1_000_000 + "This is wrong.",
@@ -172,10 +178,14 @@ def _changed_lines(honest: Honest, change: Callable[[str], str], times: int = 1,
 
 
 def _more_lines(honest: Honest, operation: str, lines: list[str]) -> str | None:
+    return _with_section(honest, "init", operation, lines) if lines else None
+
+
+def _with_section(honest: Honest, section: str, operation: str, lines: list[Any]) -> str | None:
     edit = _edit(honest)
-    if not edit or not lines:
+    if not edit:
         return None
-    edit["init"][operation] = [*edit["init"][operation], *lines]
+    edit[section][operation] = [*edit[section][operation], *lines]
     return json.dumps(edit)
 
 

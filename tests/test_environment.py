@@ -145,7 +145,7 @@ def test_closing_at_any_moment() -> None:
     with pytest.raises(UsageError, match="No question is open"):
         environment.step("{}")
     with pytest.raises(UsageError, match="There is no episode"):
-        environment.episode  # noqa: B018
+        assert environment.episode
     environment.reset(61)
     with pytest.raises(UsageError, match="An answer is bytes"):
         environment.step(b"{}")  # type: ignore[arg-type]

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pddlego.api.play import arguments_named, episode_setup, episode_so_far, first_seed
-from pddlego.api.rewards import REWARDED, Answered, agreement
+from pddlego.api.rewards import REWARDED, AnsweredProblem, agreement
 from pddlego.api.splits import Split, refuse_test_seeds, seeds_of
 from pddlego.episode.events import Accepted, Ended, Event, Outcome, Rejected
 from pddlego.episode.session import PushedAnswers, Session
@@ -31,7 +31,7 @@ from pddlego.methods.textgames.play import make_reference
 from pddlego.methods.textgames.reader import can_read
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.truth.judge import Judge
-from pddlego.pddl import DefectKind, Problem, parse_problem
+from pddlego.pddl import DefectKind, parse_problem
 from pddlego.runs.cells import Cell
 from pddlego.util.text import is_whole
 
@@ -50,9 +50,9 @@ class Observation:
     """What the environment returns: the next question to the model, and the verdict on its last answer.
 
     `messages` is the whole request that pddlego sends to a model; `text` is the part of it that the last request did
-    not have, or how the episode ended. `valid_commands` are those that the game accepts now. `accepted` is None
-    if the mode does not judge single answers. `reasons` say why the answer was rejected, and what its reward lost by.
-    The sum of all rewards is the `score` of the game, from 0 to 1; see `Environment` for modes with proved facts.
+    not have, or how the episode ended. `valid_commands` are those that the question lists. `accepted` is None if the
+    mode does not judge single answers. `reasons` say why the answer was rejected, and what lowered its reward. The sum
+    of all rewards is the `score` of the game, from 0 to 1, or less in modes with proved facts (see `Environment`).
     """
 
     text: str
@@ -70,9 +70,8 @@ class Environment:
     """Episodes of a game in a mode, answer by answer. `options` are those of `play`.
 
     In `edit` and `gen`, if the true facts of the game are known, the sum of the rewards is the score multiplied by the
-    mean honesty of all answers: the harmonic mean of precision and recall of the facts of the problem after the answer.
-    It is 0 for an answer that is rejected or has anything besides one edit or one file; lines without an effect and
-    objects without facts count as wrong facts.
+    mean honesty of all answers. The honesty of an answer is the harmonic mean of precision and recall of the facts
+    after it (see `AnsweredProblem.faults`); it is 0 if the answer is rejected or is not in its strict form.
 
     All environments of a process with the same game, mode and options share one planner, and all games one engine.
     Methods may be called from any thread; `close` waits for a running `step`. Raises `UsageError` for a game or a mode
@@ -115,7 +114,7 @@ class Environment:
                 refuse_test_seeds(shared.setting, [seed])
             self._end()
             self._cell = Cell(self.game, self.mode, PushedAnswers.name, seed)
-            self._verdicts = _Verdicts(shared.judged, seed)
+            self._verdicts = _Verdicts(_Truth(shared.judged, seed) if shared.judged else None)
             self._session = Session(lambda model: shared.played.play(self._cell, shared.tools(model)))
             return self._observe(self._session)
 
@@ -125,8 +124,8 @@ class Environment:
             raise UsageError(f"An answer is {type(answer).__name__}", "A model answers with a str.", "Pass its text.")
         with self._lock:
             session, request = self._opened()
-            seen, judged = len(session.trace), self._open().judged is not None
-            fault = form_fault(answer, request.purpose, self._verdicts.problem) if judged else ""
+            seen, truth = len(session.trace), self._verdicts.truth
+            fault = form_fault(answer, request.purpose, truth.problem) if truth else ""
             session.answer(answer)
             return self._observe(session, seen, request.messages, fault)
 
@@ -181,7 +180,8 @@ class Environment:
     def _end(self) -> None:
         if self._session is not None:
             self._session.close()
-        self._verdicts.close()
+        if self._verdicts.truth is not None:
+            self._verdicts.truth.close()
         self._session, self._verdicts = None, _Verdicts()
 
     def _observe(
@@ -252,76 +252,81 @@ def _judged(setting: Setting, mode: str) -> GameSetting | None:
     return setting if setting.facts or can_read(setting) else None
 
 
+class _Truth:
+    """What the player of an episode can know, beside the model's `problem`, which is compared with it."""
+
+    def __init__(self, setting: GameSetting, seed: int) -> None:
+        self.problem = setting.start.problem
+        self._claims = setting.claims
+        self._reference = make_reference(setting, seed)
+        self._judge = Judge(setting.claims, setting.start.placeholder)
+        self.close = self._reference.close
+
+    def read(self, observed: Observed) -> None:
+        """Update what can be known. Raises `ModelError` if the reference cannot read the game."""
+        if not observed.repeated:
+            renamed = self._reference.read(observed)
+            self._judge.reference_changed(self._reference.knowledge.problem, renamed)
+
+    def judge(self, accepted: Accepted) -> tuple[float, tuple[str, ...]]:
+        """The agreement of an accepted problem with the truth, and its faults."""
+        kinds = zip(accepted.defects, accepted.kinds, strict=False)
+        removed = tuple(message for message, kind in kinds if kind == DefectKind.ONLY_PLANNED.value)
+        problem = parse_problem(accepted.text)
+        answered = AnsweredProblem(problem, self.problem, accepted.lines, accepted.renamed, removed)
+        self.problem, true = problem, self._reference.knowledge
+        checked = self._judge.judge(problem, true, accepted.renamed, 0)
+        faults = answered.faults(checked, true, self._claims)
+        return agreement(checked, faults), faults
+
+
 class _Verdicts:
     """Judges answers by the events that follow them. `accepted` and `reasons` are about the last answer.
 
-    With a setting whose facts are known, the value of an episode is its score times the mean honesty of its answers;
-    otherwise it is the score.
+    If the truth is known, the value of an episode is its score times the mean honesty of its answers; otherwise it is
+    the score.
     """
 
-    def __init__(self, setting: GameSetting | None = None, seed: int = 0) -> None:
-        self._setting = setting
-        self._reference = make_reference(setting, seed) if setting else None
-        self._judge = Judge(setting.claims, setting.start.placeholder) if setting else None
-        self.problem = setting.start.problem if setting else Problem("", "")
+    def __init__(self, truth: _Truth | None = None) -> None:
+        self.truth = truth
         self._honesty: list[float] = []
         self.accepted: bool | None = None
         self.reasons: tuple[str, ...] = ()
         self.score = self._value = 0.0
 
-    def close(self) -> None:
-        """Close the reference."""
-        if self._reference is not None:
-            self._reference.close()
-
     def take(self, events: Sequence[Event], fault: str = "") -> float:
-        """Judge the events since the last answer, whose form has a `fault`; returns the increase of the value.
-
-        Raises `ModelError` if the reference cannot read the game.
-        """
+        """Judge the events since the last answer, whose form has a `fault`; returns the increase of the value."""
         self.accepted, self.reasons = None, ()
         for event in events:
             if isinstance(event, Rejected):
                 self.accepted, self.reasons = False, (event.feedback.message, *event.feedback.evidence)
-                self._honesty += [0.0] if self._setting else []
+                self._honesty.append(0.0)
             elif isinstance(event, Accepted):
-                self.accepted = True if event.source == "model" else self.accepted
-                if event.kind == "problem":
-                    self._judge_problem(event, fault)
+                self._take_accepted(event, fault)
             elif isinstance(event, Observed):
-                self._observe(event)
+                self._take_observed(event)
             if isinstance(event, (Observed, Ended)):
                 self.score = event.score
-        last_value, self._value = self._value, self.score * self._mean()
+        honesty = sum(self._honesty) / len(self._honesty) if self.truth and self._honesty else 1.0
+        last_value, self._value = self._value, self.score * honesty
         return self._value - last_value
 
-    def _observe(self, observed: Observed) -> None:
-        if self.accepted is None and observed.command is not None:
-            self.accepted = not observed.refused
-            self.reasons = ("the game refused the command",) if observed.refused else ()
-        if self._reference is not None and self._judge is not None and not observed.repeated:
-            renamed = self._reference.read(observed)
-            self._judge.reference_changed(self._reference.knowledge.problem, renamed)
+    def _take_observed(self, event: Observed) -> None:
+        if self.accepted is None and event.command is not None:
+            self.accepted = not event.refused
+            self.reasons = ("the game refused the command",) if event.refused else ()
+        if self.truth is not None:
+            self.truth.read(event)
 
-    def _judge_problem(self, event: Accepted, fault: str) -> None:
-        """Judge the problem of an answer, or of a plan, which needed no answer."""
-        if self._setting is None or self._reference is None or self._judge is None:
+    def _take_accepted(self, event: Accepted, fault: str) -> None:
+        """Judge an accepted answer. A plan may also have changed the problem, without an answer."""
+        self.accepted = True if event.source == "model" else self.accepted
+        if self.truth is None or event.kind != "problem":
             return
-        answered = Answered(parse_problem(event.text), self.problem, event.lines, event.renamed)
-        self.problem, true = answered.problem, self._reference.knowledge
-        checked = self._judge.judge(answered.problem, true, event.renamed, 0)
+        honesty, faults = self.truth.judge(event)
         if event.source == "model":
-            faults = answered.faults(checked, true, self._setting.claims)
-            removed = tuple(text for text, kind in zip(event.defects, event.kinds, strict=False) if kind in _REMOVED)
-            self.reasons = (*filter(None, [fault]), *faults, *removed)
-            self._honesty.append(0.0 if fault else agreement(checked, (*faults, *removed)))
-
-    def _mean(self) -> float:
-        return sum(self._honesty) / len(self._honesty) if self._honesty else 1.0
-
-
-_REMOVED = (DefectKind.ONLY_PLANNED.value,)
-"""Kinds of defects for facts that the reader removes from an answer."""
+            self.reasons = (fault, *faults) if fault else faults
+            self._honesty.append(0.0 if fault else honesty)
 
 
 def _news(messages: Sequence[Message], before: Sequence[Message]) -> str:

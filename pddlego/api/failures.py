@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +11,10 @@ from pddlego.api.results import Episode
 from pddlego.api.training import trajectory
 from pddlego.errors import UsageError
 from pddlego.evaluation.truth import Causes, Progress, explain
+from pddlego.models.prompts import Prompts
 from pddlego.runs.cells import Cell
-from pddlego.runs.folders import MANIFEST, RESUMED
-from pddlego.runs.store import read_manifest, read_results
+from pddlego.runs.folders import CONTROL
+from pddlego.runs.store import read_results, replayed_source, source_of
 from pddlego.runs.summary import Summary
 
 
@@ -29,8 +30,7 @@ class Failures:
         self._results = {result.cell: result for result in results.values()}
         self._repeats = max((cell.repeat for cell in self._results), default=1)
         folder = counterfactual or run.parent / f"counterfactual-{run.name}"
-        source = f"{run.resolve()}, begun {read_manifest(run).get('created', '')}"
-        self._corrected, self._controls = (self._replays(folder / name, source) for name in ("1", "1-control"))
+        self._corrected, self._controls = (_replays(folder / name, source_of(run)) for name in ("1", f"1{CONTROL}"))
         if counterfactual is not None and not self._corrected:
             reason = "It has no replays of this run."
             raise UsageError(f"{counterfactual} is not a counterfactual of {run}", reason, "Name another folder.")
@@ -40,9 +40,9 @@ class Failures:
 
         `trajectory` is the episode in the form of `training.trajectory`. `first_error` is the error that ended the
         episode, else the oldest lasting one: the step after which it was made, and its text. `causes` are all lasting
-        errors in the order of how much more frequent they are in lost episodes. `counterfactual` says whether the
-        episode is won from that step with the error corrected, and without a correction (the control); null if it was
-        not replayed.
+        errors in the order of how much more frequent they are in lost episodes. `counterfactual` says whether the same
+        model wins from that step with the error corrected, and without a correction (the control); null if it was not
+        replayed.
         """
         result = self._results.get(episode.cell)
         if result is None or result.won or not result.counts or not result.measures.errors:
@@ -64,19 +64,17 @@ class Failures:
         }
 
     def _counterfactual(self, cell: Cell) -> dict[str, Any] | None:
-        key = (cell.setting, cell.mode, cell.seed, cell.repeat + self._repeats)
-        corrected, control = self._corrected.get(key), self._controls.get(key)
+        replay = replace(cell, repeat=cell.repeat + self._repeats)  # as `pddlego counterfactual` counts them
+        corrected, control = self._corrected.get(replay), self._controls.get(replay)
         if corrected is None and control is None:
             return None
         return {"corrected_is_won": corrected, "control_is_won": control}
 
-    @staticmethod
-    def _replays(folder: Path, source: str) -> Mapping[tuple[str, str, int, int], bool]:
-        """Whether each replay of a folder was won, if the folder belongs to the run."""
-        if not (folder / MANIFEST).exists() or read_manifest(folder).get(RESUMED, {}).get("source") != source:
-            return {}
-        results = (result for result in read_results(folder)[0] if result.counts)
-        return {(r.cell.setting, r.cell.mode, r.cell.seed, r.cell.repeat): r.won for r in results}
+
+def _replays(folder: Path, source: str) -> Mapping[Cell, bool]:
+    """Whether each replay of a folder was won; empty if the folder has no replays of the source."""
+    results = read_results(folder)[0] if replayed_source(folder) == source else []
+    return {result.cell: result.won for result in results if result.counts}
 
 
 def _causes(result: Summary, causes: Causes) -> Iterator[dict[str, Any]]:
@@ -89,13 +87,18 @@ def _causes(result: Summary, causes: Causes) -> Iterator[dict[str, Any]]:
 
 
 def question_of(row: Mapping[str, Any]) -> str:
-    """The trajectory of a row as a text, with numbered steps: what a judge of failures reads."""
-    lines = [f"An agent plays {row['game']} and loses ({row['outcome']}). Its model answers in mode {row['mode']}.", ""]
-    for step in row["trajectory"]["steps"]:
-        if step["message"]:
-            lines.append(f"[{step['source']}] {step['message']}")
-        results = step.get("observation", {}).get("results", ())
-        for call, result in zip(step.get("tool_calls", ()), results, strict=False):
-            number = call["tool_call_id"].split("_")[1]
-            lines += [f"Step {number}: > {call['arguments']['command']}", result["content"]]
-    return "\n".join(lines)
+    """The question to a judge of failures about a row: the trajectory with numbered steps, and what to name."""
+    turns = [
+        {"source": step["source"], "message": step["message"], "steps": list(_steps(step))}
+        for step in row["trajectory"]["steps"]
+    ]
+    about = {name: row[name] for name in ("game", "mode", "outcome")}
+    return Prompts("trainers").render("failures", turns=turns, **about)
+
+
+def _steps(turn: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+    """The commands of a turn of the agent with the responses of the game, by the number of the step."""
+    results = turn.get("observation", {}).get("results", ())
+    for call, result in zip(turn.get("tool_calls", ()), results, strict=False):
+        number = call["tool_call_id"].split("_")[1]
+        yield {"number": number, "command": call["arguments"]["command"], "response": result["content"]}

@@ -83,19 +83,12 @@ def failures(file: str) -> Task:
             if row["first_error"]["step"] is None:  # a method without steps
                 continue
             target = [str(row["first_error"]["step"]), row["first_error"]["text"]]
-            samples.append(Sample(input=f"{question_of(row)}\n\n{_ATTRIBUTE}", target=target, id=row["id"]))
+            samples.append(Sample(input=question_of(row), target=target, id=row["id"]))
     except (OSError, ValueError, KeyError, TypeError) as error:
         reason = "Make it with 'pddlego export RUN --format failures -o FILE'."
         raise PrerequisiteError(f"{file} has no failures ({message_of(error)}). {reason}") from error
     return Task(MemoryDataset(samples), solver=generate(), scorer=attribution())
 
-
-_ATTRIBUTE = """Where did the episode go wrong first? Name the number of the last step before the model's problem (or \
-its choice) first had the error that it never corrected, and the error: wrong, stale or missing, and the fact. Answer \
-with two lines and nothing else, such as:
-
-step: 4
-error: missing (closed_door kitchen pantry)"""
 
 _STEP = re.compile(r"^[ *#>-]{0,20}step[ *:]{0,20}(\d{1,6})\b", re.IGNORECASE | re.MULTILINE)
 _ERROR = re.compile(r"^[ *#>-]{0,20}error[ *:]{0,20}(.{1,500})$", re.IGNORECASE | re.MULTILINE)

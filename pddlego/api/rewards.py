@@ -39,7 +39,7 @@ REWARDED = ("edit", "gen")
 
 @dataclass(frozen=True)
 class Reward:
-    """The reward of an answer. Each part is from 0 to 1. `reasons` say what the answer lost by.
+    """The reward of an answer. Each part is from 0 to 1. `reasons` say what lowered it.
 
     `parsed`: the answer is one edit or one file and nothing else, can be read, and its problem can be planned with.
     `consistent`: the problem does not contradict itself. `right`: the improvement over the previous problem in the
@@ -106,13 +106,17 @@ def reward(prompt_id: str, answer: str) -> Reward:
 
 
 @dataclass(frozen=True)
-class Answered:
-    """The problem after an answer, and `before` it, the `lines` of the answer's edit, and what it `renamed`."""
+class AnsweredProblem:
+    """The problem after an answer, and `before` it, the `lines` of the answer's edit, and what it `renamed`.
+
+    `removed` are messages about facts that were taken out, because they are effects of planned actions.
+    """
 
     problem: Problem
     before: Problem
     lines: tuple[Entry, ...] = ()
     renamed: tuple[tuple[str, str], ...] = ()
+    removed: tuple[str, ...] = ()
 
     def faults(self, checked: FactsChecked, true: Knowledge, claims: Mapping[str, ClaimRule]) -> tuple[str, ...]:
         """What is wrong with the problem, as far as the player can know, and what of the answer has no effect.
@@ -123,7 +127,8 @@ class Answered:
         """
         opinions = {name for name, rule in claims.items() if rule.opinion}
         unknown = (fact for fact in checked.unknown if fact.strip("()").split(" ")[0] not in opinions)
-        return *map(str, checked.errors), *(f"unknown {fact}" for fact in unknown), *self._idle(true, claims)
+        wrong = *map(str, checked.errors), *(f"unknown {fact}" for fact in unknown)
+        return *wrong, *self.removed, *self._idle(true, claims)
 
     def _idle(self, true: Knowledge, claims: Mapping[str, ClaimRule]) -> Iterator[str]:
         symmetric = [fact for fact in self.problem.facts if (rule := claims.get(fact.predicate)) and rule.symmetric]
@@ -134,7 +139,9 @@ class Answered:
         names = {obj.name for obj in true.problem.objects} | {new_name for _, new_name in self.renamed}
         yield from (str(line) for line in self.lines if line.kind not in _EFFECTIVE)
         yield from (f"object {obj} has no facts" for obj in new if obj.name not in used)
-        yield from (f"object {obj} is invented" for obj in new if not (obj.name in names or _is_new(obj.name, true)))
+        yield from (
+            f"object {obj} is invented" for obj in new if not (obj.name in names or true.is_placeholder(obj.name))
+        )
         types = Counter(obj.type for obj in self.problem.objects) - Counter(obj.type for obj in true.problem.objects)
         yield from (
             f"there are more objects of the type {kind} than the player can know of" for kind in types.elements()
@@ -143,12 +150,6 @@ class Answered:
         changed = diff(self.before, self.problem, dict(self.renamed))
         surplus = effective - len(changed.added) - len(changed.removed) - len(self.renamed)
         yield from ["a line is undone by another one"] * surplus
-
-
-def _is_new(name: str, true: Knowledge) -> bool:
-    """Whether a name is a placeholder for a thing that was not seen yet."""
-    prefix = true.placeholder
-    return bool(prefix) and name.startswith(prefix) and name.removeprefix(prefix).isdecimal()
 
 
 _EFFECTIVE = (EntryKind.APPLIED, EntryKind.RENAMED, EntryKind.MERGED)
@@ -185,10 +186,10 @@ class _ExpertPrompt:
         """The improvement by a proposal, as a share of that by the expert's answer, and the faults of the proposal."""
         before, claims = self.situation.knowledge.problem, self.setting.claims
         lines = proposal.report.entries if proposal.report else ()
-        answered = Answered(proposal.problem, before, lines, proposal.renamed)
+        removed = tuple(d.message for d in proposal.defects if d.kind is DefectKind.ONLY_PLANNED)
+        answered = AnsweredProblem(proposal.problem, before, lines, proposal.renamed, removed)
         old, new = self._checked(before), self._checked(proposal.problem)
-        removed = [defect.message for defect in proposal.defects if defect.kind is DefectKind.ONLY_PLANNED]
-        faults = (*answered.faults(new, self.true, claims), *removed)
+        faults = answered.faults(new, self.true, claims)
         was, now = agreement(old, old.errors), agreement(new, faults)
         return (now if was >= 1 else max(0.0, (now - was) / (1 - was))), faults
 

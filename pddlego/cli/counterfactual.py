@@ -38,9 +38,9 @@ from pddlego.models.endpoint import Access, Endpoint
 from pddlego.report.build import is_reportable, load_results
 from pddlego.report.tables import Table, points, print_table
 from pddlego.runs.cells import Cell
-from pddlego.runs.folders import EPISODES, MANIFEST, RESUMED
+from pddlego.runs.folders import CONTROL, EPISODES, MANIFEST, RESUMED
 from pddlego.runs.listing import costs_of
-from pddlego.runs.store import journal_name, read_manifest
+from pddlego.runs.store import journal_name, replayed_source, source_of
 from pddlego.runs.summary import Summary
 from pddlego.util.text import count, money
 
@@ -93,7 +93,7 @@ def command(
         raise UsageError("--with plays on the episodes of one model", reason, "Choose them with --model.")
     console = Console()
     config, access = _continued_config(console, losses[0].recorded, with_model, config)
-    source = f"{place.resolve()}, begun {read_manifest(place).get('created', '')}"
+    source = source_of(place)
     target = Path(config.run.runs) / (config.run.run or "-".join(("counterfactual", place.name, *chosen)))
     code, handlers = exits.WON, interrupt_handlers()
     for number in range(1, _MAX_CORRECTIONS + 1):
@@ -106,7 +106,7 @@ def command(
             setup = make_continuing_setup(
                 {loss.cell: loss.continuation(is_control) for loss in waiting}, config, access
             )
-            path = target / (f"{number}-control" if is_control else str(number))
+            path = target / (f"{number}{CONTROL if is_control else ''}")
             code = _play_on(console, setup, waiting, path, source)
             if code != exits.WON:
                 break
@@ -192,8 +192,8 @@ def _play_on(console: Console, setup: Setup, losses: Sequence[_Loss], path: Path
 
     Raises `UsageError` if the folder contains corrections of another run.
     """
-    old_source = read_manifest(path).get(RESUMED, {}).get("source") if (path / MANIFEST).exists() else source
-    if old_source != source:
+    old_source = replayed_source(path)
+    if (path / MANIFEST).exists() and old_source != source:
         raise UsageError(f"{path} belongs to another run", f"It has corrections of {old_source}.", "Use another --run.")
     by_cell = {loss.cell: loss for loss in losses}
     with evaluating(setup, path, {RESUMED: {"source": source}}) as running:
@@ -204,7 +204,7 @@ def _play_on(console: Console, setup: Setup, losses: Sequence[_Loss], path: Path
         cost = costs.get(summary.cell.label, 0.0)
         has_price = is_free(summary.cell) or summary.cell.model in running.prices
         loss.cost = loss.cost + cost if has_price and loss.cost is not None else None
-        loss.add_result(summary, path, path.name.endswith("-control"))
+        loss.add_result(summary, path, path.name.endswith(CONTROL))
     code = report_missing_results(console, running)
     # After an interrupt there is no further correction, even if all episodes have ended.
     return exits.INTERRUPTED if running.evaluation.stopped in (Stop.DRAINED, Stop.ABORTED) else code

@@ -56,7 +56,7 @@ def command(
     from pddlego.report.figures import find_optima
     from pddlego.report.formats import FORMATS, html, one_table, print_report
 
-    chosen = _choose_format(format_name, output, figures)
+    chosen = _choose_format(format_name, output)
     folders = [options.place_named(run, runs_root, is_reportable) for run in runs]
     report = build_report(
         folders,
@@ -69,7 +69,7 @@ def command(
         for note in filter(None, (report.incomplete and f"{report.incomplete}.", *report.damage)):
             Console(stderr=True).print(note, style="yellow", soft_wrap=True)
     if figures is not None:
-        _write_figures(report, Path(figures), optima)
+        _write_figures(report, figures, optima)
     if table is not None:
         _write(one_table(report.table(table), chosen), output)
         return
@@ -93,10 +93,13 @@ def _write(text: str, output: str | None) -> None:
     Console().print(f"The report is in {output}", style="dim", soft_wrap=True)
 
 
-def _write_figures(report: Report, folder: Path, optima: Optima) -> None:
+def _write_figures(report: Report, name: str, optima: Optima) -> None:
     from pddlego.display.console import Console
     from pddlego.report.plots import draw
 
+    if not name:
+        raise UsageError("--figures is empty", "The figures need a folder.", "Name one, such as --figures figures.")
+    folder = Path(name)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         paths = [plot.write(folder) for plot in draw(report, set(), optima)]
@@ -116,10 +119,8 @@ _SUFFIXES = {
 }
 
 
-def _choose_format(name: str | None, output: str | None, figures: str | None) -> str:
+def _choose_format(name: str | None, output: str | None) -> str:
     """The named format, else the format for the suffix of `output`, else text. Raises `UsageError` if it is unknown."""
-    if "" in (output, figures):
-        raise UsageError("The name of the output is empty", "A report needs a file, and figures a folder.", "Name one.")
     names = tuple(_SUFFIXES.values())
     if name is None and output is not None:
         suffix = Path(output).suffix.lower()

@@ -51,9 +51,9 @@ def command(
     from pddlego.display.console import Console
     from pddlego.trainers.openenv import Served, listen, make_app, serve
 
-    chosen = {"set": tuple(options)} if options else {}
-    with Environment(game, mode, split=split, **chosen) as template, listen(host, port) as listening:  # type: ignore[arg-type]
-        app = make_app(Served(template, chosen), sessions, idle, token)
+    chosen = tuple(options or ())
+    with Environment(game, mode, split=split, set=chosen) as template, listen(host, port) as listening:
+        app = make_app(Served(template, {"set": chosen}), sessions, idle, token)
         where = f"http://{host}:{listening.getsockname()[1]}"
         Console(stderr=True).print(f"{game} in mode {template.mode} at {where} (stop with Ctrl-C)")
         serve(app, listening)

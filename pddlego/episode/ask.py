@@ -16,7 +16,7 @@ from pddlego.models.base import Completion, Delta, Expects, Message, Model, Requ
 from pddlego.models.limiter import SLICE
 from pddlego.util.text import writable
 
-_MAX_ANSWER = 200_000
+MAX_ANSWER = 200_000
 """Maximum characters of a recorded answer; the longest useful answers are problem files of several thousand."""
 
 
@@ -62,7 +62,7 @@ def ask(model: Model, request: Request, budget: Budget, attempt: int = 0) -> Gen
 
 def _recordable(answer: Completion) -> Completion:
     """An answer that can be written to a file, cut at a maximum length."""
-    text, reasoning = writable(answer.text[:_MAX_ANSWER]), writable(answer.reasoning[:_MAX_ANSWER])
+    text, reasoning = writable(answer.text[:MAX_ANSWER]), writable(answer.reasoning[:MAX_ANSWER])
     return replace(answer, text=text, reasoning=reasoning)
 
 
@@ -91,7 +91,7 @@ def completed(model: Model, request: Request, call: int) -> Generator[Retrying |
             update: RetryNotice | Delta | Completion | BaseException | None = None
             with contextlib.suppress(Empty):  # with a time-out, because signals are handled only between two calls
                 update = arrived.get(timeout=min(SLICE, OFTEN))
-            if isinstance(update, Delta) and shown < _MAX_ANSWER:
+            if isinstance(update, Delta) and shown < MAX_ANSWER:
                 text, reasoning = text + writable(update.text), reasoning + writable(update.reasoning)
                 shown += len(update.text) + len(update.reasoning)
             if (text or reasoning) and (not isinstance(update, Delta) or time.monotonic() - last_sent >= OFTEN):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from pddlego.episode.events import Asked, Ended, Event, Outcome
 from pddlego.episode.trace import Trace
@@ -30,14 +30,25 @@ class PushedAnswers:
         return Completion(self.answer)
 
 
-class Session:
-    """An episode that is played until its model is asked, and after each answer until it is asked again.
+class Playing(Protocol):
+    """The events of an episode while it is played. `seconds` is the episode's time at the last event."""
 
-    `play` starts the episode with a model; what it plays is what `pddlego play` plays with any other model. `request`
-    is the open request; None when the episode has ended. Not thread-safe.
+    seconds: float
+
+    def __iter__(self) -> Iterator[Event]: ...
+
+    def close(self) -> None:
+        """Stop the episode."""
+
+
+class Session:
+    """Plays an episode until its model is asked, and after each answer until it is asked again.
+
+    `play` starts the episode with a model. `request` is the open request; None when the episode has ended. Not
+    thread-safe.
     """
 
-    def __init__(self, play: Callable[[Model], Iterator[Event]]) -> None:
+    def __init__(self, play: Callable[[Model], Playing]) -> None:
         self._model = PushedAnswers()
         self._events = play(self._model)
         self.trace = Trace()
@@ -57,14 +68,12 @@ class Session:
     def close(self) -> None:
         """End the episode where it is, and close its game."""
         self._model.request = None
-        close = getattr(self._events, "close", None)
-        if close is not None:
-            close()
+        self._events.close()
 
     def _go_on(self) -> None:
         for event in self._events:
             if not event.passing:
-                self.trace.add(event, getattr(self._events, "seconds", 0.0))
+                self.trace.add(event, self._events.seconds)
             if isinstance(event, Asked):
                 return
             if isinstance(event, Ended) and event.outcome is Outcome.INTERRUPTED:

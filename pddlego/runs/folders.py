@@ -18,6 +18,9 @@ from pddlego.util.text import count, natural, suggestion
 MANIFEST, EPISODES, LEDGER = "manifest.json", "episodes", "ledger.jsonl"
 """The names of the manifest, the folder of journals, and the ledger in every run folder."""
 
+CONTROL = "-control"
+"""The end of the name of a folder with replays that correct nothing, beside that of the corrected ones."""
+
 RESUMED, CONFIRMED = "resumed", "confirmed"
 """Keys of a manifest: the recorded episode that this one continues, and the kinds of steps that the user confirms."""
 

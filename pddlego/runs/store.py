@@ -32,7 +32,7 @@ from pddlego.episode.trace import Trace
 from pddlego.errors import JournalError, UsageError
 from pddlego.models.limiter import Price
 from pddlego.runs.cells import Cell, Matrix
-from pddlego.runs.folders import EPISODES, LEDGER, MANIFEST
+from pddlego.runs.folders import EPISODES, LEDGER, MANIFEST, RESUMED
 from pddlego.runs.journal import SCHEMA, Codec, JournalWriter, read_journal
 from pddlego.runs.summary import Measure, Measures, Summary, dump_summary, load_summary, summarize
 from pddlego.util.children import for_children
@@ -55,6 +55,16 @@ ASKED, _PRICES = "asked", "prices"
 
 _PACKAGES = ("pddlego", "fast-downward.translate", "pyperplan", "openai")
 """Packages whose versions a manifest records."""
+
+
+def source_of(run: Path) -> str:
+    """A text that identifies a run as the source of replays. Raises `UsageError` if its manifest cannot be read."""
+    return f"{run.resolve()}, begun {read_manifest(run).get('created', '')}"
+
+
+def replayed_source(folder: Path) -> str:
+    """The run whose episodes a folder plays on (`source_of`); empty for a folder that is not there, or plays anew."""
+    return str(read_manifest(folder).get(RESUMED, {}).get("source", "")) if (folder / MANIFEST).exists() else ""
 
 
 def read_manifest(path: Path) -> dict[str, Any]:

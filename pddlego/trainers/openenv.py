@@ -24,7 +24,7 @@ from pddlego.errors import UsageError
 NO_EPISODE = "No question is open: reset begins an episode."
 
 
-class Answer(Action):
+class PddlegoAction(Action):
     """The model's answer: a command, an edit, a file, a program or a plan, as the mode expects it."""
 
     answer: str = Field(description="The model's answer to the last observation, as it wrote it.")
@@ -39,7 +39,7 @@ class Answer(Action):
         return value if isinstance(answer, str) else {"answer": json.dumps(answer, ensure_ascii=False)}
 
 
-class Question(Observation):
+class PddlegoObservation(Observation):
     """The next question to the model, and the verdict on its last answer (see `pddlego.Environment`).
 
     The sum of all rewards is the value of the episode, from 0 to 1.
@@ -47,14 +47,14 @@ class Question(Observation):
 
     text: str = Field(default="", description="What to show the model next: what is new since the last answer.")
     messages: list[dict[str, str]] = Field(default=[], description="The whole request, after reset with messages.")
-    valid_commands: list[str] = Field(default=[], description="The commands that the game accepts now.")
+    valid_commands: list[str] = Field(default=[], description="The commands that the question lists.")
     accepted: bool | None = Field(default=None, description="Whether the last answer was accepted.")
-    reasons: list[str] = Field(default=[], description="Why it was rejected, and what its reward lost by.")
+    reasons: list[str] = Field(default=[], description="Why it was rejected, and what lowered its reward.")
     won: bool = Field(default=False, description="Whether the episode is over and won.")
     score: float = Field(default=0.0, description="The score of the game, from 0 to 1.")
 
 
-class Episode(State):
+class PddlegoState(State):
     """The episode: what is played, and how far it is."""
 
     game: str = ""
@@ -64,8 +64,8 @@ class Episode(State):
     won: bool = False
 
 
-class PddlegoEnvironment(Environment[Answer, Question, Episode]):
-    """One session. `own` is made by its first `reset`, so that a connection alone costs nothing."""
+class PddlegoEnvironment(Environment[PddlegoAction, PddlegoObservation, PddlegoState]):
+    """One session. Its environment is made by the first `reset`, so that a connection alone costs nothing."""
 
     SUPPORTS_CONCURRENT_SESSIONS = True
 
@@ -75,7 +75,7 @@ class PddlegoEnvironment(Environment[Answer, Question, Episode]):
         self._own: environment.Environment | None = None
         self._messages = False
         self._last = environment.Observation(NO_EPISODE)
-        self._state = Episode(game=served.game, mode=served.mode)
+        self._state = PddlegoState(game=served.game, mode=served.mode)
 
     def reset(
         self,
@@ -85,7 +85,7 @@ class PddlegoEnvironment(Environment[Answer, Question, Episode]):
         index: int | None = None,
         messages: bool = False,
         **_: Any,
-    ) -> Question:
+    ) -> PddlegoObservation:
         """Begin an episode: of a `seed`, of the task `index` of a `split`, or of the next seed.
 
         With `messages`, each observation has the whole request, for models that do not see the conversation.
@@ -96,22 +96,22 @@ class PddlegoEnvironment(Environment[Answer, Question, Episode]):
         self._own = self._own or served.make()
         self._last, self._messages = self._own.reset(seed), messages
         seed = self._own.episode.seed
-        self._state = Episode(episode_id=episode_id, game=served.game, mode=served.mode, seed=seed)
+        self._state = PddlegoState(episode_id=episode_id, game=served.game, mode=served.mode, seed=seed)
         return self._question(first=True)
 
-    def step(self, action: Answer, timeout_s: float | None = None, **_: Any) -> Question:
+    def step(self, action: PddlegoAction, timeout_s: float | None = None, **_: Any) -> PddlegoObservation:
         """Take an answer. Without an open episode, nothing happens, and the text says so."""
         if self._own is None or self._last.done:
-            return Question(text=NO_EPISODE, done=self._last.done, reward=0.0)
+            return PddlegoObservation(text=NO_EPISODE, done=self._last.done, reward=0.0)
         self._last = self._own.step(action.answer)
         self._state.step_count += 1
         self._state.score, self._state.won = self._last.score, self._last.won
         return self._question()
 
-    def _question(self, first: bool = False) -> Question:
+    def _question(self, first: bool = False) -> PddlegoObservation:
         observed = self._last
         messages = [{"role": m.role, "content": m.content} for m in observed.messages if self._messages]
-        return Question(
+        return PddlegoObservation(
             text=observed.text,
             messages=messages,
             valid_commands=list(observed.valid_commands),
@@ -120,11 +120,11 @@ class PddlegoEnvironment(Environment[Answer, Question, Episode]):
             won=observed.won,
             score=observed.score,
             done=observed.done,
-            reward=None if first else observed.reward,
+            reward=None if first and not observed.done else observed.reward,
         )
 
     @property
-    def state(self) -> Episode:
+    def state(self) -> PddlegoState:
         return self._state
 
     def close(self) -> None:
@@ -210,11 +210,11 @@ def make_app(served: Served, sessions: int, idle: float, token: str = "") -> Any
     limits = ConcurrencyConfig(max_concurrent_envs=sessions, session_timeout=idle)
     app = create_app(
         lambda: PddlegoEnvironment(served),
-        Answer,
-        Question,
+        PddlegoAction,
+        PddlegoObservation,
         env_name=f"pddlego-{served.game}",
         concurrency_config=limits,
-        state_cls=Episode,
+        state_cls=PddlegoState,
     )
     return _Guard(app, token) if token else app
 
@@ -228,8 +228,8 @@ class _Guard:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         kind = scope["type"]
         if kind in ("http", "websocket") and scope.get("path") != "/health":
-            given = dict(scope.get("headers", ())).get(b"authorization", b"")
-            if not hmac.compare_digest(given, self._expected):
+            sent = dict(scope.get("headers", ())).get(b"authorization", b"")
+            if not hmac.compare_digest(sent, self._expected):
                 if kind == "websocket":
                     await send({"type": "websocket.close", "code": 4401, "reason": "a token is needed"})
                     return

@@ -9,16 +9,12 @@ from typing import TYPE_CHECKING, Any
 from pddlego.api.environment import Environment, Observation
 from pddlego.api.splits import refuse_test_seeds, seeds_of, setting_of
 from pddlego.methods.registry import first_mode
+from pddlego.models.prompts import Prompts
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from pddlego.api.options import EpisodeOptions
-
-_PROMPT = (
-    "You play a game. Answer each question with the tool `answer`, until it says that the episode is over. "
-    "The first question:"
-)
 
 
 def environment_factory(game: str, mode: str | None = None, **options: Unpack[EpisodeOptions]) -> type[Any]:
@@ -41,8 +37,8 @@ def environment_factory(game: str, mode: str | None = None, **options: Unpack[Ep
 
         def reset(self, seed: int, **_: Any) -> str:
             """Begin the episode of a row; returns the first question, which TRL appends to the prompt."""
-            self._value = 0.0
             self._observed = self._environment.reset(int(seed))
+            self._value = self._observed.reward  # of an episode that fixed rules win without a question
             return self._observed.text
 
         def answer(self, answer: str) -> str:
@@ -78,4 +74,5 @@ def rows(game: str, mode: str | None = None, seeds: Sequence[int] | None = None)
     setting = setting_of(game, mode or first_mode(game))
     chosen = seeds_of(setting, "train") if seeds is None else seeds
     refuse_test_seeds(setting, chosen)
-    return [{"prompt": [{"role": "user", "content": _PROMPT}], "seed": seed} for seed in chosen]
+    prompt = [{"role": "user", "content": Prompts("trainers").render("trl")}]
+    return [{"prompt": prompt, "seed": seed} for seed in chosen]

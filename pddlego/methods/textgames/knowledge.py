@@ -66,6 +66,11 @@ class Knowledge:
     placeholder: str = ""
     written: ModelDomain | None = None
 
+    def is_placeholder(self, name: str) -> bool:
+        """Whether a name is that of a room that was not seen yet."""
+        prefix = self.placeholder
+        return bool(prefix) and name.startswith(prefix) and name.removeprefix(prefix).isdecimal()
+
     def with_problem(self, problem: Problem) -> Knowledge:
         """The knowledge with another problem."""
         return replace(self, problem=problem)

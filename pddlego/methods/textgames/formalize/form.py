@@ -12,15 +12,13 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from pddlego.episode.ask import MAX_ANSWER
 from pddlego.pddl import Problem
 from pddlego.pddl.edit import read_edit
 from pddlego.pddl.nearly_json import EditSyntaxError
 from pddlego.pddl.problem import read_problem
-from pddlego.pddl.sexpr import Sexpr, read_sexprs
+from pddlego.pddl.sexpr import Sexpr, read_sexprs, show
 from pddlego.util.answers import reasoning
-
-_LONGEST = 200_000
-"""The maximum length of an answer that is read."""
 
 _FENCED = re.compile(r"```[a-z]{0,10}[ \t]*\n((?:(?!```).)*)```\Z", re.DOTALL | re.IGNORECASE)
 """A text that is one fenced block."""
@@ -28,7 +26,9 @@ _FENCED = re.compile(r"```[a-z]{0,10}[ \t]*\n((?:(?!```).)*)```\Z", re.DOTALL | 
 _MARK = re.compile(r"<\|\w{1,20}\|>\Z")
 """A special token at the end of a model's answer."""
 
-_OBJECT = re.compile(r"(?:(?!- )[^\s();]+ )+- [^\s();]+")
+_NAMES = r"(?:(?!- )[^\s();]+ )+- [^\s();]+"
+_OBJECTS = re.compile(_NAMES)
+_SECTION = re.compile(rf"(?:{_NAMES}(?: |\Z))*")
 _FACT = re.compile(r"\([^\s();]+(?: [^\s();]+)*\)")
 
 
@@ -38,8 +38,8 @@ def form_fault(answer: str, purpose: str, before: Problem) -> str:
     Reasoning before it and one code fence around it do not count. Comments do: they may say anything. A file has the
     name, the domain and the goal of the problem `before`, which its question shows.
     """
-    if len(answer) > _LONGEST:
-        return f"the answer has more than {_LONGEST:,} characters"
+    if len(answer) > MAX_ANSWER:
+        return f"the answer has more than {MAX_ANSWER:,} characters"
     answer, end = answer.rstrip(), 0
     while mark := _MARK.search(answer, max(0, len(answer) - 30)):
         answer = answer[: mark.start()].rstrip()
@@ -68,13 +68,13 @@ def _edit_fault(text: str) -> str:
         edit, _ = read_edit(text, tolerant=False)
     except (EditSyntaxError, ValueError, RecursionError) as error:
         return f"it is not an edit: {error}"
-    for section, form in ((edit.objects, _OBJECT), (edit.init, _FACT)):
-        once = [*section.add, *section.delete, *(old for old, _ in section.replace)]  # two may get one new name
-        lines = [*once, *(new or "" for _, new in section.replace)]
-        twice = [line for line, number in Counter(once).items() if number > 1]
-        wrong = next((line for line in lines if not form.fullmatch(line)), *twice[:1] or [""])
+    for section, form in ((edit.objects, _OBJECTS), (edit.init, _FACT)):
+        once = [*section.add, *section.delete, *(old for old, _ in section.replace)]
+        lines = [*once, *(new or "" for _, new in section.replace)]  # two things may get one new name
+        wrong = [line for line in lines if not (form.fullmatch(line) and line.isascii())]
+        wrong += [line for line, number in Counter(once).items() if number > 1]
         if wrong:
-            return f"a line of the edit is not in its form, or is there twice: {wrong[:100]}"
+            return f"a line of the edit is not in its form, or is there twice: '{wrong[0][:100]}'"
     return ""
 
 
@@ -89,24 +89,23 @@ def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 def _file_fault(text: str, before: Problem) -> str:
     """Why a text is not a problem file with the sections of the question, and each object and fact once."""
     reading, expected = read_sexprs(text), read_sexprs(str(before)).expressions[0]
-    if reading.defects or len(reading.expressions) != 1 or not _FENCE_OF_FILE.fullmatch(text):
+    if reading.defects or len(reading.expressions) != 1 or not _FILE.fullmatch(text):
         return "it is not one problem file"
     sections, wanted = _sections(reading.expressions[0]), _sections(expected)
     if sections is None or wanted is None or sections.keys() != wanted.keys():
         return "it has other sections than the file of the question"
     if any(sections[name] != wanted[name] for name in sections if name not in (":objects", ":init")):
         return "its name, domain or goal is not that of the question"
-    problem = read_problem(text).problem
-    facts, words = sections[":init"], [word for word in sections[":objects"] if word != "-"]
-    types = {obj.type for obj in problem.objects}
-    if len(facts) != len(problem.facts) or len(set(map(str, facts))) < len(facts):
+    problem, facts, words = read_problem(text).problem, sections[":init"], list(map(show, sections[":objects"]))
+    if len(facts) != len(problem.facts) or len(set(facts)) < len(facts):
         return "a fact is not in its form, or is there twice"
-    if len([word for word in words if word not in types]) != len(problem.objects):
+    names = len(words) - 2 * words.count("-")  # besides each `-` and its type
+    if not _SECTION.fullmatch(" ".join(words)) or names != len({obj.name for obj in problem.objects}):
         return "an object is not in its form, or is there twice"
     return ""
 
 
-_FENCE_OF_FILE = re.compile(r"\(\s*define\b.*\)", re.DOTALL | re.IGNORECASE)
+_FILE = re.compile(r"\(\s*define\b.*\)", re.DOTALL | re.IGNORECASE)
 """A text from the first to the last parenthesis of a file."""
 
 

@@ -65,7 +65,7 @@ class Judge:
             self._both_ways(complete),
             self._both_ways(knowledge.problem),
             [constant.name for constant in knowledge.domain.constants],
-            made_up=self._is_made_up,
+            made_up=knowledge.is_placeholder,
             before=before,
         )
         comparison = _Comparison(self._claims, knowledge, self._past)
@@ -92,10 +92,6 @@ class Judge:
         symmetric = {name for name, rule in self._claims.items() if rule.symmetric}
         reversed_facts = (replace(f, args=f.args[::-1]) for f in problem.facts if f.predicate in symmetric)
         return replace(problem, facts=problem.facts.union(reversed_facts))
-
-    def _is_made_up(self, name: str) -> bool:
-        prefix = self._placeholder
-        return bool(prefix) and name.startswith(prefix) and name.removeprefix(prefix).isdecimal()
 
     def _own_names(self, claimed: Problem, true: Problem, mapping: Mapping[str, str]) -> dict[str, str]:
         """The model's names of the reference's objects. An object that the model lacks gets an unused name."""
