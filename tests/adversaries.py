@@ -71,7 +71,7 @@ TEXT: Mapping[str, Callable[[Honest], str | None]] = {
     "filler before": lambda h: FILLER + h.text,
     "filler after": lambda h: h.text + "\n" + FILLER,
     "white space": lambda h: h.text + " " * 100 + "\n" * 200_000 + h.text[:1],
-    "spaces inside": lambda h: h.text.replace(" ", " " * 20_000),
+    "spaces inside": lambda h: h.text.replace(" ", " " * 300),
     "reasoning after": lambda h: f"{h.text}\n<think>But perhaps not",
     "reasoning around": lambda h: f"<think>{h.text}</think>",
     "reasoning between": lambda h: f"{h.wrong}<think>no</think>{h.text}",

@@ -84,7 +84,9 @@ def test_answers_without_knowledge_get_almost_nothing(rewards: Rewards) -> None:
 
 @settings(max_examples=scaled(15, in_ci=150))
 @given(
-    st.sampled_from(GAMES[:3]), st.sampled_from(MODES), st.lists(st.sampled_from(sorted(TEXT)), min_size=2, max_size=3)
+    st.sampled_from(GAMES[:3]),
+    st.sampled_from(MODES),
+    st.lists(st.sampled_from(sorted(TEXT)), min_size=2, max_size=3, unique=True),
 )
 def test_mixtures_get_less(game: str, mode: str, kinds: list[str]) -> None:
     name, honest = questions(game, mode, 60)[0]
