@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import sys
+from collections.abc import Callable
 
 from benchmarks import (
     damage,
@@ -13,6 +14,7 @@ from benchmarks import (
     figures,
     games,
     graphplan,
+    heuristics,
     models,
     planning,
     plans,
@@ -24,6 +26,7 @@ from benchmarks import (
     start,
     tokens,
     watch,
+    ways,
     why,
 )
 
@@ -44,7 +47,14 @@ PARTS = {
     "scale": scale.main,
 }
 
-WITH_ARGUMENTS = {"models": models.main, "damage": damage.main, "figures": figures.main, "why": why.main}
+WITH_ARGUMENTS: dict[str, Callable[[list[str]], None]] = {
+    "models": models.main,
+    "damage": damage.main,
+    "figures": figures.main,
+    "why": why.main,
+    "heuristics": heuristics.main,
+    "ways": ways.main,
+}
 """Parts that take long, and have arguments."""
 
 

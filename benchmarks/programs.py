@@ -8,7 +8,7 @@ import time
 
 from benchmarks.table import show
 from pddlego.methods.planning_settings import PlanningSetting, load_planning
-from pddlego.methods.programs.setting import reference
+from pddlego.methods.programs.reference_model import reference
 from pddlego.methods.programs.trial import attempt
 from pddlego.planning import PlanStatus, ProcessPlanner, Search
 from pddlego.sandbox import Sandbox, SandboxLimits

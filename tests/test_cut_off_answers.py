@@ -20,7 +20,7 @@ from pddlego.episode.budget import Budget
 from pddlego.episode.events import Limits
 from pddlego.methods.builders.draft import ComponentError, read_component
 from pddlego.methods.graphplan.advisers import Advisers, paper_form
-from pddlego.methods.programs.play import code_of as program_of
+from pddlego.methods.programs.trial import code_of as program_of
 from pddlego.methods.textgames.formalize import CommandProposal, ProblemProposal, Terms
 from pddlego.methods.textgames.formalize.act import ActionGen
 from pddlego.methods.textgames.formalize.full import FullEditor, FullFormalizer

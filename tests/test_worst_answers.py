@@ -22,7 +22,7 @@ from pddlego.methods.builders.building import ComponentWriter, Target
 from pddlego.methods.builders.draft import COMPONENTS, Draft
 from pddlego.methods.builders.reviewing import Diagnosis, ask_opinion
 from pddlego.methods.graphplan.advisers import named_actions
-from pddlego.methods.programs.play import code_of as program_of
+from pddlego.methods.programs.trial import code_of as program_of
 from pddlego.methods.programs.trial import read_action
 from pddlego.methods.textgames.formalize import Exchange, Terms
 from pddlego.methods.textgames.formalize.act import ActionGen

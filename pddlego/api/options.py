@@ -99,6 +99,8 @@ class EpisodeOptions(EndpointOptions, total=False):
     curve: bool
     hurry: bool
     horizon: int
+    candidates: int | None
+    training_timeout: float | None
     answers: int
     call_timeout: float
     search_timeout: float

@@ -1,4 +1,4 @@
-"""`pddlego solve`: finds a valid plan, by search, by Graphplan with models, or by a program that a model wrote."""
+"""`pddlego solve`: finds a valid plan, by search, by Graphplan with models, or by a program or heuristic of a model."""
 
 from __future__ import annotations
 
@@ -44,6 +44,10 @@ SearchName = Annotated[
     str | None,
     typer.Option("--search", help="gbf(hff), astar(lmcut), bfs, … [default: gbf(hff)]"),
 ]
+HeuristicFile = Annotated[
+    Path | None,
+    typer.Option(help="A heuristic for greedy search: a Python file, or a run (docs/heuristics.md)."),
+]
 Prune = Annotated[
     str | None,
     typer.Option(help="graphplan: model that prunes; also relaxed, oracle, keep-all, random:P."),
@@ -63,6 +67,7 @@ def command(
     problem: ProblemFile,
     planner: PlannerName = None,
     search: SearchName = None,
+    heuristic: HeuristicFile = None,
     prune: Prune = None,
     sort: Sort = None,
     output: Output = None,
@@ -70,7 +75,7 @@ def command(
     """Find a plan and print it, one action a line. Every plan is validated before it is printed.
 
     The planner auto tries pyperplan for a moment, and then the best compiled planner that is installed.
-    If the program fails or its plan is wrong, this is reported, and a search replaces it.
+    If the program or heuristic fails, this is reported, and a search replaces it.
     Exit code: 0 a plan, 1 no plan exists or none was found in time, 2 wrong usage, 3 the planner failed.
     """
     from pddlego import tools
@@ -78,6 +83,7 @@ def command(
     from pddlego.planning.result import LEAST_COST
 
     program = (planner or "").startswith(PROGRAM)
+    _check_heuristic(heuristic, planner, search)
     flags |= {"planner": planner} if planner is not None and not program else {}
     resolved = resolve(flags, os.environ, names=NAMES)
     options = resolved.config.planner
@@ -85,6 +91,8 @@ def command(
     parsed = tools.read_domain_file(domain)
     task = tools.read_problem_file(parsed, problem)
     plan = _by_program(planner[len(PROGRAM) :], parsed, task, resolved.config) if planner and program else None
+    if heuristic is not None:
+        plan = _by_heuristic(heuristic, parsed, task, resolved.config)
     if plan is None:
         if options.engine == GRAPHPLAN:
             result = _by_graphplan(parsed, task, resolved.config, prune, sort)
@@ -127,6 +135,35 @@ def _by_program(place: str, domain: Domain, problem: Problem, config: Config) ->
     reason = one_line(f"{trial.kind.value}: {trial.message}", 200)
     _say(f"The program of {place} fails ({reason}). Searching with {planner.engine or 'auto'} instead.")
     return None
+
+
+def _by_heuristic(place: Path, domain: Domain, problem: Problem, config: Config) -> tuple[str, ...] | None:
+    """Return the plan of a greedy search with a heuristic. If it finds none, report why and return None."""
+    from pddlego.methods.programs.guided import GroundedTask, guided
+    from pddlego.methods.programs.trial import program_in
+    from pddlego.sandbox import Sandbox, SandboxLimits
+    from pddlego.tasks import Task
+
+    program, planner = program_in(place), config.planner
+    limits = SandboxLimits(seconds=planner.timeout or 1e5, memory=planner.memory or 4096)
+    with Sandbox(getattr(config.methods["programs"], "isolation", "required")) as sandbox, planner.make() as grounder:
+        task = GroundedTask.of(grounder, domain, Task(problem.name, problem), limits.seconds)
+        trial = guided(sandbox, program, task, limits)
+    if trial.solved:
+        found = f"a plan of {count(trial.length, 'action')} in {trial.seconds:.2f} s"
+        _say(f"The heuristic of {place} led to {found}, after {count(trial.expanded, 'expanded state')}.")
+        return tuple(map(str, trial.plan.steps)) if trial.plan else ()
+    reason = one_line(f"{trial.kind.value}: {trial.message}", 200)
+    _say(f"The heuristic of {place} fails ({reason}). Searching with {planner.engine or 'auto'} instead.")
+    return None
+
+
+def _check_heuristic(heuristic: Path | None, planner: str | None, search: str | None) -> None:
+    """Raise `UsageError` if another planner or search is named beside a heuristic."""
+    if heuristic is not None and (search is not None or (planner or "").startswith((PROGRAM, GRAPHPLAN))):
+        other = "--search" if search is not None else f"--planner {planner}"
+        reason = "A heuristic guides greedy best-first search."
+        raise UsageError(f"--heuristic and {other} exclude each other", reason, "Leave one of them out.")
 
 
 def _plan_of(result: SolveResult) -> tuple[str, ...] | None:

@@ -25,12 +25,15 @@ from pddlego.pddl.costs import TOTAL_COST, counts_cost
 from pddlego.pddl.domain import Predicate, Rule
 from pddlego.pddl.plain import plain
 from pddlego.pddl.problem import without
-from pddlego.planning.ground import PlanningError, ground, translating, translator_task
-from pddlego.planning.result import Plan, PlanStatus, PlanStep, Search
+from pddlego.planning.ground import PlanningError, ground, slices_of, translating, translator_task
+from pddlego.planning.result import GROUND, Plan, PlanStatus, PlanStep, Search
 from pddlego.util.children import in_a_fork
 
-Solver = Callable[[Domain, Problem, Search, float], "Plan | None"]
-"""Its last argument is the time limit in seconds, which may be infinite."""
+Slices = tuple[str, ...]
+"""The texts of a ground task."""
+
+Solver = Callable[[Domain, Problem, Search, float], "Plan | Slices | None"]
+"""Its last argument is the time limit in seconds, which may be infinite. `GROUND` returns texts in place of a plan."""
 
 ENGINES = ("auto", "pyperplan", "fast-downward", "mimir", "graphplan")
 """The values of `--planner`. Graphplan plans through `planning.graphplan`, the others through `_ENGINES`."""
@@ -58,6 +61,8 @@ def attempts(search: Search, seconds: float) -> list[Attempt]:
     on with the best compiled engine that is installed, and ends with pyperplan, because the compiled engine may be
     unable to read the problem.
     """
+    if search.algorithm == GROUND.algorithm:
+        return [Attempt("translator", _grounded)]
     engines = ("fast-downward",) if search.is_optimal else ("fast-downward", "mimir")
     compiled = next((name for name in engines if not missing(name)), None)
     if search.engine != "auto" or compiled is None:
@@ -81,6 +86,11 @@ def missing(engine: str) -> tuple[str, str] | None:
 def _half_of(seconds: float) -> float:
     """Return the time for one of two searches: 5 minutes if there is no limit."""
     return seconds / 2 if math.isfinite(seconds) else 300.0
+
+
+def _grounded(domain: Domain, problem: Problem, search: Search, seconds: float) -> Slices | None:
+    task = ground(domain, problem)
+    return None if task is None else slices_of(task, problem)
 
 
 # pyperplan

@@ -29,6 +29,9 @@ from pddlego.util.text import natural
 _MAX_VARIANTS = 5_000
 """The maximum number of conjunctions that a condition, and of operators that a ground action, may be compiled into."""
 
+_SLICE = 20_000
+"""The operators in one text of a ground task."""
+
 _GOAL_FACT = "(goal-reached)"
 GOAL_STEP = "(reach-goal)"
 
@@ -100,6 +103,23 @@ def ground(domain: Domain, problem: Problem, relevant: bool = True) -> GroundTas
     compiled = _Compiler(axioms).compile(initial, actions, goal)
     compiled = _relevant(compiled) if relevant else compiled
     return replace(compiled, operators=_ordered(domain, compiled.operators))
+
+
+def slices_of(task: GroundTask, problem: Problem) -> tuple[str, ...]:
+    """A ground task as texts for the searches of `sandbox.jail.guide`, which explains their form."""
+    names = sorted(task.facts)
+    numbers = {fact: str(number) for number, fact in enumerate(names)}
+
+    def numbered(facts: Iterable[str]) -> str:
+        return " ".join([numbers[fact] for fact in facts])
+
+    static = sorted(fact for fact in map(str, problem.facts) if fact not in numbers)
+    lines = [
+        "\t".join((operator.action, *map(numbered, (operator.preconditions, operator.adds, operator.deletes))))
+        for operator in task.operators
+    ]
+    slices = ["\n".join(lines[first : first + _SLICE]) for first in range(0, len(lines), _SLICE)]
+    return ("\n".join(names), "\n".join((numbered(task.initial), numbered(task.goals), "\t".join(static))), *slices)
 
 
 def _relevant(task: GroundTask) -> GroundTask:

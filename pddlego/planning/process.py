@@ -21,7 +21,7 @@ from pddlego.errors import UsageError
 from pddlego.pddl import Domain, Problem
 from pddlego.planning.engines import ENGINES, missing
 from pddlego.planning.graphplan.values import AdviceQuestion, Graphplan, GraphTask, SearchMoment
-from pddlego.planning.result import Planner, PlanResult, PlanStatus, Search
+from pddlego.planning.result import GROUND, Planner, PlanResult, PlanStatus, Search
 from pddlego.planning.worker import NO_MEMORY, OUT_OF_MEMORY, Job, receive, send
 from pddlego.util.children import for_children, kill_group, start_python
 from pddlego.util.limits import Deadline
@@ -70,7 +70,9 @@ class ProcessPlanner:
         _check_type("search", search, Search, "Search.parse(text)")
         timeout = self.timeout or math.inf
         timeout = timeout if seconds is None else min(timeout, max(0.01, seconds))
-        graphplan = search if isinstance(search, Graphplan) else Graphplan() if self.engine == "graphplan" else None
+        graphplan = search if isinstance(search, Graphplan) else None
+        if graphplan is None and self.engine == "graphplan" and search != GROUND:
+            graphplan = Graphplan()
         with self._lock:
             return self._solve(domain, problem, search, graphplan, timeout)
 

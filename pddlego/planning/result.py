@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import Enum
 from typing import Any, Protocol
@@ -15,7 +15,9 @@ from pddlego.util.text import Shown, count
 
 
 class PlanStatus(str, Enum):
-    """How a planning call ended. `bound`: no plan within the allowed levels, though a longer one may exist."""
+    """How a planning call ended. `bound`: no plan within the allowed levels, though a longer one may exist. `ground`: a
+    plan was not searched for.
+    """
 
     SOLVED = "solved"
     ALREADY_TRUE = "already true"
@@ -24,6 +26,7 @@ class PlanStatus(str, Enum):
     TIMEOUT = "timeout"
     MEMORY = "out of memory"
     BOUND = "bound"
+    GROUND = "ground"
     CRASHED = "crashed"
 
 
@@ -53,10 +56,12 @@ class Plan(Shown):
     """The steps of a plan, in the order of execution.
 
     `times` are their times if several steps are at the same time, which must not interfere; else it is empty.
+    `expanded` is the number of states that the search expanded; 0 if the engine does not count them.
     """
 
     steps: tuple[PlanStep, ...]
     times: tuple[Decimal, ...] = ()
+    expanded: int = field(default=0, compare=False)
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -73,7 +78,8 @@ class PlanResult:
     """The result of one planning call. `plan` is set if and only if the status is `solved`; `seconds` is wall time.
 
     `engine` is the engine that found the plan, or that was tried last. `cost` is the cost of the plan: the sum of its
-    action costs if the problem minimizes costs, else the number of its steps.
+    action costs if the problem minimizes costs, else the number of its steps. `slices` is the ground task after the
+    search `GROUND`: its facts, the rest of it, and slices of its operators, as texts for `sandbox.jail.guide`.
     """
 
     status: PlanStatus
@@ -83,6 +89,7 @@ class PlanResult:
     seconds: float = 0.0
     engine: str = ""
     cost: float | None = None
+    slices: tuple[str, ...] = field(default=(), repr=False)
 
 
 _ALGORITHMS = {
@@ -141,6 +148,9 @@ class Search:
 
 LEAST_COST = Search("astar", "lmcut")
 """The search to recommend for a plan of least cost."""
+
+GROUND = Search("ground")
+"""Grounds the problem without a search, for searches outside of the planner."""
 
 BREADTH_FIRST = Search()
 """The default search: shortest plans, to the nearest of several goals."""

@@ -37,11 +37,12 @@ class _WorkSpentError(Exception):
 class IndexedTask(Task):  # type: ignore[misc]
     """A STRIPS task that looks up applicable operators by their rarest precondition instead of trying each one.
 
-    `work` bounds how many facts all expanded states together may have; None: no bound.
+    `work` bounds how many facts all expanded states together may have; None: no bound. `expanded` counts these states.
     """
 
     def __init__(self, task: GroundTask) -> None:
         self.work: int | None = None
+        self.expanded = 0
         operators = []
         seen: Counter[str] = Counter()
         for ground in task.operators:
@@ -62,6 +63,7 @@ class IndexedTask(Task):  # type: ignore[misc]
 
     def get_successor_states(self, state: frozenset[str]) -> list[tuple[Any, frozenset[str]]]:
         """Applicable operators with the states they lead to, in the order of the task's operators."""
+        self.expanded += 1
         if self.work is not None:
             self.work -= len(state)
             if self.work < 0:
@@ -106,7 +108,7 @@ def find_plan(task: GroundTask, search: Search) -> Plan | None:
     if operators is None:
         return None
     names = [str(operator.name).split("#")[0] for operator in operators]
-    return Plan(tuple(PlanStep.read(name) for name in names if name != GOAL_STEP))
+    return Plan(tuple(PlanStep.read(name) for name in names if name != GOAL_STEP), expanded=indexed.expanded)
 
 
 def _run(task: IndexedTask, search: Search) -> Any:

@@ -172,6 +172,8 @@ def _attempted(domain: Domain, problem: Problem, search: Search, attempt: Attemp
     with contextlib.suppress(MemoryError, SystemError):  # Python without memory may say either
         try:
             plan = attempt.solver(domain, problem, search, attempt.seconds)
+            if isinstance(plan, tuple):
+                return PlanResult(PlanStatus.GROUND, problem.goal, slices=plan)
             fault = validate(domain, problem, plan, Work()) if plan is not None else None
         except PlanningError as error:
             message = error.message

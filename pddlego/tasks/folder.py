@@ -1,7 +1,8 @@
 """Read a user's tasks: a folder, or a tar archive of one, with `domain.pddl`, `train/seedN/` and `eval/seedN/`.
 
 `manifest.json` gives the order of the tasks of a folder: `{"train/seed0": ["task0.pddl", …]}`; without it they
-are sorted by name.
+are sorted by name. A domain of the learning track of the planning competition of 2023 is read as it is: in seed 0,
+`training/easy/p01.pddl` is the task `easy-p01.pddl` for training, and `testing/easy/p01.pddl` one for evaluation.
 """
 
 from __future__ import annotations
@@ -133,15 +134,20 @@ def read_tasks(place: str) -> TaskFolder:
     return folder
 
 
-def _is_task_file(name: str) -> bool:
-    return bool(re.fullmatch(r"domain\.pddl|manifest\.json|(train|eval)/seed\d{1,6}/[^/]+\.pddl", name))
+def _task_file(name: str) -> str:
+    """The name of a file in our form; empty if the file is not part of the tasks."""
+    if match := re.fullmatch(r"(training|testing)/([^/]+)/([^/]+\.pddl)", name):
+        return f"{'train' if match[1] == 'training' else 'eval'}/seed0/{match[2]}-{match[3]}"
+    own = re.fullmatch(r"domain\.pddl|manifest\.json|(train|eval)/seed\d{1,6}/[^/]+\.pddl", name)
+    return name if own else ""
 
 
 def _of_folder(path: Path) -> dict[str, str]:
     if not path.is_dir():
         raise OSError(f"unknown folder {path}")
-    names = [file.relative_to(path).as_posix() for file in sorted(path.rglob("*")) if file.is_file()]
-    return {name: (path / name).read_text(encoding="utf-8") for name in names if _is_task_file(name)}
+    files = [file for file in sorted(path.rglob("*")) if file.is_file()]
+    names = {file: _task_file(file.relative_to(path).as_posix()) for file in files}
+    return {name: file.read_text(encoding="utf-8") for file, name in names.items() if name}
 
 
 def _of_archive(path: Path) -> dict[str, str]:
@@ -149,8 +155,8 @@ def _of_archive(path: Path) -> dict[str, str]:
     files: dict[str, str] = {}
     with tarfile.open(path) as archive:
         for member in archive:
-            name = member.name.removeprefix("./")
-            if not member.isfile() or not _is_task_file(name):
+            name = _task_file(member.name.removeprefix("./"))
+            if not member.isfile() or not name:
                 continue
             opened: Any = archive.extractfile(member)
             files[name] = opened.read().decode("utf-8")

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 
 import pytest
 
+from pddlego.tasks.generators import GENERATORS
 from tests.cli.command import run
 from tests.sandbox.ordinary import needs_locks
 
 ROOT = Path(__file__).parent.parent.parent
 FERRY = ROOT / "domains" / "ferry.pddl"
 PROGRAM = ROOT / "domains" / "programs" / "ferry.py"
+BLOCKS = ROOT / "domains" / "blocks.pddl"
+HEURISTIC = ROOT / "domains" / "heuristics" / "blocks.py"
 
 TASK = """(define (problem p) (:domain ferry) (:objects l0 l1 c0)
   (:init (location l0) (location l1) (car c0) (not-eq l0 l1) (not-eq l1 l0) (at-ferry l0) (at c0 l0) (empty-ferry))
@@ -350,3 +354,50 @@ def test_problems_and_domains_are_compared(tmp_path: Path, task: str) -> None:
     (tmp_path / "d.pddl").write_text(FERRY.read_text().replace("sail", "cross"))
     done = run("compare", str(FERRY), "d.pddl", "--format", "json", cwd=tmp_path)
     assert json.loads(done.stdout)["verdict"] == "same"
+
+
+@pytest.fixture
+def towers(tmp_path: Path) -> str:
+    (tmp_path / "towers.pddl").write_text(str(GENERATORS["blocks"](random.Random(3), blocks=12)))
+    return "towers.pddl"
+
+
+@needs_locks
+def test_a_heuristic_guides_the_search(tmp_path: Path, towers: str) -> None:
+    done = run("solve", str(BLOCKS), towers, "--heuristic", str(HEURISTIC), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "led to a plan of 30 actions" in done.stderr and "after 30 expanded states" in done.stderr
+    assert done.stdout.count("(") == 30
+    tiny = ("--set", "candidates=3", "--set", "eval_timeout=1", "--set", "hurry=true")
+    assert run("play", "spanner", "--mode", "heuristic", *tiny, cwd=tmp_path).returncode in (0, 1)
+    (folder,) = (tmp_path / "runs").iterdir()
+    (tmp_path / "spanner.pddl").write_text(
+        str(GENERATORS["spanner"](random.Random(3), locations=4, nuts=2, extra_spanners=1))
+    )
+    done = run("solve", str(BLOCKS.with_name("spanner.pddl")), "spanner.pddl", "--heuristic", str(folder), cwd=tmp_path)
+    assert "led to a plan" in done.stderr, done.stderr
+
+
+@needs_locks
+def test_a_heuristic_that_fails_is_replaced_by_a_search(tmp_path: Path, towers: str) -> None:
+    (tmp_path / "h.py").write_text("class H:\n    def __call__(self, node):\n        return None\n")
+    done = run("solve", str(BLOCKS), towers, "--heuristic", "h.py", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "The heuristic of h.py fails (exception in __init__: TypeError" in done.stderr
+    assert "Searching with auto instead" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("more", "reason"),
+    [
+        (("--search", "bfs"), "--heuristic and --search exclude each other"),
+        (("--planner", "graphplan"), "--heuristic and --planner graphplan exclude each other"),
+        (("--planner", "program:p.py"), "--heuristic and --planner program:p.py exclude each other"),
+    ],
+)
+def test_a_heuristic_excludes_other_searches(tmp_path: Path, towers: str, more: tuple[str, ...], reason: str) -> None:
+    done = run("solve", str(BLOCKS), towers, "--heuristic", str(HEURISTIC), *more, cwd=tmp_path)
+    assert done.returncode == 2
+    assert reason in done.stderr and len(done.stderr.strip().splitlines()) == 3
+    missing = run("solve", str(BLOCKS), towers, "--heuristic", "none.py", cwd=tmp_path)
+    assert missing.returncode == 2 and "holds no program" in missing.stderr

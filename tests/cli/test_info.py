@@ -32,7 +32,10 @@ def test_a_game_and_the_modes_are_described(tmp_path: Path) -> None:
     [
         (("play", "cooking"), "Did you mean 'cooking-easy' or 'cooking-full' or 'cooking-hard'"),
         (("play", "coin", "--mode", "edti"), "Did you mean 'edit'?"),
-        (("play", "ferry", "--mode", "dream"), "The modes are: program, plan, random, tos"),
+        (
+            ("play", "ferry", "--mode", "dream"),
+            "The modes are: program, heuristic, heuristic-direct, plan, random",
+        ),
         (("play", "coin", "--mode", "program"), "pddlego games coin"),
     ],
 )

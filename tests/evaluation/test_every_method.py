@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from pddlego.methods.programs.setting import reference
+from pddlego.methods.programs.reference_model import reference
 from pddlego.methods.thought_of_search.reference_model import reference as functions
 from tests.children import started
 from tests.cli.command import run
@@ -66,10 +66,22 @@ def next_plan(body: dict[str, Any]) -> str:
     return "(unload-truck p0 t0 l00)" if len(body["messages"]) == 1 else "I give up."
 
 
+def next_heuristic(body: dict[str, Any]) -> str:
+    """A heuristic that is not direct, and then one that is."""
+    name = "goal-count" if len(body["messages"]) == 1 else "spanner"
+    return f"```python\n{reference(name, 'heuristics')}```"
+
+
+def a_heuristic(body: dict[str, Any]) -> str:
+    return f"```python\n{reference('spanner', 'heuristics')}```"
+
+
 KINDS = [
     Kind("coin", "act", next_command),
     Kind("coin", "full", next_files),
     Kind("ferry", "program", next_program),
+    Kind("spanner", "heuristic", a_heuristic, ("--set", "candidates=2")),
+    Kind("spanner", "heuristic-direct", next_heuristic),
     Kind("text-coin", "build-whole", next_component, ("--set", "feedback=model")),
     Kind("deduction", "tos", next_function, ("--set", "instances=20")),
     Kind("logistics", "graphplan", next_advice),

@@ -184,3 +184,19 @@ def test_no_folder_and_no_archive(tmp_path: Path) -> None:
     for place in ("nowhere", str(tmp_path / "a.txt"), str(tmp_path)):
         with pytest.raises(SettingError):
             read_tasks(place)
+
+
+def test_the_folders_of_the_learning_track_are_read_as_they_are(tmp_path: Path) -> None:
+    """Their tasks have the same names in several folders."""
+    for place in ("training/easy", "testing/easy", "testing/hard"):
+        (tmp_path / place).mkdir(parents=True)
+        for number in ("p01", "p02"):
+            (tmp_path / place / f"{number}.pddl").write_text(TASK)
+    (tmp_path / "domain.pddl").write_text(DOMAIN)
+    result = read_tasks(str(tmp_path))
+    assert result.seeds == (0,)
+    tasks = result.tasks(0, result.domain())
+    assert names(tasks) == ["easy-p01.pddl", "easy-p02.pddl"]
+    assert [task.name for task in tasks.evaluation] == [
+        "easy-p01.pddl", "easy-p02.pddl", "hard-p01.pddl", "hard-p02.pddl",
+    ]  # fmt: skip

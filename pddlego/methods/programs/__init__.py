@@ -13,7 +13,7 @@ class _Programs(Method):
     events = part("events.EVENTS")
     screen = part("events.SCREEN")
     load = part("setting.load")
-    builtin_model = part("setting.builtin_model")
+    builtin_model = part("reference_model.builtin_model")
     upper_bound = part("setting.upper_bound")
     play = part("play.play")
 

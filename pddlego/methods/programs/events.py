@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from rich.text import Text
 
@@ -15,8 +17,8 @@ from pddlego.display.rows import code_lines, outcome_line, outcome_marks
 from pddlego.display.screens import Canvas, Pane, PaneColumn, Screen, Tab, conversation
 from pddlego.episode.events import Outcome, Rejected
 from pddlego.episode.trace import Step, Trace
-from pddlego.methods.base import Column, CountTable, Figure, Measuring, PublishedShares
-from pddlego.methods.programs.options import PROGRAM, SHOWN
+from pddlego.methods.base import Column, CountTable, Figure, Measuring, Published, PublishedShares
+from pddlego.methods.programs.options import HEURISTIC, PLAN, PROGRAM, SHOWN
 from pddlego.methods.setting_files import published
 from pddlego.runs.summary import LastingError, Measures
 from pddlego.tasks import Split
@@ -71,11 +73,13 @@ class Ran(ProgramEvent):
     """A task was tried: `kind` is `solved`, or the kind of failure.
 
     `length` is the number of steps of the plan, and `size` the number of objects of the task. `seconds` are CPU time of
-    a program, or wall time of a planner. `answer` is the number of the program, or 0 without a program.
+    a program, or wall time of a planner. `answer` is the number of the program, or 0 without a program. `expanded` is
+    the number of states that a search expanded, if it counts them; a search in the sandbox reports it itself. Results
+    of a `candidate` are summarized by `Sampled`.
     """
 
     type = "ran"
-    times = ("seconds",)
+    times = ("seconds", "expanded")
     split: Split
     number: int
     task: str
@@ -85,6 +89,8 @@ class Ran(ProgramEvent):
     seconds: float = 0.0
     message: str = ""
     answer: int = 0
+    expanded: int = 0
+    candidate: bool = False
 
     @property
     def solved(self) -> bool:
@@ -100,8 +106,46 @@ class Ran(ProgramEvent):
         text = f"     {mark} {self.task} ({count(self.size, 'object')}): {self.kind}, {took}{self.seconds:.2f} s"
         line = Line(text, style)
         detail = (Line(f"       {self.message}", style),) if self.message else ()
-        brief = () if self.solved or self.split == "evaluation" else (line,)
+        brief = () if self.solved or self.candidate or self.split == "evaluation" else (line,)
         return Description(line, brief, detail)
+
+
+@dataclass(frozen=True)
+class Sampled(ProgramEvent):
+    """A heuristic was tried on the training tasks: `failure` is the kind of its most frequent failure, if any."""
+
+    type = "sampled"
+    times = ("score",)
+    answer: int
+    solved: int
+    total: int
+    score: float = 0.0
+    failure: str = ""
+    message: str = ""
+
+    def describe(self, glyphs: Glyphs) -> Description:
+        text = f"     heuristic {self.answer}: {self.solved} of {self.total} training tasks solved"
+        failure = f"; {self.failure}: {self.message}" if self.failure else ""
+        style = "green" if self.solved == self.total else "yellow" if self.solved else "red"
+        line = Line(text + failure, style)
+        return Description(line, (line,))
+
+
+@dataclass(frozen=True)
+class Chosen(ProgramEvent):
+    """The heuristic of this answer solves most training tasks, and has the best agile `score` on them."""
+
+    type = "chosen"
+    times = ("score",)
+    answer: int
+    solved: int
+    total: int
+    score: float = 0.0
+
+    def describe(self, glyphs: Glyphs) -> Description:
+        solved = f"{self.solved} of {count(self.total, 'training task')} solved"
+        line = Line(f"     heuristic {self.answer} is chosen: {solved}, agile score {self.score:.1f}", "bold")
+        return Description(line, (line,))
 
 
 @dataclass(frozen=True)
@@ -129,6 +173,7 @@ class Evaluated(ProgramEvent):
 EVENTS = tuple(ProgramEvent.__subclasses__())
 
 _RUN_TIME, _CURVE = "run time", "debug rounds"
+_COVERAGE, _CACTUS, _EXPANDED = "coverage", "cactus", "expansions"
 
 _SYNTAX = frozenset({"operator syntax", "output not a plan"})
 """The kinds of failure that the paper counts together, as plan syntax."""
@@ -150,7 +195,7 @@ def measure(trace: Trace) -> Measures:
     judged = final.answer if final is not None else len(written)
     evaluated = [event for event in ran if event.split == "evaluation" and event.answer == judged]
     trained = [event for event in ran if event.split == "training"]
-    solved_last = {event.number: event.solved for event in trained}
+    solved_last = {event.number: event.solved for event in trained if event.answer == judged}
     is_trained = began is not None and 0 < len(solved_last) == len(began.training) and all(solved_last.values())
     numbers: dict[str, int | float] = {
         "answers": len(written),
@@ -158,13 +203,15 @@ def measure(trace: Trace) -> Measures:
         "evaluated": len(evaluated),
         "timeouts": sum(event.kind == "timeout" for event in evaluated),
     }
-    if written and began is not None:
+    if written and began is not None and trace.last(Chosen) is None:
         shown = range(min(SHOWN, len(began.training)))
         numbers["used_tasks"] = len({*shown, *(event.number for event in trained if not event.solved)})
     solved = [event for event in evaluated if event.solved]
     if solved:
         numbers["task_seconds"] = statistics.median(event.seconds for event in solved)
         numbers["plan_length"] = statistics.mean(event.length for event in solved)
+        if any(event.expanded for event in solved):
+            numbers["expanded"] = statistics.median(event.expanded for event in solved)
     won = trace.ended is not None and trace.ended.outcome is Outcome.WON
     categories = [event.feedback.category for event in trace.all(Rejected)]
     errors = Counter("plan syntax" if category in _SYNTAX else category for category in categories)
@@ -174,12 +221,28 @@ def measure(trace: Trace) -> Measures:
             "errors": errors,
             "errors solved" if won else "errors unsolved": errors,
             "lost": Counter(event.kind for event in evaluated if not event.solved),
-            "used": Counter([count(int(numbers["used_tasks"]), "task")] if won and written else []),
+            "candidates": Counter(event.failure for event in trace.all(Sampled) if not event.solved),
+            "used": Counter([count(int(numbers["used_tasks"]), "task")] if won and "used_tasks" in numbers else []),
             "generalized": Counter([_generalized(is_trained, len(solved), len(evaluated))] if evaluated else []),
         },
-        {_RUN_TIME: tuple((float(event.size), event.seconds) for event in solved), _CURVE: _curve(trace)},
+        {
+            _RUN_TIME: tuple((float(event.size), event.seconds) for event in solved),
+            _EXPANDED: tuple((float(event.size), float(event.expanded)) for event in solved if event.expanded),
+            _COVERAGE: tuple((_bin(event.size), float(event.solved)) for event in evaluated),
+            _CACTUS: tuple(
+                (float(number), seconds)
+                for number, seconds in enumerate(sorted(event.seconds for event in solved), start=1)
+            ),
+            _CURVE: _curve(trace),
+        },
         () if won else tuple(_first_error(ran, judged)),
     )
+
+
+def _bin(size: int) -> float:
+    """The beginning of the bin of a size: 1, 2, 5, 10, 20, 50, …"""
+    unit = 10.0 ** math.floor(math.log10(max(1, size)))
+    return max(factor * unit for factor in (1, 2, 5) if factor * unit <= max(1, size))
 
 
 def _generalized(trained: bool, solved: int, evaluated: int) -> str:
@@ -221,6 +284,17 @@ def _shares(exception: float, semantics: float, syntax: float, timeout: float) -
     return PublishedShares("gpt-4", PROGRAM, DOMAINS, shares)
 
 
+def _published(name: str, options: Mapping[str, Any]) -> Published:
+    """The figures of the papers. Those of heuristics are about tasks that a user provides, under the paper's limits."""
+    figures = published(name, options)
+    if options.get("tasks") and options.get("parity") == "paper":
+        return figures
+    return {
+        model: {mode: value for mode, value in modes.items() if mode not in (HEURISTIC, PLAN)}
+        for model, modes in figures.items()
+    }
+
+
 MEASURING = Measuring(
     of=measure,
     columns=(
@@ -229,6 +303,7 @@ MEASURING = Measuring(
         Column("timeouts", blank_zero=True),
         Column("task_seconds", over="all", digits=3, listed=False),
         Column("plan_length", over="all", digits=1, shown=False),
+        Column("expanded", over="all", digits=0, shown=False),
         Column("used_tasks", shown=False),
         Column("evaluated", shown=False),
     ),
@@ -247,14 +322,18 @@ MEASURING = Measuring(
             _shares(42.5, 31.4, 11.7, 14.4),
         ),
         CountTable("lost", "Why evaluation tasks were not solved", "error"),
+        CountTable("candidates", "Heuristics that solve no training task", "error"),
         CountTable("used", "Training tasks used in episodes that solved everything", "used"),
         CountTable("generalized", "Whether programs generalize", "result"),
     ),
     figures=(
         Figure(_RUN_TIME, "Run time against size", "objects", "seconds", combined="median", logarithmic=True),
+        Figure(_EXPANDED, "Expanded states against size", "objects", "states", combined="median", logarithmic=True),
+        Figure(_COVERAGE, "Share solved against size", "objects (from 1, 2, 5, 10, 20, 50, …)", "share solved"),
+        Figure(_CACTUS, "Time for each number of solved tasks", "solved tasks", "seconds", logarithmic=True),
         Figure(_CURVE, "Share solved against debug rounds", "debug rounds allowed", "share solved"),
     ),
-    published=published,
+    published=_published,
     restarts=True,
 )
 
@@ -293,7 +372,7 @@ def _program_pane(trace: Trace, glyphs: Glyphs) -> Pane:
         never = started is not None and started.mode in ("plan", "random")
         return Pane("program", lambda width, height: [Text("no program" if never else "no program yet", "dim")])
     first = next((number for number, line in enumerate(lines) if line.style != "dim"), 0)
-    title = f"program {len(trace.all(ProgramWritten))}: {count(len(lines), 'line')}"
+    title = f"{trace.all(ProgramWritten)[-1].command}: {count(len(lines), 'line')}"
     return Pane(title, lambda width, height: lines, first_row=first)
 
 
@@ -338,7 +417,9 @@ def _feedback(trace: Trace, glyphs: Glyphs) -> list[Text]:
         solved = sum(event.solved for event in ran)
         text = f"answer {program.answer} of {len(written)}: {solved} of {tasks} training tasks"
         lines.append(Text(text, "green" if solved == tasks else "dim"))
-    rejected = trace.last(Rejected)
+    chosen, rejected = trace.last(Chosen), trace.last(Rejected)
+    if chosen is not None:
+        return [*lines, Text(f"answer {chosen.answer} is chosen", "bold green")]
     if rejected is not None and not (solved == tasks and trace.place(Ran) > trace.place(Rejected)):
         feedback = rejected.feedback
         lines.append(Text(f"{glyphs.failed} {feedback.category}", "bold red"))

@@ -14,9 +14,12 @@ class ProgramOptions(TaskOptions, SandboxOptions):
     With `curve`, the program is evaluated after every answer, and not only at the end. With `hurry`, a program that
     repeatedly ran out of time or memory gets a hundredth of the time for each further evaluation task. `horizon` is the
     most actions of the random policy.
+
+    `candidates` is the number of heuristics that the model writes, and `training_timeout` the seconds for one of them
+    on a training task; they default to 5 and 10, and with `parity = "paper"` to 25 and 300.
     """
 
-    model_config = ConfigDict(title="Programs (modes program, tos)")
+    model_config = ConfigDict(title="Programs (modes program, heuristic, tos)")
 
     tasks_no_names: str | None = None
     debug_rounds: int = Field(default=4, ge=0, le=100)
@@ -25,6 +28,8 @@ class ProgramOptions(TaskOptions, SandboxOptions):
     curve: bool = False
     hurry: bool = False
     horizon: int = Field(default=1000, ge=1, le=10_000_000)
+    candidates: int | None = Field(default=None, ge=1, le=1_000)
+    training_timeout: float | None = Field(default=None, gt=0, le=86_400)
 
 
 OPTIONS = ProgramOptions
@@ -41,10 +46,32 @@ _PARTS = {
     NO_NAMES: "all names in domain and tasks say nothing: predicate0, operator1, object2",
 }
 
-PROGRAM, PLAN = "program", "plan"
+NO_CHECKLIST, NO_EXAMPLES, NO_DOMAIN, NO_SEARCH, NO_HEURISTIC = "checklist", "examples", "domain", "search", "heuristic"
+
+_HEURISTIC_PARTS = {
+    NO_CHECKLIST: "the prompt has no checklist of what heuristics get wrong",
+    NO_EXAMPLES: "the prompt shows no heuristics for other domains",
+    NO_DOMAIN: "the prompt does not show the domain, only tasks",
+    NO_NAMES: _PARTS[NO_NAMES],
+}
+
+PROGRAM, PLAN, HEURISTIC, DIRECT = "program", "plan", "heuristic", "heuristic-direct"
 
 MODES = (
     Mode(PROGRAM, "the model writes a program that plans for every task", PLANNING, _PARTS),
-    Mode(PLAN, "a classical planner plans for each task", PLANNING, asks_model=False),
+    Mode(HEURISTIC, "the model writes heuristics, and the best one guides the search", PLANNING, _HEURISTIC_PARTS),
+    Mode(
+        DIRECT,
+        "the model corrects a heuristic until hill climbing reaches the goal",
+        PLANNING,
+        {**_HEURISTIC_PARTS, NO_SEARCH: "no greedy search where hill climbing stops"},
+    ),
+    Mode(
+        PLAN,
+        "a classical planner plans for each task",
+        PLANNING,
+        {NO_HEURISTIC: "blind search in place of greedy search with FF"},
+        asks_model=False,
+    ),
     Mode("random", "any applicable action", PLANNING, asks_model=False),
 )

@@ -8,7 +8,6 @@ evaluated on larger tasks, whether it solves the training tasks or not.
 from __future__ import annotations
 
 import random
-import re
 import time
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
@@ -22,78 +21,50 @@ from pddlego.errors import TooManyCasesError
 from pddlego.methods.base import Tools, Variant, parse_variant
 from pddlego.methods.planning_settings import example_action
 from pddlego.methods.programs.events import SOLVED, Began, Evaluated, ProgramWritten, Ran
-from pddlego.methods.programs.options import MODES, NO_COT, NO_DEBUG, NO_NAMES, PLAN, PROGRAM, SHOWN, ProgramOptions
-from pddlego.methods.programs.setting import ProgramSetting, task_limits
-from pddlego.methods.programs.trial import Trial, TrialKind, attempt, operators
+from pddlego.methods.programs.heuristics import HeuristicDialogue
+from pddlego.methods.programs.options import (
+    MODES,
+    NO_COT,
+    NO_DEBUG,
+    NO_HEURISTIC,
+    NO_NAMES,
+    PLAN,
+    PROGRAM,
+    SHOWN,
+    ProgramOptions,
+)
+from pddlego.methods.programs.setting import Benchmark, ProgramSetting, limits_within, task_limits
+from pddlego.methods.programs.trial import Trial, TrialKind, attempt, code_of, grown, operators
 from pddlego.models.base import Feedback
 from pddlego.models.prompts import Prompts
-from pddlego.pddl import Domain
 from pddlego.pddl.problem import abbreviated
 from pddlego.planning import Plan, PlanStatus, PlanStep, Search, validate
 from pddlego.planning.world import Simulator, World
 from pddlego.runs.cells import Cell
 from pddlego.sandbox import Sandbox
-from pddlego.tasks import Split, Task, Tasks
-from pddlego.util.answers import python_blocks, spoken
+from pddlego.tasks import Split, Task
 from pddlego.util.limits import Work
-
-
-@dataclass(frozen=True)
-class _Benchmark:
-    """The domain and the tasks of the seed, as prompts show them."""
-
-    domain: Domain
-    tasks: Tasks
 
 
 def play(cell: Cell, setting: ProgramSetting, options: ProgramOptions, tools: Tools, budget: Budget) -> Body:
     """Every event of the episode after the first. Ends by raising `EpisodeOver`."""
     variant = parse_variant(cell.mode, MODES)
-    if NO_NAMES in variant.without:
-        benchmark = _Benchmark(*setting.nameless(cell.seed))
-    else:
-        benchmark = _Benchmark(setting.domain, setting.tasks(cell.seed))
+    benchmark = setting.benchmark(cell.seed, nameless=NO_NAMES in variant.without)
     training, evaluation = (
         tuple(task.name for task in tasks) for tasks in (benchmark.tasks.training, benchmark.tasks.evaluation)
     )
     yield Began(benchmark.domain.name, training, evaluation, options.curve)
-    if variant.mode.name == PROGRAM:
+    if variant.mode.asks_model:
+        dialogue = _ProgramDialogue if variant.mode.name == PROGRAM else HeuristicDialogue
         with Sandbox(options.isolation) as sandbox:
             yield Isolated(options.isolation, sandbox.layers())
-            yield from _ProgramDialogue(benchmark, variant, options, tools, budget, sandbox).run()
+            yield from dialogue(benchmark, variant, options, tools, budget, sandbox).run()
     else:
-        baseline = _Baseline(benchmark, options, tools, budget)
+        search = BLIND if NO_HEURISTIC in variant.without else SEARCH
+        baseline = _Baseline(benchmark, options, tools, budget, search)
         yield from baseline.plan() if variant.mode.name == PLAN else baseline.walk(f"{cell.setting}/{cell.seed}")
     solved, total = round(budget.score * len(benchmark.tasks.evaluation)), len(benchmark.tasks.evaluation)
     raise EpisodeOver(Outcome.WON if solved == total else Outcome.LOST, f"{solved} of {total} evaluation tasks solved")
-
-
-_PAPER_MARK = "```python"
-
-_BETWEEN = "\n\n\n"
-
-_DEFINES = re.compile(r"^def\s+get_plan\b", re.MULTILINE)
-
-
-def code_of(answer: str, paper: bool = False) -> str:
-    """The code in an answer: all blocks up to the first that defines `get_plan`, or else the answer without reasoning.
-
-    With `paper`, it is the first block that is marked as Python.
-    """
-    if paper:
-        _, mark, rest = answer.partition(_PAPER_MARK)
-        return rest.partition("```")[0] if mark else answer
-    text = spoken(answer)
-    blocks = python_blocks(text)
-    for number, block in enumerate(blocks):
-        if _DEFINES.search(block):
-            return _BETWEEN.join(blocks[: number + 1]).rstrip()
-    return _BETWEEN.join(blocks).rstrip() if blocks else text.strip()
-
-
-def grown(program: str, code: str) -> str:
-    """The program with new code appended."""
-    return f"{program}{_BETWEEN}{code}" if program else code
 
 
 LIMITS = {TrialKind.TIMEOUT: "task_timeout", TrialKind.MEMORY: "task_memory"}
@@ -114,7 +85,7 @@ class _ProgramDialogue:
 
     def __init__(
         self,
-        benchmark: _Benchmark,
+        benchmark: Benchmark,
         variant: Variant,
         options: ProgramOptions,
         tools: Tools,
@@ -210,12 +181,10 @@ class _ProgramDialogue:
 
     def _try(self, split: Split, number: int, task: Task, program: str, answer: int) -> Generator[Event, None, Trial]:
         self.budget.check_time()
-        limits, left = task_limits(self.options, split == "evaluation"), self.budget.seconds_left
+        limits = task_limits(self.options, split == "evaluation")
         if split == "evaluation" and self.options.hurry and self._exhausted >= _HOPELESS:
             limits = replace(limits, seconds=min(limits.seconds, max(_LEAST, limits.seconds * _HURRIED)))
-        shorter = left is not None and left < limits.seconds
-        if shorter and left is not None:
-            limits = replace(limits, seconds=left, patience=1.0)
+        limits, shorter = limits_within(self.budget, limits)
         trial = attempt(self.sandbox, program, self.benchmark.domain, task, limits, self._paper)
         if trial.kind is TrialKind.TIMEOUT:
             self.budget.check_time(shorter)
@@ -279,6 +248,9 @@ class _ProgramDialogue:
 SEARCH = Search("gbf", "hff", "auto")
 """The search of mode `plan`: greedy best-first search with FF, because any plan is good and the tasks are large."""
 
+BLIND = Search("gbf", "blind", "auto")
+"""Its search without a heuristic."""
+
 _KINDS = {
     PlanStatus.SOLVED: SOLVED,
     PlanStatus.ALREADY_TRUE: SOLVED,
@@ -292,10 +264,11 @@ _KINDS = {
 class _Baseline:
     """The baselines of programs: a planner, which also solves the training tasks, and a random policy."""
 
-    benchmark: _Benchmark
+    benchmark: Benchmark
     options: ProgramOptions
     tools: Tools
     budget: Budget
+    search: Search
 
     def plan(self) -> Body:
         """Solve with the planner. Time is wall time, because the planner runs in a process of its own."""
@@ -307,31 +280,33 @@ class _Baseline:
         rng = random.Random(seed)
         yield from self._tried("evaluation", lambda task, seconds: self._walked(task, seconds, rng))
 
-    def _tried(self, split: Split, solve: Callable[[Task, float], tuple[str, int, str]]) -> Body:
-        """Try every task of a split. `solve` gets the time limit, and returns the kind, plan length and message."""
+    def _tried(self, split: Split, solve: Callable[[Task, float], tuple[str, Plan | None, str]]) -> Body:
+        """Try every task of a split. `solve` gets the time limit, and returns the kind, the plan, and a message."""
         tasks = self.benchmark.tasks.of(split)
         solved = 0
         for number, task in enumerate(tasks):
             self.budget.check_time()
             limit, left = task_limits(self.options, split == "evaluation").seconds, self.budget.seconds_left
             began = time.perf_counter()
-            kind, length, message = solve(task, limit if left is None else min(limit, left))
+            kind, plan, message = solve(task, limit if left is None else min(limit, left))
             if kind == "timeout":
                 self.budget.check_time(left is not None and left < limit)
             solved += kind == SOLVED
             if split == "evaluation":
                 self.budget.score = solved / len(tasks)
             took = time.perf_counter() - began
-            yield Ran(split, number, task.name, task.size, kind, length=length, seconds=took, message=message)
+            length, expanded = (len(plan), plan.expanded) if plan is not None else (0, 0)
+            tried = Ran(split, number, task.name, task.size, kind, message=message)
+            yield replace(tried, length=length, seconds=took, expanded=expanded)
         self.budget.step()
         command = f"{split}: {solved} of {len(tasks)}"
         yield Evaluated(self.budget.usage.steps, command, solved, len(tasks), final=split == "evaluation")
 
-    def _planned(self, task: Task, seconds: float) -> tuple[str, int, str]:
-        result = self.tools.planner.solve(self.benchmark.domain, task.problem, SEARCH, seconds)
-        return _KINDS.get(result.status, result.status.value), len(result.plan or ()), result.message
+    def _planned(self, task: Task, seconds: float) -> tuple[str, Plan | None, str]:
+        result = self.tools.planner.solve(self.benchmark.domain, task.problem, self.search, seconds)
+        return _KINDS.get(result.status, result.status.value), result.plan, result.message
 
-    def _walked(self, task: Task, seconds: float, rng: random.Random) -> tuple[str, int, str]:
+    def _walked(self, task: Task, seconds: float, rng: random.Random) -> tuple[str, Plan | None, str]:
         world = World(self.benchmark.domain, task.problem, Work(seconds=seconds))
         done: list[PlanStep] = []
         try:
@@ -339,9 +314,9 @@ class _Baseline:
         except TooManyCasesError:
             reason = "timeout"
         if reason:
-            return reason, len(done), ""
+            return reason, Plan(tuple(done)), ""
         valid = validate(self.benchmark.domain, task.problem, Plan(tuple(done)), Work()) is None
-        return (SOLVED if valid else "plan semantics"), len(done), ""
+        return (SOLVED if valid else "plan semantics"), Plan(tuple(done)), ""
 
     def _walk(self, simulator: Simulator, task: Task, done: list[PlanStep], rng: random.Random) -> str:
         """Do random steps. Returns why the goal was not reached, or an empty text. Raises `TooManyCasesError`."""

@@ -19,6 +19,7 @@ from pddlego.runs.folders import find_journal
 from pddlego.runs.journal import Codec, read_journal
 from pddlego.sandbox import CallResult, Sandbox, SandboxLimits, Status
 from pddlego.tasks import Task
+from pddlego.util.answers import python_blocks, spoken
 from pddlego.util.files import read_text
 
 _MOST_ACTIONS = 100_000
@@ -198,6 +199,35 @@ def operators(domain: Domain) -> str:
     """The operators with the names of their parameters, sorted by name."""
     forms = (" ".join((action.name, *(one.name for one in action.parameters))) for action in domain.actions)
     return " ".join(f"({form})" for form in sorted(forms))
+
+
+_PAPER_MARK = "```python"
+
+_BETWEEN = "\n\n\n"
+
+_DEFINES = re.compile(r"^def\s+get_plan\b", re.MULTILINE)
+
+
+def code_of(answer: str, paper: bool = False, defines: re.Pattern[str] = _DEFINES) -> str:
+    """The code in an answer: all blocks up to the first that `defines` the program's function, or else the answer
+    without reasoning.
+
+    With `paper`, it is the first block that is marked as Python.
+    """
+    if paper:
+        _, mark, rest = answer.partition(_PAPER_MARK)
+        return rest.partition("```")[0] if mark else answer
+    text = spoken(answer)
+    blocks = python_blocks(text)
+    for number, block in enumerate(blocks):
+        if defines.search(block):
+            return _BETWEEN.join(blocks[: number + 1]).rstrip()
+    return _BETWEEN.join(blocks).rstrip() if blocks else text.strip()
+
+
+def grown(program: str, code: str) -> str:
+    """The program with new code appended."""
+    return f"{program}{_BETWEEN}{code}" if program else code
 
 
 def program_in(place: Path) -> str:

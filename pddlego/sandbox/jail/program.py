@@ -20,6 +20,7 @@ from types import CodeType, FrameType, ModuleType
 from typing import Any
 
 from . import layers, values
+from .guide import Guide
 
 FILE = "<file-name-omitted>"
 """The name of the program's file in tracebacks."""
@@ -34,6 +35,9 @@ GAP = "\n[…]\n"
 """Replaces the middle of a long traceback."""
 
 GOAL, SUCCESSORS = "goal", "successors"
+
+GUIDE = "<guide>"
+"""The module name of the searches that a program's heuristic guides. No program can have it."""
 
 FUNCTIONS = (GOAL, SUCCESSORS)
 """The two functions of a search space, as requests and answers name them."""
@@ -65,7 +69,10 @@ class Program:
 
     def __init__(self, most: int) -> None:
         self.most = most
-        self._modules: dict[str, dict[str, Any]] = {}
+        guide = Guide()
+        self._modules: dict[str, dict[str, Any]] = {
+            GUIDE: {"begin": guide.begin, "add": guide.add, "make": guide.make, "search": guide.search}
+        }
         self._expander = Expander(most)
         self._code: CodeType | None = None
         self._running = self._stopped = False

@@ -22,7 +22,7 @@ from . import layers, program
 
 _PRELOADED = """
     abc array bisect cmath collections collections.abc contextlib copy copyreg dataclasses datetime
-    decimal enum fractions functools heapq itertools json keyword linecache math numbers operator pprint
+    decimal enum fnmatch fractions functools heapq itertools json keyword linecache math numbers operator pprint
     queue random re statistics string struct _strptime calendar locale textwrap time traceback types
     typing unicodedata warnings weakref
 """

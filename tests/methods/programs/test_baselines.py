@@ -7,7 +7,7 @@ import pytest
 from pddlego.episode.events import Outcome
 from pddlego.methods.programs.events import Ran
 from pddlego.methods.programs.play import SEARCH
-from pddlego.methods.programs.setting import builtin_model, reference
+from pddlego.methods.programs.reference_model import builtin_model, reference
 from pddlego.planning import PlanStatus, ProcessPlanner
 from pddlego.runs.cells import Cell
 from tests.methods.programs.playing import ending, events_of, small

@@ -11,8 +11,8 @@ import pytest
 from pddlego.episode.events import Answered, Asked, Event, Isolated, Limits, Outcome, Rejected
 from pddlego.methods.programs.events import Evaluated, ProgramWritten, Ran, measure
 from pddlego.methods.programs.options import ProgramOptions
-from pddlego.methods.programs.play import code_of, grown
-from pddlego.methods.programs.setting import reference
+from pddlego.methods.programs.reference_model import reference
+from pddlego.methods.programs.trial import code_of, grown
 from pddlego.models.transcript import Conversation, ConversationModel, Turn
 from tests.methods.programs.playing import ending, events_of, small
 from tests.sandbox.ordinary import needs_locks

@@ -7,7 +7,7 @@ import pytest
 from pddlego.display.console import ASCII
 from pddlego.display.description import describe
 from pddlego.episode.events import Event
-from pddlego.methods.programs.setting import reference
+from pddlego.methods.programs.reference_model import reference
 from tests.display.rendering import prefixes, screen_lines
 from tests.methods.programs.playing import events_of, small
 from tests.sandbox.ordinary import needs_locks

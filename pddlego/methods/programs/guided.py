@@ -1,0 +1,232 @@
+"""Runs the search that a heuristic of a model guides, and classifies the result.
+
+The search runs in the sandbox beside the heuristic (`sandbox.jail.guide`). What it reports are claims: a plan is
+validated in this process, and the state where hill climbing stops is computed here from the actions that led to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from pddlego.errors import TooManyCasesError
+from pddlego.methods.programs.events import SOLVED
+from pddlego.pddl import Domain, conjuncts
+from pddlego.planning import Plan, Planner, PlanResult, PlanStatus, PlanStep, validate
+from pddlego.planning.ground import GOAL_STEP
+from pddlego.planning.result import GROUND
+from pddlego.planning.validate import FaultKind
+from pddlego.planning.world import World
+from pddlego.sandbox import CallResult, Sandbox, SandboxLimits, Session, Status
+from pddlego.sandbox.jail.guide import GREEDY, NO_HEURISTIC, WRONG_VALUE
+from pddlego.sandbox.jail.program import GUIDE
+from pddlego.sandbox.sandbox import modules_of
+from pddlego.tasks import Task
+from pddlego.util.text import count
+
+_SUCCESSORS = 20
+"""Maximum number of successors in a counterexample."""
+
+_REPORTING = 1.0
+"""Additional seconds for a search that has used its time to report this."""
+
+_MOST_STEPS = 100_000
+"""The maximum length of a plan that is validated."""
+
+
+class GuidedKind(str, Enum):
+    """The kinds of results of a heuristic on a task. All kinds but `SOLVED` are failures."""
+
+    SOLVED = SOLVED
+    LOADING = "exception in loading"
+    NO_CLASS = "no heuristic"
+    INIT = "exception in __init__"
+    CALL = "exception in __call__"
+    VALUE = "wrong value"
+    TIMEOUT = "timeout"
+    MEMORY = "memory"
+    EXHAUSTED = "search space exhausted"
+    STALLED = "not direct"
+    INVALID = "plan semantics"
+    GROUNDING = "not grounded"
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """A state that is not a goal and has no successor with a lower value.
+
+    `steps` counts the actions that lead to it, and `missing` are the goals that are false in it. A successor is the
+    action, the value, the facts that it adds, and those that it deletes. `left_out` counts the other successors.
+    """
+
+    steps: int
+    facts: tuple[str, ...]
+    missing: tuple[str, ...]
+    value: float
+    successors: tuple[tuple[str, float, tuple[str, ...], tuple[str, ...]], ...]
+    left_out: int = 0
+
+
+@dataclass(frozen=True)
+class GuidedTrial:
+    """The result of a heuristic on one task. `seconds` are those of grounding, and CPU time of the search.
+
+    `expanded` is the number of expanded states that the search reports. `plan` is None unless it is valid.
+    """
+
+    kind: GuidedKind
+    message: str = ""
+    seconds: float = 0.0
+    length: int = 0
+    expanded: int = 0
+    traceback: str = ""
+    counterexample: Counterexample | None = None
+    plan: Plan | None = field(default=None, repr=False)
+
+    @property
+    def solved(self) -> bool:
+        return self.kind is GuidedKind.SOLVED
+
+
+@dataclass(frozen=True)
+class GroundedTask:
+    """A task with the result of grounding it."""
+
+    domain: Domain
+    task: Task
+    result: PlanResult
+
+    @classmethod
+    def of(cls, planner: Planner, domain: Domain, task: Task, seconds: float) -> GroundedTask:
+        """Ground a task in the planner's process."""
+        return cls(domain, task, planner.solve(domain, task.problem, GROUND, seconds))
+
+
+def guided(
+    sandbox: Sandbox, program: str, task: GroundedTask, limits: SandboxLimits, algorithms: Sequence[str] = (GREEDY,)
+) -> GuidedTrial:
+    """Search for a plan in a process of its own. Grounding and all `algorithms` share the time of the limits.
+
+    The next algorithm is tried if hill climbing stops.
+    """
+    if task.result.status is PlanStatus.ALREADY_TRUE:
+        return GuidedTrial(GuidedKind.SOLVED, seconds=task.result.seconds, plan=Plan(()))
+    if task.result.status is not PlanStatus.GROUND:
+        late = task.result.status is PlanStatus.TIMEOUT
+        kind = GuidedKind.TIMEOUT if late else GuidedKind.GROUNDING
+        return GuidedTrial(kind, f"while grounding: {task.result.message}", task.result.seconds)
+    with sandbox.session(limits, modules_of(program)) as session:
+        search = _Search(session, task, limits)
+        trial = search.prepare(program)
+        for algorithm in algorithms:
+            if trial is None or trial.kind is GuidedKind.STALLED:
+                trial = search.run(algorithm)
+    assert trial is not None
+    return trial
+
+
+_ENDED = {Status.TIMEOUT: GuidedKind.TIMEOUT, Status.MEMORY: GuidedKind.MEMORY}
+_RAISED = {NO_HEURISTIC: GuidedKind.NO_CLASS, WRONG_VALUE: GuidedKind.VALUE}
+
+
+class _Search:
+    """A search in a session of the sandbox. Its calls share the time of the limits."""
+
+    def __init__(self, session: Session, task: GroundedTask, limits: SandboxLimits) -> None:
+        self._session, self._task, self._limits = session, task, limits
+        self._seconds = task.result.seconds
+
+    def prepare(self, program: str) -> GuidedTrial | None:
+        """Send the task, load the program, and make its heuristic. The result if one of them fails."""
+        facts, rest, *operators = self._task.result.slices
+        calls = [("begin", self._task.task.name, facts, rest), *(("add", part) for part in operators)]
+        for function, *arguments in calls:
+            if fault := self._fault(self._call(function, *arguments), GuidedKind.GROUNDING):
+                return fault
+        loaded = self._session.load(program)
+        self._seconds += loaded.seconds
+        return self._fault(loaded, GuidedKind.LOADING) or self._fault(self._call("make"), GuidedKind.INIT)
+
+    def run(self, algorithm: str) -> GuidedTrial:
+        """Search, and check what the search reports."""
+        result = self._call("search", algorithm, self._left)
+        if fault := self._fault(result, GuidedKind.CALL):
+            return fault
+        try:
+            return self._judged(result.value)
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, TooManyCasesError):  # forged
+            return self._trial(GuidedKind.INVALID, "the search did not report its result in the right form")
+
+    @property
+    def _left(self) -> float:
+        return max(0.0, self._limits.seconds - self._seconds)
+
+    def _call(self, function: str, *arguments: object) -> CallResult:
+        result = self._session.call(function, *arguments, seconds=self._left + _REPORTING, module=GUIDE)
+        self._seconds += result.seconds
+        return result
+
+    def _trial(self, kind: GuidedKind, message: str = "", **details: Any) -> GuidedTrial:
+        return GuidedTrial(kind, message, self._seconds, **details)
+
+    def _fault(self, result: CallResult, kind: GuidedKind) -> GuidedTrial | None:
+        """The trial of a call that failed; `kind` is that of an exception."""
+        if result.returned:
+            return None
+        kind = _ENDED.get(result.status) or _RAISED.get(result.error, kind)
+        if kind in _RAISED.values():  # our own exceptions, whose traceback says nothing
+            return self._trial(kind, result.message.partition(": ")[2])
+        late = f"it took longer than {count(round(self._limits.seconds, 3), 'second')}"
+        return self._trial(kind, late if kind is GuidedKind.TIMEOUT else result.message, traceback=result.traceback)
+
+    def _judged(self, report: Any) -> GuidedTrial:
+        """The trial for a report of the search. Raises an exception if its form is wrong."""
+        ended, expanded = report["ended"], max(0, int(report["expanded"]))
+        if ended == "time" or self._seconds > self._limits.seconds:
+            reason = f"no plan within {count(round(self._limits.seconds, 3), 'second')}"
+            return self._trial(GuidedKind.TIMEOUT, reason, expanded=expanded)
+        if ended == "exhausted":
+            reason = "no state is left whose value is finite"
+            return self._trial(GuidedKind.EXHAUSTED, reason, expanded=expanded)
+        steps = tuple(PlanStep.read(name) for name in report["plan"][:_MOST_STEPS] if name != GOAL_STEP)
+        if ended == "stalled":
+            return self._stalled(steps, report, expanded)
+        fault = validate(self._task.domain, self._task.task.problem, Plan(steps))
+        if fault is not None:
+            return self._trial(GuidedKind.INVALID, fault.what, length=len(steps), expanded=expanded)
+        plan = Plan(steps, expanded=max(expanded, len(steps)))
+        return self._trial(GuidedKind.SOLVED, length=len(steps), expanded=plan.expanded, plan=plan)
+
+    def _stalled(self, steps: Sequence[PlanStep], report: Any, expanded: int) -> GuidedTrial:
+        """The trial where hill climbing stopped, with the state. Raises `ValueError` for impossible steps."""
+        domain, problem = self._task.domain, self._task.task.problem
+        fault = validate(domain, problem, Plan(tuple(steps)))
+        if fault is None or fault.kind is not FaultKind.GOAL:
+            raise ValueError("hill climbing did not come to this state")
+        world, state = World(domain, problem), frozenset(problem.facts)
+        for step in steps:
+            world.work.renew()
+            state = world.after(step, state)
+        values = sorted(((str(name), float(value)) for name, value in report["successors"]), key=lambda pair: pair[1])
+        successors = []
+        for name, value in values[:_SUCCESSORS]:
+            after = world.after(PlanStep.read(name), state)
+            successors.append((name, value, _texts(after - state), _texts(state - after)))
+        static = frozenset(self._task.result.slices[1].split("\n")[2].split("\t"))
+        missing = (part for part in conjuncts(problem.goal) if not world.holds(part, state, {}))
+        example = Counterexample(
+            len(steps),
+            tuple(fact for fact in _texts(state) if fact not in static),
+            _texts(missing),
+            float(report["value"]),
+            tuple(successors),
+            len(values) - len(successors),
+        )
+        reason = f"hill climbing stops after {count(len(steps), 'step')} in a state with the value {example.value:g}"
+        return self._trial(GuidedKind.STALLED, reason, expanded=expanded, counterexample=example)
+
+
+def _texts(parts: Iterable[object]) -> tuple[str, ...]:
+    return tuple(sorted(map(str, parts)))

@@ -1,0 +1,258 @@
+"""Plays the modes in which a model writes heuristics.
+
+`heuristic` (Corrêa, Pereira and Seipp, 2025): the model answers one prompt several times, the candidates are tried on
+the training tasks, and the best one guides greedy best-first search on the evaluation tasks. `heuristic-direct` (their
+successor of 2026): one heuristic is corrected until hill climbing with it solves the training tasks.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, replace
+
+from pddlego.episode.ask import Chat, ask
+from pddlego.episode.budget import Budget
+from pddlego.episode.events import Event, Rejected
+from pddlego.episode.lifecycle import Body
+from pddlego.episode.loop import Attempt, Retry, refine
+from pddlego.methods.base import Tools, Variant
+from pddlego.methods.planning_settings import example_action
+from pddlego.methods.programs.events import Chosen, Evaluated, ProgramWritten, Ran, Sampled
+from pddlego.methods.programs.guided import GroundedTask, GuidedKind, GuidedTrial, guided
+from pddlego.methods.programs.options import (
+    DIRECT,
+    NO_CHECKLIST,
+    NO_DOMAIN,
+    NO_EXAMPLES,
+    NO_SEARCH,
+    ProgramOptions,
+)
+from pddlego.methods.programs.reference_model import examples
+from pddlego.methods.programs.setting import Benchmark, candidates_of, heuristic_limits, limits_within
+from pddlego.methods.programs.trial import code_of
+from pddlego.models.base import Feedback, Message, Request
+from pddlego.models.prompts import Prompts
+from pddlego.pddl.problem import abbreviated
+from pddlego.sandbox import Sandbox
+from pddlego.sandbox.jail.guide import CLIMB, GREEDY
+from pddlego.tasks import Split, Task
+
+_DEFINES = re.compile(r"^class\s", re.MULTILINE)
+
+_FATAL = frozenset({GuidedKind.LOADING, GuidedKind.NO_CLASS})
+"""The kinds of failures that are the same on every task."""
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """A heuristic with the number of training tasks that it solves, and its agile score and expanded states on them."""
+
+    answer: int
+    text: str
+    solved: int = 0
+    score: float = 0.0
+    expanded: int = 0
+
+
+class HeuristicDialogue:
+    """The questions about heuristics in an episode, and their trials."""
+
+    def __init__(
+        self,
+        benchmark: Benchmark,
+        variant: Variant,
+        options: ProgramOptions,
+        tools: Tools,
+        budget: Budget,
+        sandbox: Sandbox,
+    ) -> None:
+        self.benchmark, self.variant, self.options = benchmark, variant, options
+        self.tools, self.budget, self.sandbox = tools, budget, sandbox
+        self.direct = variant.mode.name == DIRECT
+        self.most, self.limits = candidates_of(options), heuristic_limits(options, evaluating=False)
+        self._grounded: dict[int, GroundedTask] = {}
+        self._failed: tuple[GuidedTrial, Task] | None = None
+        self._candidates: list[_Candidate] = []
+        self._chat = Chat(tools.model, budget)
+        self._prompts = Prompts("programs")
+
+    def run(self) -> Body:
+        """Candidates, the choice of the best one, and its evaluation."""
+        if self.direct:
+            yield from refine(self._propose, self.most - 1)
+        else:
+            for number in range(self.most):
+                request = Request("heuristic", (Message("user", self._prompt()),))
+                answer = yield from ask(self.tools.model, request, self.budget, number)
+                yield from self._tried(answer.text)
+        chosen = self._chosen()
+        total = len(self.benchmark.tasks.training)
+        yield Chosen(chosen.answer, chosen.solved, total, round(chosen.score, 3))
+        yield from self._evaluate(chosen)
+
+    def _prompt(self) -> str:
+        without, domain = self.variant.without, self.benchmark.domain
+        tasks = sorted(self.benchmark.tasks.training, key=lambda task: task.size)
+        shown = [tasks[0], tasks[-1]] if len(tasks) > 1 else tasks
+        slices = self._ground(self.benchmark.tasks.training.index(tasks[0]), tasks[0]).result.slices
+        state, static = _shown_facts(slices) if slices else ((), ())
+        return self._prompts.render(
+            "programs/heuristic",
+            direct=self.direct,
+            domain="" if NO_DOMAIN in without else domain.text,
+            tasks=[abbreviated(task.problem) for task in shown],
+            action=f"'({example_action(domain)})'",
+            state=state,
+            static=static,
+            examples=[] if NO_EXAMPLES in without else examples(domain.name),
+            checklist=NO_CHECKLIST not in without,
+        )
+
+    def _propose(self, retry: Retry) -> Generator[Event, None, Attempt[str]]:
+        """Ask for a heuristic, and try it on the training tasks until it fails."""
+        if self._failed is None:
+            reply = yield from self._chat.say("heuristic", self._prompt())
+        else:
+            reply = yield from self._chat.say("correct", self._again(*self._failed), retry.attempt)
+        self._failed = yield from self._tried(reply)
+        if self._failed is None:
+            return Attempt(reply, reply)
+        feedback = _feedback(*self._failed)
+        yield Rejected(retry.attempt, feedback, attempts=retry.attempts)
+        return Attempt(reply, feedback=feedback)
+
+    def _again(self, trial: GuidedTrial, task: Task) -> str:
+        return self._prompts.render(
+            "programs/heuristic-again",
+            kind=trial.kind.value,
+            task=abbreviated(task.problem),
+            example=trial.counterexample,
+            value=lambda value: f"{value:g}",
+            traceback=trial.traceback,
+            message=trial.message,
+            seconds=f"{self.limits.seconds:g}",
+            memory=self.limits.memory,
+        )
+
+    def _tried(self, reply: str) -> Generator[Event, None, tuple[GuidedTrial, Task] | None]:
+        """Try the heuristic of an answer on the training tasks. Returns the first failure.
+
+        A heuristic that must be direct is not tried further, nor one that fails in the same way on every task.
+        """
+        candidate = _Candidate(len(self._candidates) + 1, code_of(reply, defines=_DEFINES))
+        self.budget.step()
+        command = f"heuristic {candidate.answer}"
+        yield ProgramWritten(self.budget.usage.steps, command, candidate.answer, candidate.text, candidate.text)
+        failed = list[tuple[GuidedTrial, Task]]()
+        for number, task in enumerate(self.benchmark.tasks.training):
+            trial = yield from self._try("training", number, task, candidate)
+            if trial.solved:
+                score = candidate.score + _agility(trial.seconds, self.limits.seconds)
+                expanded = candidate.expanded + trial.expanded
+                candidate = replace(candidate, solved=candidate.solved + 1, score=score, expanded=expanded)
+                continue
+            failed.append((trial, task))
+            if self.direct or trial.kind in _FATAL:
+                break
+        self._candidates.append(candidate)
+        if not self.direct:
+            yield _summary(candidate, [trial for trial, _ in failed], len(self.benchmark.tasks.training))
+        return next(iter(failed), None)
+
+    def _chosen(self) -> _Candidate:
+        """The candidate that solves most training tasks; of several, the last one that is corrected, else the one with
+        the best agile score. If the score is equal, because all are quick, the one that expands the fewest states.
+
+        A replay repeats the recorded choice, because times differ from run to run.
+        """
+        for event in self.tools.recorded or ():
+            if isinstance(event, Chosen):
+                return self._candidates[event.answer - 1]
+        if self.direct:
+            return max(self._candidates, key=lambda candidate: (candidate.solved, candidate.answer))
+        return max(self._candidates, key=lambda each: (each.solved, round(each.score, 1), -each.expanded))
+
+    def _evaluate(self, chosen: _Candidate) -> Body:
+        tasks = self.benchmark.tasks.evaluation
+        solved = 0
+        for number, task in enumerate(tasks):
+            trial = yield from self._try("evaluation", number, task, chosen)
+            solved += trial.solved
+            self.budget.score = solved / len(tasks)
+        self.budget.step()
+        command = f"evaluation: {solved} of {len(tasks)}"
+        yield Evaluated(self.budget.usage.steps, command, solved, len(tasks), answer=chosen.answer, program=chosen.text)
+
+    def _try(self, split: Split, number: int, task: Task, candidate: _Candidate) -> Generator[Event, None, GuidedTrial]:
+        self.budget.check_time()
+        limits, shorter = limits_within(self.budget, heuristic_limits(self.options, split == "evaluation"))
+        algorithms: tuple[str, ...] = (CLIMB,) if self.direct else (GREEDY,)
+        if split == "training":
+            grounded = self._ground(number, task)
+        else:
+            grounded = GroundedTask.of(self.tools.planner, self.benchmark.domain, task, limits.seconds)
+            if self.direct and NO_SEARCH not in self.variant.without:
+                algorithms = (CLIMB, GREEDY)
+        trial = guided(self.sandbox, candidate.text, grounded, limits, algorithms)
+        if trial.kind is GuidedKind.TIMEOUT:
+            self.budget.check_time(shorter)
+        yield Ran(
+            split,
+            number,
+            task.name,
+            task.size,
+            trial.kind.value,
+            length=trial.length,
+            seconds=trial.seconds,
+            message=trial.message,
+            answer=candidate.answer,
+            expanded=trial.expanded,
+            candidate=split == "training" and not self.direct,
+        )
+        return trial
+
+    def _ground(self, number: int, task: Task) -> GroundedTask:
+        """A training task, which is grounded once for all candidates."""
+        if number not in self._grounded:
+            planner, domain = self.tools.planner, self.benchmark.domain
+            self._grounded[number] = GroundedTask.of(planner, domain, task, self.limits.seconds)
+        return self._grounded[number]
+
+
+_SHOWN = 12
+"""Maximum number of facts of an example in the prompt."""
+
+
+def _shown_facts(slices: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Some facts of the first state of a ground task, and some that never change."""
+    facts, (initial, _, static) = slices[0].split("\n"), slices[1].split("\n")
+    state = sorted(facts[int(number)] for number in initial.split())
+    return state[:_SHOWN], static.split("\t")[:_SHOWN] if static else []
+
+
+def _agility(seconds: float, limit: float) -> float:
+    """The agile score of a solved task (the paper's section 5): 1 up to a second, and 0 at the limit."""
+    return 1.0 if seconds <= 1 else max(0.0, 1 - math.log(seconds) / math.log(max(limit, seconds)))
+
+
+def _summary(candidate: _Candidate, failed: Sequence[GuidedTrial], total: int) -> Sampled:
+    kinds = Counter(trial.kind for trial in failed)
+    kind = max(kinds, key=kinds.__getitem__, default=None)
+    message = next((trial.message for trial in failed if trial.kind is kind), "")
+    score, failure = round(candidate.score, 3), kind.value if kind is not None else ""
+    return Sampled(candidate.answer, candidate.solved, total, score, failure, message)
+
+
+def _feedback(trial: GuidedTrial, task: Task) -> Feedback:
+    example = trial.counterexample
+    evidence = [trial.traceback] if trial.traceback else []
+    if example is not None:
+        values = ", ".join(f"{action} {value:g}" for action, value, _, _ in example.successors[:_SHOWN])
+        evidence = [
+            f"state: {' '.join(example.facts)}",
+            f"its value: {example.value:g}; successors: {values or 'none'}",
+        ]
+    return Feedback(trial.kind.value, f"on {task.name}: {trial.message}", tuple(evidence))

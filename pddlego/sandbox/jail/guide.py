@@ -1,0 +1,219 @@
+"""Searches that a program's heuristic guides, in the locked process beside it. Plans and counts are claims.
+
+The heuristic has the form of Corrêa, Pereira and Seipp (2025), which is that of pyperplan: a class with
+`__init__(self, task)` and `__call__(self, node)`. The host sends the ground task as text, in slices.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import math
+import sys
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from numbers import Real
+from types import ModuleType
+from typing import Any, NamedTuple
+
+State = frozenset[str]
+
+NO_HEURISTIC, WRONG_VALUE = "NoHeuristicError", "WrongValueError"
+
+GREEDY, CLIMB = "greedy", "climb"
+"""Greedy best-first search as in pyperplan, and hill climbing."""
+
+_BASES = ("heuristics", "heuristics.heuristic_base", "pyperplan.heuristics", "pyperplan.heuristics.heuristic_base")
+"""The modules from which published heuristics import their base class `Heuristic`."""
+
+_SHOWN = 100
+"""Maximum characters of a wrong value in a message."""
+
+
+class NoHeuristicError(Exception):
+    """The program defines no class with a method `__call__`."""
+
+
+class WrongValueError(Exception):
+    """The heuristic returned something that is not a number, or NaN."""
+
+
+class Heuristic:
+    """The base class that published heuristics import."""
+
+
+class Operator(NamedTuple):
+    """A ground action as heuristics see it. `name` is `(action object …)`."""
+
+    name: str
+    preconditions: State
+    add_effects: State
+    del_effects: State
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node of the search as heuristics see it."""
+
+    state: State
+
+
+class Task:
+    """The task as heuristics see it: facts are texts such as `(on a b)`. `static` are the facts that never change."""
+
+    def __init__(self, name: str, facts: State, initial_state: State, goals: State, static: State) -> None:
+        self.name, self.facts, self.initial_state, self.goals, self.static = name, facts, initial_state, goals, static
+        self._operators: list[_Numbered] = []
+
+    @cached_property
+    def operators(self) -> list[Operator]:
+        return [Operator(*numbered[1:]) for numbered in self._operators]
+
+
+class _Numbered(NamedTuple):
+    """An operator with its place in the task, by which operators are sorted."""
+
+    number: int
+    name: str
+    preconditions: State
+    adds: State
+    deletes: State
+
+
+class Guide:
+    """A task, the program's heuristic for it, and the searches. The host calls the public methods in their order."""
+
+    def __init__(self) -> None:
+        self._operators: list[_Numbered] = []
+        self._index: dict[str, list[_Numbered]] = {}
+        self._always: list[_Numbered] = []
+        self._heuristic: Callable[[Node], Any] = lambda node: 0
+        self._expanded = self._evaluated = 0
+
+    def begin(self, name: str, facts: str, rest: str) -> None:
+        """Receive a task without operators: its facts, one a line; then lines with the numbers of the initial facts,
+        the numbers of the goals, and the static facts, separated by tabs."""
+        for module in _BASES:
+            sys.modules[module] = ModuleType(module)
+            vars(sys.modules[module])["Heuristic"] = Heuristic
+        self._facts = facts.split("\n")
+        initial, goals, static = rest.split("\n")
+        self._initial, self._goals = self._named(initial), self._named(goals)
+        self._task = Task(
+            name, frozenset(self._facts), self._initial, self._goals, frozenset(static.split("\t")) - {""}
+        )
+
+    def _named(self, numbers: str) -> State:
+        return frozenset([self._facts[int(number)] for number in numbers.split()])
+
+    def add(self, operators: str) -> None:
+        """Receive a slice of the operators, one a line: the name, and the numbers of the preconditions, of the added
+        facts, and of the deleted facts, separated by tabs."""
+        for line in operators.split("\n"):
+            name, *numbers = line.split("\t")
+            self._operators.append(_Numbered(len(self._operators), name, *map(self._named, numbers)))
+
+    def make(self) -> None:
+        """Index the operators, and make the program's heuristic: the last class that it defines with `__call__`."""
+        uses = Counter(fact for operator in self._operators for fact in operator.preconditions)
+        index: dict[str, list[_Numbered]] = defaultdict(list)
+        for operator in self._operators:
+            key = min(operator.preconditions, key=lambda fact: (fact in self._initial, uses[fact], fact), default=None)
+            (self._always if key is None else index[key]).append(operator)
+        self._index = dict(index)
+        self._task._operators = self._operators[:]
+        classes = [value for value in vars(sys.modules["program"]).values() if _is_heuristic(value)]
+        if not classes:
+            raise NoHeuristicError("it defines no class with a method __call__(self, node)")
+        self._heuristic = classes[-1](self._task)
+
+    def search(self, algorithm: str, seconds: float) -> dict[str, Any]:
+        """Search for at most `seconds` of CPU time. `ended` is `plan`, `time`, `exhausted` or `stalled`.
+
+        A stalled hill climbing has the names of the actions to the state where it `stalled`, the state's value, and
+        the names and values of all successors.
+        """
+        end = time.process_time() + seconds
+        self._expanded = self._evaluated = 0
+        result = self._climb(end) if algorithm == CLIMB else self._greedy(end)
+        return {**result, "expanded": self._expanded, "evaluated": self._evaluated}
+
+    def _successors(self, state: State) -> Iterator[tuple[str, State]]:
+        """Applicable operators, in the order of the task, with the states that they lead to."""
+        index = self._index
+        applicable = [
+            operator for fact in state if fact in index for operator in index[fact] if operator.preconditions <= state
+        ]
+        for operator in sorted(itertools.chain(self._always, applicable)):
+            yield operator.name, (state - operator.deletes) | operator.adds
+
+    def _value(self, state: State) -> float:
+        value: Any = self._heuristic(Node(state))
+        if type(value) is not int and type(value) is not float:
+            if not isinstance(value, Real):
+                raise WrongValueError(f"__call__ returned {repr(value)[:_SHOWN]}, which is not a number")
+            value = float(value)
+        if value != value:
+            raise WrongValueError("__call__ returned nan, which is not a number")
+        self._evaluated += 1
+        number: float = value
+        return number
+
+    def _greedy(self, end: float) -> dict[str, Any]:
+        """Greedy best-first search. States whose value is infinite are dead ends."""
+        start = self._initial
+        parents: dict[State, tuple[State, str]] = {start: (start, "")}
+        numbers = itertools.count()
+        queue = [(self._value(start), next(numbers), start)]
+        if queue[0][0] == math.inf:
+            queue.clear()
+        while queue:
+            state = heapq.heappop(queue)[2]
+            if self._goals <= state:
+                return {"ended": "plan", "plan": list(_path(parents, start, state))[::-1]}
+            if time.process_time() > end:
+                return {"ended": "time"}
+            self._expanded += 1
+            for name, successor in self._successors(state):
+                if successor not in parents:
+                    parents[successor] = (state, name)
+                    value = self._value(successor)
+                    if value < math.inf:
+                        heapq.heappush(queue, (value, next(numbers), successor))
+        return {"ended": "exhausted"}
+
+    def _climb(self, end: float) -> dict[str, Any]:
+        """Hill climbing: go to the first of the best successors, which must be better than the state, or a goal."""
+        state, plan = self._initial, list[str]()
+        value = self._value(state)
+        while not self._goals <= state:
+            if time.process_time() > end:
+                return {"ended": "time"}
+            self._expanded += 1
+            successors = list(self._successors(state))
+            values = [-math.inf if self._goals <= successor else self._value(successor) for _, successor in successors]
+            least = min(values, default=math.inf)
+            if least >= value:
+                named = [(name, value) for (name, _), value in zip(successors, values, strict=True)]
+                return {"ended": "stalled", "plan": plan, "value": value, "successors": named}
+            name, state = successors[values.index(least)]
+            value = least
+            plan.append(name)
+        return {"ended": "plan", "plan": plan}
+
+
+def _is_heuristic(value: object) -> bool:
+    """Whether a value of the program is one of its own classes with `__call__`."""
+    if not isinstance(value, type) or value.__module__ != "program":
+        return False
+    return any("__call__" in vars(base) for base in value.__mro__)
+
+
+def _path(parents: dict[State, tuple[State, str]], start: State, state: State) -> Iterator[str]:
+    """The names of the operators from the last to the first."""
+    while state != start:
+        state, name = parents[state]
+        yield name

@@ -1,0 +1,225 @@
+"""The search that a heuristic guides: what it finds, and how the ways to fail are told apart."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from pyperplan.heuristics.heuristic_base import Heuristic
+from pyperplan.search import greedy_best_first_search
+
+from pddlego.methods.programs.guided import GroundedTask, GuidedKind, guided
+from pddlego.methods.programs.options import ProgramOptions
+from pddlego.methods.programs.reference_model import reference
+from pddlego.methods.programs.setting import load
+from pddlego.pddl import parse_domain, parse_problem
+from pddlego.planning import Planner, ProcessPlanner, validate
+from pddlego.planning.ground import ground
+from pddlego.planning.search import IndexedTask
+from pddlego.sandbox import Sandbox, SandboxLimits
+from pddlego.sandbox.jail.guide import CLIMB, GREEDY
+from pddlego.tasks import Task
+from tests.methods.programs.guiding import DOMAINS, GOAL_COUNT, blocks, grounded, heuristic, tried
+from tests.sandbox.ordinary import needs_locks
+from tests.scale import scaled
+
+pytestmark = needs_locks
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Sandbox]:
+    with Sandbox() as made:
+        yield made
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+@pytest.mark.parametrize("algorithm", [GREEDY, CLIMB])
+def test_our_heuristics_are_direct(sandbox: Sandbox, planner: ProcessPlanner, domain: str, algorithm: str) -> None:
+    setting = load(domain, ProgramOptions())
+    tasks = setting.tasks(0)
+    for task in (*tasks.training, *tasks.evaluation[: scaled(2, in_ci=10)]):
+        trial = guided(
+            sandbox,
+            reference(domain, "heuristics") or "",
+            grounded(planner, task, domain),
+            SandboxLimits(),
+            (algorithm,),
+        )
+        assert trial.solved and trial.plan is not None, trial
+        assert validate(setting.domain, task.problem, trial.plan) is None
+        assert trial.expanded == trial.length  # no detour: every expanded state is part of the plan
+
+
+class _GoalCount(Heuristic):  # type: ignore[misc]
+    """The same heuristic for pyperplan's own search."""
+
+    def __init__(self, task: IndexedTask) -> None:
+        self.goals = task.goals
+
+    def __call__(self, node: object) -> int:
+        return len(self.goals - node.state)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("domain", ["blocks", "ferry", "gripper", "miconic", "spanner"])
+def test_the_greedy_search_is_that_of_pyperplan(sandbox: Sandbox, planner: ProcessPlanner, domain: str) -> None:
+    setting = load(domain, ProgramOptions())
+    for task in setting.small_tasks(3, "test")[: scaled(3, in_ci=10)]:
+        made = ground(setting.domain, task.problem)
+        assert made is not None
+        indexed = IndexedTask(made)
+        expected = greedy_best_first_search(indexed, _GoalCount(indexed))
+        trial = guided(sandbox, GOAL_COUNT, grounded(planner, task, domain), SandboxLimits())
+        assert trial.plan is not None and expected is not None
+        assert [str(step) for step in trial.plan.steps] == [operator.name.split("#")[0] for operator in expected]
+        assert trial.expanded == indexed.expanded
+
+
+FAILURES = (
+    (GuidedKind.LOADING, "class Heuristic(", "was never closed"),
+    (GuidedKind.LOADING, "import numbers_of_blocks", "numbers_of_blocks"),
+    (GuidedKind.NO_CLASS, "def heuristic(node):\n    return 0", "no class with a method __call__"),
+    (GuidedKind.NO_CLASS, "", "no class with a method __call__"),
+    (GuidedKind.INIT, heuristic("return 0", init="self.x = task.goal_state"), "goal_state"),
+    (GuidedKind.CALL, heuristic("return node.facts"), "facts"),
+    (GuidedKind.CALL, heuristic("raise SystemExit(0)"), "SystemExit"),
+    (GuidedKind.CALL, heuristic("raise KeyboardInterrupt"), "KeyboardInterrupt"),
+    (GuidedKind.VALUE, heuristic("pass"), "returned None, which is not a number"),
+    (GuidedKind.VALUE, heuristic("return float('nan')"), "returned nan"),
+    (GuidedKind.VALUE, heuristic("return '3'"), "returned '3'"),
+    (GuidedKind.VALUE, heuristic("return [3]"), "returned [3]"),
+    (GuidedKind.VALUE, heuristic("return 1j"), "returned 1j"),
+    (GuidedKind.EXHAUSTED, heuristic("return float('inf')"), "no state is left"),
+    (GuidedKind.MEMORY, heuristic("return len(bytearray(1 << 40))"), "512 MiB"),
+)
+
+
+@pytest.mark.parametrize(("kind", "text", "reason"), FAILURES)
+def test_each_way_to_fail_has_a_kind(
+    sandbox: Sandbox, planner: ProcessPlanner, kind: GuidedKind, text: str, reason: str
+) -> None:
+    trial = tried(sandbox, planner, text)
+    assert trial.kind is kind
+    assert reason in trial.message
+    assert "jail" not in trial.message + trial.traceback and "guide.py" not in trial.traceback
+
+
+@pytest.mark.parametrize(
+    "value", ["3", "-2.5", "True", "10 ** 400", "Fraction(1, 3)", "float('-inf')", "Half(1)", "len(node.state)"]
+)
+def test_every_real_number_is_a_value(sandbox: Sandbox, planner: ProcessPlanner, value: str) -> None:
+    module = "from fractions import Fraction\n\nclass Half(float):\n    def __lt__(self, other):\n        return 'yes'"
+    assert tried(sandbox, planner, heuristic(f"return {value}", module=module), number=3).solved
+
+
+def test_the_heuristic_of_an_exception_has_its_own_line(sandbox: Sandbox, planner: ProcessPlanner) -> None:
+    trial = tried(sandbox, planner, heuristic("parts = []\nreturn parts[3]"))
+    assert "line 10, in __call__" in trial.traceback
+    assert "return parts[3]" in trial.traceback
+    endless = tried(sandbox, planner, heuristic("while True:\n    pass"), seconds=0.5)
+    assert endless.kind is GuidedKind.TIMEOUT
+    assert endless.message == "it took longer than 0.5 seconds"
+    assert "in __call__" in endless.traceback
+
+
+def test_a_search_that_ends_by_its_own_clock_has_counts(sandbox: Sandbox, planner: ProcessPlanner) -> None:
+    trial = tried(sandbox, planner, GOAL_COUNT.replace("len(", "-len("), number=25, seconds=3.0, memory=4096)
+    assert trial.kind is GuidedKind.TIMEOUT
+    assert trial.expanded > 0
+    assert trial.message == "no plan within 3 seconds"
+
+
+def test_published_heuristics_run_as_they_are(sandbox: Sandbox, planner: ProcessPlanner) -> None:
+    """They import the base class of their authors, and match facts with fnmatch."""
+    text = (
+        "from fnmatch import fnmatch\nfrom heuristics.heuristic_base import Heuristic\n\n"
+        "def match(fact, *args):\n    parts = fact[1:-1].split()\n"
+        "    return all(fnmatch(part, arg) for part, arg in zip(parts, args))\n\n"
+        "class blocksHeuristic(Heuristic):\n    def __init__(self, task):\n        self.goals = task.goals\n"
+        "        static_facts = task.static\n        self.names = [op.name for op in task.operators]\n\n"
+        "    def __call__(self, node):\n        state = node.state\n"
+        "        return sum(match(goal, 'on', '*', '*') for goal in self.goals if goal not in state)\n"
+    )
+    assert tried(sandbox, planner, text).solved
+    assert tried(
+        sandbox, planner, text.replace("heuristics.heuristic_base", "pyperplan.heuristics.heuristic_base")
+    ).solved
+
+
+def test_static_facts_and_operators_are_those_of_the_task(sandbox: Sandbox, planner: ProcessPlanner) -> None:
+    setting = load("ferry", ProgramOptions())
+    task = setting.tasks(0).training[0]
+    checks = (
+        "assert all(fact.startswith(('(car ', '(location ', '(not-eq ')) for fact in task.static), task.static\n"
+        "assert task.goals <= task.facts and task.initial_state <= task.facts and not task.static & task.facts\n"
+        "assert {op.name.split()[0] for op in task.operators} == {'(sail', '(board', '(debark'}\n"
+        "assert all(op.preconditions | op.add_effects | op.del_effects <= task.facts for op in task.operators)"
+    )
+    trial = guided(
+        sandbox,
+        heuristic("return len(self.goals - node.state)", checks),
+        grounded(planner, task, "ferry"),
+        SandboxLimits(),
+    )
+    assert trial.solved, trial
+
+
+def test_a_counterexample_is_the_state_where_climbing_stops(sandbox: Sandbox, planner: ProcessPlanner) -> None:
+    trial = tried(sandbox, planner, GOAL_COUNT, algorithms=(CLIMB,))
+    example = trial.counterexample
+    assert trial.kind is GuidedKind.STALLED and example is not None
+    problem = blocks(5).problem
+    if example.steps == 0:
+        assert set(example.facts) == {str(fact) for fact in problem.facts}
+    assert example.value == len(example.missing)
+    assert all(value >= example.value for _, value, _, _ in example.successors)
+    for action, _, adds, deletes in example.successors:
+        assert re.fullmatch(r"\((pick-up|put-down|stack|unstack)( b\d+)+\)", action)
+        assert set(deletes) <= set(example.facts) and not set(adds) & set(example.facts)
+
+
+def test_the_greedy_search_follows_where_climbing_stops(sandbox: Sandbox, planner: ProcessPlanner) -> None:
+    assert tried(sandbox, planner, GOAL_COUNT, algorithms=(CLIMB, GREEDY)).solved
+
+
+NEGATIVE = """(define (domain lights) (:requirements :strips :negative-preconditions :disjunctive-preconditions)
+  (:predicates (on ?x) (broken ?x) (done))
+  (:action press :parameters (?x) :precondition (not (on ?x)) :effect (on ?x))
+  (:action release :parameters (?x) :precondition (on ?x) :effect (not (on ?x))))"""
+
+
+@pytest.mark.parametrize(
+    ("goal", "solved"),
+    [
+        ("(and (on a) (not (on b)))", True),
+        ("(or (on a) (on c))", True),
+        ("(and (on b))", True),  # true already
+        ("(and (broken a))", False),
+    ],
+)
+def test_every_goal_of_the_planner_is_one_of_the_search(
+    sandbox: Sandbox, planner: Planner, goal: str, solved: bool
+) -> None:
+    domain = parse_domain(NEGATIVE)
+    problem = parse_problem(f"(define (problem p) (:domain lights) (:objects a b c) (:init (on b)) (:goal {goal}))")
+    task = GroundedTask.of(planner, domain, Task("p", problem), 30.0)
+    trial = guided(sandbox, GOAL_COUNT, task, SandboxLimits())
+    assert trial.solved is solved, trial
+    if not solved:
+        assert trial.kind is GuidedKind.GROUNDING
+        assert "no sequence of actions" in trial.message
+
+
+def test_grounding_counts_and_ends_in_time(sandbox: Sandbox, planner: ProcessPlanner) -> None:
+    task = grounded(planner, blocks(120), seconds=0.2)
+    trial = guided(sandbox, GOAL_COUNT, task, SandboxLimits())
+    assert trial.kind is GuidedKind.TIMEOUT
+    assert trial.message.startswith("while grounding: no answer within 0.2 s")
+
+
+def test_a_large_task_is_sent_in_slices(sandbox: Sandbox, planner: ProcessPlanner) -> None:
+    task = grounded(planner, blocks(scaled(105, in_ci=140)))
+    assert len(task.result.slices) > 3
+    text = reference("blocks", "heuristics") or ""
+    trial = guided(sandbox, text, task, SandboxLimits(seconds=300.0, memory=2048))
+    assert trial.solved and trial.expanded == trial.length
