@@ -50,6 +50,7 @@ class Result:
 def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks heuristics", description=__doc__)
     parser.add_argument("--tasks", type=int, default=10, help="tasks of each size")
+    parser.add_argument("--others", type=int, default=3, help="tasks of each size for the other searches")
     parser.add_argument("--seconds", type=float, default=30.0, help="limit of a search, with grounding")
     parser.add_argument("--memory", type=int, default=4096, help="limit in MiB")
     options = parser.parse_args(arguments)
@@ -68,9 +69,9 @@ def coverage(name: str, domain: Domain, sizes: list[dict[str, int]], options: ar
     ways = dict(_ways(name, domain, options))
     rows = []
     for size in sizes:
-        tasks = tasks_of(name, size, options.tasks)
         label = " ".join(f"{value} {key}" for key, value in size.items())
         for way, run in ways.items():
+            tasks = tasks_of(name, size, options.tasks if way == f"heuristic {name}" else options.others)
             results = [run(task) for task in tasks]
             solved = [result for result in results if result.solved]
             expanded = sorted(result.expanded for result in solved if result.expanded)
