@@ -229,19 +229,14 @@ class PlannerPool:
         return self._planners[0].description
 
     def solve(self, domain: Domain, problem: Problem, search: Search, seconds: float | None = None) -> PlanResult:
-        """Plan for `problem.goal` with the first planner that is idle; waiting for it counts, too.
+        """Plan for `problem.goal` with the first planner that is idle.
 
-        A planner that waits for the answer of a `Graphplan` is not idle.
+        Waiting for it does not count, so that a result does not depend on other episodes. A planner that waits for the
+        answer of a `Graphplan` is not idle.
         """
-        began = time.monotonic()
+        planner = self._idle.get()
         try:
-            planner = self._idle.get(timeout=seconds)
-        except queue.Empty:
-            waited = time.monotonic() - began
-            return PlanResult(PlanStatus.TIMEOUT, problem.goal, None, "no planner was idle in time", waited)
-        left = {} if seconds is None else {"seconds": max(0.01, seconds - (time.monotonic() - began))}
-        try:
-            return planner.solve(domain, problem, search, **left)
+            return planner.solve(domain, problem, search, seconds)
         finally:
             self._idle.put(planner)
 

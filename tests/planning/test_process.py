@@ -7,17 +7,19 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from pddlego.errors import UsageError
-from pddlego.pddl import And, Atom, Problem, TypedName, parse_condition, parse_domain
+from pddlego.pddl import And, Atom, Domain, Problem, TypedName, parse_condition, parse_domain
 from pddlego.planning import PlanResult, PlanStatus, ProcessPlanner, Search
 from pddlego.planning.engines import Attempt
 from pddlego.planning.graphplan.values import AdviceQuestion, Graphplan, GraphSearch
 from pddlego.planning.ground import Operator, ground
+from pddlego.planning.process import PlannerPool
 from pddlego.planning.search import IndexedTask, breadth_first
 from pddlego.planning.worker import solve
 from tests.children import started
@@ -313,3 +315,29 @@ def test_a_domain_that_was_made_in_code_is_planned_with() -> None:
     with ProcessPlanner(timeout=PATIENCE) as planner:
         result = planner.solve(made, hanoi(2), BLIND)
     assert result.plan is not None and len(result.plan) == 3
+
+
+class SlowPlanner:
+    """A planner that takes its time, and says how much it was allowed."""
+
+    description: ClassVar[dict[str, object]] = {}
+
+    def __init__(self) -> None:
+        self.allowed: list[float | None] = []
+
+    def solve(self, domain: Domain, problem: Problem, search: Search, seconds: float | None = None) -> PlanResult:
+        self.allowed.append(seconds)
+        time.sleep(0.2)
+        return PlanResult(PlanStatus.UNSOLVABLE, problem.goal)
+
+    def close(self) -> None:
+        pass
+
+
+def test_waiting_for_an_idle_planner_takes_no_planning_time() -> None:
+    """Otherwise what an episode achieves depends on the other workers."""
+    slow = SlowPlanner()
+    with PlannerPool([slow]) as pool, ThreadPoolExecutor(4) as threads:
+        calls = [threads.submit(pool.solve, HANOI, hanoi(2), Search(), 0.1) for _ in range(4)]
+        assert [call.result().status for call in calls] == [PlanStatus.UNSOLVABLE] * 4
+    assert slow.allowed == [0.1] * 4

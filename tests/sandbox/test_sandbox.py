@@ -28,6 +28,7 @@ pytestmark = needs_locks
 ATTACKS = (
     "tests/sandbox/test_answers.py",
     "tests/methods/programs/test_trial.py",
+    "tests/methods/programs/test_hostile_heuristics.py",
     "tests/methods/thought_of_search/test_search.py",
     "tests/methods/thought_of_search/test_checks.py",
 )

@@ -7,8 +7,10 @@ import pytest
 from pddlego.display.console import ASCII
 from pddlego.display.description import describe
 from pddlego.episode.events import Event
+from pddlego.methods.programs.options import ProgramOptions
 from pddlego.methods.programs.reference_model import reference
 from tests.display.rendering import prefixes, screen_lines
+from tests.methods.programs.guiding import GOAL_COUNT
 from tests.methods.programs.playing import events_of, small
 from tests.sandbox.ordinary import needs_locks
 
@@ -22,9 +24,16 @@ def events() -> list[Event]:
     return events_of(small("ferry"), ("a", "b", WRONG, f"```python\n{reference('ferry')}```"))
 
 
+@pytest.fixture(scope="module")
+def heuristics() -> list[Event]:
+    options = ProgramOptions(candidates=3)
+    answers = ("no code", f"```python\n{GOAL_COUNT}```", f"```python\n{reference('spanner', 'heuristics')}```")
+    return events_of(small("spanner", options), answers, "heuristic", options)
+
+
 @pytest.mark.parametrize(("width", "height"), [(72, 18), (80, 22), (109, 30), (110, 30), (200, 42)])
-def test_every_moment_fits(events: list[Event], width: int, height: int) -> None:
-    for trace in prefixes(events):
+def test_every_moment_fits(events: list[Event], heuristics: list[Event], width: int, height: int) -> None:
+    for trace in (*prefixes(events), *prefixes(heuristics)):
         lines = screen_lines("programs", trace, width, height)
         assert len(lines) <= height
         assert max(map(len, lines)) <= width
@@ -44,3 +53,12 @@ def test_each_event_of_the_method_is_told_in_lines(events: list[Event]) -> None:
     assert any("x training-0 (" in line for line in text)
     assert text[-1].endswith("evaluation: 4 of 4 tasks solved")
     assert not any("cannot be described" in line for line in text)
+
+
+def test_candidates_are_summarized_and_the_chosen_one_is_named(heuristics: list[Event]) -> None:
+    text = "\n".join(screen_lines("programs", prefixes(heuristics)[-1], 120, 40))
+    assert "heuristic 3:" in text and "answer 3 is chosen" in text
+    lines = [line.text for event in heuristics for line in describe(event, ASCII).brief]
+    assert not any("x training-" in line for line in lines)  # a line for each candidate, not for each task
+    assert any("heuristic 1: 0 of 3 training tasks solved; exception in loading" in line for line in lines)
+    assert "heuristic 3 is chosen: 3 of 3 training tasks solved, agile score 3.0" in "\n".join(lines)
