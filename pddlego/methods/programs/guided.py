@@ -22,6 +22,7 @@ from pddlego.planning.world import World
 from pddlego.sandbox import CallResult, Sandbox, SandboxLimits, Session, Status
 from pddlego.sandbox.jail.guide import GREEDY, NO_HEURISTIC, WRONG_VALUE
 from pddlego.sandbox.jail.program import GUIDE
+from pddlego.sandbox.jail.values import LARGEST
 from pddlego.sandbox.sandbox import modules_of
 from pddlego.tasks import Task
 from pddlego.util.text import count
@@ -183,7 +184,9 @@ class _Search:
 
     def _judged(self, report: Any) -> GuidedTrial:
         """The trial for a report of the search. Raises an exception if its form is wrong."""
-        ended, expanded = report["ended"], max(0, int(report["expanded"]))
+        ended, expanded = report["ended"], report["expanded"]
+        if type(expanded) is not int or not 0 <= expanded < LARGEST:
+            raise ValueError("the number of expanded states is not a count")
         if ended == "time" or self._seconds > self._limits.seconds:
             reason = f"no plan within {count(round(self._limits.seconds, 3), 'second')}"
             return self._trial(GuidedKind.TIMEOUT, reason, expanded=expanded)
@@ -214,11 +217,13 @@ class _Search:
         for name, value in values[:_SUCCESSORS]:
             after = world.after(PlanStep.read(name), state)
             successors.append((name, value, _texts(after - state), _texts(state - after)))
-        static = frozenset(self._task.result.slices[1].split("\n")[2].split("\t"))
+        facts, rest = self._task.result.slices[:2]
+        static, true = frozenset(rest.split("\n")[2].split("\t")), set(map(str, state))
+        negated = [fact for fact in facts.split("\n") if fact.startswith("(not ") and fact[5:-1] not in true]
         missing = (part for part in conjuncts(problem.goal) if not world.holds(part, state, {}))
         example = Counterexample(
             len(steps),
-            tuple(fact for fact in _texts(state) if fact not in static),
+            tuple(sorted((true - static).union(negated))),
             _texts(missing),
             float(report["value"]),
             tuple(successors),

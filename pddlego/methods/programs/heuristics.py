@@ -36,6 +36,7 @@ from pddlego.methods.programs.trial import code_of
 from pddlego.models.base import Feedback, Message, Request
 from pddlego.models.prompts import Prompts
 from pddlego.pddl.problem import abbreviated
+from pddlego.planning import PlanStatus
 from pddlego.sandbox import Sandbox
 from pddlego.sandbox.jail.guide import CLIMB, GREEDY
 from pddlego.tasks import Split, Task
@@ -48,13 +49,17 @@ _FATAL = frozenset({GuidedKind.LOADING, GuidedKind.NO_CLASS})
 
 @dataclass(frozen=True)
 class _Candidate:
-    """A heuristic with the number of training tasks that it solves, and its agile score and expanded states on them."""
+    """A heuristic with the number of training tasks that it solves, and its agile score and expanded states on them.
+
+    `runs` is whether it gave values on every training task where it was tried.
+    """
 
     answer: int
     text: str
     solved: int = 0
     score: float = 0.0
     expanded: int = 0
+    runs: bool = True
 
 
 class HeuristicDialogue:
@@ -107,7 +112,7 @@ class HeuristicDialogue:
             action=f"'({example_action(domain)})'",
             state=state,
             static=static,
-            examples=[] if NO_EXAMPLES in without else examples(domain.name),
+            examples=[] if NO_EXAMPLES in without else examples(self.benchmark.name),
             checklist=NO_CHECKLIST not in without,
         )
 
@@ -154,26 +159,32 @@ class HeuristicDialogue:
                 expanded = candidate.expanded + trial.expanded
                 candidate = replace(candidate, solved=candidate.solved + 1, score=score, expanded=expanded)
                 continue
+            if self.direct and self._ground(number, task).result.status is not PlanStatus.GROUND:
+                continue  # no heuristic can change that
             failed.append((trial, task))
             if self.direct or trial.kind in _FATAL:
                 break
-        self._candidates.append(candidate)
+        runs = all(trial.kind in (GuidedKind.STALLED, GuidedKind.GROUNDING) for trial, _ in failed)
+        self._candidates.append(replace(candidate, runs=runs))
         if not self.direct:
             yield _summary(candidate, [trial for trial, _ in failed], len(self.benchmark.tasks.training))
         return next(iter(failed), None)
 
     def _chosen(self) -> _Candidate:
-        """The candidate that solves most training tasks; of several, the last one that is corrected, else the one with
-        the best agile score. If the score is equal, because all are quick, the one that expands the fewest states.
+        """The candidate that solves most training tasks; of several, the last one that runs if it is corrected, else
+        the one with the best agile score. If the scores are equal, because all are quick, the one that expands the
+        fewest states; a heuristic that forges this count gains nothing but the choice.
 
         A replay repeats the recorded choice, because times differ from run to run.
         """
         for event in self.tools.recorded or ():
-            if isinstance(event, Chosen):
+            if isinstance(event, Chosen) and event.answer <= len(self._candidates):
                 return self._candidates[event.answer - 1]
         if self.direct:
-            return max(self._candidates, key=lambda candidate: (candidate.solved, candidate.answer))
-        return max(self._candidates, key=lambda each: (each.solved, round(each.score, 1), -each.expanded))
+            return max(self._candidates, key=lambda candidate: (candidate.solved, candidate.runs, candidate.answer))
+        return max(
+            self._candidates, key=lambda candidate: (candidate.solved, round(candidate.score, 1), -candidate.expanded)
+        )
 
     def _evaluate(self, chosen: _Candidate) -> Body:
         tasks = self.benchmark.tasks.evaluation

@@ -19,8 +19,9 @@ from pddlego.tasks import Tasks
 
 @dataclass(frozen=True)
 class Benchmark:
-    """The domain and the tasks of a seed, as prompts show them."""
+    """The domain and the tasks of a seed, as prompts show them, and the domain's own name."""
 
+    name: str
     domain: Domain
     tasks: Tasks
 
@@ -33,7 +34,8 @@ class ProgramSetting(PlanningSetting):
 
     def benchmark(self, seed: int, nameless: bool) -> Benchmark:
         """The domain and the tasks of a seed; if `nameless`, with meaningless names."""
-        return Benchmark(*self.nameless(seed)) if nameless else Benchmark(self.domain, self.tasks(seed))
+        shown = self.nameless(seed) if nameless else (self.domain, self.tasks(seed))
+        return Benchmark(self.domain.name, *shown)
 
     def check_parts(self, parts: Sequence[str]) -> None:
         """Raises `UsageError` if names must be hidden and the user's own tasks have no version without names."""

@@ -24,7 +24,7 @@ State = frozenset[str]
 NO_HEURISTIC, WRONG_VALUE = "NoHeuristicError", "WrongValueError"
 
 GREEDY, CLIMB = "greedy", "climb"
-"""Greedy best-first search as in pyperplan, and hill climbing."""
+"""Greedy best-first search, which expands each state once, and hill climbing."""
 
 _BASES = ("heuristics", "heuristics.heuristic_base", "pyperplan.heuristics", "pyperplan.heuristics.heuristic_base")
 """The modules from which published heuristics import their base class `Heuristic`."""
@@ -196,11 +196,11 @@ class Guide:
             successors = list(self._successors(state))
             values = [-math.inf if self._goals <= successor else self._value(successor) for _, successor in successors]
             least = min(values, default=math.inf)
-            if least >= value:
-                named = [(name, value) for (name, _), value in zip(successors, values, strict=True)]
-                return {"ended": "stalled", "plan": plan, "value": value, "successors": named}
-            name, state = successors[values.index(least)]
-            value = least
+            name, best = successors[values.index(least)] if successors else ("", state)
+            if least >= value and not self._goals <= best:
+                named = [(name, str(value)) for (name, _), value in zip(successors, values, strict=True)]
+                return {"ended": "stalled", "plan": plan, "value": str(value), "successors": named}
+            state, value = best, least
             plan.append(name)
         return {"ended": "plan", "plan": plan}
 

@@ -164,6 +164,32 @@ def test_static_facts_and_operators_are_those_of_the_task(sandbox: Sandbox, plan
     assert trial.solved, trial
 
 
+@pytest.mark.parametrize("value", ["10 ** 30", "float('inf')", "2.5"])
+def test_every_value_is_one_of_a_counterexample(sandbox: Sandbox, planner: ProcessPlanner, value: str) -> None:
+    trial = tried(sandbox, planner, heuristic(f"return {value}"), algorithms=(CLIMB,))
+    assert trial.kind is GuidedKind.STALLED and trial.counterexample is not None
+    assert trial.counterexample.value == float(eval(value))
+
+
+def test_a_goal_is_reached_from_every_value(sandbox: Sandbox, planner: ProcessPlanner) -> None:
+    domain = parse_domain(NEGATIVE)
+    problem = parse_problem("(define (problem p) (:domain lights) (:objects a) (:init) (:goal (and (on a))))")
+    task = GroundedTask.of(planner, domain, Task("p", problem), 30.0)
+    for value in ("float('-inf')", "float('inf')", "0"):
+        assert guided(sandbox, heuristic(f"return {value}"), task, SandboxLimits(), (CLIMB,)).length == 1
+
+
+def test_a_counterexample_has_the_negated_facts_of_the_state(sandbox: Sandbox, planner: ProcessPlanner) -> None:
+    domain = parse_domain(NEGATIVE)
+    goal = "(and (not (on a)) (on b))"
+    problem = parse_problem(f"(define (problem p) (:domain lights) (:objects a b) (:init (on a)) (:goal {goal}))")
+    task = GroundedTask.of(planner, domain, Task("p", problem), 30.0)
+    shows = "assert node.state == frozenset(['(on a)', '(not (on b))']) or len(node.state) == 2, node.state\nreturn 0"
+    trial = guided(sandbox, heuristic(shows), task, SandboxLimits(), (CLIMB,))
+    assert trial.counterexample is not None, trial
+    assert trial.counterexample.facts == ("(not (on b))", "(on a)")
+
+
 def test_a_counterexample_is_the_state_where_climbing_stops(sandbox: Sandbox, planner: ProcessPlanner) -> None:
     trial = tried(sandbox, planner, GOAL_COUNT, algorithms=(CLIMB,))
     example = trial.counterexample

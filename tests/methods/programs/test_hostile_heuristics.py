@@ -51,6 +51,8 @@ FORGED = {
     "a plan of a million actions": '{"ended": "plan", "plan": ["(pick-up b0)"] * 1000000, "expanded": 1}',
     "counts that are texts": '{"ended": "exhausted", "expanded": "many"}',
     "counts that are infinite": '{"ended": "exhausted", "expanded": float("inf")}',
+    "a count of four thousand digits": '{"ended": "exhausted", "expanded": 10 ** 4000}',
+    "a count in a text": '{"ended": "exhausted", "expanded": "9" * 4000}',
     "counts below zero": '{"ended": "exhausted", "expanded": -5}',
     "no counts": '{"ended": "plan", "plan": []}',
     "a report that is a list": "[1, 2, 3]",
