@@ -90,9 +90,8 @@ def command(
     _check_graphplan(options.engine, resolved, prune, sort, search)
     parsed = tools.read_domain_file(domain)
     task = tools.read_problem_file(parsed, problem)
-    plan = _by_program(planner[len(PROGRAM) :], parsed, task, resolved.config) if planner and program else None
-    if heuristic is not None:
-        plan = _by_heuristic(heuristic, parsed, task, resolved.config)
+    place, kind = (Path(planner[len(PROGRAM) :]), "program") if planner and program else (heuristic, "heuristic")
+    plan = _by_model(kind, place, parsed, task, resolved.config) if place is not None else None
     if plan is None:
         if options.engine == GRAPHPLAN:
             result = _by_graphplan(parsed, task, resolved.config, prune, sort)
@@ -119,42 +118,30 @@ def command(
         typer.echo(text, nl=False)
 
 
-def _by_program(place: str, domain: Domain, problem: Problem, config: Config) -> tuple[str, ...] | None:
-    """Return the plan of a program. If the program fails, report it and return None."""
-    from pddlego.methods.programs.trial import attempt, program_in
+def _by_model(kind: str, place: Path, domain: Domain, problem: Problem, config: Config) -> tuple[str, ...] | None:
+    """Return the plan of a program, or of a greedy search with a heuristic. If it fails, report it and return None."""
+    from pddlego.methods.programs.guided import GroundedTask, GuidedTrial, guided
+    from pddlego.methods.programs.trial import Trial, attempt, program_in
     from pddlego.sandbox import Sandbox, SandboxLimits
     from pddlego.tasks import Task
 
-    program, planner = program_in(Path(place)), config.planner
+    text, planner, task = program_in(place), config.planner, Task(problem.name, problem)
     limits = SandboxLimits(seconds=planner.timeout or 1e5, memory=planner.memory or 4096)
+    trial: Trial | GuidedTrial
     with Sandbox(getattr(config.methods["programs"], "isolation", "required")) as sandbox:
-        trial = attempt(sandbox, program, domain, Task(problem.name, problem), limits, whole=False)
+        if kind == "heuristic":
+            with planner.make() as grounder:
+                trial = guided(sandbox, text, GroundedTask.of(grounder, domain, task, limits.seconds), limits)
+        else:
+            trial = attempt(sandbox, text, domain, task, limits, whole=False)
     if trial.solved:
-        _say(f"The program of {place} made a plan of {count(trial.length, 'action')} in {trial.seconds:.2f} s.")
+        done, after = "made", ""
+        if isinstance(trial, GuidedTrial):
+            done, after = "led to", f", after {count(trial.expanded, 'expanded state')}"
+        _say(f"The {kind} of {place} {done} a plan of {count(trial.length, 'action')} in {trial.seconds:.2f} s{after}.")
         return tuple(map(str, trial.plan.steps)) if trial.plan else ()
     reason = one_line(f"{trial.kind.value}: {trial.message}", 200)
-    _say(f"The program of {place} fails ({reason}). Searching with {planner.engine or 'auto'} instead.")
-    return None
-
-
-def _by_heuristic(place: Path, domain: Domain, problem: Problem, config: Config) -> tuple[str, ...] | None:
-    """Return the plan of a greedy search with a heuristic. If it finds none, report why and return None."""
-    from pddlego.methods.programs.guided import GroundedTask, guided
-    from pddlego.methods.programs.trial import program_in
-    from pddlego.sandbox import Sandbox, SandboxLimits
-    from pddlego.tasks import Task
-
-    program, planner = program_in(place), config.planner
-    limits = SandboxLimits(seconds=planner.timeout or 1e5, memory=planner.memory or 4096)
-    with Sandbox(getattr(config.methods["programs"], "isolation", "required")) as sandbox, planner.make() as grounder:
-        task = GroundedTask.of(grounder, domain, Task(problem.name, problem), limits.seconds)
-        trial = guided(sandbox, program, task, limits)
-    if trial.solved:
-        found = f"a plan of {count(trial.length, 'action')} in {trial.seconds:.2f} s"
-        _say(f"The heuristic of {place} led to {found}, after {count(trial.expanded, 'expanded state')}.")
-        return tuple(map(str, trial.plan.steps)) if trial.plan else ()
-    reason = one_line(f"{trial.kind.value}: {trial.message}", 200)
-    _say(f"The heuristic of {place} fails ({reason}). Searching with {planner.engine or 'auto'} instead.")
+    _say(f"The {kind} of {place} fails ({reason}). Searching with {planner.engine or 'auto'} instead.")
     return None
 
 

@@ -83,6 +83,12 @@ def missing(engine: str) -> tuple[str, str] | None:
     return known.package, known.installed_by
 
 
+def _refuse_blind(search: Search, engine: str) -> None:
+    """Raise `PlanningError` for greedy search without a heuristic, in whose place compiled engines use their own."""
+    if not search.is_optimal and search.heuristic == "blind":
+        raise PlanningError(f"{engine} has no {search}; use pyperplan")
+
+
 def _half_of(seconds: float) -> float:
     """Return the time for one of two searches: 5 minutes if there is no limit."""
     return seconds / 2 if math.isfinite(seconds) else 300.0
@@ -153,6 +159,7 @@ def _solve_downward(domain: Domain, problem: Problem, search: Search, seconds: f
     A search that is not optimal has two configurations, each with half of the time. Writes the plan to the working
     directory, so two calls must not share one.
     """
+    _refuse_blind(search, "fast-downward")
     began = time.monotonic()
     task, costs = _translated(domain, problem, search)
     seconds = max(0.1, seconds - (time.monotonic() - began))
@@ -233,6 +240,7 @@ def _solve_mimir(domain: Domain, problem: Problem, search: Search, seconds: floa
     """
     if search.is_optimal:
         raise PlanningError(f"mimir has no optimal search, and {search} is one; try fast-downward")
+    _refuse_blind(search, "mimir")
     texts = _mimir_texts(domain, problem)
     if not hasattr(os, "fork"):
         return _solved_by_mimir(texts, seconds)

@@ -15,8 +15,8 @@ from pddlego.util.text import Shown, count
 
 
 class PlanStatus(str, Enum):
-    """How a planning call ended. `bound`: no plan within the allowed levels, though a longer one may exist. `ground`: a
-    plan was not searched for.
+    """How a planning call ended. `bound`: no plan within the allowed levels, though a longer one may exist. `ground`:
+    the problem was only ground.
     """
 
     SOLVED = "solved"

@@ -1,7 +1,7 @@
 """Read a user's tasks: a folder, or a tar archive of one, with `domain.pddl`, `train/seedN/` and `eval/seedN/`.
 
 `manifest.json` gives the order of the tasks of a folder: `{"train/seed0": ["task0.pddl", …]}`; without it they
-are sorted by name. A domain of the learning track of the planning competition of 2023 is read as it is: in seed 0,
+are sorted by name. The layout of the learning track of the planning competition of 2023 is read, too: in seed 0,
 `training/easy/p01.pddl` is the task `easy-p01.pddl` for training, and `testing/easy/p01.pddl` one for evaluation.
 """
 

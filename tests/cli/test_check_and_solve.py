@@ -368,7 +368,7 @@ def test_a_heuristic_guides_the_search(tmp_path: Path, towers: str) -> None:
     assert done.returncode == 0, done.stderr
     assert "led to a plan of 30 actions" in done.stderr and "after 30 expanded states" in done.stderr
     assert done.stdout.count("(") == 30
-    tiny = ("--set", "candidates=3", "--set", "eval_timeout=1", "--set", "hurry=true")
+    tiny = ("--set", "candidates=3", "--set", "eval_timeout=1")
     assert run("play", "spanner", "--mode", "heuristic", *tiny, cwd=tmp_path).returncode in (0, 1)
     (folder,) = (tmp_path / "runs").iterdir()
     (tmp_path / "spanner.pddl").write_text(

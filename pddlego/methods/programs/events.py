@@ -133,7 +133,7 @@ class Sampled(ProgramEvent):
 
 @dataclass(frozen=True)
 class Chosen(ProgramEvent):
-    """The heuristic of this answer solves most training tasks, and has the best agile `score` on them."""
+    """The heuristic of this answer is evaluated: the best on the training tasks, with this agile `score` on them."""
 
     type = "chosen"
     times = ("score",)

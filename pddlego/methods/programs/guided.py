@@ -1,7 +1,7 @@
-"""Runs the search that a heuristic of a model guides, and classifies the result.
+"""Runs greedy search and hill climbing with a model's heuristic, and classifies the result.
 
-The search runs in the sandbox beside the heuristic (`sandbox.jail.guide`). What it reports are claims: a plan is
-validated in this process, and the state where hill climbing stops is computed here from the actions that led to it.
+The search runs in the sandbox, in the process of the heuristic (`sandbox.jail.guide`), so its report may be forged. A
+plan is validated here, and the state where hill climbing stops is computed here from the actions that lead to it.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 
 from pddlego.errors import TooManyCasesError
 from pddlego.methods.programs.events import SOLVED
+from pddlego.methods.programs.trial import MOST_ACTIONS
 from pddlego.pddl import Domain, conjuncts
 from pddlego.planning import Plan, Planner, PlanResult, PlanStatus, PlanStep, validate
 from pddlego.planning.ground import GOAL_STEP
@@ -20,7 +21,7 @@ from pddlego.planning.result import GROUND
 from pddlego.planning.validate import FaultKind
 from pddlego.planning.world import World
 from pddlego.sandbox import CallResult, Sandbox, SandboxLimits, Session, Status
-from pddlego.sandbox.jail.guide import GREEDY, NO_HEURISTIC, WRONG_VALUE
+from pddlego.sandbox.jail.guide import GREEDY, NoHeuristicError, WrongValueError
 from pddlego.sandbox.jail.program import GUIDE
 from pddlego.sandbox.jail.values import LARGEST
 from pddlego.sandbox.sandbox import modules_of
@@ -31,10 +32,7 @@ _SUCCESSORS = 20
 """Maximum number of successors in a counterexample."""
 
 _REPORTING = 1.0
-"""Additional seconds for a search that has used its time to report this."""
-
-_MOST_STEPS = 100_000
-"""The maximum length of a plan that is validated."""
+"""Additional seconds in which a search whose time is up can report its counts."""
 
 
 class GuidedKind(str, Enum):
@@ -104,6 +102,16 @@ class GroundedTask:
         """Ground a task in the planner's process."""
         return cls(domain, task, planner.solve(domain, task.problem, GROUND, seconds))
 
+    def described(self) -> tuple[list[str], list[str], list[str]]:
+        """The facts that can become true, those that are true at first, and those that never change.
+
+        They are empty if the task could not be ground.
+        """
+        if not self.result.slices:
+            return [], [], []
+        facts, (initial, _, static) = self.result.slices[0].split("\n"), self.result.slices[1].split("\n")
+        return facts, [facts[int(number)] for number in initial.split()], static.split("\t") if static else []
+
 
 def guided(
     sandbox: Sandbox, program: str, task: GroundedTask, limits: SandboxLimits, algorithms: Sequence[str] = (GREEDY,)
@@ -129,7 +137,7 @@ def guided(
 
 
 _ENDED = {Status.TIMEOUT: GuidedKind.TIMEOUT, Status.MEMORY: GuidedKind.MEMORY}
-_RAISED = {NO_HEURISTIC: GuidedKind.NO_CLASS, WRONG_VALUE: GuidedKind.VALUE}
+_RAISED = {NoHeuristicError.__name__: GuidedKind.NO_CLASS, WrongValueError.__name__: GuidedKind.VALUE}
 
 
 class _Search:
@@ -177,7 +185,7 @@ class _Search:
         if result.returned:
             return None
         kind = _ENDED.get(result.status) or _RAISED.get(result.error, kind)
-        if kind in _RAISED.values():  # our own exceptions, whose traceback says nothing
+        if kind in _RAISED.values():  # raised by our code, so there is no line of the heuristic
             return self._trial(kind, result.message.partition(": ")[2])
         late = f"it took longer than {count(round(self._limits.seconds, 3), 'second')}"
         return self._trial(kind, late if kind is GuidedKind.TIMEOUT else result.message, traceback=result.traceback)
@@ -193,7 +201,11 @@ class _Search:
         if ended == "exhausted":
             reason = "no state is left whose value is finite"
             return self._trial(GuidedKind.EXHAUSTED, reason, expanded=expanded)
-        steps = tuple(PlanStep.read(name) for name in report["plan"][:_MOST_STEPS] if name != GOAL_STEP)
+        names = report["plan"]
+        if len(names) > MOST_ACTIONS:
+            reason = f"the plan has {len(names):,} actions, more than can be looked at"
+            return self._trial(GuidedKind.INVALID, reason, expanded=expanded)
+        steps = tuple(PlanStep.read(name) for name in names if name != GOAL_STEP)
         if ended == "stalled":
             return self._stalled(steps, report, expanded)
         fault = validate(self._task.domain, self._task.task.problem, Plan(steps))
@@ -217,13 +229,13 @@ class _Search:
         for name, value in values[:_SUCCESSORS]:
             after = world.after(PlanStep.read(name), state)
             successors.append((name, value, _texts(after - state), _texts(state - after)))
-        facts, rest = self._task.result.slices[:2]
-        static, true = frozenset(rest.split("\n")[2].split("\t")), set(map(str, state))
-        negated = [fact for fact in facts.split("\n") if fact.startswith("(not ") and fact[5:-1] not in true]
+        facts, _, static = self._task.described()
+        true = set(map(str, state))
+        negated = [fact for fact in facts if fact.startswith("(not ") and fact[5:-1] not in true]
         missing = (part for part in conjuncts(problem.goal) if not world.holds(part, state, {}))
         example = Counterexample(
             len(steps),
-            tuple(sorted((true - static).union(negated))),
+            tuple(sorted(true.difference(static).union(negated))),
             _texts(missing),
             float(report["value"]),
             tuple(successors),

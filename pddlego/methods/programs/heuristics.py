@@ -89,10 +89,10 @@ class HeuristicDialogue:
         if self.direct:
             yield from refine(self._propose, self.most - 1)
         else:
+            request = Request("heuristic", (Message("user", self._prompt()),))
             for number in range(self.most):
-                request = Request("heuristic", (Message("user", self._prompt()),))
                 answer = yield from ask(self.tools.model, request, self.budget, number)
-                yield from self._tried(answer.text)
+                yield from self._train(answer.text)
         chosen = self._chosen()
         total = len(self.benchmark.tasks.training)
         yield Chosen(chosen.answer, chosen.solved, total, round(chosen.score, 3))
@@ -102,16 +102,15 @@ class HeuristicDialogue:
         without, domain = self.variant.without, self.benchmark.domain
         tasks = sorted(self.benchmark.tasks.training, key=lambda task: task.size)
         shown = [tasks[0], tasks[-1]] if len(tasks) > 1 else tasks
-        slices = self._ground(self.benchmark.tasks.training.index(tasks[0]), tasks[0]).result.slices
-        state, static = _shown_facts(slices) if slices else ((), ())
+        _, state, static = self._ground(self.benchmark.tasks.training.index(tasks[0]), tasks[0]).described()
         return self._prompts.render(
             "programs/heuristic",
             direct=self.direct,
             domain="" if NO_DOMAIN in without else domain.text,
             tasks=[abbreviated(task.problem) for task in shown],
             action=f"'({example_action(domain)})'",
-            state=state,
-            static=static,
+            state=sorted(state)[:_SHOWN],
+            static=static[:_SHOWN],
             examples=[] if NO_EXAMPLES in without else examples(self.benchmark.name),
             checklist=NO_CHECKLIST not in without,
         )
@@ -121,15 +120,15 @@ class HeuristicDialogue:
         if self._failed is None:
             reply = yield from self._chat.say("heuristic", self._prompt())
         else:
-            reply = yield from self._chat.say("correct", self._again(*self._failed), retry.attempt)
-        self._failed = yield from self._tried(reply)
+            reply = yield from self._chat.say("correct", self._correction(*self._failed), retry.attempt)
+        self._failed = yield from self._train(reply)
         if self._failed is None:
             return Attempt(reply, reply)
         feedback = _feedback(*self._failed)
         yield Rejected(retry.attempt, feedback, attempts=retry.attempts)
         return Attempt(reply, feedback=feedback)
 
-    def _again(self, trial: GuidedTrial, task: Task) -> str:
+    def _correction(self, trial: GuidedTrial, task: Task) -> str:
         return self._prompts.render(
             "programs/heuristic-again",
             kind=trial.kind.value,
@@ -142,7 +141,7 @@ class HeuristicDialogue:
             memory=self.limits.memory,
         )
 
-    def _tried(self, reply: str) -> Generator[Event, None, tuple[GuidedTrial, Task] | None]:
+    def _train(self, reply: str) -> Generator[Event, None, tuple[GuidedTrial, Task] | None]:
         """Try the heuristic of an answer on the training tasks. Returns the first failure.
 
         A heuristic that must be direct is not tried further, nor one that fails in the same way on every task.
@@ -234,18 +233,11 @@ class HeuristicDialogue:
 
 
 _SHOWN = 12
-"""Maximum number of facts of an example in the prompt."""
-
-
-def _shown_facts(slices: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Some facts of the first state of a ground task, and some that never change."""
-    facts, (initial, _, static) = slices[0].split("\n"), slices[1].split("\n")
-    state = sorted(facts[int(number)] for number in initial.split())
-    return state[:_SHOWN], static.split("\t")[:_SHOWN] if static else []
+"""Maximum number of facts in a prompt, and of successors in a feedback."""
 
 
 def _agility(seconds: float, limit: float) -> float:
-    """The agile score of a solved task (the paper's section 5): 1 up to a second, and 0 at the limit."""
+    """The agile score of a solved task of the planning competitions: 1 up to a second, and 0 at the limit."""
     return 1.0 if seconds <= 1 else max(0.0, 1 - math.log(seconds) / math.log(max(limit, seconds)))
 
 

@@ -248,7 +248,7 @@ class _ProgramDialogue:
 SEARCH = Search("gbf", "hff", "auto")
 """The search of mode `plan`: greedy best-first search with FF, because any plan is good and the tasks are large."""
 
-BLIND = Search("gbf", "blind", "pyperplan")
+BLIND = Search("gbf", "blind", "auto")
 """Its search without a heuristic, which only pyperplan has."""
 
 _KINDS = {

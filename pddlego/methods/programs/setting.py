@@ -58,18 +58,15 @@ def task_limits(options: ProgramOptions, evaluating: bool) -> SandboxLimits:
     return SandboxLimits(seconds=seconds, memory=options.task_memory)
 
 
-_PRINTED = 300.0
-"""The paper's seconds for a heuristic on a task."""
+_TRAINING, _PRINTED = 10.0, 300.0
+"""The seconds for a heuristic on a training task, and the paper's on any task."""
 
 
 def heuristic_limits(options: ProgramOptions, evaluating: bool) -> SandboxLimits:
     """The limits of the search that a heuristic guides, for one task."""
-    paper, training = options.parity == "paper", options.training_timeout
-    if not evaluating:
-        seconds = training if training is not None else _PRINTED if paper else 10.0
-        return SandboxLimits(seconds=seconds, memory=options.task_memory)
-    limits = task_limits(options, evaluating)
-    return replace(limits, seconds=_PRINTED) if paper and options.eval_timeout is None else limits
+    own, default = (options.eval_timeout, options.task_timeout) if evaluating else (options.training_timeout, _TRAINING)
+    seconds = own or (_PRINTED if options.parity == "paper" else default)
+    return SandboxLimits(seconds=seconds, memory=options.task_memory)
 
 
 def candidates_of(options: ProgramOptions) -> int:

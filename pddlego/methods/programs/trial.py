@@ -22,7 +22,7 @@ from pddlego.tasks import Task
 from pddlego.util.answers import python_blocks, spoken
 from pddlego.util.files import read_text
 
-_MOST_ACTIONS = 100_000
+MOST_ACTIONS = 100_000
 """The maximum length of a plan that is validated, which takes seconds."""
 
 _BEFORE, _AFTER = 40, 5
@@ -118,7 +118,7 @@ def judged(value: Any, seconds: float, domain: Domain, task: Task, whole: bool) 
     if not isinstance(value, list):
         shown = _cut(repr(value), _WHOLE if whole else _SHOWN)
         return Trial(TrialKind.NO_PLAN, f"returned {shown[:80]}, which is not a list", seconds, shown=shown)
-    if len(value) > _MOST_ACTIONS:
+    if len(value) > MOST_ACTIONS:
         return Trial(TrialKind.NO_PLAN, f"returned {len(value):,} actions, more than can be looked at", seconds)
     steps: list[PlanStep] = []
     for time, action in enumerate(value):

@@ -1,4 +1,4 @@
-"""Searches that a program's heuristic guides, in the locked process beside it. Plans and counts are claims.
+"""Greedy search and hill climbing with the heuristic of a program, in its process: the host must check the results.
 
 The heuristic has the form of Corrêa, Pereira and Seipp (2025), which is that of pyperplan: a class with
 `__init__(self, task)` and `__call__(self, node)`. The host sends the ground task as text, in slices.
@@ -14,14 +14,11 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from numbers import Real
 from types import ModuleType
 from typing import Any, NamedTuple
 
 State = frozenset[str]
-
-NO_HEURISTIC, WRONG_VALUE = "NoHeuristicError", "WrongValueError"
 
 GREEDY, CLIMB = "greedy", "climb"
 """Greedy best-first search, which expands each state once, and hill climbing."""
@@ -65,33 +62,20 @@ class Task:
     """The task as heuristics see it: facts are texts such as `(on a b)`. `static` are the facts that never change."""
 
     def __init__(self, name: str, facts: State, initial_state: State, goals: State, static: State) -> None:
-        self.name, self.facts, self.initial_state, self.goals, self.static = name, facts, initial_state, goals, static
-        self._operators: list[_Numbered] = []
-
-    @cached_property
-    def operators(self) -> list[Operator]:
-        return [Operator(*numbered[1:]) for numbered in self._operators]
-
-
-class _Numbered(NamedTuple):
-    """An operator with its place in the task, by which operators are sorted."""
-
-    number: int
-    name: str
-    preconditions: State
-    adds: State
-    deletes: State
+        self.name, self.facts, self.static = name, facts, static
+        self.initial_state, self.goals = initial_state, goals
+        self.operators: list[Operator] = []
 
 
 class Guide:
     """A task, the program's heuristic for it, and the searches. The host calls the public methods in their order."""
 
     def __init__(self) -> None:
-        self._operators: list[_Numbered] = []
-        self._index: dict[str, list[_Numbered]] = {}
-        self._always: list[_Numbered] = []
+        self._operators: list[Operator] = []
+        self._index: dict[str, list[tuple[int, Operator]]] = {}
+        self._always: list[tuple[int, Operator]] = []
         self._heuristic: Callable[[Node], Any] = lambda node: 0
-        self._expanded = self._evaluated = 0
+        self._expanded = 0
 
     def begin(self, name: str, facts: str, rest: str) -> None:
         """Receive a task without operators: its facts, one a line; then lines with the numbers of the initial facts,
@@ -114,17 +98,17 @@ class Guide:
         facts, and of the deleted facts, separated by tabs."""
         for line in operators.split("\n"):
             name, *numbers = line.split("\t")
-            self._operators.append(_Numbered(len(self._operators), name, *map(self._named, numbers)))
+            self._operators.append(Operator(name, *map(self._named, numbers)))
 
     def make(self) -> None:
         """Index the operators, and make the program's heuristic: the last class that it defines with `__call__`."""
         uses = Counter(fact for operator in self._operators for fact in operator.preconditions)
-        index: dict[str, list[_Numbered]] = defaultdict(list)
-        for operator in self._operators:
+        index: dict[str, list[tuple[int, Operator]]] = defaultdict(list)
+        for number, operator in enumerate(self._operators):
             key = min(operator.preconditions, key=lambda fact: (fact in self._initial, uses[fact], fact), default=None)
-            (self._always if key is None else index[key]).append(operator)
+            (self._always if key is None else index[key]).append((number, operator))
         self._index = dict(index)
-        self._task._operators = self._operators[:]
+        self._task.operators = self._operators[:]
         classes = [value for value in vars(sys.modules["program"]).values() if _is_heuristic(value)]
         if not classes:
             raise NoHeuristicError("it defines no class with a method __call__(self, node)")
@@ -137,18 +121,18 @@ class Guide:
         the names and values of all successors.
         """
         end = time.process_time() + seconds
-        self._expanded = self._evaluated = 0
+        self._expanded = 0
         result = self._climb(end) if algorithm == CLIMB else self._greedy(end)
-        return {**result, "expanded": self._expanded, "evaluated": self._evaluated}
+        return {**result, "expanded": self._expanded}
 
     def _successors(self, state: State) -> Iterator[tuple[str, State]]:
         """Applicable operators, in the order of the task, with the states that they lead to."""
-        index = self._index
-        applicable = [
-            operator for fact in state if fact in index for operator in index[fact] if operator.preconditions <= state
-        ]
-        for operator in sorted(itertools.chain(self._always, applicable)):
-            yield operator.name, (state - operator.deletes) | operator.adds
+        index, applicable = self._index, self._always[:]
+        for fact in state:
+            if fact in index:
+                applicable += [entry for entry in index[fact] if entry[1].preconditions <= state]
+        for _, operator in sorted(applicable):
+            yield operator.name, (state - operator.del_effects) | operator.add_effects
 
     def _value(self, state: State) -> float:
         value: Any = self._heuristic(Node(state))
@@ -158,7 +142,6 @@ class Guide:
             value = float(value)
         if value != value:
             raise WrongValueError("__call__ returned nan, which is not a number")
-        self._evaluated += 1
         number: float = value
         return number
 
@@ -206,7 +189,7 @@ class Guide:
 
 
 def _is_heuristic(value: object) -> bool:
-    """Whether a value of the program is one of its own classes with `__call__`."""
+    """Whether a value is a class of the program with a method `__call__`."""
     if not isinstance(value, type) or value.__module__ != "program":
         return False
     return any("__call__" in vars(base) for base in value.__mro__)

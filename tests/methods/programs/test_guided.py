@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from pyperplan.heuristics.heuristic_base import Heuristic
@@ -57,8 +58,8 @@ class _GoalCount(Heuristic):  # type: ignore[misc]
     def __init__(self, task: IndexedTask) -> None:
         self.goals = task.goals
 
-    def __call__(self, node: object) -> int:
-        return len(self.goals - node.state)  # type: ignore[attr-defined]
+    def __call__(self, node: Any) -> int:
+        return len(self.goals - node.state)
 
 
 @pytest.mark.parametrize("domain", ["blocks", "ferry", "gripper", "miconic", "spanner"])
@@ -184,8 +185,7 @@ def test_a_counterexample_has_the_negated_facts_of_the_state(sandbox: Sandbox, p
     goal = "(and (not (on a)) (on b))"
     problem = parse_problem(f"(define (problem p) (:domain lights) (:objects a b) (:init (on a)) (:goal {goal}))")
     task = GroundedTask.of(planner, domain, Task("p", problem), 30.0)
-    shows = "assert node.state == frozenset(['(on a)', '(not (on b))']) or len(node.state) == 2, node.state\nreturn 0"
-    trial = guided(sandbox, heuristic(shows), task, SandboxLimits(), (CLIMB,))
+    trial = guided(sandbox, heuristic("return 0"), task, SandboxLimits(), (CLIMB,))
     assert trial.counterexample is not None, trial
     assert trial.counterexample.facts == ("(not (on b))", "(on a)")
 
@@ -195,8 +195,8 @@ def test_a_counterexample_is_the_state_where_climbing_stops(sandbox: Sandbox, pl
     example = trial.counterexample
     assert trial.kind is GuidedKind.STALLED and example is not None
     problem = blocks(5).problem
-    if example.steps == 0:
-        assert set(example.facts) == {str(fact) for fact in problem.facts}
+    assert example.steps == 0
+    assert set(example.facts) == {str(fact) for fact in problem.facts}
     assert example.value == len(example.missing)
     assert all(value >= example.value for _, value, _, _ in example.successors)
     for action, _, adds, deletes in example.successors:

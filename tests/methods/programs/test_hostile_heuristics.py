@@ -100,8 +100,8 @@ ATTACKS = {
     "makes actions free": heuristic(
         COUNT,
         init="made, none = guide(), frozenset()\nfor index, operator in enumerate(task.operators):\n"
-        "    free = type(made._operators[0])(index, operator.name, none, operator.add_effects, none)\n"
-        "    made._always.append(free)",
+        "    free = type(made._operators[0])(operator.name, none, operator.add_effects, none)\n"
+        "    made._always.append((index, free))",
         module=GUIDE,
     ),
     "changes the state": heuristic("object.__setattr__(node, 'state', self.goals)\nreturn 0"),
