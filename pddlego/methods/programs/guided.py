@@ -47,6 +47,7 @@ class GuidedKind(str, Enum):
     TIMEOUT = "timeout"
     MEMORY = "memory"
     EXHAUSTED = "search space exhausted"
+    UNSOLVABLE = "no plan exists"
     STALLED = "not direct"
     INVALID = "plan semantics"
     GROUNDING = "not grounded"
@@ -201,6 +202,9 @@ class _Search:
         if ended == "exhausted":
             reason = "no state is left whose value is finite"
             return self._trial(GuidedKind.EXHAUSTED, reason, expanded=expanded)
+        if ended == "unsolvable":
+            reason = "every state that can be reached was expanded, and none is a goal"
+            return self._trial(GuidedKind.UNSOLVABLE, reason, expanded=expanded)
         names = report["plan"]
         if len(names) > MOST_ACTIONS:
             reason = f"the plan has {len(names):,} actions, more than can be looked at"

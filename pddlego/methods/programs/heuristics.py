@@ -41,7 +41,8 @@ from pddlego.sandbox import Sandbox
 from pddlego.sandbox.jail.guide import CLIMB, GREEDY
 from pddlego.tasks import Split, Task
 
-_DEFINES = re.compile(r"^class\s", re.MULTILINE)
+HEURISTIC = re.compile(r"^\s+def __call__\(", re.MULTILINE)
+"""The method that a block of code has if it defines the heuristic."""
 
 _FATAL = frozenset({GuidedKind.LOADING, GuidedKind.NO_CLASS})
 """The kinds of failures that are the same on every task."""
@@ -146,7 +147,7 @@ class HeuristicDialogue:
 
         A heuristic that must be direct is not tried further, nor one that fails in the same way on every task.
         """
-        candidate = _Candidate(len(self._candidates) + 1, code_of(reply, defines=_DEFINES))
+        candidate = _Candidate(len(self._candidates) + 1, code_of(reply, defines=HEURISTIC))
         self.budget.step()
         command = f"heuristic {candidate.answer}"
         yield ProgramWritten(self.budget.usage.steps, command, candidate.answer, candidate.text, candidate.text)

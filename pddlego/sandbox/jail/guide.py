@@ -7,6 +7,7 @@ The heuristic has the form of Corrêa, Pereira and Seipp (2025), which is that o
 from __future__ import annotations
 
 import heapq
+import inspect
 import itertools
 import math
 import sys
@@ -109,13 +110,14 @@ class Guide:
             (self._always if key is None else index[key]).append((number, operator))
         self._index = dict(index)
         self._task.operators = self._operators[:]
-        classes = [value for value in vars(sys.modules["program"]).values() if _is_heuristic(value)]
+        found = [value for value in vars(sys.modules["program"]).values() if _is_heuristic(value)]
+        classes = [value for value in found if _takes_a_node(value)] or found
         if not classes:
             raise NoHeuristicError("it defines no class with a method __call__(self, node)")
         self._heuristic = classes[-1](self._task)
 
     def search(self, algorithm: str, seconds: float) -> dict[str, Any]:
-        """Search for at most `seconds` of CPU time. `ended` is `plan`, `time`, `exhausted` or `stalled`.
+        """Search for at most `seconds` of CPU time. `ended` is `plan`, `time`, `exhausted`, `unsolvable` or `stalled`.
 
         A stalled hill climbing has the names of the actions to the state where it `stalled`, the state's value, and
         the names and values of all successors.
@@ -146,12 +148,16 @@ class Guide:
         return number
 
     def _greedy(self, end: float) -> dict[str, Any]:
-        """Greedy best-first search. States whose value is infinite are dead ends."""
+        """Greedy best-first search. States whose value is infinite are dead ends.
+
+        Without such a state, an exhausted search proves that the task has no plan.
+        """
         start = self._initial
         parents: dict[State, tuple[State, str]] = {start: (start, "")}
         numbers = itertools.count()
         queue = [(self._value(start), next(numbers), start)]
-        if queue[0][0] == math.inf:
+        is_pruned = queue[0][0] == math.inf
+        if is_pruned:
             queue.clear()
         while queue:
             state = heapq.heappop(queue)[2]
@@ -166,7 +172,9 @@ class Guide:
                     value = self._value(successor)
                     if value < math.inf:
                         heapq.heappush(queue, (value, next(numbers), successor))
-        return {"ended": "exhausted"}
+                    else:
+                        is_pruned = True
+        return {"ended": "exhausted" if is_pruned else "unsolvable"}
 
     def _climb(self, end: float) -> dict[str, Any]:
         """Hill climbing: go to the first of the best successors, which must be better than the state, or a goal."""
@@ -193,6 +201,15 @@ def _is_heuristic(value: object) -> bool:
     if not isinstance(value, type) or value.__module__ != "program":
         return False
     return any("__call__" in vars(base) for base in value.__mro__)
+
+
+def _takes_a_node(heuristic: Any) -> bool:
+    """Whether `__call__` can be called with a node only; helper classes often take other arguments."""
+    try:
+        inspect.signature(heuristic.__call__).bind(None, None)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _path(parents: dict[State, tuple[State, str]], start: State, state: State) -> Iterator[str]:

@@ -105,6 +105,26 @@ def test_each_way_to_fail_has_a_kind(
     assert "jail" not in trial.message + trial.traceback and "guide.py" not in trial.traceback
 
 
+def test_a_task_without_a_plan_is_not_a_fault_of_the_heuristic(sandbox: Sandbox, planner: ProcessPlanner) -> None:
+    """All states are reached, and none is a goal."""
+    domain = parse_domain(
+        "(define (domain d) (:predicates (home) (away) (rich)) (:action run :parameters () :precondition (home)"
+        " :effect (and (away) (not (home)))) (:action rob :parameters () :precondition (and (home) (away))"
+        " :effect (rich)))"
+    )
+    problem = parse_problem("(define (problem p) (:domain d) (:init (home)) (:goal (rich)))")
+    task = GroundedTask.of(planner, domain, Task("p", problem), 10)
+    assert guided(sandbox, GOAL_COUNT, task, SandboxLimits()).kind is GuidedKind.UNSOLVABLE
+    pruning = heuristic("return float('inf') if '(away)' in node.state else 1")
+    assert guided(sandbox, pruning, task, SandboxLimits()).kind is GuidedKind.EXHAUSTED
+
+
+@pytest.mark.parametrize("arguments", ["self", "self, one, other"])
+def test_a_helper_class_is_not_the_heuristic(sandbox: Sandbox, planner: ProcessPlanner, arguments: str) -> None:
+    helper = f"class Helper:\n    def __call__({arguments}):\n        return 1"
+    assert tried(sandbox, planner, f"{GOAL_COUNT}\n\n{helper}").solved
+
+
 @pytest.mark.parametrize(
     "value", ["3", "-2.5", "True", "10 ** 400", "Fraction(1, 3)", "float('-inf')", "Half(1)", "len(node.state)"]
 )

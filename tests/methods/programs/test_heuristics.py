@@ -12,9 +12,11 @@ from pddlego.errors import UsageError
 from pddlego.methods.base import Tools
 from pddlego.methods.programs import METHOD
 from pddlego.methods.programs.events import Chosen, Evaluated, ProgramWritten, Ran, Sampled, measure
+from pddlego.methods.programs.heuristics import HEURISTIC
 from pddlego.methods.programs.options import ProgramOptions
 from pddlego.methods.programs.reference_model import builtin_model, examples, reference
 from pddlego.methods.programs.setting import ProgramSetting, candidates_of, heuristic_limits, upper_bound
+from pddlego.methods.programs.trial import code_of
 from pddlego.models.base import Model
 from pddlego.planning import ProcessPlanner
 from pddlego.runs.cells import Cell
@@ -298,3 +300,9 @@ def test_compiled_planners_have_no_blind_search() -> None:
         events = events_of(setting, mode="plan-no-heuristic", planner=mimir)
     ran = [event for event in events if isinstance(event, Ran)]
     assert [(event.kind, event.message) for event in ran] == [("invalid", "mimir has no gbf(blind); use pyperplan")] * 2
+
+
+def test_the_code_of_an_answer_ends_with_the_heuristic() -> None:
+    blocks = ("class Distance:\n    pass", "class H:\n    def __call__(self, node):\n        return 0", "print(H)")
+    code = code_of("Then:\n".join(map(fenced, blocks)), defines=HEURISTIC)
+    assert code.startswith("class Distance") and code.endswith("return 0")
