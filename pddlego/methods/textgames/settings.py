@@ -51,7 +51,10 @@ class _Strict(BaseModel):
 
 
 class Parameter(_Strict):
-    """A parameter of the game, with its meaning in `about`. A number has bounds; a text is one of the `choices`."""
+    """A parameter of the game, with its meaning in `about`.
+
+    A number has bounds; a text is one of the `choices`, or any text without choices.
+    """
 
     value: int | str
     min: int = 0
@@ -62,17 +65,20 @@ class Parameter(_Strict):
     @property
     def range(self) -> str:
         """The allowed values, such as `0-10`."""
-        return " or ".join(choice or '""' for choice in self.choices) if self.choices else f"{self.min}-{self.max}"
+        if isinstance(self.value, str):
+            return " or ".join(choice or '""' for choice in self.choices) or "any text"
+        return f"{self.min}-{self.max}"
 
     @property
     def allowed(self) -> str:
         """The allowed values as part of a sentence, such as `from 0 to 10`."""
-        return self.range if self.choices else f"from {self.min} to {self.max}"
+        return self.range if isinstance(self.value, str) else f"from {self.min} to {self.max}"
 
     def read(self, text: str) -> Parameter:
         """The parameter with the value of `text`. Raises `ValueError` if the value is not allowed."""
-        value: int | str = text if self.choices else int(text)
-        if value not in (self.choices or range(self.min, self.max + 1)):
+        is_text = isinstance(self.value, str)
+        value: int | str = text if is_text else int(text)
+        if value not in (self.choices or ((text,) if is_text else range(self.min, self.max + 1))):
             raise ValueError(f"{text} is not {self.allowed}")
         return self.model_copy(update={"value": value})
 
@@ -130,11 +136,14 @@ class Protocol(_Strict):
     `without` are parts that are removed from every mode (`options.ABLATIONS`). `attempts` is the maximum number of
     answers to a question; None for the number that the evaluation sets. `ignores_unmatched`: strict reading accepts an
     edit with lines that match nothing. `plain_requests`: a request is one user message without a system message, and an
-    edit is requested as any JSON object, without a schema.
+    edit is requested as any JSON object, without a schema. `rounds` is the maximum number of plans, of any length, and
+    `rewinds` as `Episode.rewinds`.
     """
 
     without: tuple[Literal["feedback", "tolerance", "replanning", "remedies", "check"], ...] = ()
     attempts: int | None = Field(default=None, ge=1, le=1000)
+    rounds: int | None = Field(default=None, ge=1)
+    rewinds: bool = False
     ignores_unmatched: bool = False
     plain_requests: bool = False
 
@@ -147,15 +156,16 @@ class MapRule(_Strict):
     in the agent's hand. A recipe has `needed` things; `wanted` and `done` are `(p thing preparation)` for required and
     finished preparations. `things`, `holding` and the predicates of the recipe may be empty. `directions` are offsets
     on a grid (x to the right, y down) of at most 1, which keeps the map small.
+    Without `exit` the map is a list of rooms.
     """
 
     room: str
     here: str
     visited: str
-    exit: str
-    closed: str
+    exit: str = ""
+    closed: str = ""
     things: str
-    directions: dict[str, tuple[Offset, Offset]]
+    directions: dict[str, tuple[Offset, Offset]] = {}
     holding: str = ""
     needed: str = ""
     wanted: str = ""

@@ -22,6 +22,7 @@ from pddlego.models import Completion, Request
 from pddlego.pddl import Domain, Problem
 from pddlego.planning import PlanResult, PlanStatus, ProcessPlanner, Search
 from pddlego.runs.journal import dump_event
+from pddlego.util.text import count
 from tests.methods.textgames.grid_house import GridHouse, small_house
 from tests.methods.textgames.playing import BrokenModel, ForgetfulModel, agent, ended, of, play
 
@@ -46,6 +47,18 @@ def test_limits(coin: GameSetting, planner: ProcessPlanner, limits: Limits, outc
 
     events = play(coin, planner, small_house(), Counting(), limits=limits)
     assert (ended(events).outcome, ended(events).usage.steps) == (outcome, steps)
+
+
+@pytest.mark.parametrize("rounds", [1, 2])
+def test_a_protocol_may_limit_plans_and_not_steps(coin: GameSetting, planner: ProcessPlanner, rounds: int) -> None:
+    protocol = coin.asking.protocol.model_copy(update={"rounds": rounds})
+    setting = replace(coin, asking=replace(coin.asking, protocol=protocol))
+    events = play(setting, planner, small_house(), ReaderModel(), limits=Limits(50))
+    assert len(of(events, Planned)) == rounds
+    assert (ended(events).outcome, ended(events).message) == (
+        Outcome.STEP_LIMIT,
+        f"not won within {count(rounds, 'plan')}",
+    )
 
 
 def test_the_step_limit_is_met_before_the_model_is_asked_in_vain(coin: GameSetting, planner: ProcessPlanner) -> None:

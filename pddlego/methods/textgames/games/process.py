@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
+import os
 import subprocess
+import sys
 import tempfile
-from collections.abc import Sequence
+import threading
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any, cast
 
+from pddlego.errors import EngineError, explained, is_too_many_files
 from pddlego.util.children import for_children, kill_group
 from pddlego.util.limits import Deadline
 
@@ -115,3 +121,77 @@ class EngineProcess:
             errors = self._errors.read().decode(errors="replace").strip().splitlines()
             return "; it said: " + " / ".join(errors[-lines:])[:400] if errors else ""
         return ""
+
+
+_ANSWER = 60.0
+"""Maximum number of seconds for an answer. Most take some milliseconds, and the first one up to some seconds."""
+
+_starting = threading.BoundedSemaphore(os.cpu_count() or 1)
+"""Held while a game is started, which uses a whole processor. The time limit of waiting games has not begun."""
+
+
+def environment() -> dict[str, str]:
+    """The environment variables of our programs. The game of a seed must not depend on the order of sets."""
+    # An empty entry of the path is the working directory, which is another one for the programs.
+    paths = os.pathsep.join(os.path.abspath(path) for path in sys.path)  # noqa: PTH100 -- does not follow links
+    return {"PYTHONHASHSEED": "0", "PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1"}
+
+
+class GameProgram:
+    """A program of ours that plays one game: a line of its input is a question as JSON, a line of its output a state.
+
+    The program runs in a process of its own from `start` to `close`, and is started again after a failure. `engine` is
+    the name of the engine in messages, and `advice` what to do if the program fails again and again. It is called as
+    `python -m MODULE play PARENT FOLDER ARGUMENT`, and works in FOLDER, which is empty, and removed at the end.
+    """
+
+    def __init__(self, engine: str, module: str, advice: str) -> None:
+        self._engine, self._module, self._advice = engine, module, advice
+        self._process: EngineProcess | None = None
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._closed = False
+
+    def start(self, argument: str) -> Mapping[str, Any]:
+        """Start the program if it does not run, and its game from the beginning. Raises `EngineError`."""
+        with _starting:
+            if self._process is None or not self._process.alive:
+                self._launch(argument)
+            return self.ask("start the game", None)
+
+    def ask(self, what: str, command: str | None) -> Mapping[str, Any]:
+        """The state of the game after a command, or at its start. Raises `EngineError`, and ends the process then."""
+        process = self._process
+        try:
+            if process is None or self._closed:
+                raise EngineError(f"{self._engine} cannot {what}", "The game is not running.")
+            answer = process.ask(json.dumps(command).encode() + b"\n", _ANSWER)
+            if answer:
+                return cast("Mapping[str, Any]", json.loads(answer))
+            reason = f"Its process failed: {process.state()}."
+            raise EngineError(f"{self._engine} failed to {what}", reason, self._advice)
+        except BaseException:
+            self._end()  # also if it was interrupted between question and answer
+            raise
+
+    def close(self) -> None:
+        """End the process, also while another thread waits for its answer."""
+        self._closed = True
+        self._end()
+
+    def _launch(self, argument: str) -> None:
+        self._end()
+        try:
+            self._folder = tempfile.TemporaryDirectory(prefix="pddlego-game-", ignore_cleanup_errors=True)
+            folder = self._folder.name
+            command = [sys.executable, "-m", self._module, "play", str(os.getpid()), folder, argument]
+            # Programs put files into the folder for temporary files, and may be killed before they remove them.
+            self._process = EngineProcess(command, Path(folder), **environment(), TMPDIR=folder)
+        except OSError as error:
+            reason = explained(error) if is_too_many_files(error) else f"{error.strerror or error}."
+            raise EngineError(f"{self._engine} did not start", reason) from error
+
+    def _end(self) -> None:
+        if self._process is not None:
+            self._process.close()
+        if self._folder is not None:
+            self._folder.cleanup()

@@ -5,7 +5,6 @@ A game is generated once and kept in the user's cache folder: the same setting, 
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import sys
@@ -15,11 +14,11 @@ from collections import defaultdict
 from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-from pddlego.errors import EngineError, explained, is_too_many_files
+from pddlego.errors import EngineError
 from pddlego.methods.textgames.games import GameSpec, Observation, sendable, textworld_programs
-from pddlego.methods.textgames.games.process import EngineProcess
+from pddlego.methods.textgames.games.process import EngineProcess, GameProgram, environment
 from pddlego.models.cache import FOLDER, default_path
 
 _TIMEOUT = 900.0
@@ -42,12 +41,6 @@ _OUTSIDE = re.compile(
 _UNKNOWN = "not-a-verb"
 """The command that is sent instead of a command to the interpreter."""
 
-_ANSWER = 60.0
-"""Maximum number of seconds for an answer. Most take some milliseconds, and the first one half a second."""
-
-_starting = threading.BoundedSemaphore(os.cpu_count() or 1)
-"""Held while a game is started, which uses a whole processor. The time limit of waiting games has not begun."""
-
 _making: defaultdict[Path, threading.Lock] = defaultdict(threading.Lock)
 """Held while the game of a path is made, so that two episodes do not make it twice."""
 
@@ -63,20 +56,15 @@ class TextWorldGame:
 
     def __init__(self, spec: GameSpec) -> None:
         self._spec = spec
-        self._process: EngineProcess | None = None
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
-        self._closed = False
+        advice = f"Play again. If it happens again, remove {game_path(spec)}, which makes the game anew."
+        self._program = GameProgram("TextWorld", textworld_programs.__name__, advice)
         self._state: Mapping[str, Any] = {}
         self._look = ""
         self.task = ""
 
     def start(self) -> Observation:
         """Make the game if it is not in the cache, load it, and return its first observation. Raises `EngineError`."""
-        path = game_file(self._spec)
-        with _starting:
-            if self._process is None or not self._process.alive:
-                self._launch(path)
-            self._state = self._ask("start the game", None)
+        self._state = self._program.start(str(game_file(self._spec).absolute()))
         self.task = " ".join(self._state["task"].split())
         self._look = _lines(self._state["look"])
         carried = _lines(self._state["inventory"])
@@ -86,7 +74,7 @@ class TextWorldGame:
         """Send one command. Raises `EngineError`."""
         command = sendable(command)
         command = _UNKNOWN if _OUTSIDE.search(command) else command
-        self._state = self._ask(f"answer '{command}'", command)
+        self._state = self._program.ask(f"answer '{command}'", command)
         answer, look = _lines(self._state["text"]), _lines(self._state["look"])
         is_new = look != self._look and look not in answer and not self._state["won"]
         self._look = look
@@ -104,46 +92,12 @@ class TextWorldGame:
 
     def close(self) -> None:
         """End the game's process, also while another thread waits for its answer."""
-        self._closed = True
-        self._end()
+        self._program.close()
 
     def _observation(self, text: str) -> Observation:
         state = self._state
         score, valid = min(1.0, state["score"]), tuple(state["commands"])
         return Observation(text, score, state["won"], state["lost"], valid, self._look)
-
-    def _launch(self, path: Path) -> None:
-        self._end()
-        try:
-            self._folder = tempfile.TemporaryDirectory(prefix="pddlego-textworld-", ignore_cleanup_errors=True)
-            folder = Path(self._folder.name)
-            # The interpreter copies its library to the folder for temporary files, and may be killed before it is done.
-            program = _program("play", folder, path.absolute())
-            self._process = EngineProcess(program, folder, **_environment(), TMPDIR=str(folder))
-        except OSError as error:
-            reason = explained(error) if is_too_many_files(error) else f"{error.strerror or error}."
-            raise EngineError("TextWorld did not start", reason) from error
-
-    def _ask(self, what: str, command: str | None) -> Mapping[str, Any]:
-        """The state of the game after a command, or at its start. Raises `EngineError`, and ends the process then."""
-        process = self._process
-        try:
-            if process is None or self._closed:
-                raise EngineError(f"TextWorld cannot {what}", "The game is not running.")
-            answer = process.ask(json.dumps(command).encode() + b"\n", _ANSWER)
-            if answer:
-                return cast("Mapping[str, Any]", json.loads(answer))
-            advice = f"Play again. If it happens again, remove {game_path(self._spec)}, which makes the game anew."
-            raise EngineError(f"TextWorld failed to {what}", f"Its process failed: {process.state()}.", advice)
-        except BaseException:
-            self._end()  # also if it was interrupted between question and answer
-            raise
-
-    def _end(self) -> None:
-        if self._process is not None:
-            self._process.close()
-        if self._folder is not None:
-            self._folder.cleanup()
 
 
 def _lines(text: str) -> str:
@@ -188,8 +142,9 @@ def _made(spec: GameSpec, path: Path) -> Path:
 def _make(spec: GameSpec, path: Path) -> None:
     """Make a game in another process, because the generator takes seconds and uses global random numbers."""
     parameters = (f"{name}={value}" for name, value in spec.parameters.items())
-    program = _program("make", path.parent, path, spec.name, spec.fold, str(spec.seed), *parameters)
-    maker = EngineProcess(program, None, **_environment())
+    place = ("make", str(os.getpid()), str(path.parent), str(path))
+    program = [sys.executable, "-m", textworld_programs.__name__, *place, spec.name, spec.fold, str(spec.seed)]
+    maker = EngineProcess([*program, *parameters], None, **environment())
     try:
         code = maker.wait(_TIMEOUT)
         reason = (
@@ -200,16 +155,3 @@ def _make(spec: GameSpec, path: Path) -> None:
     if code or not path.exists():
         advice = "Choose another seed or other parameters, or free space for temporary files."
         raise EngineError(f"TextWorld could not make the game {spec.name}", reason, advice)
-
-
-def _program(name: str, folder: Path, path: Path, *arguments: str) -> list[str]:
-    """The command that runs a program of `textworld_programs`, which ends with this process."""
-    parent = str(os.getpid())
-    return [sys.executable, "-m", textworld_programs.__name__, name, parent, str(folder), str(path), *arguments]
-
-
-def _environment() -> dict[str, str]:
-    """The environment variables of the programs. The game of a seed must not depend on the order of sets."""
-    # An empty entry of the path is the working directory, which is another one for the programs.
-    paths = os.pathsep.join(os.path.abspath(path) for path in sys.path)  # noqa: PTH100 -- does not follow links
-    return {"PYTHONHASHSEED": "0", "PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1"}

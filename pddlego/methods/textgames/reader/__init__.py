@@ -16,6 +16,7 @@ from pddlego.methods.textgames.formalize import Exchange, Situation
 from pddlego.methods.textgames.formalize.full import PARTS
 from pddlego.methods.textgames.knowledge import Knowledge
 from pddlego.methods.textgames.options import ACT_COT, PLANNING, STEPS
+from pddlego.methods.textgames.reader.household import HouseholdRules
 from pddlego.methods.textgames.reader.houses import CoinRules, CookingRules, MapReaderRules, TidyRules
 from pddlego.methods.textgames.reader.laboratory import ExperimentRules, LaboratoryRules
 from pddlego.methods.textgames.reader.textworld import ChainRules, MazeRules, MealRules
@@ -146,6 +147,7 @@ class Rules(Protocol):
 RULES: Mapping[str, type[Rules]] = {
     **COMMANDS,
     "experiments": ExperimentRules,
+    "household": HouseholdRules,
     "laboratory": LaboratoryRules,
     "mapreader": MapReaderRules,
     "maze": MazeRules,

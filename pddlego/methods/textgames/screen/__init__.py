@@ -41,10 +41,12 @@ def map_pane(view: GameView, glyphs: Glyphs, rows: int | None = None) -> Pane:
     def picture(width: int, height: int) -> list[Text]:
         under = below(width, height)
         lines = height - len(under)
-        return [*_centered(list(draw(house, width, lines, glyphs).split("\n")), width, lines), *under]
+        drawn = list(draw(house, width, lines, glyphs).split("\n"))
+        placed = _centered(drawn, width, lines) if house.rooms else [*drawn, *[Text()] * (lines - len(drawn))]
+        return [*placed, *under]
 
     def title(width: int, height: int) -> str:
-        is_whole = fits(house, width, height - len(below(width, height)))
+        is_whole = fits(house, width, height - len(below(width, height)), glyphs)
         return _map_title(view) + ("" if is_whole else " (a part)")
 
     return Pane(title, picture, rows, subtitle=_legend(rule, glyphs))
@@ -68,8 +70,9 @@ def _map_title(view: GameView) -> str:
 
 
 def _legend(rule: MapRule, glyphs: Glyphs) -> Text:
-    closed = from_name(rule.closed)
-    text = f"{glyphs.here} here  {glyphs.unknown} unexplored  {glyphs.across_door} {closed}  {glyphs.thing} thing"
+    text = f"{glyphs.here} here  {glyphs.unknown} unexplored"
+    if rule.exit:
+        text += f"  {glyphs.across_door} {from_name(rule.closed)}  {glyphs.thing} thing"
     return Text(clean(text))
 
 
@@ -110,7 +113,7 @@ def _below_map(problem: Problem, house: DrawnHouse, rule: MapRule, width: int, g
         text = f"{glyphs.done if item.ready else glyphs.dot} {from_name(item.name)}: {', '.join((where, *parts))}"
         style = "green" if item.ready else ""
         lines.append(Text(one_line(clean(text), width), style, no_wrap=True))
-    rooms = [room for room in (*house.rooms.values(), *house.elsewhere) if room.things]
+    rooms = [room for room in (*house.rooms.values(), *house.elsewhere) if room.things and house.rooms]
     seen = "; ".join(
         f"{from_name(room.name)}: {', '.join([from_name(thing) for thing in room.things])}" for room in rooms
     )

@@ -78,7 +78,7 @@ def house_of(problem: Problem, rule: MapRule, doubtful: Collection[str] = ()) ->
     rooms = {name: replace(room, doubtful=name in doubtful) for name, room in _rooms(problem, rule).items()}
     exits = [fact for fact in problem.sorted_facts() if fact.predicate == rule.exit and len(fact.args) == 3]
     closed = {frozenset(fact.args) for fact in problem.facts if fact.predicate == rule.closed}
-    places = _place(rooms, exits, rule.directions)
+    places = _place(rooms, exits, rule.directions) if rule.exit else {}
     placed = {places[name]: room for name, room in rooms.items() if name in places}
     drawn: dict[tuple[GridPlace, GridPlace], bool] = {}
     for exit_ in exits:
@@ -92,14 +92,39 @@ def house_of(problem: Problem, rule: MapRule, doubtful: Collection[str] = ()) ->
 def draw(house: DrawnHouse, width: int, height: int, glyphs: Glyphs) -> Text:
     """The map as text of at most `width` x `height`; only the part around the agent if the whole map does not fit."""
     if not house.rooms:
-        return Text("nothing is known yet")
+        return _list(house, width, height, glyphs)
     return _Drawing(house, width, height, glyphs).picture()
 
 
-def fits(house: DrawnHouse, width: int, height: int) -> bool:
+def fits(house: DrawnHouse, width: int, height: int, glyphs: Glyphs) -> bool:
     """Whether `draw` shows every room."""
+    if not house.rooms:
+        return len(_lines(house, glyphs)) <= height
     columns, rows = _window(house, width, height)
     return all(x in columns and y in rows for x, y in house.rooms)
+
+
+def _lines(house: DrawnHouse, glyphs: Glyphs) -> list[Text]:
+    """Rooms without a grid: a line for the agent's room and for each room with things, and two lines of other names."""
+    lines, others = list[Text](), {True: list[str](), False: list[str]()}
+    for room in sorted(house.elsewhere, key=lambda room: not room.here):
+        if room.here or room.things:
+            style = "bold reverse" if room.here else _style(room)
+            things = ", ".join(clean(from_name(thing)) for thing in room.things)
+            lines.append(
+                Text.assemble((_label(replace(room, things=()), glyphs), style), f": {things}" if things else "")
+            )
+        else:
+            others[room.visited].append(clean(from_name(room.name)))
+    titles = (("nothing seen there", others[True]), (f"{glyphs.unknown} unexplored", others[False]))
+    return [*lines, *(Text(f"{title}: {', '.join(names)}") for title, names in titles if names)]
+
+
+def _list(house: DrawnHouse, width: int, height: int, glyphs: Glyphs) -> Text:
+    lines = _lines(house, glyphs) or [Text("nothing is known yet")]
+    for line in lines:
+        line.truncate(width, overflow="ellipsis")
+    return Text("\n", no_wrap=True).join(lines[:height])
 
 
 def _rooms(problem: Problem, rule: MapRule) -> dict[str, DrawnRoom]:

@@ -48,7 +48,7 @@ class GameView:
         rule = self.map_rule
         if rule is None or not self.writes_domain:
             return rule is not None
-        return all(f"({name} " in self.domain for name in (rule.here, rule.exit))
+        return all(f"({name} " in self.domain for name in (rule.here, rule.exit or rule.here))
 
     @property
     def writes_domain(self) -> bool:

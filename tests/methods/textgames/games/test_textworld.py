@@ -189,8 +189,8 @@ def test_rules_for_facts_are_checked(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def process_of(game: TextWorldGame) -> EngineProcess:
-    assert game._process is not None
-    return game._process
+    assert game._program._process is not None
+    return game._program._process
 
 
 def test_no_command_ends_the_interpreter_or_puts_it_out_of_step() -> None:
@@ -203,7 +203,7 @@ def test_no_command_ends_the_interpreter_or_puts_it_out_of_step() -> None:
     for command in [*commands, *cut_in_two, "x" * 100_000, "", " ", "\n\n"]:
         assert game.step(command).text, repr(command)
         assert game.step("look").text.startswith(room.split("\n")[0]), repr(command)
-    assert game._process is process
+    assert game._program._process is process
     assert process.alive
     game.close()
 
@@ -228,7 +228,7 @@ def test_a_process_that_fails_is_an_error_and_the_next_start_gets_a_new_one(ques
         game.step("look")
     assert str(game_path(coin(3))) in caught.value.next_step
     assert game.start() == first
-    assert game._process is not process
+    assert game._program._process is not process
     game.close()
 
 
@@ -324,8 +324,8 @@ def test_closing_at_any_moment() -> None:
             game.close()
             game.close()
             assert starting.exception(PATIENCE) is None or isinstance(starting.exception(), EngineError)
-        assert game._process is None or not game._process.alive
-        assert game._folder is None or not Path(game._folder.name).exists()
+        assert game._program._process is None or not game._program._process.alive
+        assert game._program._folder is None or not Path(game._program._folder.name).exists()
 
 
 def test_closing_while_an_answer_is_awaited() -> None:
@@ -344,8 +344,8 @@ def test_no_process_is_left_when_ours_ends(how: str, cache: Path) -> None:
         "import sys; from pddlego.methods.textgames.games import GameSpec\n"
         "from pddlego.methods.textgames.games.textworld import TextWorldGame\n"
         "game = TextWorldGame(GameSpec('coin_collector', {'rooms': 10, 'distance': 5}, 3, 'train')); game.start()\n"
-        "game._process._process.stdin.write(b'\"\\\\u0000\"\\n'); game._process._process.stdin.flush()\n"
-        "print(game._process.pid, game._folder.name, flush=True); sys.stdin.readline()"
+        "process = game._program._process._process; process.stdin.write(b'\"\\\\u0000\"\\n'); process.stdin.flush()\n"
+        "print(game._program._process.pid, game._program._folder.name, flush=True); sys.stdin.readline()"
     )
     with started([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None

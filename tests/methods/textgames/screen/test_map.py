@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from pddlego.display.console import ASCII, UNICODE
 from pddlego.methods.textgames.loading import load
-from pddlego.methods.textgames.screen.map import draw, house_of
+from pddlego.methods.textgames.screen.map import draw, fits, house_of
+from pddlego.methods.textgames.settings import MapRule
 from pddlego.pddl import Problem, parse_problem
 from tests.methods.textgames.houses import explored
 
@@ -77,3 +78,25 @@ def test_a_room_that_is_a_constant_of_the_domain_is_drawn() -> None:
     house = house_of(problem, RULE)
     assert {room.name for room in house.rooms.values()} == {"hall", "kitchen", "loc1"}
     assert not house.elsewhere
+
+
+LIST = MapRule(room="place", here="at", visited="visited", things="is_in", holding="holding")
+
+
+@pytest.mark.parametrize(("width", "height"), [(60, 9), (20, 3), (5, 1)])
+def test_rooms_without_exits_are_a_list(width: int, height: int) -> None:
+    text = """(define (problem p) (:domain d)
+      (:objects cabinet_1 cabinet_2 desk_1 shelf_10 shelf_9 - place mug_1 pen_1 - thing)
+      (:init (at cabinet_1) (visited cabinet_1) (visited cabinet_2) (visited desk_1) (is_in mug_1 desk_1)
+             (is_in pen_1 desk_1)) (:goal (and)))"""
+    house = house_of(parse_problem(text), LIST)
+    lines = draw(house, width, height, UNICODE).plain.split("\n")
+    assert len(lines) <= height and max(map(len, lines)) <= width
+    assert fits(house, width, height, UNICODE) is (height >= 4)
+    if width == 60:
+        assert lines == [
+            f"{UNICODE.here} cabinet 1",
+            "desk 1: mug 1, pen 1",
+            "nothing seen there: cabinet 2",
+            f"{UNICODE.unknown} unexplored: shelf 9, shelf 10",
+        ]

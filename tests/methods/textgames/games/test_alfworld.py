@@ -1,0 +1,238 @@
+"""The engine of ALFWorld: generated households, official games from a folder, and the built-in reader in them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pddlego
+from pddlego.errors import EngineError, UsageError
+from pddlego.methods.textgames.events import FactsChecked
+from pddlego.methods.textgames.games import GameSpec, alfworld_program
+from pddlego.methods.textgames.games.alfworld import OFFICIAL, HouseholdGame, official_games
+from pddlego.methods.textgames.games.households import TASKS, TEST, Data, game_of, household, walkthrough
+from tests.scale import PATIENCE, scaled
+
+pytestmark = pytest.mark.alfworld
+
+SMALL = {"places": 12, "things": 20, "closed": 50}
+USUAL = {"places": 60, "things": 40, "closed": 100}
+
+
+@pytest.fixture(scope="module")
+def data() -> Data:
+    return Data()
+
+
+def write(folder: Path, data: Data, seed: int, change: Any = None, kind: str = "") -> Path:
+    """Write a household as an official game file."""
+    made = household(data, "household", SMALL, seed)
+    game = game_of(data, made, seed)
+    if change is not None:
+        game = change(game)
+    name = f"{kind or TASKS[made.errand.kind]}-{made.errand.thing}-None-{made.errand.goal}-{made.plan}"
+    path = folder / name / f"trial_{seed:03}" / "game.tw-pddl"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(game))
+    return path
+
+
+def test_households_are_as_their_parameters_say(data: Data) -> None:
+    plans: dict[bool, set[int]] = {True: set(), False: set()}
+    for seed in (*range(scaled(60, in_ci=600)), *range(TEST, TEST + 60)):
+        made = household(data, "household", USUAL, seed)
+        plans[seed >= TEST].add(made.plan)
+        assert made.errand.kind == list(TASKS)[seed % 6]
+        assert all(kind in data.fits[made.receptacles[place]] for kind, place in made.things.values())
+        assert len(made.things) <= 40 and max(Counter(kind for kind, _ in made.things.values()).values()) <= 3
+        assert made.closed == {
+            place
+            for place, kind in made.receptacles.items()
+            if kind in ("Fridge", "Cabinet", "Microwave", "Drawer", "Safe")
+        }
+        small = household(data, "household", {"places": 1, "things": 1, "closed": 0}, seed)
+        assert len(small.receptacles) <= 3 and len(small.things) <= 2 and not small.closed
+        assert len(walkthrough(made)) <= 16
+    assert not plans[True] & plans[False]
+
+
+def test_a_seed_gives_the_same_household(data: Data) -> None:
+    first, again = (game_of(Data(), household(data, "heat", USUAL, 7), 7) for _ in range(2))
+    assert first == again != game_of(data, household(data, "heat", USUAL, 8), 8)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [*range(6), *range(TEST, TEST + 6)])
+def test_the_walkthrough_wins(seed: int) -> None:
+    game = HouseholdGame(GameSpec("household", USUAL, seed, "all"))
+    solution = game.solution
+    observation = game.start()
+    assert game.task and game.task in observation.text
+    for command in solution:
+        assert command in observation.valid_commands
+        observation = game.step(command)
+    game.close()
+    assert (observation.won, observation.score) == (True, 1.0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(f"household-{kind}" for kind in TASKS))
+def test_the_reader_wins_and_all_its_facts_are_true(name: str) -> None:
+    for seed in (1, TEST + 1):
+        episode = pddlego.play(name, seed=seed, truth=True)
+        assert episode.won, episode.events[-1]
+        checked = [event for event in episode.events if isinstance(event, FactsChecked)]
+        assert not [error for event in checked for error in event.errors]
+        assert not [fact for event in checked for fact in event.unknown]
+
+
+def test_facts_of_a_model_that_are_not_true_are_wrong() -> None:
+    def claim(messages: list[pddlego.Message]) -> str:
+        objects = '["shelf_1 - place", "apple_9 - thing"]'
+        facts = '["(closed shelf_1)", "(is_in apple_9 shelf_1)", "(needs hot)", "(holding apple_9)"]'
+        return f'{{"objects": {{"add": {objects}}}, "init": {{"add": {facts}, "delete": ["(hands_free)"]}}}}'
+
+    episode = pddlego.play("household-look", seed=1, model=claim, truth=True, max_steps=1)
+    first = next(event for event in episode.events if isinstance(event, FactsChecked))
+    verdicts = {error.fact: error.verdict for error in first.errors}
+    assert verdicts["(needs hot)"] == verdicts["(holding apple_9)"] == "wrong"
+    assert verdicts["(hands_free)"] == verdicts["(needs_light)"] == "missing"
+    assert set(first.unknown) == {"(closed shelf_1)", "(is_in apple_9 shelf_1)"}
+
+
+def test_official_games_are_sorted_and_chosen_as_by_the_loader(data: Data, tmp_path: Path) -> None:
+    usual = [write(tmp_path, data, seed) for seed in (3, 0, 1)]
+    write(tmp_path, data, 4, lambda game: game | {"solvable": False})
+    write(tmp_path, data, 5, kind="pick_and_place_with_movable_recep")
+    write(tmp_path, data, 6, kind="pick_and_place_simple-AppleSliced")
+    assert official_games(tmp_path, False) == tuple(sorted(usual))
+    assert len(official_games(tmp_path, True)) == 6
+
+
+@pytest.mark.slow
+def test_official_games_are_played(data: Data, tmp_path: Path) -> None:
+    def older(game: dict[str, Any]) -> dict[str, Any]:
+        """With the grammar of the first release, and two receptacles at each location."""
+        grammar = game["grammar"].replace('template :: "move {o} to {r}"', 'template :: "put {o} in/on {r}"')
+        grammar = grammar.replace("You move the {o.name} to the {r.name}", "You put the {o.name} in/on the {r.name}")
+        problem = game["pddl_problem"]
+        for number in range(2, 13, 2):
+            for end in (")", " "):
+                problem = problem.replace(f" loc_{number}{end}", f" loc_{number - 1}{end}")
+        problem = problem.replace("\nloc_2 - location", "")
+        return game | {"grammar": grammar, "pddl_problem": problem, "walkthrough": None}
+
+    for seed in range(6):
+        write(tmp_path / "new", data, seed)
+        write(tmp_path / "old", data, seed, older)
+    for folder in ("new", "old"):
+        for seed in range(6):
+            episode = pddlego.play("alfworld", seed=seed, set={"folder": str(tmp_path / folder)})
+            assert episode.won, (folder, seed, episode.events[-1])
+    gold = pddlego.play("alfworld", mode="gold", seed=0, set={"folder": str(tmp_path / "new")})
+    assert gold.won
+
+
+def test_a_missing_folder_is_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ALFWORLD_DATA", raising=False)
+
+    def start(folder: str, seed: int = 0) -> None:
+        HouseholdGame(GameSpec(OFFICIAL, {"folder": folder, "all": "false"}, seed, "all")).start()
+
+    for missing in ("", "valid_unseen", str(tmp_path / "nowhere")):
+        with pytest.raises(EngineError, match=r"no such folder, and ALFWORLD_DATA is not set\.\n.*alfworld-download"):
+            start(missing)
+    with pytest.raises(EngineError, match=r"has no fitting game\.tw-pddl"):
+        start(str(tmp_path))
+    monkeypatch.setenv("ALFWORLD_DATA", str(tmp_path))
+    with pytest.raises(EngineError, match=r"json_2\.1\.1/valid_unseen: no such folder\."):
+        start("valid_unseen")
+    (tmp_path / "json_2.1.1" / "valid_unseen").mkdir(parents=True)
+    with pytest.raises(EngineError, match=r"has no fitting game\.tw-pddl"):
+        start("valid_unseen")
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"solvable": true}', "{" * 100_000, "\x00"])
+def test_a_damaged_game_is_named(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "pick_and_place_simple-Apple-None-Shelf-1" / "trial_1" / "game.tw-pddl"
+    path.parent.mkdir(parents=True)
+    path.write_text(content)
+    with pytest.raises(EngineError):
+        HouseholdGame(GameSpec(OFFICIAL, {"folder": str(tmp_path), "all": "false"}, 0, "all")).start()
+
+
+def test_a_seed_without_a_game_is_refused(data: Data, tmp_path: Path) -> None:
+    write(tmp_path, data, 0)
+    with pytest.raises(EngineError, match=r"no game with seed 1\n.*has 1 games?"):
+        HouseholdGame(GameSpec(OFFICIAL, {"folder": str(tmp_path), "all": "false"}, 1, "all")).start()
+
+
+def test_sizes_out_of_bounds_are_refused() -> None:
+    with pytest.raises(UsageError, match="from 1 to 60"):
+        pddlego.play("household", set={"places": 0})
+
+
+def processes() -> Iterator[int]:
+    """The processes of games of this process."""
+    for place in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            words = (place / "cmdline").read_bytes().split(b"\0")
+            if alfworld_program.__name__.encode() in words and str(os.getpid()).encode() in words:
+                yield int(place.name)
+
+
+def told(rows: Sequence[Mapping[str, Any]]) -> list[tuple[Any, ...]]:
+    """What does not depend on the time."""
+    return sorted((row["seed"], row["outcome"], row["steps"], row["calls"], row["score"]) for row in rows)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="the processes are found in /proc")
+def test_one_of_sixteen_is_killed_and_the_run_can_be_continued(tmp_path: Path) -> None:
+    whole = pddlego.evaluate("household", tmp_path / "whole", modes="edit", seeds=range(16), workers=16).wait(PATIENCE)
+    run = tmp_path / "run"
+    evaluation = pddlego.evaluate("household", run, modes="edit", seeds=range(16), workers=16)
+    end = time.monotonic() + PATIENCE
+    while not (found := list(processes())) and time.monotonic() < end:
+        time.sleep(0.1)
+    os.kill(found[0], signal.SIGKILL)
+    rows = evaluation.wait(PATIENCE).rows()
+    outcomes = Counter(row["outcome"] for row in rows)
+    assert outcomes["crashed"] == 1 and sum(outcomes.values()) == 16
+    assert len(set(told(rows)) - set(told(whole.rows()))) == 1
+    again = pddlego.evaluate("household", run, modes="edit", seeds=range(16), workers=16).wait(PATIENCE)
+    assert told(again.rows()) == told(whole.rows())
+
+
+@pytest.mark.slow
+def test_a_game_that_dies_is_a_failure_of_its_own_episode() -> None:
+    game = HouseholdGame(GameSpec("household", SMALL, 1, "all"))
+    game.start()
+    process = game._program._process
+    assert process is not None
+    os.kill(process.pid, signal.SIGKILL)
+    with pytest.raises(EngineError, match="failed to answer 'look'\nIts process failed: it ended with code -9"):
+        game.step("look")
+    assert game.start().text  # in a new process
+    game.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "command", ["", "\x00", "fly", "go to " + "x" * 10_000, "look\nlook", "🦊", "move a to b", "inventory "]
+)
+def test_no_command_breaks_the_game(command: str) -> None:
+    game = HouseholdGame(GameSpec("household", SMALL, 1, "all"))
+    game.start()
+    assert game.step(command).text
+    assert game.step("look").text.startswith("You are in the middle of a room.")
+    game.close()
