@@ -5,6 +5,7 @@
   (:constants room - place clean hot cool - state)
   (:predicates
     (at ?p - place) ; where the agent is: one place only; at the start it is in the middle of the room
+    (reachable ?p - place) ; the game listed it at the start: the agent can go there
     (visited ?p - place) ; the game has said what is there, or that it is closed; it stays so
     (closed ?p - place) ; the game says so; delete it when the place is open
     (opened ?p - place) ; only a plan makes it true
@@ -23,7 +24,7 @@
     (needs_light)) ; the task asks to look at a thing under a lamp
   (:action go
     :parameters (?from ?to - place)
-    :precondition (at ?from)
+    :precondition (and (at ?from) (reachable ?to))
     :effect (and (not (at ?from)) (at ?to)))
   (:action examine
     :parameters (?p - place)

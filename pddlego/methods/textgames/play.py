@@ -191,7 +191,7 @@ def _episode_of(cell: Cell, setting: GameSetting, options: TextGameOptions, tool
         tools.retries,
         replan_every_step=options.replan == "every-step",
         whole_memory=options.history == "all",
-        rewinds=options.rewind or setting.asking.protocol.rewinds,
+        rewinds=options.rewind,
         truth=options.truth,
     )
 

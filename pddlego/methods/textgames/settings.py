@@ -100,7 +100,8 @@ class ReadingRule(_Strict):
     """A rule of the built-in reader: the changes of the problem that a sentence of the game causes.
 
     The rule applies to each match of the regular expression `text` in an observation, if `command` matches the command
-    before it and `task` matches the task. First the facts `forget` are removed (`*` stands for any one object), then
+    before it and `task` matches the task. `{group}` in `text` stands for the text of a group of `command` or `task`.
+    First the facts `forget` are removed (`*` stands for any one object), then
     `objects` and the facts `add` are added. `{group}` stands for the text of that group as a PDDL name; the rule does
     not apply if the text cannot be a name.
     """
@@ -136,14 +137,12 @@ class Protocol(_Strict):
     `without` are parts that are removed from every mode (`options.ABLATIONS`). `attempts` is the maximum number of
     answers to a question; None for the number that the evaluation sets. `ignores_unmatched`: strict reading accepts an
     edit with lines that match nothing. `plain_requests`: a request is one user message without a system message, and an
-    edit is requested as any JSON object, without a schema. `rounds` is the maximum number of plans, of any length, and
-    `rewinds` as `Episode.rewinds`.
+    edit is requested as any JSON object, without a schema. `rounds` is the maximum number of plans, of any length.
     """
 
     without: tuple[Literal["feedback", "tolerance", "replanning", "remedies", "check"], ...] = ()
     attempts: int | None = Field(default=None, ge=1, le=1000)
     rounds: int | None = Field(default=None, ge=1)
-    rewinds: bool = False
     ignores_unmatched: bool = False
     plain_requests: bool = False
 

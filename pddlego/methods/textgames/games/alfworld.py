@@ -4,39 +4,49 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import threading
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from pddlego.errors import EngineError
+from pddlego.errors import UsageError
 from pddlego.methods.textgames.games import GameSpec, Observation, alfworld_program, sendable
 from pddlego.methods.textgames.games.households import TASKS
 from pddlego.methods.textgames.games.process import GameProgram
+from pddlego.util.text import count, writable
 
 OFFICIAL = "official"
 """The name of the game whose seeds are the files of a folder. The others are `household` and the types of tasks."""
 
 _DATA = "ALFWORLD_DATA"
+_SPLITS = {"train": "train", "dev": "valid_seen", "test": "valid_unseen"}
+"""The folders of the official games by fold."""
+
 _FILE = "game.tw-pddl"
+_listing = threading.Lock()
+"""Held while the games of a folder are listed, so that many episodes do not list them at once."""
 
 
 class HouseholdGame:
     """One game of ALFWorld, in a process of its own from its start to `close`.
 
-    The first observation has the task. The score is 1 as soon as the game is won, and before 0.
+    The first observation has the task. The score is 1 once the game is won, and 0 before.
     """
 
     def __init__(self, spec: GameSpec) -> None:
-        self._spec = spec
-        self._program = GameProgram("ALFWorld", alfworld_program.__name__, "If it happens again, choose another seed.")
+        """Find the file of an official game. Raises `UsageError` if there is no such game."""
+        advice = "Download it again." if spec.name == OFFICIAL else "If it happens again, choose another seed."
+        self._argument = json.dumps(_argument(spec))
+        self._program = GameProgram("ALFWorld", alfworld_program.__name__, advice)
         self._state: Mapping[str, Any] = {}
         self.task = ""
 
     def start(self) -> Observation:
         """Make or load the game, and return its first observation. Raises `EngineError`."""
-        self._state = self._program.start(json.dumps(self._about()))
-        self.task = self._state["task"]
+        self._state = self._program.start(self._argument)
+        self.task = writable(self._state["task"])
         return self._observation()
 
     def step(self, command: str) -> Observation:
@@ -60,55 +70,54 @@ class HouseholdGame:
         self._program.close()
 
     def _observation(self) -> Observation:
-        state = self._state
-        won = bool(state["won"])
-        return Observation(state["text"], float(won), won, valid_commands=tuple(state["commands"]))
+        text, won = writable(self._state["text"]), bool(self._state["won"])
+        return Observation(text, float(won), won, valid_commands=tuple(map(writable, self._state["commands"])))
 
-    def _about(self) -> Mapping[str, Any]:
-        spec = self._spec
-        if spec.name != OFFICIAL:
-            return {"name": spec.name, "parameters": dict(spec.parameters), "seed": spec.seed}
-        folder = official_folder(str(spec.parameters["folder"]))
+
+def _argument(spec: GameSpec) -> Mapping[str, Any]:
+    if spec.name != OFFICIAL:
+        return {"name": spec.name, "parameters": dict(spec.parameters), "seed": spec.seed}
+    folder = official_folder(str(spec.parameters["folder"]), spec.fold)
+    with _listing:
         files = official_games(folder, spec.parameters["all"] == "true")
-        if spec.seed >= len(files):
-            reason = f"{folder} has {len(files)} games, from seed 0 on."
-            raise EngineError(f"There is no game with seed {spec.seed}", reason, "Choose a smaller --seed.")
-        return {"path": str(files[spec.seed].absolute())}
+    if spec.seed >= len(files):
+        reason = f"{folder} has {count(len(files), 'game')}, from seed 0 on."
+        raise UsageError(f"There is no game with seed {spec.seed}", reason, "Choose a smaller --seed.")
+    return {"path": str(files[spec.seed].absolute())}
 
 
-def official_folder(folder: str) -> Path:
-    """The folder of official games: a path, or the name of a split. Raises `EngineError` if there is no such folder."""
-    data = os.environ.get(_DATA, "")
-    places = [Path(folder), *([Path(data, "json_2.1.1", folder)] if data else [])]
-    for path in places:
-        if folder and path.is_dir():
-            return path
-    reason = f"{' and '.join(map(str, places))}: no such folder{'' if data else f', and {_DATA} is not set'}."
+def official_folder(folder: str, fold: str) -> Path:
+    """The folder of official games, by default that of the fold. Raises `UsageError` if there is no such folder."""
+    data = Path(os.environ.get(_DATA) or "~/.cache/alfworld").expanduser()  # where `alfworld-download` puts it
+    path = Path(folder).expanduser() if folder else data / "json_2.1.1" / _SPLITS[fold]
+    if path.is_dir():
+        return path
     advice = f"Get the games with 'alfworld-download', and set {_DATA}, or add --set folder=PATH."
-    raise EngineError("The folder of ALFWorld's games is missing", reason, advice)
+    raise UsageError("The folder of ALFWorld's games is missing", f"{path} is not a folder.", advice)
 
 
 @lru_cache(maxsize=4)
 def official_games(folder: Path, with_all: bool) -> tuple[Path, ...]:
-    """The sorted game files in a folder. Raises `EngineError` if it has no games.
+    """The sorted game files in a folder. Raises `UsageError` if it has no games.
 
     As ALFWorld's own loader does, it leaves out games that are not known to be solvable, sliced objects and movable
     receptacles, and other types of tasks; `with_all` keeps them. Whole splits are read, so the result is kept.
     """
-    files = tuple(path for path in sorted(folder.rglob(_FILE)) if with_all or _is_usual(path))
-    if not files:
+    files = sorted(folder.rglob(_FILE))
+    games = tuple(path for path in files if with_all or _is_usual(path, str(path.relative_to(folder))))
+    if not games:
         advice = (
             f"It must contain TYPE-…/trial_…/{_FILE}; --set all=true keeps games that ALFWorld's loader leaves out."
         )
-        raise EngineError("There are no games of ALFWorld", f"{folder} has no fitting {_FILE}.", advice)
-    return files
+        raise UsageError("There are no games of ALFWorld", f"{folder} has no fitting {_FILE}.", advice)
+    return games
 
 
-def _is_usual(path: Path) -> bool:
-    place = str(path)
+def _is_usual(path: Path, place: str) -> bool:
     if "movable" in place or "Sliced" in place or not any(f"{kind}-" in place for kind in TASKS.values()):
         return False
     try:
-        return json.loads(path.read_text(encoding="utf-8")).get("solvable") is True
-    except (OSError, ValueError, AttributeError) as error:
-        raise EngineError("A game of ALFWorld cannot be read", f"{path}: {error}.", "Download it again.") from error
+        return re.search(rb'"solvable":\s*true', path.read_bytes()) is not None
+    except OSError as error:
+        reason = f"{path}: {error.strerror or error}."
+        raise UsageError("A game of ALFWorld cannot be read", reason, "Allow to read it, or remove it.") from error

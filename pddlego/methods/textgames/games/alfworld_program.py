@@ -9,12 +9,11 @@ The program ends when the process with the number PARENT ends, and then removes 
 
 from __future__ import annotations
 
+import ast
 import json
-import os
 import re
 import sys
-import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from functools import lru_cache
 from pathlib import Path
@@ -22,14 +21,16 @@ from typing import Any, TextIO
 
 from pddlego.methods.textgames.games.fast_downward_shim import install
 from pddlego.methods.textgames.games.households import Data, game_of, household, names_of
-from pddlego.util.children import die_with, limit_memory
-
-_MEMORY = 4096
-"""The memory limit in MiB. Games need a tenth of it."""
+from pddlego.methods.textgames.games.process import connected, serve
 
 _TASK = re.compile(r"Your task is to: (.+?)\.?\s*$", re.DOTALL)
-_MOVE = re.compile(r"move (.+) to (.+)")
-"""The command for which older grammars have `put … in/on …`."""
+_GO = re.compile(r"go to (.+)")
+_OLDER = (
+    ("You arrive at {lend.name}.", "You arrive at {r.name}."),
+    ("put {o} in/on {r}", "move {o} to {r}"),
+    ("You put the {o.name} in/on the {r.name}.", "You move the {o.name} to the {r.name}."),
+)
+"""Parts of the grammar in the official games, and those of the package's grammar in their place."""
 
 
 def _game(about: Mapping[str, Any]) -> dict[str, Any]:
@@ -38,8 +39,11 @@ def _game(about: Mapping[str, Any]) -> dict[str, Any]:
         game: dict[str, Any] = json.loads(Path(about["path"]).read_text(encoding="utf-8"))
         missing = [name for name in ("pddl_domain", "grammar", "pddl_problem") if not isinstance(game.get(name), str)]
         if missing:
-            raise ValueError(f"the game has no {', '.join(missing)}")
-        return game
+            raise ValueError(f"{about['path']} has no {', '.join(missing)}")
+        for older, newer in _OLDER:
+            game["grammar"] = game["grammar"].replace(older, newer)
+        commands = map(str, game.get("walkthrough") or ())
+        return game | {"walkthrough": [re.sub(r"^put (.+) in/on (.+)$", r"move \1 to \2", text) for text in commands]}
     data = Data()
     return game_of(data, household(data, about["name"], about["parameters"], about["seed"]), about["seed"])
 
@@ -56,7 +60,9 @@ class LoadedGame:
         logic._parse_and_convert = lru_cache(maxsize=1000)(logic._parse_and_convert)
         parsed = lru_cache(maxsize=1000)(textgen._parse_and_convert)
         textgen._parse_and_convert = lambda *args, **options: deepcopy(parsed(*args, **options))  # it is changed then
-
+        textgen.EvalSymbol.derive = lambda symbol, context=None: [
+            textgen.TerminalSymbol(evaluated(symbol.expression, (context or symbol.context)["variables"]))
+        ]
         # Not `policy_commands`, nor the walkthrough, for which TextWorld would plan: that takes minutes.
         self._engine: Any = PddlEnv(EnvInfos(admissible_commands=True, facts=True))
         self._engine.load(game)
@@ -64,50 +70,71 @@ class LoadedGame:
         names = names_of([info.id for info in infos])
         for info in infos:
             info.name = names[info.id]
-        self.walkthrough = tuple(game.get("walkthrough") or ())
-        self._task = ""
+        self.walkthrough = tuple(game["walkthrough"])
+        self._task = self._went = ""
 
     def start(self) -> Mapping[str, Any]:
         """Start the game again."""
         state = self._engine.reset()
-        task = _TASK.search(state.feedback)
+        task, self._went = _TASK.search(state.feedback), ""
         self._task = " ".join(task[1].split()) if task else ""
         return self._fields(state)
 
     def step(self, command: str) -> Mapping[str, Any]:
-        """Send a command. `move … to …` is understood by games that have `put … in/on …` as well."""
-        moved = _MOVE.fullmatch(command)
-        valid = self._engine.state["admissible_commands"]
-        if moved and command not in valid:
-            other = f"put {moved[1]} in/on {moved[2]}"
-            command = other if other in valid else command
+        """Send a command."""
+        went = _GO.fullmatch(command)
+        self._went = went[1] if went else self._went
         return self._fields(self._engine.step(command)[0])
 
     def _fields(self, state: Any) -> Mapping[str, Any]:
-        facts = [(fact.name, *(argument.name for argument in fact.arguments)) for fact in state["facts"]]
+        named = [(fact.name, *(argument.name for argument in fact.arguments)) for fact in state["facts"]]
+        facts = [fact for fact in named if not fact[0].startswith(("new-axiom@", "not_"))]
         return {
             "text": state.feedback.strip(),
             "task": self._task,
             "commands": state["admissible_commands"],
-            "facts": sorted({*_true(facts), *_derived(facts)}),
+            "facts": sorted({*facts, *_derived(facts, self._went)}),
             "won": bool(state["won"]),
             "solution": self.walkthrough,
         }
 
 
+def evaluated(expression: str, variables: Mapping[str, Any]) -> str:
+    """The text of an expression in a grammar, for which TextWorld calls `eval`, although a file may contain any code.
+
+    It consists of texts, of things such as `o` and `o.name`, `+` and `or`. Raises
+    `RuntimeError` for anything else, because TextWorld takes a `ValueError` for a refused command.
+    """
+
+    def value(node: ast.expr) -> str:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            return node.value
+        if isinstance(node, ast.Name):
+            return str(variables[node.id])
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.attr in _ATTRIBUTES:
+            return str(getattr(variables[node.value.id], node.attr))
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+            return value(node.left) + value(node.right)
+        if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or):
+            return next(filter(None, map(value, node.values)), "")
+        raise RuntimeError(f"a grammar of ALFWorld has no such expression: {expression[:80]}")
+
+    return value(ast.parse(expression.strip(), mode="eval").body)
+
+
+_ATTRIBUTES = ("definite", "id", "indefinite", "name")
 _Words = tuple[str, ...]
 
 
-def _true(facts: Iterable[_Words]) -> Iterator[_Words]:
-    return (fact for fact in facts if not fact[0].startswith(("new-axiom@", "not_")))
+def _derived(facts: list[_Words], went: str) -> Iterator[_Words]:
+    """Facts that follow from the engine's: the agent's place, closed places, free hands, types of things and places.
 
-
-def _derived(facts: list[_Words]) -> Iterator[_Words]:
-    """Facts that follow from the engine's: the agent's place, closed places, free hands, types of things and places."""
+    Of several places at the agent's location, it is at the one to which it `went`.
+    """
     known = set(facts)
-    place = {fact[2] for fact in facts if fact[0] == "atlocation"}
-    here = [fact[1] for fact in facts if fact[0] == "receptacleatlocation" and fact[2] in place]
-    yield from (("at", name) for name in here or ["room"])
+    location = {fact[2] for fact in facts if fact[0] == "atlocation"}
+    here = sorted(fact[1] for fact in facts if fact[0] == "receptacleatlocation" and fact[2] in location)
+    yield ("at", went if went in here else next(iter(here), "room"))
     yield from (("closed", fact[1]) for fact in facts if fact[0] == "openable" and ("opened", fact[1]) not in known)
     if not any(fact[0] == "holds" for fact in facts):
         yield ("hands_free",)
@@ -117,7 +144,6 @@ def _derived(facts: list[_Words]) -> Iterator[_Words]:
 
 def _play(about: Mapping[str, Any], answers: TextIO) -> None:
     """Load the game and answer until standard input closes. Raises `ValueError` if a generated game cannot be won."""
-    limit_memory(_MEMORY)
     game = LoadedGame(_game(about))
     if "path" not in about:
         state = game.start()
@@ -125,19 +151,8 @@ def _play(about: Mapping[str, Any], answers: TextIO) -> None:
             state = game.step(command)
         if not state["won"]:
             raise ValueError(f"the household cannot be won by {', '.join(game.walkthrough)}")
-    for line in sys.stdin.buffer:
-        command = json.loads(line)
-        answers.write(json.dumps(game.start() if command is None else game.step(command)) + "\n")
-        answers.flush()
-
-
-def main(parent: str, folder: str, game: str) -> None:
-    """Play a game."""
-    threading.Thread(target=die_with, args=(int(parent), folder), daemon=True).start()
-    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # the output of TextWorld goes to standard error, because standard output is for answers only
-    _play(json.loads(game), answers)
+    serve(game.start, game.step, answers)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[2:])
+    _play(json.loads(sys.argv[4]), connected(sys.argv[2], sys.argv[3]))

@@ -3,7 +3,7 @@
 The package `fast-downward-textworld` has the same folder as our translator, so that only one of them can be installed.
 TextWorld asks the library for the ground task, its applicable operators, and the facts that change. Here the translator
 grounds the task, and a set of facts is the state. The library's names and behaviour are kept: it reports all
-conditional effects of an operator, and TextWorld believes them, also those whose condition was false.
+conditional effects of an operator, and TextWorld applies them all, also those whose condition was false.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ import io
 import itertools
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from types import ModuleType
 from typing import Any, cast
 
@@ -27,13 +28,13 @@ Condition = tuple[frozenset[Fact], frozenset[Fact]]
 
 
 class Atom(ctypes.Structure):
-    """A place for a fact in an array that TextWorld makes, such as `Atom opened(fridge)` or `NegatedAtom …`."""
+    """An element of the array of facts that TextWorld allocates, such as `Atom opened(fridge)` or `NegatedAtom …`."""
 
     _fields_ = (("name", ctypes.py_object),)
 
 
 class Operator(ctypes.Structure):
-    """A place for an applicable operator in an array that TextWorld makes."""
+    """An element of the array of applicable operators that TextWorld allocates."""
 
     _fields_ = (("id", ctypes.c_int), ("name", ctypes.py_object), ("nb_effect_atoms", ctypes.c_int))
 
@@ -49,23 +50,23 @@ class Change:
 
 @dataclass(frozen=True)
 class Ground:
-    """A ground task. `encode` is called by TextWorld, which takes the task for a text."""
+    """A ground task. TextWorld calls `encode` because it expects a text."""
 
     initial: frozenset[Fact]
     fluents: tuple[Fact, ...]
     operators: tuple[tuple[str, Condition, tuple[Change, ...]], ...]
     rules: tuple[tuple[Condition, Fact], ...]
-    goal: Condition | None
+    goal: Condition
 
     def encode(self, coding: str) -> Ground:
         return self
 
 
-_NO_TASK = Ground(frozenset(), (), (), (), None)
+_NO_TASK = Ground(frozenset(), (), (), (), (frozenset(), frozenset()))
 
 
 class Simulator:
-    """The state of a game, as TextWorld changes and reads it."""
+    """The state of a game, as TextWorld changes and reads it. Methods have the library's names."""
 
     def load_sas(self, task: Ground) -> None:
         self._task, self._state = task, set(task.initial)
@@ -81,8 +82,8 @@ class Simulator:
             atoms[number].name = _named(fact, fact in self._state)
 
     def get_applicable_operators_count(self) -> int:
-        operators = enumerate(self._task.operators)
-        self._applicable = [number for number, operator in operators if _holds(operator[1], self._state)]
+        operators, known = enumerate(self._task.operators), self._known()
+        self._applicable = [number for number, operator in operators if _holds(operator[1], known)]
         return len(self._applicable)
 
     def get_applicable_operators(self, operators: Any) -> None:
@@ -92,19 +93,23 @@ class Simulator:
             operators[place].nb_effect_atoms = len(changes)
 
     def apply_operator(self, number: int, effects: Any) -> None:
-        changes = self._task.operators[number][2]
-        fired = [change for change in changes if _holds(change.condition, self._state)]
+        changes, known = self._task.operators[number][2], self._known()
+        fired = [change for change in changes if _holds(change.condition, known)]
         self._state -= {change.fact for change in fired if not change.adds}
         self._state |= {change.fact for change in fired if change.adds}
         for place, change in enumerate(changes):
             effects[place].name = _named(change.fact, change.adds)
 
     def check_goal(self) -> bool:
+        return _holds(self._task.goal, self._known())
+
+    def _known(self) -> set[Fact]:
+        """The facts that are true, with those that the rules derive."""
         known, size = set(self._state), -1
         while size != len(known):
             size = len(known)
             known |= {fact for condition, fact in self._task.rules if _holds(condition, known)}
-        return self._task.goal is not None and _holds(self._task.goal, known)
+        return known
 
 
 def _holds(condition: Condition, state: set[Fact]) -> bool:
@@ -132,17 +137,24 @@ def install() -> None:
     sys.modules["jericho"] = jericho
 
 
+@lru_cache(maxsize=2)
 def pddl2sas(domain: str, problem: str, verbose: bool = False, optimize: bool = False) -> tuple[Any, Ground]:
-    """The translator's task, and the ground task; the second call, for a planner, gets an empty one."""
+    """The translator's task, and the ground task; the second call, for a planner, gets an empty one.
+
+    TextWorld calls it for the same game again and again, and changes neither. Raises `ValueError` if the goal cannot be
+    reached even when nothing is deleted.
+    """
     from fast_downward.translate import instantiate, normalize
     from fast_downward.translate.pddl_parser import parsing_functions
 
     if optimize:
         return None, _NO_TASK
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        task = parsing_functions.parse_task(*_readable(domain, problem))
+        task = parsing_functions.parse_task(*_for_translator(domain, problem))
         normalize.normalize(task)
-        _, fluents, actions, goal, axioms, _ = instantiate.explore(task)
+        is_reachable, fluents, actions, goal, axioms, _ = instantiate.explore(task)
+    if not is_reachable or goal is None:
+        raise ValueError("the goal of the game cannot be reached")
     initial = {_fact(atom) for atom in task.init if getattr(atom, "predicate", "=") != "="}
     known = tuple(sorted(map(_fact, fluents)))
     operators = ((action.name.strip("() "), _condition(action.precondition), _changes(action)) for action in actions)
@@ -151,7 +163,7 @@ def pddl2sas(domain: str, problem: str, verbose: bool = False, optimize: bool = 
         known,
         tuple(operator for operator in operators if operator[2]),
         tuple((_condition(axiom.condition), _fact(axiom.effect)) for axiom in axioms),
-        None if goal is None else _condition(goal),
+        _condition(goal),
     )
 
 
@@ -173,42 +185,21 @@ def _changes(action: Any) -> tuple[Change, ...]:
     return tuple(change for change in changes if change.fact not in (true if change.adds else false))
 
 
-def _readable(domain: str, problem: str) -> tuple[list[Any], list[Any]]:
+def _for_translator(domain: str, problem: str) -> tuple[list[Any], list[Any]]:
     """Domain and problem as the nested lists that our translator takes.
 
-    The library takes files that our translator refuses: constants and types that nothing declares, and metrics before
-    objects. Here the constants are declared in the domain, and in the problem no more. An undeclared type, such as the
+    The library takes files that our translator refuses: objects of the problem and types that the domain uses and does
+    not declare, and metrics before objects. So all objects become constants. A type that nothing declares, such as the
     `location,` of ALFWorld's `examineObject`, has no objects, so that its quantifier is never true.
     """
     from fast_downward.translate.pddl_parser import lisp_parser
 
     parts, task = (lisp_parser.parse_nested_list(text.splitlines()) for text in (domain, problem))
-    by_name = {part[0]: part for part in parts if isinstance(part, list)}
-    constants: dict[str, str] = {}
-    kinds = {
-        name: [kind for sign, kind in itertools.pairwise(words) if sign == "-"]
-        for name, *words in by_name[":predicates"][1:]
-    }
-    for part in parts:
-        if part[0] == ":action":
-            constants |= dict(_constants(part, kinds))
-    declared = {*by_name[":types"], "object", "number"}
-    used = re.findall(r"- ([^\s()]+)", re.sub(r";.*", "", domain).lower())
-    by_name[":types"] += sorted(set(used) - declared)
-    place = parts.index(by_name[":types"]) + 1
-    own = [word for name, kind in sorted(constants.items()) for word in (name, "-", kind)]
-    parts = [*parts[:place], [":constants", *own], *parts[place:]]
+    words = re.sub(r";.*", "", domain).lower().replace("(", " ").replace(")", " ").split()
+    types = next(part for part in parts if part[0] == ":types")
+    types += sorted({kind for sign, kind in itertools.pairwise(words) if sign == "-"} - {*types, "object", "number"})
     objects = next(part for part in task if part[0] == ":objects")
-    objects[:] = [word for word in objects if word not in constants]
+    parts.insert(parts.index(types) + 1, [":constants", *objects[1:]])
+    del objects[1:]
     ignored = (":requirements", ":metric")
     return [part for part in parts if part[0] not in ignored], [part for part in task if part[0] not in ignored]
-
-
-def _constants(expression: Sequence[Any], kinds: dict[str, list[str]]) -> Iterable[tuple[str, str]]:
-    """The names in atoms of an action that are no variables, with the types of their places."""
-    for word, kind in zip(expression[1:], kinds.get(str(expression[0]), ()), strict=False):
-        if isinstance(word, str) and not word.startswith("?"):
-            yield word, kind
-    for part in expression:
-        if isinstance(part, list) and part:
-            yield from _constants(part, kinds)

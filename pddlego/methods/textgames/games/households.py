@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 import random
+import runpy
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +28,12 @@ TASKS = {
 """ALFWorld's names of the six types of tasks."""
 
 TEST = 10_000
-"""Seeds from this number on are played in the floor plans of ALFWorld's tests, and others in those of its training."""
+"""Seeds from this number on are played in floor plans in which no other seed is played."""
 
-_WAYS = {"clean": ("Cleanable", "SinkBasin"), "heat": ("Heatable", "Microwave"), "cool": ("Coolable", "Fridge")}
+_UNSEEN = (10, 219, 308, 424)
+"""The floor plans of the official games `valid_unseen`. ALFWorld's constants list other ones for tests."""
+
+_STATIONS = {"clean": ("Cleanable", "SinkBasin"), "heat": ("Heatable", "Microwave"), "cool": ("Coolable", "Fridge")}
 """The property of objects that a task needs, and the receptacle in which it changes them."""
 
 _PROPERTIES = ("Heatable", "Coolable", "Cleanable", "Sliceable")
@@ -42,7 +46,7 @@ _LAMPS = ("DeskLamp", "FloorLamp")
 _STANDS = ("CoffeeTable", "Desk", "DiningTable", "Dresser", "SideTable", "TVStand")
 """Where lamps stand: the data of the package do not say it."""
 
-_MOST = 3
+_MAX_PER_TYPE = 3
 """Maximum number of objects of a type."""
 
 
@@ -66,7 +70,8 @@ class Data:
         }
         self.properties: Mapping[str, set[str]] = constants["VAL_ACTION_OBJECTS"]
         self._movable = set(constants["MOVABLE_RECEPTACLES"])
-        self.plans = {"train": constants["TRAIN_SCENE_NUMBERS"], "test": constants["TEST_SCENE_NUMBERS"]}
+        test = {*constants["TEST_SCENE_NUMBERS"], *_UNSEEN}
+        self.plans = {"train": sorted({*constants["TRAIN_SCENE_NUMBERS"]} - test), "test": sorted(test)}
 
     @cached_property
     def goals(self) -> Mapping[str, Mapping[str, Any]]:
@@ -76,35 +81,36 @@ class Data:
 
     @property
     def domain(self) -> str:
-        return (self.folder / "data" / "alfred.pddl").read_text()
+        return (self.folder / "data" / "alfred.pddl").read_text(encoding="utf-8")
 
     @property
     def grammar(self) -> str:
-        return (self.folder / "data" / "alfred.twl2").read_text()
+        return (self.folder / "data" / "alfred.twl2").read_text(encoding="utf-8")
 
     def kinds(self, plan: int) -> list[str]:
         """The types of things in a floor plan."""
-        return sorted(json.loads((self.folder / f"gen/layouts/FloorPlan{plan}-objects.json").read_text()))
+        return sorted(
+            json.loads((self.folder / f"gen/layouts/FloorPlan{plan}-objects.json").read_text(encoding="utf-8"))
+        )
 
     def receptacles(self, plan: int) -> Counter[str]:
         """The number of receptacles of each type in a floor plan."""
-        places = json.loads((self.folder / f"gen/layouts/FloorPlan{plan}-openable.json").read_text())
+        places = self._layout(f"FloorPlan{plan}-openable.json")
         named = (place.partition("|")[0] for place in places)
         counted = Counter(_BASINS.get(kind, kind) for kind in named)
         others = {kind: _SEVERAL.get(kind, 1) for kind in self.kinds(plan) if kind not in counted}
         found = {**counted, **others}
         return Counter({kind: found[kind] for kind in sorted(found) if kind in self.fits and kind not in self._movable})
 
+    def _layout(self, name: str) -> Any:
+        return json.loads((self.folder / "gen" / "layouts" / name).read_text(encoding="utf-8"))
+
     def _values(self, name: str) -> Mapping[str, Any]:
-        spec = spec_from_file_location(f"alfworld_{name}", self.folder / "gen" / f"{name}.py")
-        assert spec is not None and spec.loader is not None, name
-        module = module_from_spec(spec)
-        spec.loader.exec_module(module)
-        return vars(module)
+        return runpy.run_path(str(self.folder / "gen" / f"{name}.py"))
 
 
 @dataclass(frozen=True)
-class Errand:
+class HouseholdTask:
     """A task: bring an object of the type `thing` to a receptacle of the type `goal`, or to a lamp of this type."""
 
     kind: str
@@ -117,13 +123,10 @@ class Household:
     """Receptacles by their ids, closed ones, and objects with the receptacles in which they are."""
 
     plan: int
-    errand: Errand
+    task: HouseholdTask
     receptacles: Mapping[str, str]
     closed: frozenset[str]
     things: Mapping[str, tuple[str, str]]
-
-    def names(self) -> Mapping[str, str]:
-        return names_of([*self.receptacles, *self.things])
 
 
 def names_of(ids: Sequence[str]) -> dict[str, str]:
@@ -141,23 +144,23 @@ def names_of(ids: Sequence[str]) -> dict[str, str]:
 def household(data: Data, name: str, parameters: Mapping[str, Any], seed: int) -> Household:
     """The household of a seed; `name` is a type of `TASKS`, or `household` for all six in turn.
 
-    Raises `ValueError` if no floor plan has enough room for the parameters.
+    Raises `ValueError` if no floor plan has a task of the type.
     """
     kind = list(TASKS)[seed % len(TASKS)] if name == "household" else name
     rng = random.Random(f"{name}/{seed}")
     plans = list(data.plans["test" if seed >= TEST else "train"])
     rng.shuffle(plans)
     for plan in plans:
-        errands = list(_errands(data, kind, plan))
-        if errands:
-            return _furnished(data, rng, plan, rng.choice(errands), parameters)
+        tasks = list(_tasks(data, kind, plan))
+        if tasks:
+            return _furnished(data, rng, plan, rng.choice(tasks), parameters)
     raise ValueError(f"no floor plan has a task of the type {kind}")
 
 
-def _errands(data: Data, kind: str, plan: int) -> Iterator[Errand]:
+def _tasks(data: Data, kind: str, plan: int) -> Iterator[HouseholdTask]:
     """The tasks of a type that are possible in a floor plan."""
     places, kinds = data.receptacles(plan), data.kinds(plan)
-    needed, station = _WAYS.get(kind, ("", ""))
+    needed, station = _STATIONS.get(kind, ("", ""))
     lamps = [lamp for lamp in _LAMPS if lamp in kinds and any(lamp in data.fits[place] for place in places)]
     goals = lamps if kind == "look" else [goal for goal in places if goal != station]
     if station and station not in places:
@@ -168,37 +171,46 @@ def _errands(data: Data, kind: str, plan: int) -> Iterator[Errand]:
             continue
         for goal in goals:
             if kind == "look" or (goal in homes and homes != {goal}):
-                yield Errand(kind, thing, goal)
+                yield HouseholdTask(kind, thing, goal)
 
 
-def _furnished(data: Data, rng: random.Random, plan: int, errand: Errand, parameters: Mapping[str, Any]) -> Household:
+def _furnished(
+    data: Data, rng: random.Random, plan: int, task: HouseholdTask, parameters: Mapping[str, Any]
+) -> Household:
     """A household for a task with the number of receptacles and objects of the parameters, as far as there is room."""
-    station = _WAYS.get(errand.kind, ("", ""))[1]
+    station = _STATIONS.get(task.kind, ("", ""))[1]
     all_places = [kind for kind, number in data.receptacles(plan).items() for _ in range(number)]
     rng.shuffle(all_places)
-    homes = [kind for kind in all_places if errand.thing in data.fits[kind] and kind != errand.goal]
-    stands = [kind for kind in all_places if errand.goal in data.fits[kind]][:1] if errand.kind == "look" else []
-    needed = [*homes[:1], *stands, *([station] if station else []), *([] if stands else [errand.goal])]
+    homes = [kind for kind in all_places if task.thing in data.fits[kind] and kind != task.goal]
+    stands = [kind for kind in all_places if task.goal in data.fits[kind]][:1] if task.kind == "look" else []
+    needed = [*homes[:1], *stands, *([station] if station else []), *([] if stands else [task.goal])]
     for kind in dict.fromkeys(needed):
         all_places.remove(kind)
-    chosen = [*dict.fromkeys(needed), *all_places][: max(int(parameters["places"]), len(set(needed)))]
+    chosen = [*dict.fromkeys(needed), *all_places][: max(int(parameters["receptacles"]), len(set(needed)))]
     receptacles = _numbered(chosen, basins=True)
     closed = {
         identity
         for identity, kind in receptacles.items()
         if kind in _OPENABLE and rng.randrange(100) < int(parameters["closed"])
     }
-    wanted = [errand.thing] * (2 if errand.kind == "two" else 1) + ([errand.goal] if errand.kind == "look" else [])
+    least, most = 2 if task.kind == "two" else 1, int(parameters["objects"])
+    wanted = [task.thing] * rng.randint(least, max(least, min(_MAX_PER_TYPE, most)))
+    wanted += [task.goal] if task.kind == "look" else []
     kinds = [kind for kind in data.kinds(plan) if any(kind in data.fits[place] for place in chosen)]
-    others = [kind for kind in kinds for _ in range(rng.randint(0, _MOST)) if kind not in wanted and kind not in _LAMPS]
+    others = [
+        kind
+        for kind in kinds
+        for _ in range(rng.randint(0, _MAX_PER_TYPE))
+        if kind not in wanted and kind not in _LAMPS
+    ]
     rng.shuffle(others)
     things = {}
-    for identity, kind in _numbered([*wanted, *others][: max(int(parameters["things"]), len(wanted))]).items():
+    for identity, kind in _numbered([*wanted, *others][: max(most, len(wanted))]).items():
         rooms = [place for place, home in receptacles.items() if kind in data.fits[home]]
-        if kind == errand.thing and errand.kind != "look":
-            rooms = [place for place in rooms if receptacles[place] != errand.goal]
+        if kind == task.thing and task.kind != "look":
+            rooms = [place for place in rooms if receptacles[place] != task.goal]
         things[identity] = (kind, rng.choice(rooms))
-    return Household(plan, errand, receptacles, frozenset(closed), things)
+    return Household(plan, task, receptacles, frozenset(closed), things)
 
 
 def _numbered(kinds: Sequence[str], basins: bool = False) -> dict[str, str]:
@@ -214,13 +226,13 @@ def _numbered(kinds: Sequence[str], basins: bool = False) -> dict[str, str]:
 
 def game_of(data: Data, made: Household, seed: int) -> dict[str, Any]:
     """The household as a game file of ALFWorld (`game.tw-pddl`)."""
-    errand, library = made.errand, data.goals[TASKS[made.errand.kind]]
-    words = {"obj": errand.thing, "recep": errand.goal, "toggle": errand.goal}
-    sentence = library["templates"][seed // len(TASKS) % len(library["templates"])]
-    task = sentence.format(**{key: word.lower() for key, word in words.items()})
+    task, library = made.task, data.goals[TASKS[made.task.kind]]
+    words = {"obj": task.thing, "recep": task.goal, "toggle": task.goal}
+    template = library["templates"][seed // len(TASKS) % len(library["templates"])]
+    sentence = template.format(**{key: word.lower() for key, word in words.items()})
     return {
         "pddl_domain": data.domain,
-        "grammar": data.grammar.replace("UNKNOWN GOAL", task),
+        "grammar": data.grammar.replace("UNKNOWN GOAL", sentence),
         "pddl_problem": _problem(data, made, library["pddl"].format(**words).replace("#", "-")),
         "solvable": True,
         "walkthrough": walkthrough(made),
@@ -259,10 +271,10 @@ def _problem(data: Data, made: Household, goal: str) -> str:
 
 def walkthrough(made: Household) -> list[str]:
     """Commands that win."""
-    names, errand, opened = made.names(), made.errand, set[str]()
+    names, task, opened = names_of([*made.receptacles, *made.things]), made.task, set[str]()
     name = {identity: names[identity.lower()] for identity in (*made.receptacles, *made.things)}
-    goals = [identity for identity, kind in made.receptacles.items() if kind == errand.goal]
-    wanted = [identity for identity, (kind, _) in made.things.items() if kind == errand.thing]
+    goals = [identity for identity, kind in made.receptacles.items() if kind == task.goal]
+    wanted = [identity for identity, (kind, _) in made.things.items() if kind == task.thing]
     commands, here = list[str](), ""
 
     def go(place: str, into: bool = True) -> None:
@@ -273,15 +285,15 @@ def walkthrough(made: Household) -> list[str]:
             opened.add(place)
             commands.append(f"open {name[place]}")
 
-    for thing in wanted[: 2 if errand.kind == "two" else 1]:
+    for thing in wanted[: 2 if task.kind == "two" else 1]:
         go(made.things[thing][1])
         commands.append(f"take {name[thing]} from {name[here]}")
-        station = _WAYS.get(errand.kind, ("", ""))[1]
+        station = _STATIONS.get(task.kind, ("", ""))[1]
         if station:
             go(next(identity for identity, kind in made.receptacles.items() if kind == station), into=False)
-            commands.append(f"{errand.kind} {name[thing]} with {name[here]}")
-        if errand.kind == "look":
-            lamp = next(identity for identity, (kind, _) in made.things.items() if kind == errand.goal)
+            commands.append(f"{task.kind} {name[thing]} with {name[here]}")
+        if task.kind == "look":
+            lamp = next(identity for identity, (kind, _) in made.things.items() if kind == task.goal)
             go(made.things[lamp][1])
             commands.append(f"use {name[lamp]}")
         else:

@@ -10,12 +10,12 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TextIO, cast
 
 from pddlego.errors import EngineError, explained, is_too_many_files
-from pddlego.util.children import for_children, kill_group
+from pddlego.util.children import die_with, for_children, kill_group, limit_memory
 from pddlego.util.limits import Deadline
 
 _LAST = 4_000
@@ -195,3 +195,28 @@ class GameProgram:
             self._process.close()
         if self._folder is not None:
             self._folder.cleanup()
+
+
+_MEMORY = 4096
+"""The memory limit of a game's program in MiB. The largest games need a tenth of it."""
+
+
+def connected(parent: str, folder: str, limits: bool = True) -> TextIO:
+    """Called by a program at its start: it ends when the process `parent` ends, and then removes `folder`.
+
+    Returns the stream for answers; the engine's own output goes to standard error.
+    """
+    threading.Thread(target=die_with, args=(int(parent), folder), daemon=True).start()
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    if limits:
+        limit_memory(_MEMORY)
+    return answers
+
+
+def serve(start: Callable[[], Mapping[str, Any]], step: Callable[[str], Mapping[str, Any]], answers: TextIO) -> None:
+    """Called by a program: answer the questions of a `GameProgram` until its input ends."""
+    for line in sys.stdin.buffer:
+        command = json.loads(line)
+        answers.write(json.dumps(start() if command is None else step(command)) + "\n")
+        answers.flush()

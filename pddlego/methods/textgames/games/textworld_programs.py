@@ -10,16 +10,13 @@ Both programs end when the process with the number PARENT ends, and then remove 
 
 from __future__ import annotations
 
-import json
-import os
 import re
 import sys
-import threading
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any, TextIO
 
-from pddlego.util.children import die_with, limit_memory
+from pddlego.methods.textgames.games.process import connected, serve
 
 
 def _coin(options: Any, parameters: Mapping[str, int], fold: str, seed: int) -> Any:
@@ -103,9 +100,6 @@ def _make(path: str, name: str, fold: str, seed: str, *parameters: str) -> None:
             return
 
 
-_MEMORY = 4096
-"""The memory limit in MiB. The largest games need a tenth of it."""
-
 _ABOUT = ("description", "inventory", "admissible_commands", "facts", "objective", "max_score")
 """The values that the engine reports in addition to its answer."""
 
@@ -146,21 +140,14 @@ def _fields(state: Any) -> Mapping[str, Any]:
 
 def _play(path: str, answers: TextIO) -> None:
     """Load the game and answer until standard input closes."""
-    limit_memory(_MEMORY)
     textworld = _import_textworld()
     game = textworld.start(path, textworld.EnvInfos(**dict.fromkeys(_ABOUT, True), extras=["walkthrough"]))
-    for line in sys.stdin.buffer:
-        command = json.loads(line)
-        state = game.reset() if command is None else game.step(_cut(command))[0]
-        answers.write(json.dumps(_fields(state)) + "\n")
-        answers.flush()
+    serve(lambda: _fields(game.reset()), lambda command: _fields(game.step(_cut(command))[0]), answers)
 
 
 def main(program: str, parent: str, folder: str, path: str, *arguments: str) -> None:
     """Run one of the two programs."""
-    threading.Thread(target=die_with, args=(int(parent), folder), daemon=True).start()
-    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # the output of TextWorld goes to standard error, because standard output is for answers only
+    answers = connected(parent, folder, limits=program == "play")
     if program == "make":
         _make(path, *arguments)
     else:

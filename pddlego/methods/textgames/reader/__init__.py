@@ -16,7 +16,6 @@ from pddlego.methods.textgames.formalize import Exchange, Situation
 from pddlego.methods.textgames.formalize.full import PARTS
 from pddlego.methods.textgames.knowledge import Knowledge
 from pddlego.methods.textgames.options import ACT_COT, PLANNING, STEPS
-from pddlego.methods.textgames.reader.household import HouseholdRules
 from pddlego.methods.textgames.reader.houses import CoinRules, CookingRules, MapReaderRules, TidyRules
 from pddlego.methods.textgames.reader.laboratory import ExperimentRules, LaboratoryRules
 from pddlego.methods.textgames.reader.textworld import ChainRules, MazeRules, MealRules
@@ -49,8 +48,11 @@ def _matches(rule: ReadingRule, exchange: Exchange, task: str) -> Iterable[Mappi
     command_match, task_match = re.search(rule.command, exchange.command or ""), re.search(rule.task, task)
     if command_match is None or task_match is None:
         return
-    for match in re.finditer(rule.text, exchange.text, re.MULTILINE):
-        groups = {**task_match.groupdict(), **command_match.groupdict(), **match.groupdict()}
+    given = {**task_match.groupdict(), **command_match.groupdict()}
+    unknown = {name: f"{{{name}}}" for name in names_in(rule.text)}  # such as the {2} of two repetitions
+    text = filled(rule.text, unknown | {name: re.escape(value or "") for name, value in given.items()})
+    for match in re.finditer(text, exchange.text, re.MULTILINE):
+        groups = {**given, **match.groupdict()}
         yield {name: to_name(value or "") for name, value in groups.items()}
 
 
@@ -147,7 +149,6 @@ class Rules(Protocol):
 RULES: Mapping[str, type[Rules]] = {
     **COMMANDS,
     "experiments": ExperimentRules,
-    "household": HouseholdRules,
     "laboratory": LaboratoryRules,
     "mapreader": MapReaderRules,
     "maze": MazeRules,

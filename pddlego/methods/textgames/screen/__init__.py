@@ -42,7 +42,7 @@ def map_pane(view: GameView, glyphs: Glyphs, rows: int | None = None) -> Pane:
         under = below(width, height)
         lines = height - len(under)
         drawn = list(draw(house, width, lines, glyphs).split("\n"))
-        placed = _centered(drawn, width, lines) if house.rooms else [*drawn, *[Text()] * (lines - len(drawn))]
+        placed = _centered(drawn, width, lines) if rule.exit else [*drawn, *[Text()] * (lines - len(drawn))]
         return [*placed, *under]
 
     def title(width: int, height: int) -> str:

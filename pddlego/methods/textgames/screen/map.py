@@ -99,7 +99,8 @@ def draw(house: DrawnHouse, width: int, height: int, glyphs: Glyphs) -> Text:
 def fits(house: DrawnHouse, width: int, height: int, glyphs: Glyphs) -> bool:
     """Whether `draw` shows every room."""
     if not house.rooms:
-        return len(_lines(house, glyphs)) <= height
+        lines = _lines(house, glyphs)
+        return len(lines) <= height and all(line.cell_len <= width for line in lines)
     columns, rows = _window(house, width, height)
     return all(x in columns and y in rows for x, y in house.rooms)
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,13 +21,14 @@ from pddlego.errors import EngineError, UsageError
 from pddlego.methods.textgames.events import FactsChecked
 from pddlego.methods.textgames.games import GameSpec, alfworld_program
 from pddlego.methods.textgames.games.alfworld import OFFICIAL, HouseholdGame, official_games
+from pddlego.methods.textgames.games.alfworld_program import evaluated
 from pddlego.methods.textgames.games.households import TASKS, TEST, Data, game_of, household, walkthrough
 from tests.scale import PATIENCE, scaled
 
 pytestmark = pytest.mark.alfworld
 
-SMALL = {"places": 12, "things": 20, "closed": 50}
-USUAL = {"places": 60, "things": 40, "closed": 100}
+SMALL = {"receptacles": 12, "objects": 20, "closed": 50}
+USUAL = {"receptacles": 60, "objects": 40, "closed": 100}
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +42,7 @@ def write(folder: Path, data: Data, seed: int, change: Any = None, kind: str = "
     game = game_of(data, made, seed)
     if change is not None:
         game = change(game)
-    name = f"{kind or TASKS[made.errand.kind]}-{made.errand.thing}-None-{made.errand.goal}-{made.plan}"
+    name = f"{kind or TASKS[made.task.kind]}-{made.task.thing}-None-{made.task.goal}-{made.plan}"
     path = folder / name / f"trial_{seed:03}" / "game.tw-pddl"
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps(game))
@@ -51,7 +54,7 @@ def test_households_are_as_their_parameters_say(data: Data) -> None:
     for seed in (*range(scaled(60, in_ci=600)), *range(TEST, TEST + 60)):
         made = household(data, "household", USUAL, seed)
         plans[seed >= TEST].add(made.plan)
-        assert made.errand.kind == list(TASKS)[seed % 6]
+        assert made.task.kind == list(TASKS)[seed % 6]
         assert all(kind in data.fits[made.receptacles[place]] for kind, place in made.things.values())
         assert len(made.things) <= 40 and max(Counter(kind for kind, _ in made.things.values()).values()) <= 3
         assert made.closed == {
@@ -59,10 +62,11 @@ def test_households_are_as_their_parameters_say(data: Data) -> None:
             for place, kind in made.receptacles.items()
             if kind in ("Fridge", "Cabinet", "Microwave", "Drawer", "Safe")
         }
-        small = household(data, "household", {"places": 1, "things": 1, "closed": 0}, seed)
+        small = household(data, "household", {"receptacles": 1, "objects": 1, "closed": 0}, seed)
         assert len(small.receptacles) <= 3 and len(small.things) <= 2 and not small.closed
         assert len(walkthrough(made)) <= 16
     assert not plans[True] & plans[False]
+    assert not plans[False] & {*range(1, 7), 10, 219, 308, 424}  # of the tests of ALFWorld, and of `valid_unseen`
 
 
 def test_a_seed_gives_the_same_household(data: Data) -> None:
@@ -91,6 +95,7 @@ def test_the_reader_wins_and_all_its_facts_are_true(name: str) -> None:
         episode = pddlego.play(name, seed=seed, truth=True)
         assert episode.won, episode.events[-1]
         checked = [event for event in episode.events if isinstance(event, FactsChecked)]
+        assert sum(sum(event.right.values()) for event in checked) > 20
         assert not [error for event in checked for error in event.errors]
         assert not [fact for event in checked for fact in event.unknown]
 
@@ -109,6 +114,20 @@ def test_facts_of_a_model_that_are_not_true_are_wrong() -> None:
     assert set(first.unknown) == {"(closed shelf_1)", "(is_in apple_9 shelf_1)"}
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["edit", "gen"])
+def test_an_honest_expert_gets_the_whole_reward(mode: str) -> None:
+    with pddlego.Environment("household", mode) as environment:
+        for seed in range(12, 18):
+            observed, rewards = environment.reset(seed=seed), 0.0
+            while not observed.done:
+                observed = environment.step(environment.expert() or "")
+                rewards += observed.reward
+            assert rewards == pytest.approx(1.0), (seed, observed.reasons)
+        with pytest.raises(UsageError, match="test seeds are not for training"):
+            environment.reset(seed=TEST)
+
+
 def test_official_games_are_sorted_and_chosen_as_by_the_loader(data: Data, tmp_path: Path) -> None:
     usual = [write(tmp_path, data, seed) for seed in (3, 0, 1)]
     write(tmp_path, data, 4, lambda game: game | {"solvable": False})
@@ -118,67 +137,121 @@ def test_official_games_are_sorted_and_chosen_as_by_the_loader(data: Data, tmp_p
     assert len(official_games(tmp_path, True)) == 6
 
 
-@pytest.mark.slow
-def test_official_games_are_played(data: Data, tmp_path: Path) -> None:
-    def older(game: dict[str, Any]) -> dict[str, Any]:
-        """With the grammar of the first release, and two receptacles at each location."""
-        grammar = game["grammar"].replace('template :: "move {o} to {r}"', 'template :: "put {o} in/on {r}"')
-        grammar = grammar.replace("You move the {o.name} to the {r.name}", "You put the {o.name} in/on the {r.name}")
-        problem = game["pddl_problem"]
-        for number in range(2, 13, 2):
-            for end in (")", " "):
-                problem = problem.replace(f" loc_{number}{end}", f" loc_{number - 1}{end}")
-        problem = problem.replace("\nloc_2 - location", "")
-        return game | {"grammar": grammar, "pddl_problem": problem, "walkthrough": None}
+def older(game: dict[str, Any]) -> dict[str, Any]:
+    """The game as in the first release: its grammar, and two receptacles at each location."""
+    grammar, problem = game["grammar"], game["pddl_problem"]
+    for old, new in (
+        ("You arrive at {lend.name}.", "You arrive at {r.name}."),
+        ("put {o} in/on {r}", "move {o} to {r}"),
+        ("You put the {o.name} in/on the {r.name}.", "You move the {o.name} to the {r.name}."),
+    ):
+        assert new in grammar
+        grammar = grammar.replace(new, old)
+    for number in range(2, 15, 2):
+        for end in (")", " "):
+            problem = problem.replace(f" loc_{number}{end}", f" loc_{number - 1}{end}")
+    walk = [command.replace("move", "put").replace(" to ", " in/on ") for command in game["walkthrough"]]
+    return game | {"grammar": grammar, "pddl_problem": problem, "walkthrough": walk}
 
+
+@pytest.mark.slow
+@pytest.mark.parametrize("change", [None, older])
+def test_official_games_are_played(data: Data, tmp_path: Path, change: Any) -> None:
     for seed in range(6):
-        write(tmp_path / "new", data, seed)
-        write(tmp_path / "old", data, seed, older)
-    for folder in ("new", "old"):
-        for seed in range(6):
-            episode = pddlego.play("alfworld", seed=seed, set={"folder": str(tmp_path / folder)})
-            assert episode.won, (folder, seed, episode.events[-1])
-    gold = pddlego.play("alfworld", mode="gold", seed=0, set={"folder": str(tmp_path / "new")})
-    assert gold.won
+        write(tmp_path, data, seed, change)
+    for seed in range(6):
+        episode = pddlego.play("alfworld", seed=seed, truth=True, set={"folder": str(tmp_path)})
+        assert episode.won, (seed, episode.events[-1])
+        checked = [event for event in episode.events if isinstance(event, FactsChecked)]
+        assert not [error for event in checked for error in event.errors], seed
+    if change is None:
+        assert pddlego.play("alfworld", mode="gold", seed=0, set={"folder": str(tmp_path)}).won
+
+
+def official(folder: Path | str, seed: int = 0, fold: str = "test") -> HouseholdGame:
+    return HouseholdGame(GameSpec(OFFICIAL, {"folder": str(folder), "all": "false"}, seed, fold))
 
 
 def test_a_missing_folder_is_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("ALFWORLD_DATA", raising=False)
-
-    def start(folder: str, seed: int = 0) -> None:
-        HouseholdGame(GameSpec(OFFICIAL, {"folder": folder, "all": "false"}, seed, "all")).start()
-
-    for missing in ("", "valid_unseen", str(tmp_path / "nowhere")):
-        with pytest.raises(EngineError, match=r"no such folder, and ALFWORLD_DATA is not set\.\n.*alfworld-download"):
-            start(missing)
-    with pytest.raises(EngineError, match=r"has no fitting game\.tw-pddl"):
-        start(str(tmp_path))
     monkeypatch.setenv("ALFWORLD_DATA", str(tmp_path))
-    with pytest.raises(EngineError, match=r"json_2\.1\.1/valid_unseen: no such folder\."):
-        start("valid_unseen")
-    (tmp_path / "json_2.1.1" / "valid_unseen").mkdir(parents=True)
-    with pytest.raises(EngineError, match=r"has no fitting game\.tw-pddl"):
-        start("valid_unseen")
+    with pytest.raises(UsageError, match=r"nowhere is not a folder\.\n.*alfworld-download"):
+        official(tmp_path / "nowhere")
+    for fold, split in (("train", "train"), ("dev", "valid_seen"), ("test", "valid_unseen")):
+        place = tmp_path / "json_2.1.1" / split
+        with pytest.raises(UsageError, match=re.escape(f"{place} is not a folder")):
+            official("", fold=fold)
+        place.mkdir(parents=True)
+        with pytest.raises(UsageError, match=r"has no fitting game\.tw-pddl"):
+            official("", fold=fold)
+    monkeypatch.delenv("ALFWORLD_DATA")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with pytest.raises(UsageError, match=re.escape(f"{tmp_path}/.cache/alfworld/json_2.1.1/valid_unseen")):
+        official("")
 
 
-@pytest.mark.parametrize("content", ["", "[]", '{"solvable": true}', "{" * 100_000, "\x00"])
-def test_a_damaged_game_is_named(tmp_path: Path, content: str) -> None:
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ('{"solvable": true}', "has no pddl_domain, grammar, pddl_problem"),
+        ('{"solvable": true', "JSONDecodeError"),
+        ('{"solvable": true, "x": ' + "[" * 100_000, "RecursionError"),
+        ('{"solvable": true, "pddl_domain": "(", "grammar": "", "pddl_problem": ""}', "Error"),
+    ],
+)
+def test_a_damaged_game_is_named(tmp_path: Path, content: str, said: str) -> None:
     path = tmp_path / "pick_and_place_simple-Apple-None-Shelf-1" / "trial_1" / "game.tw-pddl"
     path.parent.mkdir(parents=True)
     path.write_text(content)
-    with pytest.raises(EngineError):
-        HouseholdGame(GameSpec(OFFICIAL, {"folder": str(tmp_path), "all": "false"}, 0, "all")).start()
+    with pytest.raises(EngineError, match=said):
+        official(tmp_path).start()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "code",
+    ["__import__('os').mkdir('made')", "r.__class__.__name__", "(lambda: r.name)()", "r.name * 9", "1"],
+)
+def test_a_grammar_runs_no_code(data: Data, tmp_path: Path, code: str) -> None:
+    def hostile(game: dict[str, Any]) -> dict[str, Any]:
+        return game | {"grammar": game["grammar"].replace("You arrive at {r.name}.", f"You arrive at {{{code}}}.")}
+
+    write(tmp_path, data, 0, hostile)
+    game = official(tmp_path)
+    room = game.start()
+    with pytest.raises(EngineError, match="has no such expression"):
+        game.step(next(command for command in room.valid_commands if command.startswith("go to ")))
+
+
+def test_the_expressions_of_the_grammar_have_their_values() -> None:
+    things = {
+        "o": SimpleNamespace(name="mug 1", indefinite="a", id="mug_bar_1", definite=""),
+        "r": SimpleNamespace(name=""),
+    }
+    values = ("o.indefinite + ' ' + o.name", "r.name or o.id", "o.definite or r.name", "'x'")
+    assert [evaluated(text, things) for text in values] == ["a mug 1", "mug_bar_1", "", "x"]
+
+
+@pytest.mark.slow
+def test_a_goal_that_cannot_be_reached_is_no_game(data: Data, tmp_path: Path) -> None:
+    def impossible(game: dict[str, Any]) -> dict[str, Any]:
+        problem = game["pddl_problem"]
+        return game | {"pddl_problem": re.sub(r"\(pickupable \w+\)", "", problem)}
+
+    write(tmp_path, data, 0, impossible)
+    with pytest.raises(EngineError, match="the goal of the game cannot be reached"):
+        official(tmp_path).start()
 
 
 def test_a_seed_without_a_game_is_refused(data: Data, tmp_path: Path) -> None:
     write(tmp_path, data, 0)
-    with pytest.raises(EngineError, match=r"no game with seed 1\n.*has 1 games?"):
-        HouseholdGame(GameSpec(OFFICIAL, {"folder": str(tmp_path), "all": "false"}, 1, "all")).start()
+    with pytest.raises(UsageError, match=r"no game with seed 1\n.*has 1 game, from seed 0 on"):
+        official(tmp_path, 1)
 
 
 def test_sizes_out_of_bounds_are_refused() -> None:
     with pytest.raises(UsageError, match="from 1 to 60"):
-        pddlego.play("household", set={"places": 0})
+        pddlego.play("household", set={"receptacles": 0})
 
 
 def processes() -> Iterator[int]:
@@ -202,9 +275,11 @@ def test_one_of_sixteen_is_killed_and_the_run_can_be_continued(tmp_path: Path) -
     run = tmp_path / "run"
     evaluation = pddlego.evaluate("household", run, modes="edit", seeds=range(16), workers=16)
     end = time.monotonic() + PATIENCE
-    while not (found := list(processes())) and time.monotonic() < end:
+    while time.monotonic() < end and not any(
+        '"step":3,' in path.read_text(errors="replace") for path in run.glob("episodes/*.jsonl")
+    ):
         time.sleep(0.1)
-    os.kill(found[0], signal.SIGKILL)
+    os.kill(next(processes()), signal.SIGKILL)
     rows = evaluation.wait(PATIENCE).rows()
     outcomes = Counter(row["outcome"] for row in rows)
     assert outcomes["crashed"] == 1 and sum(outcomes.values()) == 16

@@ -31,7 +31,7 @@ DERIVED = {"at", "closed", "hands_free", "place", "thing"}
 
 def walk(seed: int) -> tuple[dict[str, Any], list[str], list[dict[str, Any]]]:
     """A game, random commands with those that win among them, and the states in our process."""
-    spec = GameSpec("household", {"places": 12, "things": 25, "closed": 60}, seed, "all")
+    spec = GameSpec("household", {"receptacles": 12, "objects": 25, "closed": 60}, seed, "all")
     rng, game = random.Random(seed), HouseholdGame(spec)
     game.start()
     states = [dict(game._state)]
