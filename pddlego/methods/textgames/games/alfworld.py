@@ -25,6 +25,9 @@ _SPLITS = {"train": "train", "dev": "valid_seen", "test": "valid_unseen"}
 """The folders of the official games by fold."""
 
 _FILE = "game.tw-pddl"
+_LARGEST = 50_000_000
+"""Maximum number of bytes of a game file. Official ones have 0.2 million."""
+
 _listing = threading.Lock()
 """Held while the games of a folder are listed, so that many episodes do not list them at once."""
 
@@ -117,7 +120,10 @@ def _is_usual(path: Path, place: str) -> bool:
     if "movable" in place or "Sliced" in place or not any(f"{kind}-" in place for kind in TASKS.values()):
         return False
     try:
-        return re.search(rb'"solvable":\s*true', path.read_bytes()) is not None
+        if not path.is_file():
+            return False
+        with path.open("rb") as file:
+            return re.search(rb'"solvable":\s*true', file.read(_LARGEST)) is not None
     except OSError as error:
         reason = f"{path}: {error.strerror or error}."
         raise UsageError("A game of ALFWorld cannot be read", reason, "Allow to read it, or remove it.") from error

@@ -36,10 +36,12 @@ _OLDER = (
 def _game(about: Mapping[str, Any]) -> dict[str, Any]:
     """The game of a file, or of a household. Raises `ValueError` and `OSError`."""
     if "path" in about:
-        game: dict[str, Any] = json.loads(Path(about["path"]).read_text(encoding="utf-8"))
+        game: Any = json.loads(Path(about["path"]).read_text(encoding="utf-8"))
+        if not isinstance(game, dict):
+            raise ValueError("it is not a JSON object")
         missing = [name for name in ("pddl_domain", "grammar", "pddl_problem") if not isinstance(game.get(name), str)]
         if missing:
-            raise ValueError(f"{about['path']} has no {', '.join(missing)}")
+            raise ValueError(f"it has no {', '.join(missing)}")
         for older, newer in _OLDER:
             game["grammar"] = game["grammar"].replace(older, newer)
         commands = map(str, game.get("walkthrough") or ())
@@ -144,9 +146,13 @@ def _derived(facts: list[_Words], went: str) -> Iterator[_Words]:
 
 def _play(about: Mapping[str, Any], answers: TextIO) -> None:
     """Load the game and answer until standard input closes. Raises `ValueError` if a generated game cannot be won."""
-    game = LoadedGame(_game(about))
-    if "path" not in about:
+    try:
+        game = LoadedGame(_game(about))
         state = game.start()
+    except Exception as error:  # noqa: BLE001 -- parsers of TextWorld and the translator, and a file with anything in it
+        place = about.get("path", "the household")
+        raise RuntimeError(f"{place} cannot be loaded: {type(error).__name__}: {error}"[:300]) from None
+    if "path" not in about:
         for command in game.walkthrough:
             state = game.step(command)
         if not state["won"]:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO, cast
@@ -188,7 +189,8 @@ class GameProgram:
             self._process = EngineProcess(command, Path(folder), **environment(), TMPDIR=folder)
         except OSError as error:
             reason = explained(error) if is_too_many_files(error) else f"{error.strerror or error}."
-            raise EngineError(f"{self._engine} did not start", reason) from error
+            advice = "Free space in the folder for temporary files, or name another one in TMPDIR."
+            raise EngineError(f"{self._engine} did not start", reason, advice) from error
 
     def _end(self) -> None:
         if self._process is not None:
@@ -215,8 +217,13 @@ def connected(parent: str, folder: str, limits: bool = True) -> TextIO:
 
 
 def serve(start: Callable[[], Mapping[str, Any]], step: Callable[[str], Mapping[str, Any]], answers: TextIO) -> None:
-    """Called by a program: answer the questions of a `GameProgram` until its input ends."""
-    for line in sys.stdin.buffer:
-        command = json.loads(line)
-        answers.write(json.dumps(start() if command is None else step(command)) + "\n")
-        answers.flush()
+    """Called by a program: answer the questions of a `GameProgram` until its input ends.
+
+    The input ends because the process that asked has been killed, and `die_with` removes the folder within a second.
+    """
+    with contextlib.suppress(BrokenPipeError):
+        for line in sys.stdin.buffer:
+            command = json.loads(line)
+            answers.write(json.dumps(start() if command is None else step(command)) + "\n")
+            answers.flush()
+    time.sleep(_ENDING)

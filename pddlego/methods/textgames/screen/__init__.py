@@ -66,6 +66,9 @@ def _house(view: GameView, rule: MapRule) -> DrawnHouse:
 
 def _map_title(view: GameView) -> str:
     title = "map as the built-in reader reads the game" if view.sketched else "map"
+    started = view.trace.last(Observed, where=lambda observed: bool(observed.task))
+    if started is not None and view.map_rule is not None and not view.map_rule.exit:
+        title = f"{title}: {clean(started.task)}"  # the list of all places leaves no room for the task below
     return f"{title}: {count(len(view.errors), 'fact')} not right" if view.errors else title
 
 

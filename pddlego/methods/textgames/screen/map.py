@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -99,14 +100,14 @@ def draw(house: DrawnHouse, width: int, height: int, glyphs: Glyphs) -> Text:
 def fits(house: DrawnHouse, width: int, height: int, glyphs: Glyphs) -> bool:
     """Whether `draw` shows every room."""
     if not house.rooms:
-        lines = _lines(house, glyphs)
+        lines = _lines(house, width, glyphs)
         return len(lines) <= height and all(line.cell_len <= width for line in lines)
     columns, rows = _window(house, width, height)
     return all(x in columns and y in rows for x, y in house.rooms)
 
 
-def _lines(house: DrawnHouse, glyphs: Glyphs) -> list[Text]:
-    """Rooms without a grid: a line for the agent's room and for each room with things, and two lines of other names."""
+def _lines(house: DrawnHouse, width: int, glyphs: Glyphs) -> list[Text]:
+    """Rooms without a grid: a line for the agent's room and for each room with things, and the names of the others."""
     lines, others = list[Text](), {True: list[str](), False: list[str]()}
     for room in sorted(house.elsewhere, key=lambda room: not room.here):
         if room.here or room.things:
@@ -118,11 +119,12 @@ def _lines(house: DrawnHouse, glyphs: Glyphs) -> list[Text]:
         else:
             others[room.visited].append(clean(from_name(room.name)))
     titles = (("nothing seen there", others[True]), (f"{glyphs.unknown} unexplored", others[False]))
-    return [*lines, *(Text(f"{title}: {', '.join(names)}") for title, names in titles if names)]
+    wrapped = (textwrap.wrap(f"{title}: {', '.join(names)}", max(10, width)) for title, names in titles if names)
+    return [*lines, *(Text(line) for part in wrapped for line in part)]
 
 
 def _list(house: DrawnHouse, width: int, height: int, glyphs: Glyphs) -> Text:
-    lines = _lines(house, glyphs) or [Text("nothing is known yet")]
+    lines = _lines(house, width, glyphs) or [Text("nothing is known yet")]
     for line in lines:
         line.truncate(width, overflow="ellipsis")
     return Text("\n", no_wrap=True).join(lines[:height])

@@ -193,7 +193,7 @@ def test_a_missing_folder_is_explained(tmp_path: Path, monkeypatch: pytest.Monke
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ('{"solvable": true}', "has no pddl_domain, grammar, pddl_problem"),
+        ('{"solvable": true}', "it has no pddl_domain, grammar, pddl_problem"),
         ('{"solvable": true', "JSONDecodeError"),
         ('{"solvable": true, "x": ' + "[" * 100_000, "RecursionError"),
         ('{"solvable": true, "pddl_domain": "(", "grammar": "", "pddl_problem": ""}', "Error"),
@@ -203,8 +203,9 @@ def test_a_damaged_game_is_named(tmp_path: Path, content: str, said: str) -> Non
     path = tmp_path / "pick_and_place_simple-Apple-None-Shelf-1" / "trial_1" / "game.tw-pddl"
     path.parent.mkdir(parents=True)
     path.write_text(content)
-    with pytest.raises(EngineError, match=said):
+    with pytest.raises(EngineError, match=said) as caught:
         official(tmp_path).start()
+    assert str(path)[:60] in caught.value.reason
 
 
 @pytest.mark.slow
@@ -241,6 +242,20 @@ def test_a_goal_that_cannot_be_reached_is_no_game(data: Data, tmp_path: Path) ->
     write(tmp_path, data, 0, impossible)
     with pytest.raises(EngineError, match="the goal of the game cannot be reached"):
         official(tmp_path).start()
+
+
+def test_what_is_no_file_is_no_game(data: Data, tmp_path: Path) -> None:
+    usual = write(tmp_path, data, 0)
+    for name in ("fifo", "zero", "folder", "dangling"):
+        place = tmp_path / f"pick_and_place_simple-Apple-None-Shelf-{name}" / "trial_1" / "game.tw-pddl"
+        place.parent.mkdir(parents=True)
+        if name == "fifo":
+            os.mkfifo(place)
+        elif name == "folder":
+            place.mkdir()
+        else:
+            place.symlink_to("/dev/zero" if name == "zero" else "/nowhere")
+    assert official_games(tmp_path, False) == (usual,)
 
 
 def test_a_seed_without_a_game_is_refused(data: Data, tmp_path: Path) -> None:
