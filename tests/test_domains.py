@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from pddlego.methods.setting_files import setting_names
+from pddlego.methods.textgames.games.alfworld import OFFICIAL
 from pddlego.methods.textgames.loading import load
 from pddlego.methods.textgames.options import TEXT_GAME
 from pddlego.methods.textgames.settings import GameSetting
@@ -181,4 +182,6 @@ def test_every_setting_starts_sound_and_says_every_step(name: str) -> None:
     assert not check(setting.start.domain, setting.start.problem)
     assert set(setting.start.actions) == set(setting.start.domain.actions_by_name)
     spans = sorted((fold.start, fold.stop) for fold in setting.game.folds.values())
+    if setting.game.name == OFFICIAL:  # its folds are folders, in each of which the first game has seed 0
+        return
     assert all(stop <= start for (_, stop), (start, _) in itertools.pairwise(spans))

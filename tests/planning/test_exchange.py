@@ -33,7 +33,7 @@ GENERATED = (
 )
 GAMES = (
     *("coin", "cooking-hard", "mapreader", "twc", "paper-coin", "paper-cooking-hard"),
-    *("science-thermometer", "textworld-coin", "textworld-cooking-medium"),
+    *("science-thermometer", "textworld-coin", "textworld-cooking-medium", "household"),
 )
 """One game of each domain: the others have the same domain and the same goals."""
 
