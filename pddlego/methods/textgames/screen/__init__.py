@@ -116,7 +116,7 @@ def _below_map(problem: Problem, house: DrawnHouse, rule: MapRule, width: int, g
         text = f"{glyphs.done if item.ready else glyphs.dot} {from_name(item.name)}: {', '.join((where, *parts))}"
         style = "green" if item.ready else ""
         lines.append(Text(one_line(clean(text), width), style, no_wrap=True))
-    rooms = [room for room in (*house.rooms.values(), *house.elsewhere) if room.things and house.rooms]
+    rooms = [room for room in (*house.rooms.values(), *house.elsewhere) if room.things and rule.exit]
     seen = "; ".join(
         f"{from_name(room.name)}: {', '.join([from_name(thing) for thing in room.things])}" for room in rooms
     )
