@@ -8,14 +8,16 @@ import time
 from pathlib import Path
 
 from benchmarks.table import show
-from pddlego.pddl import Domain, Problem, parse_domain, parse_problem
+from pddlego.pddl import Domain, Problem
 from pddlego.planning import PlanStatus, ProcessPlanner, Search
 from pddlego.planning.validate import plan_cost
 from tests.methods.textgames.houses import COIN, explored
 from tests.planning.unified_oracle import solve_unified
+from tests.shared import suite
 
 SUITES = (
-    *("briefcase", "childsnack", "grid", "hanoi", "npuzzle", "philosophers", "rovers", "sokoban", "tpp", "transport"),
+    *("childsnack-opt14-strips", "floortile-opt14-strips", "grid", "hiking-sat14-strips", "openstacks-opt08-strips"),
+    *("pegsol-opt11-strips", "satellite", "sokoban-opt11-strips", "transport-opt08-strips", "visitall-opt11-strips"),
 )
 SECONDS = 60.0
 TIMES = 5
@@ -37,9 +39,7 @@ _HEADS = ["task", "directly", "unified-planning", "ratio", "costs"]
 
 
 def _read(name: str) -> Task:
-    text = (Path("tests") / "data" / "competition" / f"{name}.pddl").read_text(encoding="utf-8")
-    start = text.index("(define (problem")
-    return name, parse_domain(text[:start]), parse_problem(text[start:])
+    return name, *suite(name)
 
 
 def _compared(task: Task, search: Search) -> list[str]:

@@ -15,9 +15,9 @@ from pathlib import Path
 
 from pddlego.report.build import build_report
 from pddlego.report.plots import draw
+from tests.shared import RECORDED
 
 ROOT = Path(__file__).parent.parent
-RECORDED = ROOT / "tests" / "recorded"
 DIALOGUES = RECORDED / "game24" / "conversations.jsonl.gz"
 MODELS = ("gpt4-mini", "gpt4", "llama3.1-405b", "llama3.1-70b", "deepseek-coderv2")
 FERRY = RECORDED / "ferry"

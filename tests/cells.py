@@ -1,8 +1,8 @@
 """Plays a fixed set of cells and writes down what came of each: `python -m tests.cells [FILE]`.
 
-Every method and mode, with the built-in model and with its simulated errors, and the recorded conversations. Nothing
-in the result depends on the machine or on how events are stored, so a change of the code's structure must not change
-a line. `tests/data/cells.tsv` holds the lines of the current code; `tests/test_cells.py` compares.
+Every method and mode, with the built-in model and with its simulated errors. Nothing in the result depends on the
+machine or on how events are stored, so a change of the code's structure must not change a line.
+`tests/data/cells.tsv` holds the lines of the current code; `tests/test_cells.py` compares.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ import pddlego
 from tests.scale import PATIENCE
 
 DATA = Path(__file__).parent / "data" / "cells.tsv"
-RECORDED = Path(__file__).parent / "recorded"
 
 GAMES = ("coin", "cooking-easy", "cooking-hard", "mapreader", "twc", "paper-coin", "paper-cooking-easy")
 ABLATIONS = ("feedback", "tolerance", "replanning", "remedies", "ladder", "prompts")
@@ -45,8 +44,6 @@ class Part:
     models: tuple[str, ...] = ("reader",)
     options: dict[str, Any] = field(default_factory=dict)
 
-
-FERRY = {"tasks": str(RECORDED / "ferry" / "tasks.tar.gz")}
 
 PYPERPLAN = {"planner": "pyperplan"}
 """The default of some modes is `auto`, and which engine of that finds a plan may depend on the machine."""
@@ -80,24 +77,13 @@ PARTS = (
     ),
 )
 
-TRANSCRIPTS = (
-    Part(
-        "recorded programs",
-        ("ferry",),
-        ("program", "program-no-debug", "program-no-cot"),
-        "0-9",
-        (f"transcript:{RECORDED / 'ferry' / 'conversations.jsonl.gz'},model=gpt-4",),
-        {**FERRY, "set": ("hurry=true", "task_timeout=5")},
-    ),
-)
-
 KEPT = ("command", "plan", "steps", "actions", "kind", "length", "solved", "total", "code", "valid")
 """Keys of events that say what was planned and done, and with what result."""
 
 HEAD = ("part", "game", "mode", "model", "seed", "outcome", "score", "steps", "calls", "characters", "tokens", "plans")
 
 
-def play(parts: Iterable[Part] = (*PARTS, *TRANSCRIPTS)) -> Iterator[tuple[str, ...]]:
+def play(parts: Iterable[Part] = PARTS) -> Iterator[tuple[str, ...]]:
     """Play all cells. A row for each, sorted within its part."""
     with tempfile.TemporaryDirectory(prefix="pddlego-cells-") as folder:
         for number, part in enumerate(parts):

@@ -27,6 +27,7 @@ from pddlego.planning import ProcessPlanner
 from tests.methods.textgames.grid_house import small_house
 from tests.model_server import ModelServer
 from tests.scale import scaled
+from tests.shared import VARIABLE, missing
 
 settings.register_profile("ci", deadline=None, derandomize=True, max_examples=scaled(40, in_ci=100))
 settings.load_profile("ci")
@@ -50,7 +51,22 @@ SLOW = ("slow", "cluster", "browser")
 """Markers of tests that run in CI only, where everything runs."""
 
 
+WITHOUT_SHARED = "the files of others that it reads are not here"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how many tests were skipped because the folder `shared` is missing: also in CI, where other skips fail."""
+    count = sum(WITHOUT_SHARED in str(report.longrepr) for report in terminalreporter.stats.get("skipped", ()))
+    if count:
+        where = f"{VARIABLE}, or shared beside the repository"
+        terminalreporter.write_line(f"{count} tests were skipped: {WITHOUT_SHARED} ({where})")
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
+    if (needed := item.get_closest_marker("shared")) and (absent := missing(needed.args)):
+        if os.environ.get(VARIABLE):
+            pytest.fail(f"{VARIABLE} names a folder without {', '.join(absent)}")
+        pytest.skip(f"{WITHOUT_SHARED}: {', '.join(absent)}")
     if os.environ.get("CI") != "true" and any(item.get_closest_marker(name) for name in SLOW):
         pytest.skip("slow: runs where CI=true is set")
     if item.get_closest_marker("terminal") and shutil.which("tmux") is None:

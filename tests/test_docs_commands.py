@@ -12,15 +12,19 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.mark.structures import ParameterSet
 
 from pddlego.methods.builders.reference import component_of
 from pddlego.pddl import parse_domain, parse_problem
 from tests.model_server import ModelServer, Reply, answer
+from tests.pages import write_files
 from tests.scale import PATIENCE
+from tests.shared import RECORDED
 
 ROOT = Path(__file__).parent.parent
 PAGES = {
@@ -65,17 +69,6 @@ def warehouse(body: dict[str, Any]) -> Reply:
     )
 
 
-def _files(page: str) -> dict[str, str]:
-    """The files that a page shows after their names."""
-    return dict(re.findall(r"^`([\w./-]+)`:\n\n```\w+\n(.*?)^```", page, re.MULTILINE | re.DOTALL))
-
-
-def _write_files(page: str, folder: Path) -> None:
-    for name, text in _files(page).items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, encoding="utf-8")
-
-
 NEED_A_PACKAGE = ("docs/adding-a-method.md", "docs/adding-an-engine.md")
 """Pages whose own tests bring the package of the page."""
 
@@ -83,7 +76,7 @@ NEED_A_PACKAGE = ("docs/adding-a-method.md", "docs/adding-an-engine.md")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in SESSIONS if SESSIONS[name] and name not in NEED_A_PACKAGE])
 def test_the_commands_of_a_page_print_what_it_shows(name: str, tmp_path: Path) -> None:
-    _write_files(PAGES[name], tmp_path)
+    write_files(PAGES[name], tmp_path)
     for session in "".join(SESSIONS[name]).split("$ ")[1:]:
         command, _, wanted = session.partition("\n")
         printed = _bash(command, tmp_path).stdout
@@ -91,12 +84,20 @@ def test_the_commands_of_a_page_print_what_it_shows(name: str, tmp_path: Path) -
         assert doctest.OutputChecker().check_output(wanted, printed, flags), f"{command} printed:\n{printed}"
 
 
+def _script_params() -> Iterator[ParameterSet]:
+    """The pages with scripts; those that replay the recordings of others need them."""
+    for name, blocks in SCRIPTS.items():
+        marks = [pytest.mark.shared("recorded")] if "recorded/" in PAGES[name] else []
+        if blocks:
+            yield pytest.param(name, marks=marks)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name, blocks in SCRIPTS.items() if blocks])
+@pytest.mark.parametrize("name", _script_params())
 def test_the_commands_of_a_page_run_in_their_order(name: str, tmp_path: Path) -> None:
     for page in (PAGES["docs/checking.md"], PAGES[name]):  # several pages use the files of the first
-        _write_files(page, tmp_path)
-    (tmp_path / "tests").symlink_to(ROOT / "tests")  # the recorded conversations
+        write_files(page, tmp_path)
+    (tmp_path / "recorded").symlink_to(RECORDED)
     script = "".join(SCRIPTS[name]).replace("\\\n", " ")
     script = re.sub(r"--seeds (\d+)-\d+", r"--seeds \1", script.replace("--seeds test", "--seeds 10-59"))
     script = re.sub(r"pddlego eval ([\w-]+)( [\w-]+)*? -", r"pddlego eval \1 -", script)
@@ -113,7 +114,7 @@ def test_the_commands_of_a_page_run_in_their_order(name: str, tmp_path: Path) ->
 def test_the_python_of_the_page_about_pddl_prints_what_it_shows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _write_files(PAGES["docs/pddl.md"], tmp_path)
+    write_files(PAGES["docs/pddl.md"], tmp_path)
     monkeypatch.chdir(tmp_path)
     result = doctest.testfile(str(ROOT / "docs" / "pddl.md"), module_relative=False, encoding="utf-8")
     assert result.attempted == 4

@@ -23,8 +23,9 @@ from pddlego.pddl.tolerant import read_pair
 from pddlego.planning import Plan, PlanStep
 from pddlego.planning.corpus import Pair, read_pairs
 from tests.lamps import DOMAIN, PLAN, PROBLEM
+from tests.shared import CORPUS
 
-CORPUS = [Path(__file__).parent / "data" / "corpus" / name for name in ("pairs.jsonl", "pairs-other-models.jsonl")]
+PAIRS = [CORPUS / name for name in ("pairs.jsonl", "pairs-other-models.jsonl")]
 
 
 def test_a_file_is_a_text_a_path_or_a_value(tmp_path: Path) -> None:
@@ -91,7 +92,8 @@ def test_a_domain_and_a_problem_are_repaired_alone() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("file", CORPUS, ids=lambda file: file.stem)
+@pytest.mark.shared("corpus")
+@pytest.mark.parametrize("file", PAIRS, ids=lambda file: file.stem)
 def test_what_models_wrote_is_repaired_with_the_verdict_of_the_corpus(file: Path) -> None:
     for pair in read_pairs(file):
         _check_repair(pair)

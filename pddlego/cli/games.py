@@ -10,10 +10,11 @@ from rich.text import Text
 
 from pddlego.cli.options import COMPLETIONS
 from pddlego.display.console import Console
-from pddlego.errors import PddlegoError
-from pddlego.methods.base import Setting
+from pddlego.errors import PddlegoError, UsageError
+from pddlego.methods.base import BUILT_IN_MODEL, Mode, Setting
 from pddlego.methods.registry import first_mode, method_of, methods, modes_of
 from pddlego.methods.setting_files import read_setting, setting_names
+from pddlego.runs.cells import Cell
 from pddlego.util.text import clean
 
 
@@ -73,7 +74,7 @@ def _describe(console: Console, name: str) -> None:
     console.print(clean(setting.about))
     seeds = {"all": setting.all_seeds, **setting.seeds}
     parts = {
-        "modes": [(mode.name, mode.about) for mode in modes_of(kind)],
+        "modes": [(mode.name, mode.about + _by_whom(mode, name)) for mode in modes_of(kind)],
         "seeds": [(split, f"{values.start}-{values.stop - 1}") for split, values in seeds.items()],
         "steps": [("at most", str(setting.max_steps))] if setting.max_steps is not None else [],
         "parameters": [
@@ -87,6 +88,19 @@ def _describe(console: Console, name: str) -> None:
         for number, row in enumerate(rows):
             table.add_row("" if number else title, *row)
     console.print(table)
+
+
+def _by_whom(mode: Mode, name: str) -> str:
+    """A remark if the built-in model cannot play a setting in a mode with a model."""
+    if not mode.asks_model:
+        return ""
+    player = method_of(name, mode.name)
+    cell = Cell(name, mode.name, BUILT_IN_MODEL, 0)
+    try:
+        built_in = player.builtin_model(BUILT_IN_MODEL, cell, player.load(name, player.options()))
+    except UsageError:
+        built_in = None
+    return "" if built_in else " (needs a language model)"
 
 
 def _table(*head: str) -> Table:

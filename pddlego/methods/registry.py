@@ -14,6 +14,7 @@ from pydantic import BaseModel
 
 from pddlego.errors import UsageError
 from pddlego.methods.base import Measuring, Method, Mode, Variant, base_mode, parse_variant
+from pddlego.util.resources import guests
 from pddlego.util.text import suggestion
 
 if TYPE_CHECKING:
@@ -206,7 +207,7 @@ def make_codec() -> Codec:
 
 def forget() -> None:
     """Clear all caches, so that methods installed meanwhile are found."""
-    for cached in (_offered, method):
+    for cached in (_offered, method, guests):
         cached.cache_clear()
 
 

@@ -47,7 +47,7 @@ class Load:
     exhausted: bool = False
 
 
-_Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+_Amount = Annotated[float, Field(ge=0, allow_inf_nan=False, strict=True)]
 
 
 @dataclass(frozen=True)

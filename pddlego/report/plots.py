@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,7 +71,9 @@ class Plot:
 def _save(figure: Figure, target: Path | io.StringIO, to: str, metadata: dict[str, None]) -> None:
     import matplotlib
 
-    with matplotlib.rc_context(_SETTINGS):
+    with matplotlib.rc_context(_SETTINGS), warnings.catch_warnings():
+        # SVG holds the text, whatever the font; where PDF has a box for a letter, docs/evaluating.md says why.
+        warnings.filterwarnings("ignore", r"Glyph \d+ .*missing from")
         figure.savefig(target, format=to, metadata=metadata, bbox_inches="tight")
 
 

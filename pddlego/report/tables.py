@@ -134,7 +134,9 @@ def short_names(models: Sequence[str]) -> dict[str, str]:
     split = [re.split(r"(?<=[/:,_@=-])", model) for model in known]
     first = _shared(split)
     last = _shared([words[first:][::-1] for words in split])
-    short = ["".join(words[first : len(words) - last]).strip("/:,_@=-") for words in split]
+    short = ["".join(words[first : len(words) - last]) for words in split]
+    if last:  # what was cut off began after a separator
+        short = [name[:-1] for name in short]
     names = [name if all(short) else model for name, model in zip(short, known, strict=True)]
     return {model: both_ends(name, _LABEL) for model, name in zip(known, names, strict=True)}
 

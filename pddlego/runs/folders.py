@@ -188,9 +188,9 @@ def fresh_folder(root: Path, label: str) -> Path:
         path = root / (name if number == 1 else f"{name}-{number}")
         try:
             path.mkdir(parents=True)
-        except FileExistsError:
-            continue
         except OSError as error:
+            if isinstance(error, FileExistsError) and path.exists():
+                continue
             raise cannot_make(path, error) from error
         return path
     raise UsageError(f"No free folder name in {root}", f"{name} and 998 variants exist.", "Choose another --runs.")

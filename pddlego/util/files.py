@@ -178,7 +178,12 @@ def _flush_folder(folder: Path) -> None:
 
 
 def cannot_make(path: Path, error: OSError) -> UsageError:
-    return UsageError(f"Cannot write {path}", f"{error.strerror or error}.", "Choose another place with --runs.")
+    """The error of a folder that cannot be made; a link without a target on the way to it is named."""
+    reason = f"{error.strerror or error}."
+    for place in (path, *path.parents):
+        if place.is_symlink() and not place.exists():
+            reason = f"{place} is a link to {place.readlink()}, which does not exist."
+    return UsageError(f"Cannot write {path}", reason, "Choose another place with --runs.")
 
 
 def cannot_read(path: Path, error: OSError) -> JournalError:

@@ -1,8 +1,9 @@
-"""Finds settings, domains and prompts: the folders that ship with the package, and those in the working directory.
+"""Finds settings, domains and prompts: the folders of the package, of installed packages, and of the working directory.
 
 A folder `envs/`, `domains/` or `prompts/` in the working directory adds files to those of the package and replaces
-files of the same name. Such a folder may be untrusted. Its files must not be links that lead out of it: otherwise a
-prompt could send any file of the user to an endpoint.
+files of the same name. The package of a method or an engine may hold such folders, too: it adds files, but replaces
+none of pddlego. The folder in the working directory may be untrusted. Its files must not be links that lead out of it:
+otherwise a prompt could send any file of the user to an endpoint.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Iterable
+from functools import lru_cache
 from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 
 from pddlego.errors import SettingError
@@ -19,6 +22,9 @@ if sys.version_info >= (3, 11):
     from importlib.resources.abc import Traversable
 else:
     from importlib.abc import Traversable
+
+GUESTS = ("methods", "engines")
+"""The groups of entry points, after `pddlego.`, whose packages may hold settings, domains and prompts."""
 
 
 def roots(folder: str) -> list[Traversable]:
@@ -30,11 +36,28 @@ def roots(folder: str) -> list[Traversable]:
     # An editable install leaves the folders where they are: beside the package, at the top of the repository.
     if isinstance(package, Path):
         places.append(package.parent / folder)
+    places.extend(guest / folder for guest in guests())
     distinct: list[Traversable] = []
     for place in places:
         if place.is_dir() and not any(str(place) == str(other) for other in distinct):
             distinct.append(place)
     return distinct
+
+
+@lru_cache(maxsize=1)
+def guests() -> tuple[Path, ...]:
+    """The folders of installed packages with methods or engines, found without importing them."""
+    from importlib.metadata import entry_points
+
+    folders = []
+    for group in GUESTS:
+        for entry in entry_points(group=f"pddlego.{group}"):
+            package, *rest = entry.module.split(".")
+            spec = find_spec(package)
+            for place in (spec.submodule_search_locations or ()) if spec else ():
+                folder = Path(place, *rest)
+                folders.append(folder if folder.is_dir() else folder.parent)
+    return tuple(dict.fromkeys(folders))
 
 
 def names(folder: str, suffix: str) -> list[str]:

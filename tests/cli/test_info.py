@@ -22,6 +22,9 @@ def test_a_game_and_the_modes_are_described(tmp_path: Path) -> None:
     described = run("games", "coin", cwd=tmp_path).stdout
     for words in ("Coin Collector (text game)", "dev", "10-59", "numLocations", "the model edits the problem"):
         assert words in described
+    assert "needs a language model" not in described
+    marked = " ".join(run("games", "logistics", cwd=tmp_path).stdout.split())
+    assert marked.count("(needs a language model)") == 3, "program, heuristic and heuristic-direct"
     listed = run("games", "--modes", cwd=tmp_path).stdout
     assert [line.split()[0] for line in listed.splitlines()].count("tos") == 1
     assert "LLMs4Plan" in listed

@@ -12,6 +12,9 @@ import pytest
 
 import pddlego
 from pddlego.episode.events import Outcome
+from pddlego.errors import UsageError
+from pddlego.evaluation.setup import read_prices
+from pddlego.models.limiter import Price
 from tests.coin_endpoint import next_command
 from tests.model_server import ModelServer, Reply
 from tests.scale import PATIENCE, scaled
@@ -152,3 +155,15 @@ def test_a_limit_on_answers_is_sent_and_reserved(
     characters = sum(len(request["content"]) for request in model_server.requests[0]["messages"])
     assert first["tokens"] == characters // 3 + 700
     assert first["for"] == "coin-act-m-seed3"
+
+
+@pytest.mark.parametrize("price", ['"1"', "true", "nan", "-1", "[1]"])
+def test_a_price_is_a_number(price: str, tmp_path: Path) -> None:
+    (tmp_path / "prices.toml").write_text(f"[m]\ntokens_in = {price}\ntokens_out = 2\n")
+    with pytest.raises(UsageError, match="is not a price list"):
+        read_prices(tmp_path / "prices.toml")
+
+
+def test_a_price_may_be_a_whole_number(tmp_path: Path) -> None:
+    (tmp_path / "prices.toml").write_text("[m]\ntokens_in = 1\ntokens_out = 2.5\n")
+    assert read_prices(tmp_path / "prices.toml") == {"m": Price(1, 2.5)}

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 from hypothesis import strategies as st
 
 from pddlego.util import resources
+from tests.shared import CORPUS
 
-CORPUS = Path(__file__).parent.parent / "data" / "corpus"
 RECORDED = Path(__file__).parent.parent / "recorded"
 
 WORDS = (
@@ -53,17 +54,28 @@ def changed(seeds: list[str]) -> st.SearchStrategy[str]:
 
 
 def _lines(name: str) -> list[dict[str, object]]:
-    return [json.loads(line) for line in (CORPUS / name).read_text(encoding="utf-8").splitlines()]
+    """The lines of a file of the corpus; none where it is not here."""
+    file = CORPUS / name
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] if file.exists() else []
+
+
+def _events(kind: str) -> list[dict[str, Any]]:
+    """The events of this type in the recorded episodes."""
+    events = (json.loads(line)["event"] for text in journals() for line in text.splitlines())
+    return [event for event in events if event["type"] == kind]
 
 
 def edits() -> list[str]:
-    """Answers in mode edit."""
-    return [str(line["edit"]) for line in _lines("edits.jsonl")]
+    """Answers in mode edit, and some in mode gen."""
+    recorded = [event["completion"]["text"] for event in _events("answered")]
+    return [*recorded, *(str(line["edit"]) for line in _lines("edits.jsonl"))]
 
 
 def pairs() -> list[tuple[str, str]]:
     """Domains with a problem."""
-    return [(str(line["domain"]), str(line["problem"])) for line in _lines("pairs.jsonl")]
+    domains = [resources.read("domains", f"{name}.pddl") for name in ("coin", "cooking")]
+    recorded = [(domains["cooking-world" in event["text"]], event["text"]) for event in _events("accepted")]
+    return [*recorded, *((str(line["domain"]), str(line["problem"])) for line in _lines("pairs.jsonl"))]
 
 
 def answers() -> list[str]:

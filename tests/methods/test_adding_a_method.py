@@ -23,33 +23,31 @@ from pddlego.methods import registry
 from tests.children import started
 from tests.cli.command import run
 from tests.model_server import ModelServer, Reply, answer
+from tests.pages import files_of, write_files
 from tests.report.pages import pages_in
 from tests.scale import PATIENCE
 
 PAGE = (Path(__file__).parent.parent.parent / "docs" / "adding-a-method.md").read_text(encoding="utf-8")
-FILES = dict(re.findall(r"^`([\w./-]+)`:\n\n```\w+\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL))
+FILES = files_of(PAGE)
 PLAY = "    def play(\n"
 MODEL = ("--models", "m", "--modes", "guess", "--seeds", "0-3", "--run", "all", "--set", "highest=20")
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The files of the page, and what pip makes of its `pyproject.toml`."""
-    for name, text in FILES.items():
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+    """A folder without anything, and a site with what pip makes of the files of the page."""
     site = tmp_path / "site"
+    write_files(PAGE, site)
     about = site / "guess-1.0.dist-info"
-    about.mkdir(parents=True)
-    (site / "guess.py").write_text(FILES["guess.py"], encoding="utf-8")
+    about.mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: guess\nVersion: 1.0\n")
     entries = FILES["pyproject.toml"].partition('[project.entry-points."pddlego.methods"]\n')[2].partition("\n\n")[0]
     (about / "entry_points.txt").write_text(f"[pddlego.methods]\n{entries.replace(chr(34), '')}\n")
     monkeypatch.setenv("PYTHONPATH", str(site))
     monkeypatch.syspath_prepend(str(site))
     forget()
-    yield tmp_path
+    (tmp_path / "elsewhere").mkdir()
+    yield tmp_path / "elsewhere"
     forget()
 
 
@@ -60,8 +58,9 @@ def forget() -> None:
 
 
 def test_the_method_is_small() -> None:
-    assert set(FILES) == {"envs/numbers.toml", "prompts/guess/ask.j2", "guess.py", "pyproject.toml"}
-    assert len(FILES["guess.py"].splitlines()) <= 90
+    files = {"guess/envs/numbers.toml", "guess/prompts/guess/ask.j2", "guess/__init__.py", "pyproject.toml"}
+    assert set(FILES) == files
+    assert len(FILES["guess/__init__.py"].splitlines()) <= 90
 
 
 def test_the_page_followed_literally(folder: Path) -> None:
@@ -187,7 +186,7 @@ def test_without_the_package_its_runs_are_still_seen(folder: Path, monkeypatch: 
     run("eval", "numbers", *arguments, cwd=folder)
     monkeypatch.delenv("PYTHONPATH")
     monkeypatch.delitem(sys.modules, "guess")
-    monkeypatch.setattr(sys, "path", [place for place in sys.path if place != str(folder / "site")])
+    monkeypatch.setattr(sys, "path", [place for place in sys.path if place != str(folder.parent / "site")])
     registry.forget()
     shown = run("show", "runs/all", "--seed", "3", cwd=folder)
     assert "guessed: of a method that is not installed" in shown.stdout
@@ -201,9 +200,9 @@ def test_without_the_package_its_runs_are_still_seen(folder: Path, monkeypatch: 
 
 def broken(folder: Path, old: str, new: str) -> None:
     """The package with a fault in it."""
-    text = FILES["guess.py"].replace(old, new)
-    assert text != FILES["guess.py"]
-    (folder / "site" / "guess.py").write_text(text, encoding="utf-8")
+    text = FILES["guess/__init__.py"].replace(old, new)
+    assert text != FILES["guess/__init__.py"]
+    (folder.parent / "site" / "guess" / "__init__.py").write_text(text, encoding="utf-8")
     forget()
 
 
@@ -276,7 +275,7 @@ def test_what_cannot_be_described_is_one_line(folder: Path) -> None:
 def test_another_version_of_the_package_is_another_configuration(folder: Path) -> None:
     arguments = ("eval", "numbers", "--modes", "guess", "--models", "halving", "--run", "all", "--seeds")
     assert run(*arguments, "0-1", cwd=folder).returncode == 0
-    about = folder / "site" / "guess-1.0.dist-info" / "METADATA"
+    about = folder.parent / "site" / "guess-1.0.dist-info" / "METADATA"
     about.write_text(about.read_text().replace("Version: 1.0", "Version: 2.0"))
     refused = run(*arguments, "0-2", cwd=folder)
     assert refused.returncode == 2

@@ -6,12 +6,16 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
+
+import pytest
 
 from pddlego.pddl import EditSyntaxError, Problem, apply_edit, check, diff, parse_domain, parse_edit, parse_problem
 from pddlego.pddl.problem import read_problem
+from tests.shared import CORPUS
 
-CORPUS = Path(__file__).parent.parent / "data" / "corpus" / "edits.jsonl"
+EDITS = CORPUS / "edits.jsonl"
+
+pytestmark = pytest.mark.shared("corpus")
 
 DOMAIN = parse_domain("""(define (domain environment) (:types location direction)
   (:predicates (at ?l - location) (visited ?l - location) (connected ?a ?b - location ?d - direction)
@@ -40,7 +44,7 @@ def recorded() -> Iterator[Recorded]:
     A game whose record begins later than step 0 has lost what came before; `known` is False for its first row.
     """
     game, step, last = "", 0, START
-    for line in CORPUS.read_text(encoding="utf-8").splitlines():
+    for line in EDITS.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         begins = str(row["game"]) != game or row["step"] <= step
         if begins:

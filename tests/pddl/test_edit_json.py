@@ -3,7 +3,6 @@ from __future__ import annotations
 import contextlib
 import json
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -12,10 +11,11 @@ from hypothesis import strategies as st
 from pddlego.pddl import EDIT_SCHEMA, Edit, EditSyntaxError, SectionEdit, parse_edit
 from pddlego.pddl.nearly_json import last_object
 from pddlego.util.answers import spoken
+from tests.shared import CORPUS
 
 KEYS = ("objects", "init")
 
-UNREADABLE = Path(__file__).parent.parent / "data" / "corpus" / "unreadable-answers.jsonl"
+UNREADABLE = CORPUS / "unreadable-answers.jsonl"
 
 
 @pytest.mark.parametrize(
@@ -79,6 +79,7 @@ def test_any_text_gives_an_edit_or_an_edit_error(text: str) -> None:
         assert isinstance(parse_edit(text), Edit)
 
 
+@pytest.mark.shared("corpus")
 def test_fifteen_answers_that_could_not_be_read_then() -> None:
     """What is whole is read, whatever follows; what ends in the middle says so; the rest is thinking without an end."""
     result = []

@@ -19,8 +19,9 @@ from pddlego.pddl.tolerant import Repaired, RepairKind, is_cut_off, repair
 from pddlego.pddl.tolerant.files import read_pair
 from pddlego.planning import ProcessPlanner, Search
 from pddlego.planning.corpus import CheckedPair, Pair, check_pair, read_pairs
+from tests import shared
 
-CORPUS = Path(__file__).parent.parent / "data" / "corpus" / "pairs.jsonl"
+CORPUS, OTHER_MODELS = (shared.CORPUS / name for name in ("pairs.jsonl", "pairs-other-models.jsonl"))
 
 DOMAIN = """(define (domain walk)
   (:requirements :strips :typing :negative-preconditions)
@@ -228,22 +229,31 @@ def test_files_without_errors_are_not_changed(domain: Callable[[str], str], prob
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize(
-    "file",
-    [*sorted((ROOT / "tests" / "data" / "competition").glob("*.pddl")), *sorted((ROOT / "domains").rglob("*.pddl"))],
-)
-def test_domains_of_competitions_and_games_are_not_changed(file: Path) -> None:
+@pytest.mark.parametrize("file", sorted((ROOT / "domains").rglob("*.pddl")), ids=lambda file: file.stem)
+def test_our_own_files_are_not_changed(file: Path) -> None:
     domain, begin, problem = file.read_text(encoding="utf-8").partition("(define (problem")
-    assert repair(domain, begin + problem) == Repaired(domain, begin + problem)
+    _is_not_changed(domain, begin + problem)
+
+
+@pytest.mark.shared("competition")
+@pytest.mark.parametrize("name", shared.SUITES)
+def test_tasks_of_the_competitions_are_not_changed(name: str) -> None:
+    files = (shared.COMPETITION / name / f"{kind}.pddl" for kind in ("domain", "problem"))
+    _is_not_changed(*(file.read_text(encoding="utf-8") for file in files))
+
+
+def _is_not_changed(domain: str, problem: str) -> None:
+    assert repair(domain, problem) == Repaired(domain, problem)
     assert repair(domain, "") == Repaired(domain, "")
-    assert repair("", begin + problem) == Repaired("", begin + problem)
+    assert repair("", problem) == Repaired("", problem)
 
 
 REFUSED_BY_PLANNERS = ("requirements ", "found twice", "another order")
 """Repairs of what the check accepts and Fast Downward's translator refuses; none of them changes a meaning."""
 
 
-@pytest.mark.parametrize("file", [CORPUS, CORPUS.with_name("pairs-other-models.jsonl")], ids=lambda file: file.stem)
+@pytest.mark.shared("corpus")
+@pytest.mark.parametrize("file", [CORPUS, OTHER_MODELS], ids=lambda file: file.stem)
 def test_pairs_without_errors_are_not_changed_and_others_only_once(file: Path) -> None:
     sound = changed = 0
     for pair in read_pairs(file):
@@ -391,6 +401,7 @@ def report(planner: ProcessPlanner) -> list[CheckedPair]:
     return [check_pair(pair, planner) for pair in read_pairs(CORPUS)]
 
 
+@pytest.mark.shared("corpus")
 def test_the_corpus_is_read_and_contradicts_nothing(report: list[CheckedPair]) -> None:
     assert len(report) == 343
     assert sum(item.readable for item in report) >= 340
@@ -398,8 +409,9 @@ def test_the_corpus_is_read_and_contradicts_nothing(report: list[CheckedPair]) -
     assert not any(item.contradiction for item in report)
 
 
+@pytest.mark.shared("corpus")
 def test_other_models_break_other_things(planner: ProcessPlanner) -> None:
-    report = [check_pair(pair, planner) for pair in read_pairs(CORPUS.with_name("pairs-other-models.jsonl"))]
+    report = [check_pair(pair, planner) for pair in read_pairs(OTHER_MODELS)]
     assert len(report) == 60
     assert sum(not item.refused for item in report) >= 44, "73 %"
     assert not any(item.contradiction for item in report)
@@ -415,6 +427,7 @@ def test_a_recorded_plan_that_is_refused_is_a_contradiction(planner: ProcessPlan
     assert report[0].contradiction == "recorded PLAN, now refused"
 
 
+@pytest.mark.shared("corpus")
 def test_recorded_plans_and_verdicts_are_all_reproduced(report: list[CheckedPair]) -> None:
     text = [item for item in report if item.pair.recorded_verdict in ("PLAN", "goal FALSE", "goal already TRUE")]
     assert len(text) == 227

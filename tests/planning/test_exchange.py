@@ -23,6 +23,7 @@ from pddlego.runs.journal import read_journal
 from tests.cli.command import run
 from tests.methods.textgames.houses import COIN, WORKSHOP, random_problem, random_workshop
 from tests.planning.test_costs import ROADS, trip
+from tests.shared import SMALL_SUITES, suite
 from tests.test_domains import kitchen
 
 pytestmark = [pytest.mark.slow, pytest.mark.oracle]
@@ -39,8 +40,6 @@ GAMES = (
 
 STATES = 30
 """States of a task with derived predicates that are compared."""
-
-COMPETITION = sorted((Path(__file__).parents[1] / "data" / "competition").glob("*.pddl"))
 
 
 def there_and_back(domain: Domain, problem: Problem) -> None:
@@ -101,16 +100,23 @@ def test_a_recipe_comes_back_as_the_same_task() -> None:
     there_and_back(domain, kitchen(*facts).with_goal(parse_condition("(eaten meal)")))
 
 
-@pytest.mark.parametrize("file", COMPETITION, ids=lambda file: file.stem)
-def test_domains_as_in_the_competitions_come_back_or_are_refused_by_name(file: Path) -> None:
-    text = file.read_text()
-    start = text.index("(define (problem")
-    domain, problem = parse_domain(text[:start]), parse_problem(text[start:])
-    if file.stem == "storage":  # the type area has two parents
-        with pytest.raises(ExchangeError, match="cannot hold the problem") as refused:
-            to_unified(domain, problem)
-        assert "types with one parent" in refused.value.next_step
-    elif "(either " in text:  # a predicate in place of a type: not the same text, but the same plans
+TWO_PARENTS = """(define (domain yard) (:types area crate hoist - object depot - area store - area depot - store)
+  (:predicates (at ?h - hoist ?a - area)) (:action go :parameters (?h - hoist ?a - area) :effect (at ?h ?a)))
+(define (problem p) (:domain yard) (:objects d - depot h - hoist) (:init) (:goal (at h d)))"""
+
+
+def test_a_type_with_two_parents_is_refused_by_name() -> None:
+    start = TWO_PARENTS.index("(define (problem")
+    with pytest.raises(ExchangeError, match="cannot hold the problem") as refused:
+        to_unified(parse_domain(TWO_PARENTS[:start]), parse_problem(TWO_PARENTS[start:]))
+    assert "types with one parent" in refused.value.next_step
+
+
+@pytest.mark.shared("competition")
+@pytest.mark.parametrize("name", SMALL_SUITES)
+def test_domains_of_the_competitions_come_back(name: str) -> None:
+    domain, problem = suite(name)
+    if "(either " in domain.text:  # a predicate in place of a type: not the same text, but the same plans
         there = to_unified(domain, problem)
         assert {action.name for action in there.actions} == set(domain.actions_by_name)
     else:

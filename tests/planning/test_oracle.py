@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from pddlego.methods.textgames.loading import load
-from pddlego.pddl import Domain, Problem, parse_domain, parse_problem
+from pddlego.pddl import Domain, Problem
 from pddlego.planning import PlanStatus, ProcessPlanner, Search
 from pddlego.planning.validate import plan_cost, validate
 from tests.methods.textgames.houses import COIN, WORKSHOP, random_problem, random_workshop
 from tests.planning.unified_oracle import solve_unified
 from tests.scale import scaled
+from tests.shared import SMALL_SUITES, suite
 from tests.test_domains import kitchen
 
 pytestmark = pytest.mark.slow
@@ -79,20 +80,18 @@ def test_fast_downward_plans_for_derived_predicates_too(planner: ProcessPlanner)
                     assert len(mine.plan) <= len(theirs.plan), rung.name
 
 
-COMPETITION = sorted((Path(__file__).parents[1] / "data" / "competition").glob("*.pddl"))
-READABLE = [file for file in COMPETITION if "either" not in file.read_text()]
+UNREADABLE = ("hiking-sat14-strips",)
 """unified-planning does not read `either`."""
 
 
 @pytest.mark.oracle
-@pytest.mark.parametrize("file", READABLE, ids=lambda file: file.stem)
+@pytest.mark.shared("competition")
+@pytest.mark.parametrize("name", [name for name in SMALL_SUITES if name not in UNREADABLE])
 def test_both_ways_to_fast_downward_find_plans_of_one_cost(
-    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    text = file.read_text()
-    start = text.index("(define (problem")
-    domain, task = parse_domain(text[:start]), parse_problem(text[start:])
+    domain, task = suite(name)
     with ProcessPlanner("fast-downward") as planner:
         for search in (ASTAR, ANY):
             plan, oracle = planner.solve(domain, task, search).plan, solve_unified(domain, task, search)

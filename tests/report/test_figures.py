@@ -77,6 +77,24 @@ def test_models_are_named_by_what_differs() -> None:
     assert short_names(["one"]) == {"one": "one"}
 
 
+@pytest.mark.parametrize("sign", ["=", "-", "@", "_", "/", ":", ","])
+def test_a_sign_at_either_end_of_a_name_is_part_of_it(sign: str) -> None:
+    """A name is cut at separators, and only what all models have in common goes."""
+    first, second = f"{sign}one-very-long-model", f"another-long-name{sign}"
+    assert short_names([first, second]) == {first: first, second: second}
+    models = [f"{sign}org/model-{name}-instruct-2026" for name in (f"{sign}8b", "70b")]
+    assert set(short_names(models).values()) == {f"{sign}8b", "70b"}
+
+
+def test_names_that_the_font_lacks_are_drawn_without_a_warning(
+    tmp_path: Path, recwarn: pytest.WarningsRecorder
+) -> None:
+    plot = next(draw(unsaved(played("ferry", "program", "模型"), played("ferry", "program", "m")), set(), {}))
+    assert "模型" in plot.svg()
+    plot.write(tmp_path)
+    assert not [str(warning.message) for warning in recwarn if "Glyph" in str(warning.message)]
+
+
 def test_every_method_has_a_style_of_its_own() -> None:
     styles = styles_of([("none", "random"), ("m", "act"), ("m", "edit"), ("n", "edit")])
     assert [style.label for style in styles.values()] == ["random", "act m", "edit m", "edit n"]

@@ -153,6 +153,13 @@ def test_the_environment() -> None:
     assert manifest["versions"]["python"]
 
 
+def test_a_link_without_a_target_is_named(tmp_path: Path) -> None:
+    (tmp_path / "runs").symlink_to("nowhere")
+    with pytest.raises(UsageError, match="Cannot write") as refused:
+        fresh_folder(tmp_path / "runs", "coin")
+    assert refused.value.reason == f"{tmp_path / 'runs'} is a link to nowhere, which does not exist."
+
+
 def test_a_place_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match="Cannot write") as caught:

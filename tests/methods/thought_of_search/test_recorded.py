@@ -14,8 +14,9 @@ from pddlego.methods.thought_of_search.options import SEARCH
 from tests.cli.command import run
 from tests.sandbox.ordinary import needs_locks
 from tests.scale import scaled
+from tests.shared import RECORDED
 
-GAME24 = Path(__file__).parent.parent.parent / "recorded" / "game24"
+GAME24 = RECORDED / "game24"
 CONVERSATIONS = f"transcript:{GAME24 / 'conversations.jsonl.gz'}"
 MODES = {"val": "tos", "noval": "tos-no-check"}
 MEANS = {"gpt4-mini": 8.8, "gpt4": 3.4, "llama3.1-405b": 3.4, "llama3.1-70b": 7.4, "deepseek-coderv2": 4.4}
@@ -45,6 +46,7 @@ BY_PERSON = {0: 2.2, 1: 2.6, 3: 3.8, 4: 3.8}
 RECORDED_AS = {"gpt-4o-mini": "gpt4-mini", "gpt-4o": "gpt4"}
 
 pytestmark = [pytest.mark.slow, needs_locks]
+from_recordings = pytest.mark.shared("recorded/game24")
 
 
 def recorded() -> dict[tuple[str, str, int], tuple[int, bool]]:
@@ -58,6 +60,7 @@ def recorded() -> dict[tuple[str, str, int], tuple[int, bool]]:
     return result
 
 
+@from_recordings
 @pytest.mark.parametrize("parity", ["paper", "off"])
 def test_the_dialogues_go_as_they_went(tmp_path: Path, parity: str) -> None:
     (tmp_path / "envs").mkdir()
@@ -83,6 +86,7 @@ def test_the_dialogues_go_as_they_went(tmp_path: Path, parity: str) -> None:
         assert round(sum(answers[model, "val"]) / 5, 2) == MEANS[model]
 
 
+@from_recordings
 def test_there_are_five_dialogues_of_each_kind(tmp_path: Path) -> None:
     (tmp_path / "envs").mkdir()
     (tmp_path / "envs" / "cards.toml").write_text(SETTING)

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Generator, Sequence
-from pathlib import Path
+from functools import cache
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ from pddlego.episode.budget import Budget
 from pddlego.episode.events import Event, Limits
 from pddlego.methods.graphplan.advisers import Advisers, planning
 from pddlego.models.base import ScriptedModel
-from pddlego.pddl import parse_domain, parse_problem
+from pddlego.pddl import Domain, Problem, parse_domain, parse_problem
 from pddlego.planning import Plan, PlanResult, PlanStep, ProcessPlanner, validate
 from pddlego.planning.graphplan.search import graph_task
 from pddlego.planning.graphplan.values import (
@@ -31,21 +32,32 @@ from pddlego.planning.graphplan.values import (
     bits,
 )
 from tests.planning.graphplan.planning import driven
+from tests.shared import RECORDED
 
-RECORDED = Path(__file__).parents[2] / "recorded" / "graphplan"
-LEVELS = json.loads((RECORDED / "logistics-02.json").read_text(encoding="utf-8"))["levels"]
-DOMAIN = parse_domain((RECORDED / "domain.pddl").read_text(encoding="utf-8"))
-PROBLEM = parse_problem((RECORDED / "problem.pddl").read_text(encoding="utf-8"))
+pytestmark = pytest.mark.shared("recorded/logistics-02.json", "recorded/logistics-02")
+
+
+@cache
+def levels() -> dict[str, Any]:
+    """By the number of a level: its candidates, those that GPT-4 kept, and its order."""
+    levels: dict[str, Any] = json.loads((RECORDED / "logistics-02.json").read_text(encoding="utf-8"))["levels"]
+    return levels
+
+
+@cache
+def pair() -> tuple[Domain, Problem]:
+    domain, problem = ((RECORDED / "logistics-02" / f"{kind}.pddl").read_text() for kind in ("domain", "problem"))
+    return parse_domain(domain), parse_problem(problem)
 
 
 def task() -> GraphTask:
-    result = graph_task(DOMAIN, PROBLEM, relevant=False)
+    result = graph_task(*pair(), relevant=False)
     assert result is not None
     return result
 
 
 def text(question: AdviceQuestion) -> Sequence[str]:
-    level = LEVELS[str(question.level)]
+    level = levels()[str(question.level)]
     return [f"({name})" for name in level["kept" if question.purpose == "prune" else "ordered"]]
 
 
@@ -61,7 +73,7 @@ def test_candidates_and_what_is_kept_are_as_recorded_at_ten_of_ten_levels() -> N
     grown = {moment.level: moment for moment in moments if isinstance(moment, LevelAdded)}
     assert sorted(questions) == sorted(grown) == list(range(1, 11))
     for level, question in questions.items():
-        recorded = LEVELS[str(level)]
+        recorded = levels()[str(level)]
         noops = {f"(noop {fact[1:-1]})" for fact in question.facts}
         assert {*question.candidates, *noops} == {f"({name})" for name in recorded["candidates"]}
         kept = ({*question.candidates} - {*grown[level].pruned}) | noops
@@ -72,7 +84,7 @@ def test_candidates_and_what_is_kept_are_as_recorded_at_ten_of_ten_levels() -> N
     steps = [name for level in planned.steps for name in level]
     assert len(steps) == 10
     plan = Plan(tuple(PlanStep(name, tuple(args)) for name, *args in (step[1:-1].split() for step in steps)))
-    assert validate(DOMAIN, PROBLEM, plan) is None
+    assert validate(*pair(), plan) is None
 
 
 def test_actions_are_tried_in_the_recorded_order() -> None:
@@ -82,16 +94,16 @@ def test_actions_are_tried_in_the_recorded_order() -> None:
     whole = task()
     graph, ranks = PlanningGraph(whole), {}
     for level in range(1, 11):
-        kept = {f"({name})" for name in LEVELS[str(level)]["kept"]}
+        kept = {f"({name})" for name in levels()[str(level)]["kept"]}
         graph.expand(sum(1 << action for action in range(whole.real) if whole.actions[action] in kept))
-        ordered = [next(bits(whole.named_actions[f"({name})"])) for name in LEVELS[str(level)]["ordered"]]
+        ordered = [next(bits(whole.named_actions[f"({name})"])) for name in levels()[str(level)]["ordered"]]
         ranks[level] = {action: rank for rank, action in enumerate(ordered)}
     extraction = Extraction(graph, ranks)
     for level in range(1, 11):
         for fact in range(len(whole.facts)):
             if graph.facts[level] >> fact & 1:
                 _, order = extraction._ways_of(level, fact)
-                places = [LEVELS[str(level)]["ordered"].index(whole.actions[action][1:-1]) for action in order]
+                places = [levels()[str(level)]["ordered"].index(whole.actions[action][1:-1]) for action in order]
                 assert places == sorted(places)
 
 
@@ -117,15 +129,15 @@ def in_words(names: Sequence[str]) -> str:
     lines = []
     for number, name in enumerate(name for name in names if not name.startswith("noop")):
         action, *args = name.split()
-        parameters = [item.name for item in DOMAIN.actions_by_name[action].parameters]
+        parameters = [item.name for item in pair()[0].actions_by_name[action].parameters]
         pairs = ", ".join(f"'{one}': '{two}'" for one, two in zip(parameters, args, strict=True))
         lines.append(f"{number + 1}. {action.upper()} {pairs}")
     return "Let me look at the predicates one by one.\n" + "\n".join(lines)
 
 
 def test_the_recorded_choices_as_answers_of_a_model_through_the_planning_process() -> None:
-    prune = ScriptedModel(tuple(in_words(LEVELS[str(level)]["kept"]) for level in range(1, 11)))
-    sort = ScriptedModel(tuple(in_words(LEVELS[str(level)]["ordered"]) for level in range(1, 11)))
+    prune = ScriptedModel(tuple(in_words(levels()[str(level)]["kept"]) for level in range(1, 11)))
+    sort = ScriptedModel(tuple(in_words(levels()[str(level)]["ordered"]) for level in range(1, 11)))
     kept: list[int] = []
 
     advisers = Advisers(Budget(Limits(None)), prune, sort)
@@ -141,7 +153,7 @@ def test_the_recorded_choices_as_answers_of_a_model_through_the_planning_process
         graph = GraphSearch(prune=True, sort=True)
 
         def solve(advise: Advise, watch: SearchWatcher) -> PlanResult:
-            return planner.solve(DOMAIN, PROBLEM, Graphplan(graph=graph, task="whole", advise=advise, watch=watch))
+            return planner.solve(*pair(), Graphplan(graph=graph, task="whole", advise=advise, watch=watch))
 
         advice = planning(solve, react)
         while True:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -26,8 +25,9 @@ from pddlego.pddl.conditions import parse_condition
 from pddlego.pddl.tolerant import read_pair
 from pddlego.planning import PlanStatus, ProcessPlanner, Search
 from pddlego.planning.corpus import check_pair, read_pairs
+from tests.shared import CORPUS
 
-CORPUS = Path(__file__).parents[3] / "data" / "corpus" / "pairs.jsonl"
+PAIRS = CORPUS / "pairs.jsonl"
 
 DOMAIN = """(define (domain house) (:requirements :strips :typing) (:types room direction)
   (:constants north south - direction)
@@ -220,10 +220,11 @@ def test_any_text_can_be_taken_apart_and_read(text: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.shared("corpus")
 def test_recorded_pairs_get_the_verdicts_of_the_corpus_and_say_what_to_change(planner: ProcessPlanner) -> None:
     """PDDLego+'s own answers: 343 pairs in its JSON, read as an answer in this mode is."""
     refused = 0
-    for pair in read_pairs(CORPUS):
+    for pair in read_pairs(PAIRS):
         known = read_pair(pair.domain, pair.problem)
         heads = known.domain.actions if known.domain else ()
         schemas = tuple(f"{head.name} ({' '.join(map(str, head.parameters))})" for head in heads)

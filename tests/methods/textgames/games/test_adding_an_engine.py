@@ -11,18 +11,16 @@ from pathlib import Path
 import pytest
 
 from tests.cli.command import run
+from tests.pages import files_of, write_files
 
 PAGE = (Path(__file__).parents[4] / "docs" / "adding-an-engine.md").read_text(encoding="utf-8")
-FILES = dict(re.findall(r"^`([\w./-]+)`:\n\n```\w+\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL))
+FILES = files_of(PAGE)
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The files of the page, and what pip makes of its `pyproject.toml`."""
-    for name, text in FILES.items():
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+    write_files(PAGE, tmp_path)
     about = tmp_path / "site" / "building-1.0.dist-info"
     about.mkdir(parents=True)
     (tmp_path / "building.py").rename(tmp_path / "site" / "building.py")
