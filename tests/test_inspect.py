@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pytest
 
 import pddlego
-from pddlego.errors import UsageError
+from pddlego.errors import ModelError, UsageError
 from pddlego.methods.setting_files import setting_names
+from pddlego.models import Message, Request
 from tests.coin_endpoint import next_edit
 from tests.model_server import ModelServer, answer, fault
 from tests.scale import PATIENCE
@@ -189,3 +190,17 @@ def test_nothing_of_inspect_is_imported_before_it_is_used() -> None:
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE, check=True)
     assert run.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("reason", ["stop", "max_tokens", "model_length", "tool_calls", "content_filter", "unknown"])
+def test_an_answer_of_inspect_failed_if_it_has_an_error(reason: Any) -> None:
+    """Its reason `unknown` proves nothing: an endpoint that names no reason has it, too."""
+    from inspect_ai.model import ModelOutput
+
+    from pddlego.models.inspect import completion_of
+
+    output = ModelOutput.from_content("m", "look", reason)
+    request = Request("act", (Message("user", "What?"),))
+    assert completion_of(output, request, 0.0).text == "look"
+    with pytest.raises(ModelError, match="no whole answer"):
+        completion_of(output.model_copy(update={"error": "overloaded"}), request, 0.0)

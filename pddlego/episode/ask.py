@@ -12,7 +12,7 @@ from queue import Empty, SimpleQueue
 from pddlego.episode.budget import Budget
 from pddlego.episode.events import Answered, Asked, Event, Retrying, Streamed
 from pddlego.errors import BudgetSpentError, ModelError, NoTimeLeftError, RecordEndedError
-from pddlego.models.base import Completion, Delta, Expects, Message, Model, Request, RetryNotice, is_remote
+from pddlego.models.base import Completion, Delta, Expects, Message, Model, Request, RetryNotice, is_remote, note_on
 from pddlego.models.limiter import SLICE
 from pddlego.util.text import writable
 
@@ -53,8 +53,7 @@ def ask(model: Model, request: Request, budget: Budget, attempt: int = 0) -> Gen
         budget.check_time(too_short=True)
         raise
     answer = _recordable(answer)
-    if request.note:
-        answer = replace(answer, note=f"{request.note}; {answer.note}" if answer.note else request.note)
+    answer = replace(answer, note="; ".join(filter(None, (request.note, answer.note, note_on(answer)))))
     budget.answered(answer)
     yield Answered(call, answer)
     return answer

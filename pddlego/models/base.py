@@ -6,6 +6,8 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
+from pddlego.util.answers import reasoning, spoken
+
 ATTEMPTS = 6
 """Maximum number of requests for one answer."""
 
@@ -218,8 +220,17 @@ class Feedback:
     evidence: tuple[str, ...] = ()
 
 
-CUT_OFF, REPETITION, FILTERED = "cut off", "repetition", "content filter"
+CUT_OFF, REPETITION, FILTERED, REASONING = "cut off", "repetition", "content filter", "only reasoning"
 """The categories of incomplete answers: they reached their maximum of tokens, repeated themselves, or were withheld."""
+
+
+def note_on(answer: Completion) -> str:
+    """The warning about an answer that is only reasoning, in a field of its own or in tags; empty for any other."""
+    reasons = answer.reasoning.strip() or answer.tokens_reasoning or reasoning(answer.text)
+    if not reasons or spoken(answer.text).strip():
+        return ""
+    advice = "switch it off with --reasoning-effort none, or with a field of the server, such as --extra-body"
+    return f"the answer is only reasoning: {advice} chat_template_kwargs.enable_thinking=false"
 
 
 def cut_off() -> Feedback:
@@ -236,7 +247,10 @@ def incomplete(answer: Completion) -> Feedback | None:
     if answer.finish == "content_filter":
         message = "the endpoint's content filter withheld the answer. Write nothing but what was asked for."
         return Feedback(FILTERED, message)
-    return cut_off() if answer.finish == "length" else None
+    if answer.finish == "length":
+        return cut_off()
+    message = "the answer was only reasoning. Answer at once, without thinking aloud."
+    return Feedback(REASONING, message) if not answer.text.strip() and note_on(answer) else None
 
 
 MAX_REJECTED = 2_000

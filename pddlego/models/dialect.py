@@ -15,6 +15,29 @@ from typing import Any
 from pddlego.models.base import Request
 from pddlego.models.replies import error_of
 
+_CAUSES = (
+    (r"api[ _-]?key|\b(key|token|license)\b.{0,20}(expired|revoked)|unauthorized|authenticat", "Check OPENAI_API_KEY."),
+    (
+        r"credit|billing|balance|quota|payment|subscription|\b(account|organization)\b|(your|paid) plan\b",
+        "Check your account at the provider.",
+    ),
+    (
+        r"no models?\b.{0,20}(loaded|available)|load(ing)? (a|the) model|model\b.{0,80}(crashed|unloaded|not loaded)",
+        "Load the model in the server first.",
+    ),
+    (
+        r"(no such|unknown|invalid|not a valid) model|model\b.{0,80}(not found|not exist|not available|not a valid)",
+        "Check the name of the model.",
+    ),
+    (r"safety|policy|moderation|flagged", "The endpoint refuses this content: another model may accept it."),
+    (
+        r"\b(location|region|country)\b.{0,30}(not |un)(supported|available)",
+        "The provider does not serve your region: choose another.",
+    ),
+    (r"(field|parameter).{0,40}required\b|missing.{0,20}(field|parameter)", "Send it with --extra-body NAME=VALUE."),
+)
+"""The advice on errors with status 4xx whose message says this. Leaving out a field would not help."""
+
 HOTTEST = 1.5
 """The highest temperature of a retry: above it, models seldom write valid files."""
 
@@ -185,9 +208,13 @@ def is_about_room(error: Exception) -> bool:
 def says_nothing_of_options(error: Exception) -> bool:
     """Whether an error names no cause, so that leaving a field out may help."""
     code = str(getattr(error, "code", None) or "")
-    if code in _TURNED_DOWN or code.startswith("model_"):
-        return False
-    return not re.search(r"credit|billing|balance|quota|safety|policy", error_of(getattr(error, "body", None)).lower())
+    return code not in _TURNED_DOWN and not code.startswith("model_") and not advice_on(error)
+
+
+def advice_on(error: Exception) -> str:
+    """The advice on an error whose cause is not an option, as its message says; empty if the message says no cause."""
+    text = error_of(getattr(error, "body", None))
+    return next((advice for cause, advice in _CAUSES if re.search(cause, text, re.IGNORECASE)), "")
 
 
 def _response_format(form: str, request: Request) -> dict[str, Any]:

@@ -119,11 +119,13 @@ def _without_references(schema: Any, definitions: Mapping[str, Any]) -> Any:
 
 
 def completion_of(output: ModelOutput, request: Request, seconds: float) -> Completion:
-    """Convert an answer of Inspect. Raises `ModelError` for an empty one."""
+    """Convert an answer of Inspect. Raises `ModelError` for an empty or a failed one."""
     from inspect_ai.model import ContentReasoning
 
     if output.empty:
         raise ModelError(f"{output.model} gave no answer", output.error or "")
+    if output.error:  # the reason "unknown" proves nothing: it is also Inspect's name of no reason at all
+        raise ModelError(f"{output.model} gave no whole answer", output.error)
     parts = output.message.content if isinstance(output.message.content, list) else []
     thoughts = [part for part in parts if isinstance(part, ContentReasoning)]
     thought = "\n".join((part.summary or "") if part.redacted else part.reasoning for part in thoughts)

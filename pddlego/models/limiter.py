@@ -200,7 +200,7 @@ class Permit(Protocol):
         """Count the tokens of an answer; for an incomplete answer (not `whole`), at least the reserved tokens."""
 
     def refused(self, pause: float) -> None:
-        """The endpoint rejected the request, which costs nothing. No request is sent for `pause` seconds."""
+        """The endpoint rejected or never got the request, which costs nothing. Send none for `pause` seconds."""
 
 
 class RequestLimiter(Protocol):

@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import os
 import queue
 import random
 import re
 import socket
+import ssl
 import threading
 import time
 import zlib
@@ -16,7 +18,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 import httpx2
 
@@ -32,16 +34,19 @@ from pddlego.models.dialect import (
     Dialect,
     Learned,
     Sampling,
+    advice_on,
     is_about_room,
     says_nothing_of_options,
 )
 from pddlego.models.limiter import SLICE, Permit, RequestLimiter, SharedLimiter, TurnedAwayError
 from pddlego.models.replies import (
     BrokenOffError,
+    FailedAnswerError,
     NoReplyError,
     Reply,
     ReportedError,
     Stream,
+    body_of,
     error_of,
     lines_of,
     listed_models,
@@ -71,8 +76,8 @@ def _is_transient(error: BaseException) -> bool:
     if isinstance(error, openai.APIStatusError):
         if (_retry_after(error) or 0.0) > _MAX_WAIT or getattr(error, "code", None) == "insufficient_quota":
             return False
-        return error.status_code in (408, 429) or error.status_code >= 500
-    if _is_too_long(error):
+        return error.status_code in (408, 409, 429) or error.status_code >= 500
+    if _is_too_long(error) or _CERTIFICATE in str(error.__cause__):
         return False
     return isinstance(error, openai.APIConnectionError)  # also time-outs
 
@@ -126,21 +131,23 @@ def explain(error: openai.OpenAIError) -> tuple[str, str]:
         )
     if _is_too_long(error):
         return f"{error.__cause__}.", "Is --base-url an OpenAI-compatible endpoint?"
+    if isinstance(error.__cause__, FailedAnswerError):
+        return f"{error.__cause__}.", _TOO_LONG if _TOO_MUCH.search(str(error.__cause__)) else "Try again later."
     if isinstance(error.__cause__, BrokenOffError):
         return f"{error.__cause__}.", "Try again later, or ask with --no-stream."
     if isinstance(error, openai.APIConnectionError):
-        return (
-            f"No connection: {str(error.__cause__ or error).rstrip('.')}.",
-            "Check --base-url and the network; is the server running?",
-        )
+        reason = str(error.__cause__ or error).rstrip(".")
+        return f"No connection: {reason}.", next((advice for part, advice in _TLS.items() if part in reason), _NETWORK)
     text = _reason(error)
     if _is_too_much(error):
-        return text, "The request is too long for the model: choose one with a larger context, or a smaller game."
+        return text, _TOO_LONG
     status = getattr(error, "status_code", 500)
     if status in _ADVICE:
         return text, _ADVICE[status]
     if status < 400:
-        return text, "The endpoint sends elsewhere: give that address with --base-url."
+        return text, _elsewhere(error)
+    if status < 500 and (advice := advice_on(error)):
+        return text, advice
     if isinstance(error.__cause__, ReportedError) and status < 500:
         return text, _SAME_AGAIN
     if status == 404:
@@ -150,8 +157,35 @@ def explain(error: openai.OpenAIError) -> tuple[str, str]:
     return text, "Try again later."
 
 
+_TOO_LONG = "The request is too long for the model: choose one with a larger context, or a smaller game."
+_NETWORK = "Check --base-url and the network; is the server running?"
+_CERTIFICATE = "CERTIFICATE_VERIFY_FAILED"
+_TLS = {
+    _CERTIFICATE: "If you trust the server, set SSL_CERT_FILE to a file with its certificate or that of its authority,"
+    " or SSL_CERT_DIR to a folder of such files.",
+    "[SSL": "Does the server speak TLS? Check http or https in --base-url.",
+}
+"""The advice on a failed TLS connection, by a part of the reason."""
+
+
+def _elsewhere(error: openai.OpenAIError) -> str:
+    """The advice on a redirection: the address for `--base-url`."""
+    response: Any = getattr(error, "response", None)
+    asked = str(response.request.url)
+    address = without_credentials(urljoin(asked, response.headers.get("location") or "/")) or ""
+    if not _WHOLE.search(address):
+        return "The endpoint sends to another page: check --base-url."
+    query = " with the same query" if urlsplit(asked).query else ""
+    return f"The endpoint sends elsewhere: use --base-url {address.removesuffix('/chat/completions')}{query}"
+
+
+_WHOLE = re.compile(r"/chat/completions/?\Z")
+"""The end of the address of requests, which `--base-url` may have: some servers need the slash."""
+
+
 _ADVICE = {
     401: "Check OPENAI_API_KEY.",
+    402: "Check your account at the provider: its credit or its plan does not allow this request.",
     403: "The key may not use this model: choose another, or ask for access.",
     429: "Wait, or raise your limits at the provider.",
 }
@@ -181,6 +215,19 @@ _CLOSING = 5.0
 """Maximum seconds to wait until an abandoned request is closed."""
 
 
+def _certificates() -> ssl.SSLContext:
+    """The trusted certificates: those of SSL_CERT_FILE and SSL_CERT_DIR, or the system's. Raises `ModelError`."""
+    try:
+        context = httpx2.create_ssl_context()
+        if folder := os.environ.get("SSL_CERT_DIR"):  # left out by the library if there is a file
+            context.load_verify_locations(capath=folder)
+        return context
+    except OSError as error:
+        name = next(filter(os.environ.get, ("SSL_CERT_FILE", "SSL_CERT_DIR")), "The system's certificates")
+        what, reason = "The trusted certificates cannot be read", f"{name} {os.environ.get(name, '')}: {error}."
+        raise ModelError(what, reason, f"Set {name} to certificates in the PEM format, or unset it.") from error
+
+
 class _Client:
     """A client with the network stream of its requests. After `give_up`, it sends nothing any more."""
 
@@ -194,10 +241,13 @@ class _Client:
             event_hooks={"request": [self._watch], "response": [bound]},
             headers={"accept-encoding": "identity"},
             trust_env=address.hostname not in _THIS_MACHINE,  # no proxy reaches a server of this machine
+            verify=_certificates() if address.scheme != "http" else True,
             follow_redirects=False,  # the messages are for the endpoint that the user named
         )
         self.client = openai.OpenAI(http_client=http, **options)
         self.stream: Any = None
+        self._path = address.path if _WHOLE.search(address.path) else ""
+        self.has_sent = False
         self._given_up = threading.Event()
 
     def give_up(self) -> None:
@@ -215,9 +265,13 @@ class _Client:
         def trace(event: str, info: Mapping[str, Any]) -> None:
             if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
                 self.stream = info.get("return_value")
+            if event.endswith("send_request_headers.started") and info["request"].method != b"CONNECT":
+                self.has_sent = True
             if self._given_up.is_set():
                 raise httpx2.ConnectError("the request was given up")
 
+        if self._path:
+            request.url = request.url.copy_with(path=self._path)
         request.extensions["trace"] = trace
 
 
@@ -233,13 +287,18 @@ class _Connection:
             "max_retries": 0,
         }
         self._client: _Client | None = None
+        self.has_sent = False
+        """Whether the last request may have reached the endpoint."""
 
     @property
     def client(self) -> openai.OpenAI:
         """The client, which keeps its connection open for the next request."""
+        return self._opened().client
+
+    def _opened(self) -> _Client:
         if self._client is None:
             self._client = _Client(self._options)
-        return self._client.client
+        return self._client
 
     def within(self, silence: float, seconds: float, stream: Stream, call: Callable[[], Any], wanted: Wanted) -> Any:
         """The result of `call`, which uses the client, and fills the `stream` if the answer is streamed.
@@ -252,6 +311,8 @@ class _Connection:
         import openai
 
         done: queue.SimpleQueue[tuple[Any, BaseException | None]] = queue.SimpleQueue()
+        self.has_sent, client = False, self._opened()
+        client.has_sent, stream.heard = False, time.monotonic()  # to open a client takes time, too
 
         def work() -> None:
             try:
@@ -277,6 +338,8 @@ class _Connection:
         except BaseException:
             self._give_up(thread)
             raise
+        finally:
+            self.has_sent = client.has_sent
         if error is not None:
             raise error
         return result
@@ -343,8 +406,12 @@ def bound(response: httpx2.Response) -> None:
     if packing not in ("identity", "gzip", "deflate"):
         raise _TooLongError(f"The reply has the unexpected encoding {packing[:20]}")
     if isinstance(response.stream, httpx2.SyncByteStream):
-        in_lines = "event-stream" in response.headers.get("content-type", "")
-        response.stream = _Bounded(response.stream, packing != "identity", in_lines)
+        response.stream = _Bounded(response.stream, packing != "identity", _is_stream(response))
+
+
+def _is_stream(response: Any) -> bool:
+    """Whether a reply says that it is a stream of events."""
+    return "event-stream" in response.headers.get("content-type", "").lower()
 
 
 class _StreamReporter:
@@ -573,26 +640,25 @@ class OpenAIModel:
         create = self._connection.client.chat.completions.with_streaming_response.create
         try:
             with create(model=self.name, messages=messages, extra_body=dict(arguments)) as response:
-                if "event-stream" not in response.headers.get("content-type", ""):
-                    return read_reply(json.loads(response.read()))
+                body = body_of(response.iter_bytes(), _is_stream(response))
+                if not isinstance(body, Iterator):
+                    return read_reply(body)
                 reporter = _StreamReporter(request.report, self._secrets)
                 longest = self._limit(request) or request.longest
-                for line in lines_of(response.iter_bytes()):
+                for line in lines_of(body):
                     if stream.take(line):
                         reporter.report_new(stream)
                     if stream.cut(longest):
                         break
                 reporter.report_new(stream, everything=True)
-                if stream.reply().finish is None:
-                    raise BrokenOffError("The stream ended in the middle of an answer")
-                return stream.reply()
+                return stream.whole()
         except ReportedError as error:
             if error.status is None:
                 raise
             headers = {name: text for name in ("retry-after",) if (text := response.headers.get(name))}
             own: Any = httpx2.Response(error.status, headers=headers, request=response.http_request)
             raise openai.APIStatusError(str(error), response=own, body=error.body) from error
-        except (httpx2.RequestError, BrokenOffError) as error:
+        except (httpx2.RequestError, BrokenOffError, FailedAnswerError) as error:
             unknown: Any = None
             raise openai.APIConnectionError(request=unknown) from error
 
@@ -610,6 +676,8 @@ class OpenAIModel:
             if isinstance(error, openai.APIStatusError):
                 pause = _retry_after(error)
                 permit.refused(min(_MAX_WAIT, 1.0 if pause is None else pause) if error.status_code == 429 else 0.0)
+            elif not self._connection.has_sent:
+                permit.refused(0.0)
             if stream.reply().characters:
                 permit.used(*stream.reply().tokens(request), whole=False)
             raise
@@ -688,7 +756,8 @@ class OpenAIModel:
         where = without_credentials(self._base_url) or "the OpenAI endpoint"
         after = f" after {tries} tries" if tries > 1 else ""
         reason, advice = explain(error)
-        if isinstance(error, openai.NotFoundError) and self._base_url and not re.search(r"/v\d", self._base_url):
+        bare = isinstance(error, openai.NotFoundError) and not advice_on(error)
+        if bare and self._base_url and not re.search(r"/v\d", self._base_url):
             advice = (
                 "Most servers have their API under /v1: does --base-url end with it? Or check the name of the model."
             )
@@ -696,7 +765,7 @@ class OpenAIModel:
             what = f"{where} answered {error.status_code} to {self.name}{after}"
         else:
             what = f"{where} did not answer to {self.name}{after}"
-        return ModelError(self._clean(what), self._clean(reason), advice)
+        return ModelError(self._clean(what), self._clean(reason), self._clean(advice))
 
     def _clean(self, text: str) -> str:
         """The text on one line, without secrets."""

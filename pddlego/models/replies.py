@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import itertools
 import json
 import re
 import time
@@ -24,6 +25,9 @@ _LONG_TOKEN = 8
 
 _PROBES, _OFTEN = (80, 400, 1_500), 200
 """Characters at the end of an answer whose earlier place is searched, after so many new characters each time."""
+
+_ERRORS = 4
+"""Maximum number of errors of one reply that are reported."""
 
 _NO_ROOM = 8
 """An empty answer with fewer tokens means a full context; an empty answer with more tokens was hidden reasoning."""
@@ -76,6 +80,26 @@ class Reply:
         return _plausible(usage.came, request.characters), _plausible(usage.went, self.characters), usage.cached
 
 
+_FINISHES = {
+    "stop": "end_turn stop_sequence stop_token eos eos_token end_of_text complete completed done finished",
+    "length": "max_tokens max_length max_output_tokens max_completion_tokens max_new_tokens model_length",
+    "tool_calls": "tool_call tool_use function_call",
+    "content_filter": "guardrail_intervened safety sensitive refusal recitation blocklist prohibited_content spii",
+    "": "null none",
+}
+"""An endpoint's reasons to stop that mean a finished answer, by OpenAI's name. Any other means a failed request."""
+
+
+def _finish(reason: Any) -> str:
+    """OpenAI's name of a reason to stop, or an empty text. Raises `FailedAnswerError` for a failure."""
+    reason = reason.get("type") if isinstance(reason, dict) else reason  # SGLang
+    name = str(reason or "").strip().lower().partition(":")[0]
+    for finish, others in _FINISHES.items():
+        if name == finish or name in others.split():
+            return finish
+    raise FailedAnswerError(f"The endpoint ended the answer for the reason '{reason}'")
+
+
 class NoReplyError(ValueError):
     """A reply that is not a chat completion; the message describes the reply."""
 
@@ -95,9 +119,7 @@ def reported(body: Any) -> ReportedError | None:
     holder = body[0] if isinstance(body, list) and body else body
     if not isinstance(holder, dict):
         return ReportedError(body) if error_of(body) else None
-    choices = holder.get("choices")
-    choice = choices[0] if isinstance(choices, list) and choices else None
-    error = holder.get("error") or (choice.get("error") if isinstance(choice, dict) else None)
+    error = holder.get("error") or _first(holder).get("error")
     if error:
         return ReportedError(error)
     return ReportedError(holder) if "choices" not in holder and _status_of(holder) else None
@@ -128,8 +150,8 @@ def read_reply(body: Any) -> Reply:
     message = choice.get("message")
     if not isinstance(message, dict):
         raise NoReplyError("The endpoint's reply holds no choices")
-    finish = choice.get("finish_reason")
-    return Reply(_said(message), _thought(message), str(finish or "stop"), usage_of(body))
+    finish = _finish(choice.get("finish_reason"))
+    return Reply(_said(message), _thought(message), finish or "stop", usage_of(body))
 
 
 _WINDOW = re.compile(r"(?:context (?:length|size|window)|n_ctx|max_model_len)\D{0,40}?(\d{3,7})", re.IGNORECASE)
@@ -157,13 +179,20 @@ def window_of_server(body: Any, model: str) -> int | None:
 
 
 def error_of(body: Any) -> str:
-    """The error message in a body of any form (an object, a list with one, nested); empty if it has no message."""
+    """The error message in a body of any form (an object, a list, nested), after the field that it is about (`loc`).
+
+    Empty if the body has no message.
+    """
+    where = ""
     while isinstance(body, (dict, list)):
         if isinstance(body, list):
-            body = body[0] if body else ""
+            several = [error_of(item) for item in body[:_ERRORS] if isinstance(item, dict)]
+            body = "; ".join(filter(None, several)) if len(several) > 1 else body[0] if body else ""
         else:
+            place = body.get("loc")  # FastAPI
+            where = ".".join(map(str, place[place[:1] == ["body"] :])) if isinstance(place, list) else where
             body = body.get("message") or body.get("error") or body.get("detail") or body.get("msg") or ""
-    return body if isinstance(body, str) else ""
+    return f"{where}: {body}".removeprefix(": ") if isinstance(body, str) and body else ""
 
 
 def usage_of(body: Any) -> TokenCounts:
@@ -186,6 +215,10 @@ def usage_of(body: Any) -> TokenCounts:
 
 class BrokenOffError(NoReplyError):
     """A stream that ended in the middle of an answer. A retry may succeed."""
+
+
+class FailedAnswerError(NoReplyError):
+    """An answer that the endpoint ended because it failed. A retry may succeed."""
 
 
 def _broken_off(error: ReportedError) -> NoReplyError:
@@ -212,14 +245,20 @@ class Stream:
     _arguments: str = ""
     _parts: int = 0
     _checked: int = 0
+    _failure: FailedAnswerError | None = None
+    _pending: list[str] = field(default_factory=list)
 
     def take(self, line: str) -> bool:
-        """Add a line, and return whether it extended the answer.
+        """Add a line, and return whether it extended the answer. An empty line ends an event of several lines of data.
 
         Raises `ReportedError` for an error that names its status, and `BrokenOffError` for any other.
         """
         name, _, value = line.partition(":")
         value = value.strip()
+        if self._pending and (not line or value == "[DONE]"):
+            event, self._pending = "\n".join(self._pending), []
+            extended = self._event(_json(event))
+            return self.take(line) or extended
         if name == "error":  # the form of llama.cpp in 2025
             raise _broken_off(ReportedError(_json(value) or {"message": value}))
         if name != "data" or not value:
@@ -228,6 +267,12 @@ class Stream:
             self.ended = True
             return False
         chunk = _json(value)
+        if self._pending or chunk is None:
+            self._pending.append(value)
+            return False
+        return self._event(chunk)
+
+    def _event(self, chunk: Any) -> bool:
         error = reported(chunk)
         if error is not None:
             raise _broken_off(error)
@@ -262,14 +307,25 @@ class Stream:
         finish = self.finish or ("stop" if self.ended and (self.text or self._arguments) else None)
         return Reply(self.text or self._arguments, self.reasoning, finish, self.usage)
 
+    def whole(self) -> Reply:
+        """The reply of a stream that has ended. Raises `BrokenOffError` or `FailedAnswerError` if it is incomplete."""
+        self.take("")
+        if self._failure is not None:
+            raise self._failure
+        if self.reply().finish is None:
+            raise BrokenOffError("The stream ended in the middle of an answer")
+        return self.reply()
+
     def _chunk(self, chunk: dict[str, Any]) -> bool:
         usage = usage_of(chunk)
         self.usage = usage if usage.counted else self.usage
-        try:
-            choice = _choice(chunk)
-        except NoReplyError:
+        choice = _first(chunk)
+        if choice.get("index") not in (0, None):
             return False
-        self.finish = str(choice["finish_reason"]) if choice.get("finish_reason") else self.finish
+        try:
+            self.finish = _finish(choice.get("finish_reason")) or self.finish
+        except FailedAnswerError as error:
+            self._failure = error
         delta = choice.get("delta")
         if not isinstance(delta, dict):
             return False
@@ -297,6 +353,26 @@ def repeats(text: str) -> bool:
     return False
 
 
+_KIND = re.compile(rb"(?:data|event|id|retry|error)?(:)|[{[]")
+
+
+def body_of(parts: Iterator[bytes], declared: bool) -> Any | Iterator[bytes]:
+    """The JSON of a body, or an iterator over its parts if it is a stream of events, whatever its Content-Type is.
+
+    A body that begins like neither is a stream if it is `declared` as one. Raises `ValueError` for invalid JSON.
+    """
+    head, kind = b"", None
+    for part in parts:
+        head = (head + part).removeprefix(codecs.BOM_UTF8).lstrip()
+        if kind := _KIND.match(head):
+            break
+    if kind[1] if kind else declared:
+        return itertools.chain([head], parts)
+    body = b"".join((head, *parts))
+    end = body.rstrip()
+    return json.loads(end.removesuffix(b"[DONE]").rstrip().removesuffix(b"data:") if end.endswith(b"[DONE]") else body)
+
+
 def lines_of(parts: Iterable[bytes]) -> Iterator[str]:
     """The lines of a stream of events, which end with LF, CR or both, and with no other line separator."""
     decoder, rest = codecs.getincrementaldecoder("utf-8")(errors="replace"), ""
@@ -315,10 +391,16 @@ def _json(text: str) -> Any:
         return None
 
 
-def _choice(body: Any) -> Mapping[str, Any]:
+def _first(body: Any) -> Mapping[str, Any]:
+    """The choice with the index 0, or else the first, or an empty one."""
     choices = body.get("choices") if isinstance(body, dict) else None
-    if isinstance(choices, list) and choices and isinstance(choices[0], dict):
-        return choices[0]
+    listed = [choice for choice in choices if isinstance(choice, dict)] if isinstance(choices, list) else []
+    return next((choice for choice in listed if choice.get("index") in (0, None)), listed[0] if listed else {})
+
+
+def _choice(body: Any) -> Mapping[str, Any]:
+    if choice := _first(body):
+        return choice
     error = error_of(body)
     raise NoReplyError("The endpoint's reply holds no choices" + (f": {error}" if error else ""))
 

@@ -17,7 +17,7 @@ from pddlego.pddl import Defect, Domain, PddlSyntaxError, Problem
 from pddlego.pddl.rules import Position, syntax_defect
 from pddlego.pddl.sexpr import Source
 from pddlego.planning.result import Plan, PlanStep
-from pddlego.util.answers import reasoning
+from pddlego.util.answers import blanked, unspoken
 from pddlego.util.text import count, one_line
 
 
@@ -155,7 +155,7 @@ class _Reader:
     """Reads one text. `prose`: it is an answer, in which parentheses and semicolons may be punctuation."""
 
     def __init__(self, text: str, domain: Domain, problem: Problem, prose: bool) -> None:
-        self.text, self.prose = _JSON_STEP.sub(_as_list, _without_reasoning(text)), prose
+        self.text, self.prose = _JSON_STEP.sub(_as_list, blanked(text, unspoken(text))), prose
         self.arities = {action.name: len(action.parameters) for action in domain.actions}
         self.objects = {obj.name for obj in (*domain.constants, *problem.objects)}
         self.predicates = domain.predicates_by_name
@@ -339,15 +339,6 @@ def _as_list(match: re.Match[str]) -> str:
     words = re.findall(r"[^\s\",']+", match["arguments"])
     lines = match[0].count("\n")
     return f"({' '.join((match['name'], *words))})".ljust(len(match[0]) - lines) + "\n" * lines
-
-
-def _without_reasoning(text: str) -> str:
-    """The text with blanks in place of its reasoning, so that positions stay."""
-    pieces, done = [], 0
-    for start, end in reasoning(text):
-        pieces += [text[done:start], re.sub(r"[^\n]", " ", text[start:end])]
-        done = end
-    return "".join((*pieces, text[done:]))
 
 
 def _as_sentence(candidates: list[_Candidate], line: str, at: int) -> list[_Candidate]:

@@ -3,32 +3,98 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from itertools import chain
 
-_TAGS = r"think|thinking|thought|reasoning|seed:think"
+_TAGS = r"(?:[a-z]{1,20}[:_])?think|thinking|thoughts?|reasoning|reflection|scratchpad"
+_WORD = "(?:thinking|think|thought)"
 _THOUGHT = re.compile(
-    rf"<({_TAGS})>.*?(?:</\1>|\Z)|\[think\].*?(?:\[/think\]|\Z)|<\|start_thinking\|>.*?(?:<\|end_thinking\|>|\Z)",
-    re.DOTALL | re.IGNORECASE,
+    rf"""(?<!["'`])<({_TAGS})>.*?(?:</\1>|\Z) | \[think\].*?(?:\[/think\]|\Z)
+        | \u25c1think\u25b7.*?(?:\u25c1/think\u25b7|\Z)
+        | <\|(?:start_|begin_of_)?{_WORD}\|>.*?(?:<\|(?:/|end_(?:of_)?){_WORD}\|>|</\|{_WORD}\|>|\Z)
+        | <\|channel>\s*thought\b.*?(?:<channel\|>|\Z) | <unused94>.*?(?:<unused95>|\Z)""",
+    re.DOTALL | re.IGNORECASE | re.VERBOSE,
 )
-_END_OF_THOUGHT = re.compile(rf"</(?:{_TAGS})>|\[/think\]|<\|end_thinking\|>", re.IGNORECASE)
+"""Reasoning in tags, and in the forms of Mistral, Kimi, Cohere and OpenThinker, Gemma 4, and MedGemma."""
 
-_CHANNEL = "<|channel|>"
+_END_OF_THOUGHT = re.compile(
+    rf"""</(?:{_TAGS})> | \[/think\] | \u25c1/think\u25b7 | <\|(?:/|end_(?:of_)?){_WORD}\|> | </\|{_WORD}\|>
+        | <channel\|> | <unused95>""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+_CHANNEL = re.compile(r"<\|channel\|>\s*(?:analysis|commentary|final)\b")
 _FINAL = re.compile(r"(?:<\|channel\|>|(?<![^\s>]))final\b[^\n<]{0,40}(?:<\|constrain\|>[^\n<]{0,40})?<\|message\|>")
 _END_OF_MESSAGE = re.compile(r"<\|(?:end|return|start|call|channel)\|>")
 _UNMARKED_FINAL = re.compile(r"\A\s*analysis.*assistantfinal", re.DOTALL)
 """The beginning of a Harmony answer whose special tokens the endpoint has removed."""
 
 
-def spoken(answer: str) -> str:
-    """The answer without its reasoning: without thoughts in tags, and without all Harmony channels but the final one.
+_BAR = "[|\uff5c]"
+_OPEN = rf"(?:<{_BAR}(?:im_start|start_header_id|header_start|start_of_role|start|turn){_BAR}?>|<start_of_turn>)"
+_USER = rf"(?:{_OPEN}\s*(?:user|human|system|tool)\b|<{_BAR}(?:user|human|system|tool|observation){_BAR}>|\[INST\])"
+_MARKER = re.compile(
+    rf"</?{_BAR}[\w\u2581:-]{{1,40}}{_BAR}>|<\|turn>|<turn\|>|<(?:start|end)_of_turn>|</?s>|<(?:bos|eos|pad)>|\[/?INST\]"
+    r"|\[\|\w{1,20}\|\]",
+    re.IGNORECASE,
+)
+"""A special token of a chat template, such as `<|im_end|>`, `<｜end▁of▁sentence｜>`, `<end_of_turn>` and `</s>`."""
 
-    A start tag without an end tag makes the rest of the answer reasoning. An end tag without a start tag makes
-    everything before the end tag reasoning, because some endpoints remove the start tag.
+_BEGIN = re.compile(rf"\s*(?:{_MARKER.pattern})(?:\s*(?:assistant|model)(?=\s*[\n<]))?\s*", re.IGNORECASE)
+_NEXT_TURN = re.compile(
+    rf"(?:<{_BAR}(?:im_end|end\w*|eo\w{{1,5}}){_BAR}>|<end_of_turn>|<turn\|>|</s>|<eos>)\s*(?:{_OPEN}|{_USER}|<s>)"
+    rf"|^[ \t]*{_USER}",
+    re.IGNORECASE | re.MULTILINE,
+)
+_ROLES = ("", "assistant", "model", "user", "system")
+
+
+def spoken(answer: str) -> str:
+    """The answer without its reasoning, and without the markers of a chat template around it.
+
+    Reasoning is what stands in tags, and all Harmony channels but the final one. A start tag without an end tag makes
+    the rest of the answer reasoning. An end tag without a start tag makes everything before the end tag reasoning,
+    because some endpoints remove the start tag. What follows after the beginning of another turn is left out, too.
     """
+    bounds = [0, *chain(*unspoken(answer)), len(answer)]
+    return "".join(answer[start:end] for start, end in zip(bounds[::2], bounds[1::2], strict=True))
+
+
+def unspoken(answer: str) -> list[tuple[int, int]]:
+    """The start and the end of each part of an answer that is reasoning or outside of the turn, in order."""
+    thoughts = reasoning(answer)
+    begin, end = _turn(blanked(answer, thoughts))
+    inside = [(max(start, begin), min(stop, end)) for start, stop in thoughts if start < end and stop > begin]
+    return [*([(0, begin)] if begin else []), *inside, *([(end, len(answer))] if end < len(answer) else [])]
+
+
+def blanked(text: str, parts: Iterable[tuple[int, int]]) -> str:
+    """The text with blanks in place of these parts, so that positions and lines stay."""
     pieces, done = [], 0
-    for start, end in (*reasoning(answer), (len(answer), len(answer))):
-        pieces.append(answer[done:start])
+    for start, end in parts:
+        pieces += [text[done:start], re.sub(r"[^\n]", " ", text[start:end])]
         done = end
-    return "".join(pieces)
+    return "".join((*pieces, text[done:]))
+
+
+def spoken_lines(text: str) -> list[str]:
+    """The lines of a text, in which a marker of a chat template ends a line, too."""
+    return [part for line in text.splitlines() for part in _MARKER.split(line)]
+
+
+def _turn(text: str) -> tuple[int, int]:
+    """The start and the end of the text between the markers of a chat template. Markers inside of it stay."""
+    begin = 0
+    while match := _BEGIN.match(text, begin):
+        begin = match.end()
+    following = _NEXT_TURN.search(text, begin)
+    end = following.start() if following else len(text)
+    last = end
+    for marker in reversed([*_MARKER.finditer(text, begin, end)]):
+        if text[marker.end() : last].strip() not in _ROLES:
+            break
+        end = last = marker.start()
+    return begin, end
 
 
 def reasoning(answer: str) -> list[tuple[int, int]]:
@@ -39,13 +105,23 @@ def reasoning(answer: str) -> list[tuple[int, int]]:
         end = _END_OF_MESSAGE.search(answer, start)
         return [(0, start), *([(end.start(), len(answer))] if end else [])]
     unmarked = _UNMARKED_FINAL.match(answer)
-    if unmarked or _CHANNEL in answer:
+    if unmarked or _CHANNEL.search(answer):
         return [(0, unmarked.end() if unmarked else len(answer))]
     thoughts = [match.span() for match in _THOUGHT.finditer(answer)]
-    ends = [match.end() for match in _END_OF_THOUGHT.finditer(answer)]
+    ends = [match.end() for match in _END_OF_THOUGHT.finditer(answer) if not _is_mentioned(answer, *match.span())]
     closing = {end for _, end in thoughts}
     unopened = max((end for end in ends if end not in closing), default=0)  # after the last end tag without a start tag
     return [*([(0, unopened)] if unopened else []), *(thought for thought in thoughts if thought[0] >= unopened)]
+
+
+_NEAR = 1_000
+"""Characters before a tag that are looked at."""
+
+
+def _is_mentioned(text: str, start: int, end: int) -> bool:
+    """Whether a tag is in quotation marks, or in a line that is a comment."""
+    line = text[max(text.rfind("\n", max(0, start - _NEAR), start) + 1, start - _NEAR, 0) : start].lstrip()
+    return line[:1] in (";", "#") or (line[-1:] in ("'", '"', "`") and line[-1:] == text[end : end + 1])
 
 
 _BLOCK = re.compile(r"```([^\n`]{0,40})\n(.*?)(?:```|\Z)", re.DOTALL)

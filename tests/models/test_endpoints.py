@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import threading
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -14,10 +16,11 @@ from pddlego.models import Message, Request
 from pddlego.models.base import Delta, RetryNotice
 from pddlego.models.dialect import Dialects, Sampling
 from pddlego.models.endpoint import Endpoint as EndpointOptions
+from pddlego.models.limiter import OUTPUT_ESTIMATE, SharedLimiter
 from pddlego.models.openai import OpenAIModel
 from pddlego.models.replies import TokenCounts, lines_of, usage_of
 from pddlego.pddl import EDIT_SCHEMA
-from tests.model_server import ModelServer, answer, fault
+from tests.model_server import ModelServer, Reply, answer, fault
 from tests.models.endpoints import ENDPOINTS, TEXT, Endpoint, chunk, lines, streamed, used, violations
 
 KEY = "sk-canary-0123456789abcdef"
@@ -118,6 +121,137 @@ def test_a_stream_that_breaks_off_is_tried_again_and_ends_typed(model_server: Mo
         client.complete(asked([]))
     reasons = {"with an error": "overloaded.", "with the error of an older llama.cpp": "Context size."}
     assert reasons.get(how, "middle of an answer") in caught.value.reason
+
+
+HALF = "look around"
+FINISHED = {
+    "stop": "stop",
+    "STOP": "stop",
+    "eos": "stop",
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "length": "length",
+    "max_tokens": "length",
+    "MAX_TOKENS": "length",
+    "model_length": "length",
+    "tool_calls": "tool_calls",
+    "function_call": "tool_calls",
+    "content_filter": "content_filter",
+    "SAFETY": "content_filter",
+    "sensitive": "content_filter",
+    "": "stop",
+    "null": "stop",
+}
+FAILED = [
+    "error",
+    "network_error",
+    "abort",
+    "insufficient_system_resource",
+    "model_context_window_exceeded",
+    "timeout",
+    "cancelled",
+    "unknown",
+    "other",
+    "ERROR",
+    f"Bearer {KEY} {'x' * 1000}",
+]
+
+
+def _ended(reason: str, streams: bool, text: str = HALF) -> Reply:
+    if streams:
+        return lines(chunk({"content": text}), chunk({}, reason), "data: " + json.dumps(used()), "data: [DONE]")
+    return answer(text, reason)
+
+
+@pytest.mark.parametrize("streams", [True, False])
+@pytest.mark.parametrize("reason", FINISHED)
+def test_a_reason_to_stop_that_means_a_finished_answer(model_server: ModelServer, reason: str, streams: bool) -> None:
+    model_server.replies = [_ended(reason, streams)]
+    result = OpenAIModel("m", KEY, model_server.url, attempts=1).complete(asked([]))
+    assert (result.text, result.finish) == (HALF, FINISHED[reason])
+
+
+@pytest.mark.parametrize("streams", [True, False])
+@pytest.mark.parametrize("reason", FAILED)
+def test_any_other_reason_is_a_failed_request(model_server: ModelServer, reason: str, streams: bool) -> None:
+    model_server.replies = [_ended(reason, streams), answer(TEXT)]
+    text: list[RetryNotice | Delta] = []
+    limiter = SharedLimiter(1)
+    result = OpenAIModel("m", KEY, model_server.url, sleep=lambda _: None, limiter=limiter).complete(asked(text))
+    assert (result.text, result.attempts) == (TEXT, 2)
+    [notice] = [item for item in text if isinstance(item, RetryNotice)]
+    assert KEY not in notice.reason
+    assert reason.split()[0] in notice.reason
+    assert (limiter.spent.tokens or 0) >= OUTPUT_ESTIMATE, "half an answer is paid for"
+    model_server.replies = [_ended(reason, streams)]
+    with pytest.raises(ModelError) as caught:
+        OpenAIModel("m", KEY, model_server.url, sleep=lambda _: None, attempts=2).complete(asked([]))
+    assert KEY not in caught.value.sentence
+    assert "--no-stream" not in caught.value.next_step
+    assert ("larger context" in caught.value.next_step) is ("context" in reason)
+
+
+def test_a_failure_is_not_undone_by_a_later_chunk(model_server: ModelServer) -> None:
+    broken = lines(chunk({"content": HALF}, "error"), chunk({}, "stop"), "data: [DONE]")
+    model_server.replies = [broken, answer(TEXT)]
+    assert OpenAIModel("m", KEY, model_server.url, sleep=lambda _: None).complete(asked([])).text == TEXT
+
+
+EVENTS = streamed(used(), {"stream_options": {"include_usage": True}}, thought="Hm.").body
+SPREAD = "".join(
+    "data: " + json.dumps(json.loads(line[6:]), indent=1).replace("\n", "\ndata: ") + "\n\n"
+    for line in EVENTS.split("\n\n")
+    if line.startswith("data: {")
+)
+OTHERS = "".join(
+    event + "\n\n" + 'data: {"choices": [{"index": 1, "delta": {"content": "no"}, "finish_reason": "length"}]}\n\n'
+    for event in EVENTS.split("\n\n")
+    if event
+)
+BODIES = {
+    "events": EVENTS,
+    "CR": EVENTS.replace("\n", "\r"),
+    "CRLF": EVENTS.replace("\n", "\r\n"),
+    "a byte order mark": "\ufeff" + EVENTS,
+    "a comment": ": hello\n\n" + EVENTS,
+    "blank lines": "\n\n\n" + EVENTS,
+    "names of events": EVENTS.replace("data: ", "event: message\nid: 7\nretry: 10\ndata: "),
+    "no blank behind the colon": EVENTS.replace("data: ", "data:"),
+    "several lines of data": SPREAD + "data: [DONE]\n\n",
+    "several lines of data, no end": SPREAD.rstrip("\n"),
+    "chunks of another choice": OTHERS,
+    "JSON": answer(TEXT).body,
+    "JSON behind blanks": " \n\n" + answer(TEXT).body,
+    "JSON in lines": json.dumps(json.loads(answer(TEXT).body), indent=2),
+    "JSON and the end of a stream": answer(TEXT).body + "\n\ndata: [DONE]\n\n",
+}
+KINDS = [
+    "text/event-stream",
+    "Text/Event-Stream; Charset=UTF-8",
+    "application/json",
+    "text/plain",
+    "application/octet-stream",
+    "",
+]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("body", BODIES)
+def test_a_body_is_read_whatever_it_is_called(model_server: ModelServer, body: str, kind: str) -> None:
+    model_server.replies = [Reply(body=BODIES[body], headers={"content-type": kind})]
+    for streams in (True, False):
+        client = OpenAIModel("m", KEY, model_server.url, Sampling(streams=streams), attempts=1)
+        result = client.complete(asked([]))
+        assert (result.text, result.finish, result.tokens_in) == (TEXT, "stop", 100)
+
+
+def test_events_of_another_type_are_shown_as_they_come(model_server: ModelServer) -> None:
+    came = threading.Event()
+    first, rest = chunk({"content": "a"}) + "\n\n", chunk({"content": "b"}, "stop") + "\n\n"
+    model_server.replies = [Reply(headers={"content-type": "text/plain"}, pieces=(first, came, rest))]
+    request = replace(asked([]), report=lambda update: came.set())
+    assert OpenAIModel("m", KEY, model_server.url, attempts=1).complete(request).text == "ab"
+    assert came.is_set()
 
 
 def test_a_stream_that_is_cut_in_a_line(model_server: ModelServer) -> None:

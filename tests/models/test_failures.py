@@ -58,6 +58,13 @@ def reported(code: int | str, message: str = "not now") -> Reply:
     return Reply(body=json.dumps({"error": {"message": message, "code": code}}))
 
 
+def missing(*names: str) -> str:
+    """FastAPI's error about missing fields."""
+    return json.dumps(
+        {"detail": [{"type": "missing", "loc": ["body", name], "msg": "Field required"} for name in names]}
+    )
+
+
 HTML = {"content-type": "text/html"}
 IN_AN_HOUR = formatdate(4_000_000_000, usegmt=True)
 
@@ -98,6 +105,7 @@ CASES = [
     Case("400 for another reason", fault(400, "messages: wrong role"), "wrong role", 8),
     Case("429 quota spent", fault(429, "You exceeded your quota", "insufficient_quota"), "quota", 1),
     Case("429 for hours", fault(429, "slow down", headers={"retry-after": "7200"}), "answered 429", 1),
+    Case("409 conflict", fault(409, "another request holds the lock")),
     Case("503 until a late date", fault(503, "busy", headers={"retry-after": IN_AN_HOUR}), "answered 503", 1),
     Case("HTML instead of JSON", Reply(200, "<html>Welcome</html>", HTML), "gave no answer", 1),
     Case("an error with 200", Reply(body='{"error": {"message": "out of credits"}}'), "out of credits", 1),
@@ -108,6 +116,17 @@ CASES = [
     Case("402 in a stream", lines('data: {"error": {"code": 402, "message": "Pay first"}}'), "Pay first", 1),
     Case("a quota within a 200", reported("insufficient_quota", "Quota spent"), "Quota spent", 1),
     Case("400 with a bare text", Reply(400, '{"error": "no such template"}'), "no such template.", 8),
+    Case("400 without a model", fault(400, "No models loaded. Please load one."), "Load the model in the server", 1),
+    Case("400 with an old key", Reply(400, '[{"error": {"message": "API key expired."}}]'), "Check OPENAI_API_KEY", 1),
+    Case("400 with a wrong key", fault(400, "API key not valid. Pass a valid one."), "Check OPENAI_API_KEY", 1),
+    Case("400 for the account", fault(400, "Your credit balance is too low"), "Check your account", 1),
+    Case("400 for the name", fault(400, "foo is not a valid model ID"), "Check the name of the model", 1),
+    Case("400 for the place", fault(400, "User location is not supported"), "does not serve your region", 1),
+    Case("400 for a crash", fault(400, "The model has crashed without a word"), "Load the model in the server", 1),
+    Case("402 no credit", fault(402, "More credits, or fewer max_tokens"), "Check your account", 1),
+    Case("404 without a model", fault(404, "No models loaded. Please load one."), "Load the model in the server", 1),
+    Case("422 with a place", Reply(422, missing("user_id")), "user_id: Field required. Send it with --extra-body", 1),
+    Case("422 with two places", Reply(422, missing("a", "b")), "a: Field required; b: Field required.", 1),
     Case("401 with a page", Reply(401, "<b>Who are you?</b>", HTML), "Who are you?", 1),
     Case("307 to elsewhere", Reply(307, "", {"location": "http://127.0.0.1:1/v2"}), "http://127.0.0.1:1/v2", 1),
     Case("packed twice", Reply(body="{}", headers={"content-encoding": "gzip, gzip"}), "encoding gzip, gzip", 1),
@@ -127,7 +146,7 @@ def request_(coin: GameSetting) -> Request:
 
 
 def test_there_are_more_than_24() -> None:
-    assert len({item.name for item in CASES}) == len(CASES) == 53
+    assert len({item.name for item in CASES}) == len(CASES) == 65
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -243,6 +262,53 @@ def test_a_url_without_v1_that_is_not_found(
     assert ("under /v1" in caught.value.next_step) is names_it
 
 
+@pytest.mark.parametrize(
+    ("place", "advice"),
+    [
+        ("{server}/v1/chat/completions", "use --base-url {server}/v1"),
+        ("/other/v1/chat/completions/", "use --base-url {server}/other/v1/chat/completions/"),
+        ("https://127.0.0.1:1/v2/chat/completions?key=a", "use --base-url https://127.0.0.1:1/v2"),
+        ("https://me:secret@127.0.0.1:1/v2/chat/completions", "use --base-url https://127.0.0.1:1/v2"),
+        ("/login", "another page"),
+        ("", "another page"),
+        ("/old/v1/chat/completions/", "use --base-url {server}/old/v1/chat/completions/"),
+    ],
+)
+@pytest.mark.parametrize("status", [301, 307, 308])
+def test_a_redirection_names_the_address_that_works(
+    model_server: ModelServer, request_: Request, status: int, place: str, advice: str
+) -> None:
+    server = model_server.url.removesuffix("/v1")
+    model_server.replies = [Reply(status, "", {"location": place.format(server=server)} if place else {}), answer("{}")]
+    with pytest.raises(ModelError) as caught:
+        OpenAIModel("m", KEY, f"{server}/old/v1").complete(request_)
+    assert caught.value.next_step.rstrip(".").endswith(advice.format(server=server)) or "use" not in advice
+    assert advice.format(server=server) in caught.value.next_step
+    assert len(model_server.requests) == 1
+    if advice.startswith("use --base-url {server}"):
+        address = caught.value.next_step.rpartition(" ")[2].rstrip(".")
+        assert OpenAIModel("m", KEY, address).complete(request_).text == "{}"
+        assert model_server.paths[-1] == place.format(server="")
+
+
+@pytest.mark.parametrize("streams", [True, False])
+def test_only_reasoning_says_so(
+    coin: GameSetting, planner: ProcessPlanner, model_server: ModelServer, streams: bool
+) -> None:
+    thought = lines(chunk({"reasoning": "Hm."}), chunk({}, "stop"), "data: [DONE]")
+    model_server.replies = [thought if streams else shaped({"content": None, "reasoning_content": "Hm."})]
+    events = play(coin, planner, small_house(), OpenAIModel("m", KEY, model_server.url), retries=1)
+    assert [item.feedback.category for item in of(events, ev.Rejected)] == ["only reasoning"] * 2
+    notes = [item.completion.note for item in of(events, ev.Answered)]
+    assert all("only reasoning" in note and "--reasoning-effort none" in note for note in notes)
+
+
+@pytest.mark.parametrize("end", ["", "/", "/chat/completions", "/chat/completions/"])
+def test_the_whole_address_of_requests_is_an_address(model_server: ModelServer, request_: Request, end: str) -> None:
+    OpenAIModel("m", KEY, f"{model_server.url}{end}?version=1").complete(request_)
+    assert model_server.paths == [f"/v1/chat/completions{'/' if end.endswith('s/') else ''}?version=1"]
+
+
 def test_connection_refused(request_: Request) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -272,7 +338,10 @@ def complete(server: ModelServer, request: Request, reply: Reply) -> Completion:
         (shaped({"content": "{}", "reasoning_content": "Let me see."}), "{}", "stop"),
         (shaped({"content": [{"type": "text", "text": "{"}, {"type": "text", "text": "}"}]}), "{}", "stop"),
         (shaped({"content": [{"type": "image"}]}), "", "stop"),
-        (shaped({"content": "{}"}, f"Bearer {KEY} " + "x" * 1000), "{}", "Bearer *** " + "x" * 29),
+        (shaped({"content": "{}"}, "eos"), "{}", "stop"),
+        (shaped({"content": "{}"}, "STOP"), "{}", "stop"),
+        (shaped({"content": "{"}, "max_tokens"), "{", "length"),
+        (shaped({"content": ""}, "content_filter: PROHIBITED_CONTENT"), "", "content_filter"),
         (shaped({"content": "{", "role": "user"}, "length"), "{", "length"),
         (shaped({"content": ""}, "content_filter"), "", "content_filter"),
     ],

@@ -155,6 +155,9 @@ BROKEN: list[tuple[str, Callable[[str], str], Callable[[str], str], RepairKind]]
     ("requirements beside the name", swap("walk)\n  (:requirements", "walk :requirements"), same, S),
     ("reasoning with a draft", same, lambda text: f"<think>{text.replace('at attic', 'at hall')}</think>{text}", L),
     ("the end of reasoning", same, lambda text: f"{text.replace('at attic', 'at hall')} No.</think>\n{text}", L),
+    ("a marker of a chat template", same, lambda text: f"<|im_start|>assistant\n{text}<|im_end|>", L),
+    ("the next turn", same, lambda text: f"{text}<|eot_id|><|start_header_id|>user<|end_header_id|>\n\n{text}", L),
+    ("a draft in a channel of Gemma", same, lambda text: f"<|channel>thought\n{text[:-9]}<channel|>{text}", L),
     (
         "reasoning in a channel",
         same,

@@ -70,6 +70,8 @@ COMMON = {
     "JSON over lines": '{\n  "plan": [\n    "go x y",\n    "go y z",\n    "rest"\n  ]\n}',
     "two JSON values": '{"plan": ["(go x z)"]}\n{"plan": ["(go x y)", "(go y z)", "(rest)"]}',
     "reasoning": f"<think>\n(go x z) and\n(rest)\n</think>\n{PLAN}",
+    "reasoning in a channel of Gemma": f"<|channel>thought\n(go x z) and\n(rest)\n<channel|>{PLAN}<turn|>",
+    "markers of a chat template": f"<|im_start|>assistant\n{PLAN}<|im_end|>\n<|im_start|>user\n(go x z)\n(rest)",
 }
 
 ANSWERS = {

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from pddlego.pddl.sexpr import Expression, Sexpr, SexprReading, read_sexprs
 from pddlego.pddl.tolerant.layout import Draft, Edit, edits
-from pddlego.util.answers import last_file, reasoning
+from pddlego.util.answers import last_file, reasoning, unspoken
 
 Note = Callable[[str], None]
 """A function that records a repair."""
@@ -188,10 +188,9 @@ def _opens_at_the_end(text: str) -> bool:
 def _cleaned(text: str, kind: str, note: Note) -> Draft:
     """The last file of a kind without the text around it, in characters that PDDL has. Comments stay."""
     draft = Draft.of(text)
-    thoughts = reasoning(text)
-    if thoughts:
-        note("the reasoning of the model found before the file")
-        draft = draft.edited((start, end, "") for start, end in thoughts)
+    if parts := unspoken(text):
+        note("the reasoning of the model found before the file" if reasoning(text) else "markers of a chat found")
+        draft = draft.edited((start, end, "") for start, end in parts)
     draft = _unescaped(draft, note)
     plain = _plain(draft.text)
     place = last_file(plain, kind)

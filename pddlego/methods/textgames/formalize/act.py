@@ -12,7 +12,7 @@ from pddlego.models import Message, Request
 from pddlego.models.base import THINKING, Feedback, cut_off, shortened
 from pddlego.models.prompts import Prompts
 from pddlego.pddl.nearly_json import EditSyntaxError, last_object
-from pddlego.util.answers import spoken
+from pddlego.util.answers import spoken, spoken_lines
 from pddlego.util.text import writable
 
 
@@ -51,17 +51,20 @@ class ActionGen:
         return Request("act", tuple(messages), situation, longest=THINKING)
 
     def read(self, answer: str, situation: Situation) -> CommandProposal:
-        """The first valid command among those of a JSON object or tool call and the lines of the answer.
+        """The first valid command among those of a JSON object or tool call, in boxes, and the lines of the answer.
 
-        Case, punctuation and labels such as `Action:` are ignored. If not checked, it is the alphabetically first valid
-        command that occurs anywhere in the answer, or else an empty command, which the game refuses.
+        Case, punctuation, the numbers of a list and labels such as `Action:` are ignored. If not checked, it is the
+        alphabetically first valid command that occurs anywhere in the answer, or else an empty command, which the game
+        refuses.
         """
         text = spoken(answer)
         if not self._checked and situation.seen.valid_commands:
             labelled = _LABELLED.findall(text) if self._thinks else ()
-            named, valid = labelled[-1] if labelled else answer, sorted(situation.seen.valid_commands)
-            return CommandProposal(next((command for command in valid if command in named), ""))
-        lines = [_called(text), *(reversed(text.splitlines()) if self._thinks else text.splitlines())]
+            part, valid = labelled[-1] if labelled else answer, sorted(situation.seen.valid_commands)
+            return CommandProposal(next((command for command in valid if command in part), ""))
+        said = spoken_lines(text)
+        named = [_called(text), *reversed(_BOXED.findall(text)), *(reversed(said) if self._thinks else said)]
+        lines = [form for line in named for form in (line, _ITEM.sub("", line))]
         by_words = {_bare(command): command for command in situation.seen.valid_commands}
         for line in lines:
             command = by_words.get(_bare(line))
@@ -83,6 +86,15 @@ class ActionGen:
 
 _LABELLED = re.compile(r"^\W*action\s*:(.*)$", re.IGNORECASE | re.MULTILINE)
 """A line with a command after a chain of thought."""
+
+
+_ITEM = re.compile(
+    r"^\W{0,9}(?:(?:action|answer|command)\s{0,9}:\W{0,9})?(?:\d{1,3}|[a-z](?=[.):\]]))[\W_]{1,9}(?=\w)", re.IGNORECASE
+)
+"""The number or letter of an item of a list: `1.`, `(2)`, `a)`, `**3.**`."""
+
+_BOXED = re.compile(r"\\boxed\s{0,9}\{(?:\s{0,9}\\(?:text\w{0,9}|mathrm|mathbf)\{)?([^{}\n]{1,200})\}")
+"""A command as models write the result of a calculation."""
 
 
 class RandomActions:

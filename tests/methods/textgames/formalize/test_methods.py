@@ -238,7 +238,42 @@ def test_without_a_check_the_first_of_the_sorted_commands_is_sent(
     assert (proposal.command, proposal.feedback) == (command, None)
 
 
-@pytest.mark.parametrize("answer", ["", "I would move north", "move south", "take coin now"])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "move north<|im_end|>",
+        "<|im_start|>assistant\nmove north<|eot_id|>",
+        "<|channel>thought\nI could take coin.<channel|>move north",
+        "1. move north",
+        "1) Move north.",
+        "(1) move north\n(2) take coin",
+        "**1.** move north",
+        "a) move north",
+        "Action: 1. move north",
+        "1. Action: move north",
+        "\\boxed{move north}",
+        "So it is $\\boxed{\\text{move north}}$, not to take coin.",
+        "<|ACTION|>move north<|END|>",
+        "I go on. <|ACTION|>move north</|ACTION|>",
+        "<|begin_of_box|>move north<|end_of_box|>",
+        "move north<|endoftext|>Human: what now?",
+        "move north\n<|im_end|>\n<|im_start|>user\ntake coin",
+    ],
+)
+def test_act_takes_a_command_in_the_dress_that_models_give_it(situation: Situation, answer: str) -> None:
+    proposal = ActionGen(PROMPTS).read(answer, situation)
+    assert (proposal.command, proposal.feedback) == ("move north", None)
+
+
+@pytest.mark.parametrize("command", ["2. floor", "a) open door", "3 steps"])
+def test_a_command_that_looks_like_an_item_is_that_command(situation: Situation, command: str) -> None:
+    seen = Observations(valid_commands=("floor", command, "open door", "steps"))
+    assert ActionGen(PROMPTS).read(command, replace(situation, seen=seen)).command == command
+
+
+@pytest.mark.parametrize(
+    "answer", ["", "I would move north", "move south", "take coin now", "\\boxed{fly}", "2. fly", "<|im_end|>"]
+)
 def test_act_takes_nothing_else(situation: Situation, answer: str) -> None:
     assert ActionGen(PROMPTS).read(answer, situation).feedback is not None
 
