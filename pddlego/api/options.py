@@ -75,6 +75,8 @@ class EpisodeOptions(EndpointOptions, total=False):
     """Ask the model on-surprise or every-step."""
     history: Literal["news", "all"]
     """What the model is sent: news, or all (the whole history)."""
+    valid_actions: Literal["last", "all"]
+    """Mode act: show valid actions of the last turn, or of all."""
     rewind: bool
     """After a refused command, restart and repeat what worked."""
     truth: bool

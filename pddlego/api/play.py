@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -250,7 +251,8 @@ def build(
 
     Raises `PddlegoError` for errors before the first request, and `PddlSyntaxError` for an invalid domain.
     """
-    from pddlego.episode.events import Limits
+    from pddlego.episode.events import Limits, Retrying, Streamed
+    from pddlego.episode.trace import Trace
     from pddlego.evaluation.config import BUILDING
     from pddlego.methods.builders.builder import Build, PersonApprover
     from pddlego.methods.builders.draft import Draft
@@ -277,7 +279,9 @@ def build(
                 approver=PersonApprover(person) if person is not None else None,
                 begin=begin,
             )
-            return build.built(follow(build.events(), []))
+            record = Trace()
+            ended = follow(build.events(), [record.add])
+            return replace(build.built(ended), record=record.without(Streamed, Retrying))
 
 
 def builder(

@@ -30,6 +30,7 @@ from pddlego.methods.shared_options import PlannerOptions
 from pddlego.models import Model
 from pddlego.models.endpoint import Access, Endpoint, make_endpoint, prepare_cache
 from pddlego.pddl import PddlSyntaxError, parse_domain
+from pddlego.runs.folders import JOURNAL
 from pddlego.runs.journal import JournalWriter, follow
 from pddlego.util.files import read_text, write_whole
 from pddlego.util.options import names_of
@@ -124,13 +125,12 @@ def _journal(folder: Path) -> JournalWriter:
         raise UsageError(f"Nothing can be built in '{folder}'", reason, "Name another folder with -o.")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        return JournalWriter(folder / _JOURNAL)
+        return JournalWriter(folder / JOURNAL)
     except OSError as error:
         raise UsageError(f"Cannot write to {folder}", f"{error.strerror}.", "Name another folder with -o.") from error
 
 
-_JOURNAL = "journal.jsonl"
-_FILES = ("domain.pddl", "problem.pddl", "plan.txt", _JOURNAL)
+_FILES = ("domain.pddl", "problem.pddl", "plan.txt", JOURNAL)
 """The names of the files that a build writes."""
 
 
@@ -144,7 +144,7 @@ def _write(folder: Path, built: Built, has_own_domain: bool) -> list[str]:
     for name, text in texts.items():
         if text:
             write_whole(folder / name, f"{text}\n")
-    return [name for name in _FILES if name == _JOURNAL or texts[name]]
+    return [name for name in _FILES if name == JOURNAL or texts[name]]
 
 
 def _person(console: Console, display: LineDisplay) -> AskingApprover:

@@ -18,6 +18,9 @@ from pddlego.util.text import count, natural, suggestion
 MANIFEST, EPISODES, LEDGER = "manifest.json", "episodes", "ledger.jsonl"
 """The names of the manifest, the folder of journals, and the ledger in every run folder."""
 
+JOURNAL = "journal.jsonl"
+"""The name of the only journal in the folder of a build."""
+
 CONTROL = "-control"
 """The end of the name of a folder with replays that correct nothing, beside that of the corrected ones."""
 
@@ -130,7 +133,7 @@ def started_of(journal: Path) -> Mapping[str, Any]:
 
 
 def find_journals(place: Path, which: EpisodeFilter = EVERY) -> list[Path]:
-    """The matching journals of a run folder, in natural order; only `place` itself if it is a journal.
+    """The matching journals of a run folder, in natural order; that of a build; only `place` itself if it is a journal.
 
     Raises `UsageError` if no journal matches.
     """
@@ -138,6 +141,8 @@ def find_journals(place: Path, which: EpisodeFilter = EVERY) -> list[Path]:
         return [place]
     if place.exists() and not place.is_dir():
         raise UsageError(f"{place} is not a file", "It is a device or a pipe.", "Name a run folder or a journal.")
+    if not (place / EPISODES).is_dir() and (place / JOURNAL).is_file():
+        return [place / JOURNAL]
     if not (place / EPISODES).is_dir():
         reason = f"It has no folder {EPISODES}/." if place.is_dir() else "There is no such folder."
         raise UsageError(f"{place} is not a run folder", reason, "Name a folder that 'pddlego play' or 'eval' made.")

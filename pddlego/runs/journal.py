@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from functools import lru_cache
 from io import FileIO
 from pathlib import Path
@@ -16,7 +17,8 @@ from pddlego.episode.events import COMMON, Answered, Asked, Ended, Event, Judged
 from pddlego.episode.trace import TimedEvent, Trace
 from pddlego.errors import JournalError, PddlegoError, UsageError
 from pddlego.models.transcript import RecordedCall
-from pddlego.util.files import append, cannot_write, flush_to_disk, open_run_file, read_run_file
+from pddlego.runs.folders import JOURNAL
+from pddlego.util.files import append, cannot_make, cannot_write, flush_to_disk, open_run_file, read_run_file
 
 SCHEMA = 2
 """The version of the format of run folders. Folders with another version are refused."""
@@ -119,6 +121,21 @@ class JournalWriter:
 
     def close(self) -> None:
         self._file.close()
+
+
+def save_journal(trace: Trace, folder: Path) -> Path:
+    """Write a journal to a folder, which is created. Raises `PddlegoError` if it has one or cannot be written."""
+    path = folder / JOURNAL
+    if path.exists():
+        raise UsageError(f"{path} exists", "A journal is not replaced.", "Name another folder.")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise cannot_make(folder, error) from error
+    with closing(JournalWriter(path)) as journal:
+        for event, seconds in trace.timed:
+            journal.write(event, seconds)
+    return path
 
 
 def recorded_calls(events: Iterable[Event]) -> list[RecordedCall]:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import pddlego
+from pddlego.episode.events import Answered
 from pddlego.errors import UsageError
 from pddlego.methods.builders.options import BuilderOptions
 from pddlego.methods.builders.reference import component_of
@@ -68,6 +69,10 @@ def test_a_task_is_built_of_a_text(steps: str, describing: Callable[..., Any], t
     checked = run("check", "out/domain.pddl", "out/problem.pddl", "--plan", "out/plan.txt", cwd=tmp_path)
     assert checked.returncode == 0, checked.stdout
     assert "sk-canary" not in (tmp_path / "out" / "journal.jsonl").read_text(encoding="utf-8")
+    for arguments in (("out",), ("out/journal.jsonl",), ("out", "--html", "page.html")):
+        shown = run("show", *arguments, cwd=tmp_path)
+        assert shown.returncode == 0, shown.stderr
+    assert "predicate (have" in run("show", "out", cwd=tmp_path).stdout
 
 
 def test_a_domain_and_then_a_problem_of_it(describing: Callable[..., Any], tmp_path: Path) -> None:
@@ -127,7 +132,9 @@ def test_no_model_is_said_so(tmp_path: Path) -> None:
     assert "No language model was named" in done.stderr
 
 
-def test_the_same_in_five_lines_of_python(model_server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_same_in_five_lines_of_python(
+    model_server: ModelServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-0123456789abcdef")
     model_server.replies = [lambda body: answer(next_component(body))]
     built = pddlego.build("task", GOLD.description(0), model="m", base_url=model_server.url, steps="whole")
@@ -135,6 +142,10 @@ def test_the_same_in_five_lines_of_python(model_server: ModelServer, monkeypatch
     assert built.plan.startswith("(")
     assert "(define (domain" in built.domain
     assert "(have coin)" in built.problem
+    assert len(built.record.all(Answered)) == built.calls == 2
+    path = built.save(tmp_path / "built")
+    again = run("show", str(path.parent), cwd=tmp_path)
+    assert again.returncode == 0 and "won" in again.stdout, again.stdout + again.stderr
 
 
 @pytest.mark.parametrize(

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Generator, Mapping
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 from pddlego.episode.approval import ACCEPTED, Approver, Decision, Question
 from pddlego.episode.budget import Budget, EpisodeOver
 from pddlego.episode.events import Ended, Event, Limits, Outcome, Started
 from pddlego.episode.lifecycle import played
+from pddlego.episode.trace import Trace
 from pddlego.errors import ModelError, UsageError
 from pddlego.methods.builders.building import BuildPart, BuildSteps, ComponentWriter
 from pddlego.methods.builders.draft import (
@@ -32,7 +34,7 @@ from pddlego.pddl.edit import sections_of
 from pddlego.pddl.problem import read_problem
 from pddlego.pddl.sexpr import read_sexprs
 from pddlego.planning import Planner
-from pddlego.runs.journal import Timed
+from pddlego.runs.journal import Timed, save_journal
 from pddlego.util.text import suggestion
 
 
@@ -41,6 +43,7 @@ class Built:
     """The texts of the files that were built, and a plan if one was found.
 
     `sound` is true if the checks find no errors and, for a task, a plan exists. `message` is the outcome in words.
+    `record` has the events: requests, answers with their tokens, and why answers were rejected.
     """
 
     domain: str
@@ -49,6 +52,11 @@ class Built:
     sound: bool
     message: str
     calls: int
+    record: Trace = field(default_factory=Trace, repr=False, compare=False)
+
+    def save(self, folder: str | Path) -> Path:
+        """Write the record to a folder for `pddlego show`. Raises `PddlegoError` if that fails, or it has one."""
+        return save_journal(self.record, Path(folder))
 
 
 class Build:
@@ -108,16 +116,7 @@ class Build:
 
     def _work(self) -> Generator[Event, None, None]:
         writer = self._reviewer.writer
-        yield Started(
-            setting="description",
-            title=f"a {writer.what} from a description",
-            mode=f"build ({writer.steps})",
-            model=writer.model.name,
-            seed=None,
-            task=writer.description.strip().splitlines()[0][:200],
-            limits=self._budget.limits,
-            played_by="builders",
-        )
+        yield _started(writer, f"build ({writer.steps})")
         self._draft = yield from writer.write_all(self._draft)
         self._draft, review = yield from self._reviewer.review(self._draft)
         self._plan = review.plan
@@ -127,6 +126,19 @@ class Build:
             raise EpisodeOver(Outcome.LOST, review.defects[0] if review.defects else f"no plan: {status}")
         valid = "the domain is valid" if writer.what == "domain" else "the files are valid, and a plan was found"
         raise EpisodeOver(Outcome.WON, valid)
+
+
+def _started(writer: ComponentWriter, mode: str) -> Started:
+    return Started(
+        setting="description",
+        title=f"a {writer.what} from a description",
+        mode=mode,
+        model=writer.model.name,
+        seed=None,
+        task=writer.description.strip().partition("\n")[0][:200],
+        limits=writer.budget.limits,
+        played_by="builders",
+    )
 
 
 def _check_choices(**choices: tuple[str, Any]) -> None:
@@ -180,7 +192,8 @@ class Builder:
     """A domain and a problem that are built piece by piece.
 
     `domain` and `problem` are their texts. `ask`, `evaluate`, `revise` and `select` send requests; `prompt` returns the
-    text that `ask` would send.
+    text that `ask` would send. `record` has the events so far: requests, answers with their tokens, why answers were
+    rejected, and what the accepted ones changed.
     """
 
     def __init__(
@@ -198,11 +211,33 @@ class Builder:
         self._resolve = resolve
         self._draft = Draft().with_domain(parse_domain(domain)) if domain else Draft()
         self._writer = ComponentWriter("task", description, model, Budget(Limits(None)), retries=retries)
+        self.record = Trace()
+        self.record.add(_started(self._writer, "build (piece by piece)"), 0.0)
 
     @property
     def calls(self) -> int:
         """The number of requests."""
         return self._writer.budget.usage.calls
+
+    def save(self, folder: str | Path) -> Path:
+        """Write the record to a folder for `pddlego show`. Raises `PddlegoError` if that fails, or it has one."""
+        return save_journal(self.record, Path(folder))
+
+    def _run(self, events: Generator[Event, None, Value]) -> Value:
+        """Record the events of a generator, and return its value."""
+        while True:
+            try:
+                event = next(events)
+            except StopIteration as done:
+                value: Value = done.value
+                return value
+            if not event.passing:
+                self.record.add(event, self._writer.budget.seconds)
+
+    def _accept(self, draft: Draft) -> None:
+        for event in self._writer.accept(self._draft, draft):
+            self.record.add(event, self._writer.budget.seconds)
+        self._draft = draft
 
     @property
     def domain(self) -> str:
@@ -255,7 +290,7 @@ class Builder:
             return self._read_by(person, component, action)
         shown = f"Evaluate only the component {component}{f' of the action {action}' if action else ''}."
         matter, components = (shown, (component,)) if component else ("", ())
-        judged = _result(ask_opinion(self._of(by), self._draft, Judgement, matter, components))
+        judged = self._run(ask_opinion(self._of(by), self._draft, Judgement, matter, components))
         if judged is None:
             raise ModelError("The model has no readable opinion", "It was asked twice.", "See its answers.")
         rewritten = component or judged.component.strip().lower()
@@ -304,23 +339,23 @@ class Builder:
         drafts = []
         for candidate in range(number):
             events = self._writer.attempt(self._draft, kinds, action=action, first=candidate * retries)
-            drafts.append(_result(events).value)
+            drafts.append(self._run(events).value)
         usable = list({(draft.domain, draft.problem): draft for draft in drafts if draft is not None}.values())
         if not usable:
             raise ModelError(
                 f"The model has no usable {', '.join(kinds)}", f"{number} answers were asked for.", "See its answers."
             )
         if score is not None:
-            self._draft = max(usable, key=lambda draft: score(self._with(draft)))
+            self._accept(max(usable, key=lambda draft: score(self._with(draft))))
         elif len(usable) > 1:
             texts = (f"Candidate {place}:\n{_files(draft)}" for place, draft in enumerate(usable, start=1))
-            choice = _result(ask_opinion(self._of(by), self._draft, Choice, "\n\n".join(texts)))
+            choice = self._run(ask_opinion(self._of(by), self._draft, Choice, "\n\n".join(texts)))
             if choice is None or choice.best > len(usable):
                 reason = "Its answer names none of the candidates." if choice else "It was asked twice."
                 raise ModelError("The model has no readable choice", reason, "Use score=, or another model (by=).")
-            self._draft = usable[choice.best - 1]
+            self._accept(usable[choice.best - 1])
         else:
-            self._draft = usable[0]
+            self._accept(usable[0])
         return self
 
     def _with(self, draft: Draft) -> Builder:
@@ -334,11 +369,11 @@ class Builder:
     def _asked(
         self, writer: ComponentWriter, kinds: tuple[str, ...], action: str, advice: str, prompt: str = ""
     ) -> Builder:
-        attempt = _result(writer.attempt(self._draft, kinds, action=action, advice=advice, prompt=prompt))
+        attempt = self._run(writer.attempt(self._draft, kinds, action=action, advice=advice, prompt=prompt))
         if attempt.value is None:
             reason = attempt.failure or "No answer could be used."
             raise ModelError(f"The model has no usable {', '.join(kinds)}", reason, "See the last answer, or set it.")
-        self._draft = attempt.value
+        self._accept(attempt.value)
         return self
 
     def set(self, component: str, value: str | Mapping[str, Any]) -> Builder:
@@ -451,13 +486,3 @@ def _part(component: str, text: str) -> Draft:
 
 def _files(draft: Draft) -> str:
     return "\n".join(text for text in (draft.domain, draft.problem if draft.has_problem else "") if text)
-
-
-def _result(events: Generator[Event, None, Value]) -> Value:
-    """Run a generator to its end, and return its value."""
-    while True:
-        try:
-            next(events)
-        except StopIteration as done:
-            value: Value = done.value
-            return value

@@ -174,6 +174,7 @@ class ComponentWriter:
             "builders/component",
             kinds=kinds,
             action=action,
+            planned=[planned for planned in draft.planned if planned.about and "predicates" in kinds],
             about=next((planned.about for planned in draft.planned if planned.name == action), ""),
             description=self.description,
             domain=draft.domain if draft.sections else "",

@@ -303,7 +303,8 @@ class Draft:
     """The parts of a domain and a problem that exist so far, as the model wrote them.
 
     `sections` are the lines of the domain by section. A domain that cannot be parsed is kept whole, as the only
-    "action", with an empty name. `planned` are the actions that the model has listed, written or not.
+    "action", with an empty name. `planned` are the actions that the model has listed, written or not. A problem without
+    a name of its own is named after the domain.
     """
 
     name: str = "built"
@@ -313,6 +314,7 @@ class Draft:
     facts: tuple[str, ...] = ()
     goal: str = "(and)"
     metric: str = ""
+    problem_name: str = ""
 
     @cached_property
     def domain(self) -> str:
@@ -330,8 +332,9 @@ class Draft:
         objects = "\n    ".join(obj.line for obj in self.objects)
         facts = "\n    ".join(self.facts)
         metric = f"\n  {self.metric}" if self.metric else ""
+        name = self.problem_name or f"{self.name}-problem"
         return (
-            f"(define (problem {self.name}-problem)\n  (:domain {self.name})\n  (:objects\n    {objects})\n"
+            f"(define (problem {name})\n  (:domain {self.name})\n  (:objects\n    {objects})\n"
             f"  (:init\n    {facts})\n  (:goal {self.goal}){metric})"
         )
 

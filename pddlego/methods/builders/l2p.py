@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
-from typing import Annotated, Any
+from dataclasses import replace
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from pddlego.errors import UsageError
 from pddlego.methods.builders.draft import (
     COMPONENTS,
+    ActionList,
     Component,
     Draft,
     Goal,
     Init,
+    NamedAction,
     NewName,
     NewPredicate,
     NewRule,
@@ -23,7 +27,10 @@ from pddlego.methods.builders.draft import (
     Rules,
     Typed,
     WholeAction,
+    WholeDomain,
+    WholeProblem,
 )
+from pddlego.pddl.problem import read_problem
 from pddlego.util.text import fault_of
 
 
@@ -41,6 +48,9 @@ def condition(value: Any) -> str:
     if not isinstance(value, Mapping):
         raise ValueError(f"{str(value)[:60]!r} is not a condition")
     head = value.get("quantifier") or value.get("operator")
+    unknown = next((key for key in value if key not in _KEYS), head if head not in _HEADS else None)
+    if unknown is not None:
+        raise ValueError(f"'{unknown}' is not a supported condition")
     parts = value.get("conditions", value.get("condition", []))
     if head in ("forall", "exists"):
         variables = " ".join(
@@ -54,18 +64,26 @@ def condition(value: Any) -> str:
     if head in ("and", "or"):
         conditions = parts if isinstance(parts, list) else [parts]
         return f"({head} {' '.join(map(condition, conditions))})"
-    if head is None and "conditions" in value:
+    if "conditions" in value:
         return condition(parts)
-    raise ValueError(f"'{head or next(iter(value), '')}' is not a supported condition")
+    raise ValueError(f"{str(value)[:60]!r} is not a condition")
 
+
+_HEADS = (None, "forall", "exists", "imply", "not", "and", "or")
+_KEYS = ("quantifier", "operator", "parameters", "conditions", "condition", "antecedent", "consequent", "desc")
+"""What a condition of l2p may begin with, and its fields; those of time and preferences are missing."""
 
 _Condition = Annotated[str, BeforeValidator(condition)]
 
 
-# The models of l2p also have fields that are ignored here, such as descriptions.
+# Unknown fields are refused. Descriptions are ignored, except those of actions.
 
 
-class _Named(Typed, extra="ignore"):
+class _Described(BaseModel, extra="forbid"):
+    desc: str | None = None
+
+
+class _Named(_Described, Typed):
     pass
 
 
@@ -73,15 +91,15 @@ class _Variable(_Named):
     name: NewName = Field(validation_alias="variable")
 
 
-class _Type(NewType, extra="ignore"):
+class _Type(_Described, NewType):
     pass
 
 
-class _Predicate(NewPredicate, extra="ignore"):
+class _Predicate(_Described, NewPredicate):
     parameters: tuple[_Variable, ...] = Field((), validation_alias="params")
 
 
-class _Derived(NewRule, extra="ignore"):
+class _Derived(_Described, NewRule):
     parameters: tuple[_Variable, ...] = Field((), validation_alias="params")
     condition: _Condition = "(and)"
 
@@ -91,18 +109,34 @@ class _Action(_Predicate):
     effects: Any = None
 
 
-class _State(BaseModel):
+class _State(_Described):
     facts: tuple[_Condition, ...] = ()
     timed_facts: list[Any] = []
 
 
-class _Wanted(BaseModel):
+class _Wanted(_Described):
     conditions: list[Any] = []
 
 
-class _Details(BaseModel):
-    """The fields of both `DomainDetails` and `ProblemDetails` of l2p. All are optional."""
+class _Metric(_Described):
+    optimization: Literal["minimize", "maximize"]
+    expression: str
 
+
+class _Details(_Described):
+    """The fields of both `DomainDetails` and `ProblemDetails` of l2p. All are optional.
+
+    `requirements` are found from the other parts. The texts of whole files count only where there are no parts.
+    """
+
+    name: NewName | None = None
+    domain_name: NewName | None = None
+    requirements: list[Any] = []
+    constraint: list[Any] = []
+    constraints: list[Any] = []
+    metric: _Metric | None = None
+    domain_pddl: str | None = None
+    problem_pddl: str | None = None
     types: tuple[_Type, ...] = ()
     constants: tuple[_Named, ...] = ()
     predicates: tuple[_Predicate, ...] = ()
@@ -120,29 +154,62 @@ class _Details(BaseModel):
 def with_l2p(draft: Draft, text: str, place: str = "the file") -> Draft:
     """Put the components of a JSON file of l2p into a draft: a domain, a problem, or parts of either.
 
-    `place` names the file in errors. Raises `UsageError` for other values, and for time, numbers and preferences, which
-    are not supported.
+    `place` names the file in errors. Raises `UsageError` for other values, and for time, numbers, constraints and
+    preferences, which are not supported.
     """
     what, todo = f"{place} holds no components of l2p", "Write it as DomainDetails or ProblemDetails do."
     try:
         details = _Details.model_validate(json.loads(text))
-        components = _components(details)
+        components, metric = _components(details), _metric(details)
+        draft = _with_names(draft, details)
     except ValidationError as error:
         raise UsageError(what, f"{fault_of(error.errors()[0])}.", todo) from error
     except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
         reason = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error).splitlines()[0]
         raise UsageError(what, f"{reason}.", todo) from error
-    if not components:
+    if not components and not metric:
         raise UsageError(what, "It is empty.", todo)
     for component in components:
         draft = draft.with_component(component)
-    return draft
+    return replace(draft, metric=metric) if metric else draft
+
+
+def _with_names(draft: Draft, details: _Details) -> Draft:
+    """The draft with the names of the domain and the problem. Raises `ValueError` for a problem of another domain."""
+    own = details.name
+    if any(getattr(details, part) for part in _DOMAIN_PARTS):
+        draft, own = replace(draft, name=own or draft.name), None
+    wanted = details.domain_name or draft.name
+    if draft.name not in (wanted, Draft().name):
+        raise ValueError(f"the problem is of the domain {wanted}, and the domain is {draft.name}")
+    return replace(draft, name=wanted, problem_name=own or draft.problem_name)
+
+
+_DOMAIN_PARTS = ("types", "constants", "predicates", "functions", "derived_predicates", "actions", "domain_pddl")
+
+
+def _metric(details: _Details) -> str:
+    """The metric as PDDL; empty without one. Raises `ValueError` if it cannot be read."""
+    if details.metric is None:
+        return ""
+    text = f"(:metric {details.metric.optimization} {details.metric.expression})"
+    _check_problem("metric", f"(define (problem p) (:domain d) (:init) (:goal (and)) {text})")
+    return text
+
+
+def _check_problem(name: str, text: str) -> None:
+    """Raises `ValueError` if the field of this name has what cannot be read."""
+    faults = [defect.message for defect in read_problem(text).defects if defect.blocking]
+    if faults:
+        raise ValueError(f"{name} is not supported: {faults[0]}")
 
 
 def _components(details: _Details) -> list[Component]:
     for name in ("durative_actions", "events", "processes"):
         if getattr(details, name):
             raise ValueError(f"{name.replace('_', ' ')} are not supported: nothing here plans with time")
+    if details.constraint or details.constraints:
+        raise ValueError("constraints are not supported: nothing here plans with trajectory constraints")
     if details.initial_state.timed_facts:
         raise ValueError("timed facts are not supported: nothing here plans with time")
     lists = {name: getattr(details, name) for name in ("types", "constants", "predicates", "functions")}
@@ -150,6 +217,14 @@ def _components(details: _Details) -> list[Component]:
     if details.derived_predicates:
         components.append(Rules(rules=details.derived_predicates))
     components += map(_action, details.actions)
+    if details.domain_pddl and not components:
+        components.append(WholeDomain(domain=details.domain_pddl))
+    described = tuple(NamedAction(name=action.name, about=action.desc or "") for action in details.actions)
+    if described:
+        components.append(ActionList(actions=described))
+    if details.problem_pddl and not (details.objects or details.initial_state.facts or details.goal_state.conditions):
+        _check_problem("problem_pddl", details.problem_pddl)
+        components.append(WholeProblem(problem=details.problem_pddl))
     if details.objects:
         components.append(Objects(objects=tuple(Typed(name=obj.name, type=obj.type) for obj in details.objects)))
     if details.initial_state.facts:
@@ -163,11 +238,9 @@ def _action(action: _Action) -> WholeAction:
     effects = action.effects or {}
     if not isinstance(effects, Mapping):
         raise ValueError(f"the effects of {action.name} are not an object")
-    if effects.get("numeric"):
-        raise ValueError(f"{action.name} has numeric effects: nothing here plans with numbers")
-    parts = _changes(effects)
+    parts = _changes(effects, action.name, "conditional")
     for effect in effects.get("conditional", []):
-        inner = " ".join(_changes(effect.get("effect", {})))
+        inner = " ".join(_changes(effect.get("effect", {}), action.name))
         parts.append(f"(when {condition(effect.get('condition'))} (and {inner}))")
     return WholeAction(
         name=action.name,
@@ -177,7 +250,16 @@ def _action(action: _Action) -> WholeAction:
     )
 
 
-def _changes(effects: Mapping[str, Any]) -> list[str]:
-    """The added and deleted facts, as parts of a conjunction."""
+def _changes(effects: Mapping[str, Any], name: str, *more: str) -> list[str]:
+    """The added and deleted facts, and costs, as parts of a conjunction.
+
+    Raises `ValueError` for other numeric effects, and for fields that are neither these nor `more`.
+    """
+    unknown = next((key for key in effects if key not in ("add", "delete", "numeric", "desc", *more)), None)
+    if unknown is not None:
+        raise ValueError(f"{name} has effects of an unknown kind: {unknown}")
+    numeric = [condition(effect) for effect in effects.get("numeric") or ()]
+    if not all(re.match(r"\(\s*increase\s+\(\s*total-cost\s*\)", effect, re.IGNORECASE) for effect in numeric):
+        raise ValueError(f"{name} has numeric effects: nothing here plans with numbers")
     deleted = (f"(not {condition(fact)})" for fact in effects.get("delete", []))
-    return [*map(condition, effects.get("add", [])), *deleted]
+    return [*map(condition, effects.get("add", [])), *deleted, *numeric]

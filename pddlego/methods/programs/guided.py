@@ -1,13 +1,13 @@
-"""Runs greedy search and hill climbing with a model's heuristic, and classifies the result.
+"""Runs searches with a model's heuristic, and classifies the result.
 
 The search runs in the sandbox, in the process of the heuristic (`sandbox.jail.guide`), so its report may be forged. A
-plan is validated here, and the state where hill climbing stops is computed here from the actions that lead to it.
+plan is validated here, and a state without a better successor is computed here from the actions that lead to it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
@@ -21,7 +21,7 @@ from pddlego.planning.result import GROUND
 from pddlego.planning.validate import FaultKind
 from pddlego.planning.world import World
 from pddlego.sandbox import CallResult, Sandbox, SandboxLimits, Session, Status
-from pddlego.sandbox.jail.guide import GREEDY, NoHeuristicError, WrongValueError
+from pddlego.sandbox.jail.guide import GREEDY, PROPERTY, NoHeuristicError, WrongValueError
 from pddlego.sandbox.jail.program import GUIDE
 from pddlego.sandbox.jail.values import LARGEST
 from pddlego.sandbox.sandbox import modules_of
@@ -73,7 +73,8 @@ class Counterexample:
 class GuidedTrial:
     """The result of a heuristic on one task. `seconds` are those of grounding, and CPU time of the search.
 
-    `expanded` is the number of expanded states that the search reports. `plan` is None unless it is valid.
+    `expanded` is the number of expanded states that the search reports. `plan` is None unless it is valid. If
+    `unfinished`, the search for a state that shows that the heuristic is not direct ran out of time.
     """
 
     kind: GuidedKind
@@ -84,6 +85,7 @@ class GuidedTrial:
     traceback: str = ""
     counterexample: Counterexample | None = None
     plan: Plan | None = field(default=None, repr=False)
+    unfinished: bool = False
 
     @property
     def solved(self) -> bool:
@@ -165,7 +167,7 @@ class _Search:
         if fault := self._fault(result, GuidedKind.CALL):
             return fault
         try:
-            return self._judged(result.value)
+            return self._judged(result.value, algorithm)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, TooManyCasesError):  # forged
             return self._trial(GuidedKind.INVALID, "the search did not report its result in the right form")
 
@@ -191,14 +193,16 @@ class _Search:
         late = f"it took longer than {count(round(self._limits.seconds, 3), 'second')}"
         return self._trial(kind, late if kind is GuidedKind.TIMEOUT else result.message, traceback=result.traceback)
 
-    def _judged(self, report: Any) -> GuidedTrial:
+    def _judged(self, report: Any, algorithm: str) -> GuidedTrial:
         """The trial for a report of the search. Raises an exception if its form is wrong."""
         ended, expanded = report["ended"], report["expanded"]
         if type(expanded) is not int or not 0 <= expanded < LARGEST:
             raise ValueError("the number of expanded states is not a count")
-        if ended == "time" or self._seconds > self._limits.seconds:
+        unfinished = ended == "time" and algorithm == PROPERTY
+        late = ended == "time" or (algorithm != PROPERTY and self._seconds > self._limits.seconds)
+        if late and not (unfinished and report["plan"]):
             reason = f"no plan within {count(round(self._limits.seconds, 3), 'second')}"
-            return self._trial(GuidedKind.TIMEOUT, reason, expanded=expanded)
+            return self._trial(GuidedKind.TIMEOUT, reason, expanded=expanded, unfinished=unfinished)
         if ended == "exhausted":
             reason = "no state is left whose value is finite"
             return self._trial(GuidedKind.EXHAUSTED, reason, expanded=expanded)
@@ -216,14 +220,15 @@ class _Search:
         if fault is not None:
             return self._trial(GuidedKind.INVALID, fault.what, length=len(steps), expanded=expanded)
         plan = Plan(steps, expanded=max(expanded, len(steps)))
-        return self._trial(GuidedKind.SOLVED, length=len(steps), expanded=plan.expanded, plan=plan)
+        found = self._trial(GuidedKind.SOLVED, length=len(steps), expanded=plan.expanded, plan=plan)
+        return replace(found, unfinished=unfinished)
 
     def _stalled(self, steps: Sequence[PlanStep], report: Any, expanded: int) -> GuidedTrial:
-        """The trial where hill climbing stopped, with the state. Raises `ValueError` for impossible steps."""
+        """The trial that ended in a state without a better successor. Raises `ValueError` for impossible steps."""
         domain, problem = self._task.domain, self._task.task.problem
         fault = validate(domain, problem, Plan(tuple(steps)))
         if fault is None or fault.kind is not FaultKind.GOAL:
-            raise ValueError("hill climbing did not come to this state")
+            raise ValueError("the search did not come to this state")
         world, state = World(domain, problem), frozenset(problem.facts)
         for step in steps:
             world.work.renew()
@@ -245,7 +250,7 @@ class _Search:
             tuple(successors),
             len(values) - len(successors),
         )
-        reason = f"hill climbing stops after {count(len(steps), 'step')} in a state with the value {example.value:g}"
+        reason = f"the state after {count(len(steps), 'step')} has the value {example.value:g}, and no better successor"
         return self._trial(GuidedKind.STALLED, reason, expanded=expanded, counterexample=example)
 
 

@@ -2,7 +2,8 @@
 
 `heuristic` (Corrêa, Pereira and Seipp, 2025): the model answers one prompt several times, the candidates are tried on
 the training tasks, and the best one guides greedy best-first search on the evaluation tasks. `heuristic-direct` (their
-successor of 2026): one heuristic is corrected until hill climbing with it solves the training tasks.
+successor of 2026): one heuristic is corrected until, on the training tasks, every state that strictly improving
+transitions reach has a strictly improving successor, or is a goal. Then hill climbing needs no search.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from pddlego.models.prompts import Prompts
 from pddlego.pddl.problem import abbreviated
 from pddlego.planning import PlanStatus
 from pddlego.sandbox import Sandbox
-from pddlego.sandbox.jail.guide import CLIMB, GREEDY
+from pddlego.sandbox.jail.guide import CLIMB, GREEDY, PROPERTY
 from pddlego.tasks import Split, Task
 
 HEURISTIC = re.compile(r"^\s+def __call__\(", re.MULTILINE)
@@ -78,7 +79,8 @@ class HeuristicDialogue:
         self.benchmark, self.variant, self.options = benchmark, variant, options
         self.tools, self.budget, self.sandbox = tools, budget, sandbox
         self.direct = variant.mode.name == DIRECT
-        self.most, self.limits = candidates_of(options), heuristic_limits(options, evaluating=False)
+        self.most = candidates_of(options, self.direct)
+        self.limits = heuristic_limits(options, evaluating=False, direct=self.direct)
         self._grounded: dict[int, GroundedTask] = {}
         self._failed: tuple[GuidedTrial, Task] | None = None
         self._candidates: list[_Candidate] = []
@@ -159,8 +161,8 @@ class HeuristicDialogue:
                 expanded = candidate.expanded + trial.expanded
                 candidate = replace(candidate, solved=candidate.solved + 1, score=score, expanded=expanded)
                 continue
-            if self.direct and self._ground(number, task).result.status is not PlanStatus.GROUND:
-                continue  # no heuristic can change that
+            if trial.unfinished or (self.direct and self._ground(number, task).result.status is not PlanStatus.GROUND):
+                continue  # no fault was found, or no heuristic can change it
             failed.append((trial, task))
             if self.direct or trial.kind in _FATAL:
                 break
@@ -171,15 +173,18 @@ class HeuristicDialogue:
         return next(iter(failed), None)
 
     def _chosen(self) -> _Candidate:
-        """The candidate that solves most training tasks; of several, the last one that runs if it is corrected, else
-        the one with the best agile score. If the scores are equal, because all are quick, the one that expands the
-        fewest states; a heuristic that forges this count gains nothing but the choice.
+        """The direct candidate without a known fault, else the candidate that solves most training tasks; of several,
+        the last one that runs if it is corrected, else the one with the best agile score. If the scores are equal,
+        because all are quick, the one that expands the fewest states; a heuristic that forges this count gains nothing
+        but the choice.
 
         A replay repeats the recorded choice, because times differ from run to run.
         """
         for event in self.tools.recorded or ():
             if isinstance(event, Chosen) and event.answer <= len(self._candidates):
                 return self._candidates[event.answer - 1]
+        if self.direct and self._failed is None:
+            return self._candidates[-1]
         if self.direct:
             return max(self._candidates, key=lambda candidate: (candidate.solved, candidate.runs, candidate.answer))
         return max(
@@ -199,16 +204,18 @@ class HeuristicDialogue:
 
     def _try(self, split: Split, number: int, task: Task, candidate: _Candidate) -> Generator[Event, None, GuidedTrial]:
         self.budget.check_time()
-        limits, shorter = limits_within(self.budget, heuristic_limits(self.options, split == "evaluation"))
+        whole = self.limits if split == "training" else heuristic_limits(self.options, evaluating=True)
+        limits, shorter = limits_within(self.budget, whole)
         algorithms: tuple[str, ...] = (CLIMB,) if self.direct else (GREEDY,)
         if split == "training":
             grounded = self._ground(number, task)
+            algorithms = (PROPERTY,) if self.direct else algorithms
         else:
             grounded = GroundedTask.of(self.tools.planner, self.benchmark.domain, task, limits.seconds)
             if self.direct and NO_SEARCH not in self.variant.without:
                 algorithms = (CLIMB, GREEDY)
         trial = guided(self.sandbox, candidate.text, grounded, limits, algorithms)
-        if trial.kind is GuidedKind.TIMEOUT:
+        if trial.kind is GuidedKind.TIMEOUT or trial.unfinished:
             self.budget.check_time(shorter)
         yield Ran(
             split,

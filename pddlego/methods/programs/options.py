@@ -16,7 +16,8 @@ class ProgramOptions(TaskOptions, SandboxOptions):
     most actions of the random policy.
 
     `candidates` is the number of heuristics that the model writes, and `training_timeout` the seconds for one of them
-    on a training task; they default to 5 and 10, and with `parity = "paper"` to 25 and 300.
+    on a training task; they default to 5 and 10, and with `parity = "paper"` to 25 and 300; for direct heuristics to 10
+    and 30.
     """
 
     model_config = ConfigDict(title="Programs (modes program, heuristic, tos)")
@@ -62,7 +63,7 @@ MODES = (
     Mode(HEURISTIC, "the model writes heuristics, and the best one guides the search", PLANNING, _HEURISTIC_PARTS),
     Mode(
         DIRECT,
-        "the model corrects a heuristic until hill climbing reaches the goal",
+        "the model corrects a heuristic until hill climbing needs no search",
         PLANNING,
         {**_HEURISTIC_PARTS, NO_SEARCH: "no greedy search where hill climbing stops"},
     ),

@@ -9,7 +9,7 @@ from pddlego.episode.budget import Budget
 from pddlego.errors import UsageError
 from pddlego.methods.base import UpperBound, parse_variant
 from pddlego.methods.planning_settings import PlanningSetting, load_planning
-from pddlego.methods.programs.options import MODES, NO_COT, NO_DEBUG, NO_NAMES, PROGRAM, SHOWN, ProgramOptions
+from pddlego.methods.programs.options import DIRECT, MODES, NO_COT, NO_DEBUG, NO_NAMES, PROGRAM, SHOWN, ProgramOptions
 from pddlego.methods.setting_files import prompt_texts
 from pddlego.pddl import Domain
 from pddlego.planning import Planner
@@ -58,20 +58,23 @@ def task_limits(options: ProgramOptions, evaluating: bool) -> SandboxLimits:
     return SandboxLimits(seconds=seconds, memory=options.task_memory)
 
 
-_TRAINING, _PRINTED = 10.0, 300.0
-"""The seconds for a heuristic on a training task, and the paper's on any task."""
+_TRAINING, _PRINTED, _PROPERTY = 10.0, 300.0, 30.0
+"""The seconds for a heuristic on a training task, the paper's on any task, and those for the property of a direct
+heuristic on a training task."""
 
 
-def heuristic_limits(options: ProgramOptions, evaluating: bool) -> SandboxLimits:
+def heuristic_limits(options: ProgramOptions, evaluating: bool, direct: bool = False) -> SandboxLimits:
     """The limits of the search that a heuristic guides, for one task."""
     own, default = (options.eval_timeout, options.task_timeout) if evaluating else (options.training_timeout, _TRAINING)
     seconds = own or (_PRINTED if options.parity == "paper" else default)
+    if direct and not evaluating:
+        seconds = own or _PROPERTY
     return SandboxLimits(seconds=seconds, memory=options.task_memory)
 
 
-def candidates_of(options: ProgramOptions) -> int:
+def candidates_of(options: ProgramOptions, direct: bool = False) -> int:
     """The number of heuristics that the model writes."""
-    return options.candidates or (25 if options.parity == "paper" else 5)
+    return options.candidates or (10 if direct else 25 if options.parity == "paper" else 5)
 
 
 def limits_within(budget: Budget, limits: SandboxLimits) -> tuple[SandboxLimits, bool]:
@@ -96,7 +99,7 @@ def upper_bound(setting: PlanningSetting, mode: str, options: ProgramOptions, re
     if not variant.mode.asks_model:
         return UpperBound(0, 0)
     if variant.mode.name != PROGRAM:  # an estimate: the prompt shows three domains, and counterexamples
-        return UpperBound(candidates_of(options), len(setting.domain.text) + 15_000)
+        return UpperBound(candidates_of(options, variant.mode.name == DIRECT), len(setting.domain.text) + 15_000)
     rounds = 0 if NO_DEBUG in variant.without else options.debug_rounds
     calls = (1 if NO_COT in variant.without else 3) + rounds
     return UpperBound(calls, len(setting.domain.text) + 2_500 * (SHOWN + calls))

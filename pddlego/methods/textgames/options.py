@@ -30,6 +30,7 @@ class TextGameOptions(Options):
     search: str | None = option(None, "bfs, astar(lmcut), gbf(hff), …", Flag(default="the goal's"))
     replan: Literal["on-surprise", "every-step"] = option("on-surprise", "Ask the model on-surprise or every-step.")
     history: Literal["news", "all"] = option("news", "What the model is sent: news, or all (the whole history).")
+    valid_actions: Literal["last", "all"] = option("last", "Mode act: show valid actions of the last turn, or of all.")
     rewind: bool = option(False, "After a refused command, restart and repeat what worked.")
     truth: bool = option(False, "Show live which facts of the model are true.", Flag(affects_episodes=False))
     domain_from: str | None = option(None, "Mode full: start with the domain of this run or file.", min_length=1)

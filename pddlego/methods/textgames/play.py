@@ -191,6 +191,7 @@ def _episode_of(cell: Cell, setting: GameSetting, options: TextGameOptions, tool
         tools.retries,
         replan_every_step=options.replan == "every-step",
         whole_memory=options.history == "all",
+        all_valid_actions=options.valid_actions == "all",
         rewinds=options.rewind,
         truth=options.truth,
     )

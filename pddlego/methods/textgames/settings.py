@@ -137,7 +137,8 @@ class Protocol(_Strict):
     `without` are parts that are removed from every mode (`options.ABLATIONS`). `attempts` is the maximum number of
     answers to a question; None for the number that the evaluation sets. `ignores_unmatched`: strict reading accepts an
     edit with lines that match nothing. `plain_requests`: a request is one user message without a system message, and an
-    edit is requested as any JSON object, without a schema. `rounds` is the maximum number of plans, of any length.
+    edit is requested as any JSON object, without a schema; in mode `act`, each turn keeps its valid commands. `rounds`
+    is the maximum number of plans, of any length.
     """
 
     without: tuple[Literal["feedback", "tolerance", "replanning", "remedies", "check"], ...] = ()

@@ -32,7 +32,8 @@ class Episode:
     """The arguments of an episode. Raises `UsageError` for a mode that does not exist.
 
     `retries` is the maximum number of retries after an unusable answer, unless the setting has a maximum of its own.
-    With `whole_memory` each request shows all exchanges with the game, else only the new ones. With `rewinds` the agent
+    With `whole_memory` each request shows all exchanges with the game, else only the new ones. With `all_valid_actions`
+    a model that chooses commands is shown the valid ones of every turn, else of the last. With `rewinds` the agent
     restarts the game after a refused command, and repeats the commands that worked. With `truth` the facts of each
     problem are compared with a reference.
     """
@@ -44,6 +45,7 @@ class Episode:
     retries: int = 5
     replan_every_step: bool = False
     whole_memory: bool = False
+    all_valid_actions: bool = False
     rewinds: bool = False
     truth: bool = False
 
@@ -234,6 +236,8 @@ class GameSession:
         self.game, self.memory, self.budget = game, memory, budget
         self.rules = FixedRules(fixed.rules, fixed.script if episode.plans else "")
         self._worked: list[tuple[str, str]] = []
+        self._asking = episode.setting.asking
+        self._all_valid = not episode.plans and (episode.all_valid_actions or self._asking.protocol.plain_requests)
 
     def start(self) -> Observed:
         """Start the game, and return its first observation."""
@@ -288,6 +292,9 @@ class GameSession:
         refused = self._table.is_refused(answer.text)
         read = self.observing.read(answer.text)
         difference, exchange = "", Exchange(intention.command if intention else None, read)
+        if self._all_valid:
+            valid = self._asking.shown(answer.valid_commands)
+            exchange = replace(exchange, valid_commands=valid, kinds=answer.kinds, things=answer.things)
         if knowledge is not None and intention is not None and intention.step is not None and not answer.won:
             texts = [exchange.text for exchange in self.memory.history]
             difference = mismatch(knowledge, intention.step, answer.text, texts)

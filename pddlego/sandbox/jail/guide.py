@@ -1,4 +1,4 @@
-"""Greedy search and hill climbing with the heuristic of a program, in its process: the host must check the results.
+"""Searches with the heuristic of a program, in its process: the host must check the results.
 
 The heuristic has the form of Corrêa, Pereira and Seipp (2025), which is that of pyperplan: a class with
 `__init__(self, task)` and `__call__(self, node)`. The host sends the ground task as text, in slices.
@@ -21,8 +21,9 @@ from typing import Any, NamedTuple
 
 State = frozenset[str]
 
-GREEDY, CLIMB = "greedy", "climb"
-"""Greedy best-first search, which expands each state once, and hill climbing."""
+GREEDY, CLIMB, PROPERTY = "greedy", "climb", "property"
+"""Greedy best-first search, which expands each state once; hill climbing; and the search for a state that shows that
+the heuristic is not direct."""
 
 _BASES = ("heuristics", "heuristics.heuristic_base", "pyperplan.heuristics", "pyperplan.heuristics.heuristic_base")
 """The modules from which published heuristics import their base class `Heuristic`."""
@@ -36,7 +37,7 @@ class NoHeuristicError(Exception):
 
 
 class WrongValueError(Exception):
-    """The heuristic returned something that is not a number, or NaN."""
+    """The heuristic returned something that is not a number, or NaN, or two values for a state."""
 
 
 class Heuristic:
@@ -71,7 +72,8 @@ class Task:
 class Guide:
     """A task, the program's heuristic for it, and the searches. The host calls the public methods in their order."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.process_time) -> None:
+        self._clock = clock
         self._operators: list[Operator] = []
         self._index: dict[str, list[tuple[int, Operator]]] = {}
         self._always: list[tuple[int, Operator]] = []
@@ -119,12 +121,12 @@ class Guide:
     def search(self, algorithm: str, seconds: float) -> dict[str, Any]:
         """Search for at most `seconds` of CPU time. `ended` is `plan`, `time`, `exhausted`, `unsolvable` or `stalled`.
 
-        A stalled hill climbing has the names of the actions to the state where it `stalled`, the state's value, and
-        the names and values of all successors.
+        A search that `stalled` has the names of the actions to the state without a better successor, the state's
+        value, and the names and values of all successors. `PROPERTY` whose `time` is up has the plan, if it found one.
         """
-        end = time.process_time() + seconds
+        end = self._clock() + seconds
         self._expanded = 0
-        result = self._climb(end) if algorithm == CLIMB else self._greedy(end)
+        result = self._greedy(end) if algorithm == GREEDY else self._improve(end, algorithm == PROPERTY)
         return {**result, "expanded": self._expanded}
 
     def _successors(self, state: State) -> Iterator[tuple[str, State]]:
@@ -163,7 +165,7 @@ class Guide:
             state = heapq.heappop(queue)[2]
             if self._goals <= state:
                 return {"ended": "plan", "plan": list(_path(parents, start, state))[::-1]}
-            if time.process_time() > end:
+            if self._clock() > end:
                 return {"ended": "time"}
             self._expanded += 1
             for name, successor in self._successors(state):
@@ -176,23 +178,43 @@ class Guide:
                         is_pruned = True
         return {"ended": "exhausted" if is_pruned else "unsolvable"}
 
-    def _climb(self, end: float) -> dict[str, Any]:
-        """Hill climbing: go to the first of the best successors, which must be better than the state, or a goal."""
-        state, plan = self._initial, list[str]()
-        value = self._value(state)
-        while not self._goals <= state:
-            if time.process_time() > end:
-                return {"ended": "time"}
+    def _improve(self, end: float, whole: bool) -> dict[str, Any]:
+        """Go to better states, or to goals, until a state that is not a goal has no such successor.
+
+        Depth first, and to the first of the best successors first: the first path is that of hill climbing, which ends
+        at the first goal. If `whole`, all paths are searched. States are remembered as hashes, to save memory.
+        """
+        plan: list[str] | None = None
+        path, seen = list[str](), set[int]()
+        stack = [[(self._value(self._initial), "", self._initial)]]  # the unvisited successors of each state of a path
+        while stack:
+            if not stack[-1]:
+                stack.pop()
+                continue
+            value, name, state = stack[-1].pop()
+            if hash(state) in seen:
+                continue
+            seen.add(hash(state))
+            path[len(stack) - 1 :] = [name]
+            if self._goals <= state:
+                plan = path[1:] if plan is None else plan
+                if not whole:
+                    break
+                continue
             self._expanded += 1
-            successors = list(self._successors(state))
-            values = [-math.inf if self._goals <= successor else self._value(successor) for _, successor in successors]
-            least = min(values, default=math.inf)
-            name, best = successors[values.index(least)] if successors else ("", state)
-            if least >= value and not self._goals <= best:
-                named = [(name, str(value)) for (name, _), value in zip(successors, values, strict=True)]
-                return {"ended": "stalled", "plan": plan, "value": str(value), "successors": named}
-            state, value = best, least
-            plan.append(name)
+            values = list[tuple[float, str, State]]()
+            for name, successor in self._successors(state):
+                if self._clock() > end:
+                    return {"ended": "time", "plan": plan}
+                values.append((-math.inf if self._goals <= successor else self._value(successor), name, successor))
+            better = [entry for entry in values if entry[0] < value or self._goals <= entry[2]]
+            if not better:
+                named = [(name, str(number)) for number, name, _ in values]
+                return {"ended": "stalled", "plan": path[1:], "value": str(value), "successors": named}
+            better.sort(key=lambda entry: entry[0])
+            stack.append(better[::-1] if whole else better[:1])
+        if plan is None:  # the values would have led to a goal
+            raise WrongValueError("__call__ returned two values for the same state")
         return {"ended": "plan", "plan": plan}
 
 

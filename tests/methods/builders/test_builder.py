@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 
 import pddlego
+from pddlego.episode.events import Accepted, Answered, Rejected
 from pddlego.errors import ModelError, UsageError
+from pddlego.methods.registry import make_codec
+from pddlego.runs.folders import find_journals
+from pddlego.runs.journal import read_journal
+from tests.cli.command import run
 
 ANSWERS: dict[str, Any] = {
     "types": {"types": [{"name": "lamp", "parent": "object", "about": ""}]},
@@ -27,7 +33,7 @@ class Scripted:
 
     def complete(self, request: pddlego.Request) -> pddlego.Completion:
         self.asked.append(request)
-        return pddlego.Completion(self.answers.pop(0))
+        return pddlego.Completion(self.answers.pop(0), 7, 3)
 
 
 def test_several_components_in_one_request() -> None:
@@ -48,6 +54,42 @@ def test_a_bad_answer_is_asked_for_again_with_feedback() -> None:
     assert builder.calls == 2
     with pytest.raises(ModelError, match="no usable types"):
         pddlego.builder(Scripted("a", "b"), retries=1).ask("types")
+
+
+def test_the_record_has_answers_rejections_tokens_and_changes(tmp_path: Path) -> None:
+    model = Scripted("no JSON", *(json.dumps(ANSWERS[kind]) for kind in ("types", "predicates", "predicates")))
+    builder = pddlego.builder(model, "Lamps.").ask("types")
+    builder.revise(builder.evaluate("types", by=lambda messages: '{"score": 9, "passing": true}'))
+    builder.set("constants", "desk - lamp").select("predicates", number=2, score=lambda candidate: 1.0)
+    kinds = [event.type for event in builder.record.events]
+    assert kinds == [
+        *("started", "asked", "answered", "rejected", "asked", "answered", "accepted"),
+        *("asked", "answered", "found"),  # the opinion of another model
+        *("asked", "answered", "asked", "answered", "accepted"),
+    ]
+    answers = [event.completion.text for event in builder.record.all(Answered)]
+    assert answers[0] == "no JSON" and answers[2] == '{"score": 9, "passing": true}'
+    assert builder.record.usage.calls == builder.calls == 5
+    own = [event.completion for event in builder.record.all(Answered) if event.completion.text != answers[2]]
+    assert [(completion.tokens_in, completion.tokens_out) for completion in own] == [(7, 3)] * 4
+    assert "(on ?l - lamp)" in builder.record.all(Accepted)[-1].text
+    path = builder.save(tmp_path / "lamps" / "first")
+    assert read_journal(path, make_codec()).events == builder.record.events
+    for place in (path.parent, path):
+        assert find_journals(place) == [path]
+        shown = run("show", str(place), cwd=tmp_path)
+        assert shown.returncode == 0, shown.stderr
+        assert "rejected" in shown.stdout and "predicate (on ?l - lamp)" in shown.stdout
+    with pytest.raises(UsageError, match=r"journal\.jsonl exists"):
+        builder.save(path.parent)
+
+
+def test_the_record_survives_a_model_that_fails() -> None:
+    builder = pddlego.builder(Scripted("a", "b"), retries=1)
+    with pytest.raises(ModelError, match="no usable types"):
+        builder.ask("types")
+    assert [event.completion.text for event in builder.record.all(Answered)] == ["a", "b"]
+    assert len(builder.record.all(Rejected)) == 2
 
 
 def test_components_of_no_action_may_be_asked_for_with_those_of_one() -> None:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from pddlego.episode.budget import Budget
+from pddlego.episode.events import Limits
 from pddlego.errors import UsageError
+from pddlego.methods.builders.building import ComponentWriter
 from pddlego.methods.builders.draft import Draft
 from pddlego.methods.builders.l2p import condition, with_l2p
+from pddlego.models.base import ScriptedModel
 from pddlego.pddl import parse_domain, parse_problem
 from pddlego.planning import PlanStatus, ProcessPlanner, Search
 
@@ -52,6 +57,43 @@ PROBLEM: dict[str, Any] = {
     "initial_state": {"facts": ["(at rover1 base_station)", "(road base_station loc1)"], "timed_facts": []},
     "goal_state": {"conditions": ["(at rover1 loc1)"], "desc": "Target state"},
 }
+
+
+CONSTRAINTS = ("constraint", "constraints")
+
+
+def test_names_metrics_and_costs_are_carried() -> None:
+    move = {**DOMAIN["actions"][0], "effects": {"add": ["(at ?r ?to)"], "numeric": ["(increase (total-cost) 3)"]}}
+    costs = [{"name": "total-cost", "params": []}]
+    metric = {"optimization": "minimize", "expression": "(total-cost)", "desc": "cheap"}
+    draft = with_l2p(Draft(), json.dumps({**DOMAIN, "functions": costs, "actions": [move]}))
+    draft = with_l2p(draft, json.dumps({**PROBLEM, "metric": metric, "constraints": []}))
+    domain, problem = parse_domain(draft.domain), parse_problem(draft.problem)
+    assert (domain.name, problem.name, problem.domain) == ("rover_domain", "prob1", "rover_domain")
+    assert "(:metric minimize (total-cost))" in str(problem)
+    assert "(increase (total-cost) 3)" in draft.domain
+    assert parse_problem(with_l2p(Draft(), json.dumps(PROBLEM)).problem).domain == "rover_domain"
+    unnamed = {name: value for name, value in DOMAIN.items() if name != "name"}
+    assert with_l2p(Draft("mine"), json.dumps(unnamed)).name == "mine"
+
+
+def test_whole_files_of_l2p_count_where_there_are_no_parts() -> None:
+    domain = "(define (domain x) (:predicates (p)) (:action a :parameters () :effect (p)))"
+    problem = "(define (problem y) (:domain x) (:init) (:goal (p)))"
+    draft = with_l2p(Draft(), json.dumps({"name": "x", "domain_pddl": domain}))
+    draft = with_l2p(draft, json.dumps({"name": "y", "domain_name": "x", "problem_pddl": problem}))
+    assert (draft.actions, draft.goal, draft.name) == (("a",), "(p)", "x")
+    assert "drive" in with_l2p(Draft(), json.dumps({**DOMAIN, "domain_pddl": domain})).actions
+
+
+def test_descriptions_of_actions_are_in_the_request_for_predicates() -> None:
+    draft = with_l2p(Draft(), json.dumps(DOMAIN))
+    writer = ComponentWriter("domain", "Rovers.", ScriptedModel(("",)), Budget(Limits(None)))
+    for kinds in (("predicates",), ("types", "predicates")):
+        assert "- drive: Classical action to drive\n" in writer.prompt(draft, kinds)
+    assert "Classical" not in writer.prompt(draft, ("types",))
+    assert "The action is drive: Classical action to drive." in writer.prompt(draft, ("effects",), action="drive")
+    assert "The actions:" not in writer.prompt(replace(draft, planned=()), ("predicates",))
 
 
 def test_a_domain_and_a_problem_of_l2p_can_be_planned_with(planner: ProcessPlanner) -> None:
@@ -103,10 +145,29 @@ def test_conditional_effects_are_written_with_when() -> None:
             "'always' is not a supported condition",
         ),
         ({"goal_state": {"conditions": [{"preference": "p1", "condition": "(p)"}]}}, "is not a supported condition"),
+        *(({**DOMAIN, name: [{"condition": "(p)"}]}, "constraints are not supported") for name in CONSTRAINTS),
+        *(({**PROBLEM, name: [{"condition": "(p)"}]}, "constraints are not supported") for name in CONSTRAINTS),
+        ({**PROBLEM, "metric": {"optimization": "least", "expression": "(total-cost)"}}, "metric.optimization"),
+        ({**PROBLEM, "metric": {"optimization": "minimize", "expression": "total-time)"}}, "metric is not supported"),
+        ({**PROBLEM, "preferences": ["(p)"]}, "preferences"),
+        ({**PROBLEM, "initial": ["(p)"]}, "initial"),
+        ({**PROBLEM, "goal_state": {"conditions": ["(p)"], "soft": ["(q)"]}}, "goal_state.soft"),
+        ({**PROBLEM, "initial_state": {"facts": ["(p)"], "assignments": ["(= (x) 1)"]}}, "initial_state.assignments"),
+        ({**PROBLEM, "domain_name": "depot"}, "the problem is of the domain depot, and the domain is rover_domain"),
+        ({**DOMAIN, "name": "a rover"}, "name: "),
+        ({"actions": [{"name": "a", "duration": [1]}]}, "actions.0.duration"),
+        ({"actions": [{"name": "a", "effects": {"assign": ["(x)"]}}]}, "a has effects of an unknown kind: assign"),
+        (
+            {"actions": [{"name": "a", "effects": {"conditional": [{"effect": {"numeric": ["(decrease (x) 1)"]}}]}}]},
+            "a has numeric effects",
+        ),
+        ({"goal_state": {"conditions": [{"operator": "and", "conditions": [], "within": 3}]}}, "'within' is not"),
+        ({"problem_pddl": "(define (problem p) (:domain d) (:constraints (always (p))) (:goal (p)))"}, "problem_pddl"),
+        ({"name": "rover"}, "It is empty"),
     ],
 )
 def test_what_nobody_here_plans_with_is_refused_by_name(value: object, says: str) -> None:
     text = value if isinstance(value, str) else json.dumps(value)
     with pytest.raises(UsageError) as refused:
-        with_l2p(Draft(), text, "parts.json")
+        with_l2p(Draft("rover_domain"), text, "parts.json")
     assert says in str(refused.value)

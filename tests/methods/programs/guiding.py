@@ -31,6 +31,12 @@ def heuristic(call: str, init: str = "pass", module: str = "") -> str:
     return f"{module}\n\n{start}\n\n    def __call__(self, node):\n{indented(call)}\n"
 
 
+def improving(seconds: float) -> str:
+    """A heuristic whose value falls with each call, and whose calls take this CPU time."""
+    wait = f"until = time.process_time() + {seconds}\nwhile time.process_time() < until:\n    pass\n"
+    return heuristic(f"{wait}self.value -= 1\nreturn self.value", "self.value = 0", "import time")
+
+
 @lru_cache(maxsize=32)
 def blocks(number: int, seed: int = 0) -> Task:
     return Task(f"blocks-{number}", GENERATORS["blocks"](random.Random(seed), blocks=number))

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+import random
 import re
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -19,9 +24,10 @@ from pddlego.planning import Planner, ProcessPlanner, validate
 from pddlego.planning.ground import ground
 from pddlego.planning.search import IndexedTask
 from pddlego.sandbox import Sandbox, SandboxLimits
-from pddlego.sandbox.jail.guide import CLIMB, GREEDY
+from pddlego.sandbox.jail import guide
+from pddlego.sandbox.jail.guide import CLIMB, GREEDY, PROPERTY, Guide, WrongValueError
 from pddlego.tasks import Task
-from tests.methods.programs.guiding import DOMAINS, GOAL_COUNT, blocks, grounded, heuristic, tried
+from tests.methods.programs.guiding import DOMAINS, GOAL_COUNT, blocks, grounded, heuristic, improving, tried
 from tests.sandbox.ordinary import needs_locks
 from tests.scale import scaled
 
@@ -35,10 +41,12 @@ def sandbox() -> Iterator[Sandbox]:
 
 
 @pytest.mark.parametrize("domain", DOMAINS)
-@pytest.mark.parametrize("algorithm", [GREEDY, CLIMB])
+@pytest.mark.parametrize("algorithm", [GREEDY, CLIMB, PROPERTY])
 def test_our_heuristics_are_direct(sandbox: Sandbox, planner: ProcessPlanner, domain: str, algorithm: str) -> None:
     setting = load(domain, ProgramOptions())
     tasks = setting.tasks(0)
+    if algorithm == PROPERTY:  # small tasks: the number of states is exponential
+        tasks = replace(tasks, training=tuple(setting.small_tasks(3, "test")), evaluation=())
     for task in (*tasks.training, *tasks.evaluation[: scaled(2, in_ci=10)]):
         trial = guided(
             sandbox,
@@ -49,7 +57,9 @@ def test_our_heuristics_are_direct(sandbox: Sandbox, planner: ProcessPlanner, do
         )
         assert trial.solved and trial.plan is not None, trial
         assert validate(setting.domain, task.problem, trial.plan) is None
-        assert trial.expanded == trial.length  # no detour: every expanded state is part of the plan
+        assert not trial.unfinished
+        if algorithm != PROPERTY:
+            assert trial.expanded == trial.length  # no detour: every expanded state is part of the plan
 
 
 class _GoalCount(Heuristic):  # type: ignore[misc]
@@ -269,3 +279,159 @@ def test_a_large_task_is_sent_in_slices(sandbox: Sandbox, planner: ProcessPlanne
     text = reference("blocks", "heuristics") or ""
     trial = guided(sandbox, text, task, SandboxLimits(seconds=300.0, memory=2048))
     assert trial.solved and trial.expanded == trial.length
+
+
+Roads = Mapping[str, str]
+"""The places that roads lead to, by place: one letter each."""
+
+
+@pytest.fixture
+def program(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The module of a heuristic that runs in the process of the test."""
+    monkeypatch.setattr(guide, "_BASES", ())
+    module = ModuleType("program")
+    monkeypatch.setitem(sys.modules, "program", module)
+    return module
+
+
+def guide_of(program: ModuleType, roads: Roads, values: Mapping[str, Any], clock: Any = lambda: 0.0) -> Guide:
+    """A walk from the place `s` to the place `g`, and a heuristic that looks values up, or calls them."""
+    made, places = Guide(clock), sorted({"s", "g", *roads, *"".join(roads.values())})
+    steps = [(start, end) for start, ends in sorted(roads.items()) for end in ends]
+    numbers = {place: number for number, place in enumerate(places)}
+    made.begin("walk", "\n".join(f"(at {place})" for place in places), f"{numbers['s']}\n{numbers['g']}\n")
+    lines = (f"(go {start} {end})\t{numbers[start]}\t{numbers[end]}\t{numbers[start]}" for start, end in steps)
+    made.add("\n".join(lines))
+
+    class Values:
+        __module__ = "program"
+
+        def __init__(self, task: Any) -> None:
+            pass
+
+        def __call__(self, node: Any) -> Any:
+            value = values[next(iter(node.state))[4:-1]]
+            return value() if callable(value) else value
+
+    vars(program)["Values"] = Values
+    made.make()
+    return made
+
+
+def refuted(roads: Roads, values: Mapping[str, float]) -> set[str]:
+    """The places without a better one among those that strictly improving roads reach: by the definition."""
+    reached, known = {"s"}, set[str]()
+    while reached != known:
+        known = set(reached)
+        reached |= {
+            end for start in known - {"g"} for end in roads.get(start, "") if end == "g" or values[end] < values[start]
+        }
+    better = {start: [e for e in roads.get(start, "") if e == "g" or values[e] < values[start]] for start in reached}
+    return {start for start, ends in better.items() if not ends and start != "g"}
+
+
+INF = float("inf")
+
+
+@pytest.mark.parametrize(
+    ("roads", "values", "stalled"),
+    [
+        ({"s": "ab", "a": "g", "b": "t"}, {"s": 4, "a": 1, "b": 3, "t": 2, "g": 0}, "t"),  # beside the best path
+        ({"s": "ab", "a": "g", "b": "g"}, {"s": 4, "a": 1, "b": 3, "g": 0}, ""),
+        ({"s": "ab", "a": "g", "b": "a"}, {"s": 4, "a": 1, "b": 5, "g": 0}, ""),  # b is not better
+        ({"s": "a", "a": "g"}, {"s": 4, "a": 4, "g": 0}, "s"),  # equal is not better
+        ({"s": "g"}, {"s": 0, "g": 7}, ""),  # a goal is better than any state
+        ({"s": "ga", "a": ""}, {"s": 3, "a": 2, "g": 0}, "a"),  # a dead end beside the goal
+        ({"s": "ga", "a": ""}, {"s": 3, "a": INF, "g": 0}, ""),
+        ({"s": "a", "a": "g"}, {"s": INF, "a": 1, "g": 0}, ""),
+        ({"s": "ab", "a": "c", "b": "c", "c": ""}, {"s": 9, "a": 5, "b": 4, "c": 1, "g": 0}, "c"),
+        ({"s": "a", "a": "b", "b": "g"}, {"s": 2.5, "a": -1, "b": -INF, "g": 0}, ""),
+    ],
+)
+def test_a_heuristic_is_direct_if_every_improving_path_goes_on(
+    program: ModuleType, roads: Roads, values: Mapping[str, float], stalled: str
+) -> None:
+    result = guide_of(program, roads, values).search(PROPERTY, 30.0)
+    assert result["ended"] == ("stalled" if stalled else "plan"), result
+    assert refuted(roads, values) == set(stalled)
+    if stalled:
+        assert (["s", *(name[6] for name in result["plan"])])[-1] == stalled
+
+
+def test_the_property_is_that_of_its_definition(program: ModuleType) -> None:
+    """On random maps; where hill climbing stops, too, the state is the same."""
+    dice, kinds = random.Random(3), set[tuple[str, str]]()
+    for _ in range(400):
+        roads = {place: "".join(end for end in "sabcdg" if end != place and dice.random() < 0.4) for place in "sabcd"}
+        values = {place: dice.choice((0, 1, 2, 3, 4, 5, INF)) for place in "sabcdg"}
+        whole = guide_of(program, roads, values).search(PROPERTY, 30.0)
+        climbed = guide_of(program, roads, values).search(CLIMB, 30.0)
+        kinds.add((whole["ended"], climbed["ended"]))
+        wrong = refuted(roads, values)
+        assert whole["ended"] == ("stalled" if wrong else "plan"), (roads, values)
+        if wrong:
+            assert (["s", *(name[6] for name in whole["plan"])])[-1] in wrong
+        if climbed["ended"] == whole["ended"]:
+            assert climbed["plan"] == whole["plan"]
+    assert kinds == {("plan", "plan"), ("stalled", "stalled"), ("stalled", "plan")}
+
+
+def test_the_search_for_a_violation_ends_by_its_clock(program: ModuleType) -> None:
+    """Ten states long: with each of the ticks the search ends somewhere else."""
+    names = "sabcdefhig"
+    roads = dict(itertools.pairwise(names))
+    values = {place: len(names) - number for number, place in enumerate(names)}
+    ended = []
+    for ticks in range(1, 12):
+        result = guide_of(program, roads, values, itertools.count().__next__).search(PROPERTY, ticks)
+        assert result["expanded"] == min(ticks + 1, 9)
+        ended.append((result["ended"], result["plan"] is not None))
+    assert ended == [("time", False)] * 8 + [("plan", True)] * 3
+    beside = {**roads, "s": "aj", "j": ""}  # the goal is reached first, and j would be a violation
+    late = guide_of(program, beside, {**values, "j": 9.5}, itertools.count().__next__).search(PROPERTY, 4)
+    assert (late["ended"], late["plan"]) == ("time", None)
+
+
+def test_two_values_for_a_state_are_a_fault(program: ModuleType) -> None:
+    numbers = itertools.count(0, -1)
+    made = guide_of(program, {"s": "a", "a": "s"}, {"s": numbers.__next__, "a": numbers.__next__, "g": 0})
+    with pytest.raises(WrongValueError, match="two values for the same state"):
+        made.search(PROPERTY, 30.0)
+
+
+WALK = """(define (domain walk) (:predicates (at ?x) (road ?x ?y))
+  (:action go :parameters (?x ?y) :precondition (and (at ?x) (road ?x ?y)) :effect (and (at ?y) (not (at ?x)))))"""
+
+
+def walk(planner: Planner) -> GroundedTask:
+    """From s to g through a; another way leads through b and t back to s."""
+    roads = " ".join(f"(road {start} {end})" for start, end in ("sa", "sb", "bt", "ts", "ag"))
+    problem = f"(define (problem p) (:domain walk) (:objects s a b t g) (:init (at s) {roads}) (:goal (at g)))"
+    return GroundedTask.of(planner, parse_domain(WALK), Task("p", parse_problem(problem)), 30.0)
+
+
+def looked_up(**values: int) -> str:
+    return heuristic(f"return {values}[next(iter(node.state))[4:-1]]")
+
+
+def test_a_violation_beside_the_best_path_is_a_counterexample(sandbox: Sandbox, planner: ProcessPlanner) -> None:
+    text, task = looked_up(s=4, a=1, b=3, t=2, g=0), walk(planner)
+    assert guided(sandbox, text, task, SandboxLimits(), (CLIMB,)).solved
+    trial = guided(sandbox, text, task, SandboxLimits(), (PROPERTY,))
+    assert trial.kind is GuidedKind.STALLED and trial.counterexample is not None
+    example = trial.counterexample
+    assert (example.steps, example.missing, example.value) == (2, ("(at g)",), 2.0)
+    assert "(at t)" in example.facts
+    assert example.successors == (("(go t s)", 4.0, ("(at s)",), ("(at t)",)),)
+    assert trial.message == "the state after 2 steps has the value 2, and no better successor"
+    assert guided(sandbox, looked_up(s=4, a=1, b=4, t=2, g=0), task, SandboxLimits(), (PROPERTY,)).solved
+
+
+def test_a_search_for_a_violation_that_is_not_finished_passes(sandbox: Sandbox, planner: ProcessPlanner) -> None:
+    """It improves with each call, and a call takes half of the time."""
+    limits = SandboxLimits(seconds=0.5, patience=1000.0)
+    slow = improving(seconds=0.3)
+    trial = guided(sandbox, slow, walk(planner), limits, (PROPERTY,))
+    assert (trial.kind, trial.unfinished) == (GuidedKind.TIMEOUT, True), trial
+    never = guided(sandbox, heuristic("while True:\n    pass"), walk(planner), limits, (PROPERTY,))
+    assert (never.kind, never.unfinished) == (GuidedKind.TIMEOUT, False)

@@ -20,7 +20,7 @@ from pddlego.methods.programs.trial import code_of
 from pddlego.models.base import Model
 from pddlego.planning import ProcessPlanner
 from pddlego.runs.cells import Cell
-from tests.methods.programs.guiding import DOMAINS, GOAL_COUNT, heuristic
+from tests.methods.programs.guiding import DOMAINS, GOAL_COUNT, heuristic, improving
 from tests.methods.programs.playing import ending, events_of, small
 from tests.sandbox.ordinary import needs_locks
 from tests.scale import scaled
@@ -111,7 +111,49 @@ def test_the_counterexample_goes_back_in_names(planner: ProcessPlanner) -> None:
     assert rejected.feedback.category == "not direct"
     assert rejected.feedback.evidence[1].startswith("its value: 5; successors: (")
     assert ending(events).outcome is Outcome.WON
-    assert all(event.length == event.expanded for event in events if isinstance(event, Ran) and event.solved)
+    climbed = [event for event in events if isinstance(event, Ran) and event.split == "evaluation"]
+    assert climbed and all(event.length == event.expanded for event in climbed)
+
+
+NOISY = fenced(
+    (reference("blocks", "heuristics") or "")
+    + """
+
+import zlib
+
+_Base = [value for value in list(globals().values()) if isinstance(value, type) and "__call__" in vars(value)][-1]
+
+
+class Noisy(_Base):
+    def __call__(self, node):
+        return _Base.__call__(self, node) + 1.5 * zlib.crc32(" ".join(sorted(node.state)).encode()) / 2**32
+"""
+)
+"""A heuristic with which hill climbing reaches the goals of the training tasks, and that is not direct."""
+
+
+def test_a_state_beside_the_path_of_hill_climbing_goes_back(planner: ProcessPlanner) -> None:
+    setting = small("blocks", QUICK, 5)
+    assert events_of(setting, (NOISY,), "heuristic", QUICK, planner)
+    events = events_of(setting, (NOISY, GOOD), "heuristic-direct", QUICK, planner)
+    (rejected,) = (event for event in events if isinstance(event, Rejected))
+    assert rejected.feedback.category == "not direct"
+    text = [event.messages[-1].content for event in events if isinstance(event, Asked)][1]
+    assert "whichever it is" in text and "such step" in text
+    assert next(event for event in events if isinstance(event, Chosen)).answer == 2
+    assert {event.kind for event in events if isinstance(event, Ran) and event.answer == 2} == {"solved"}
+
+
+def test_a_heuristic_passes_if_the_search_for_a_violation_is_not_finished(planner: ProcessPlanner) -> None:
+    """It improves with each call, and a call takes half of the time."""
+    slow = fenced(improving(seconds=0.5))
+    options = replace_options(training_timeout=1.0, eval_timeout=1.0)
+    events = events_of(small("blocks", options, 2, 1), (slow,), "heuristic-direct", options, planner)
+    assert not [event for event in events if isinstance(event, Rejected)]
+    trained = [event.kind for event in events if isinstance(event, Ran) and event.split == "training"]
+    assert trained == ["timeout", "timeout"]
+    chosen = next(event for event in events if isinstance(event, Chosen))
+    assert (chosen.answer, chosen.solved) == (1, 0)
 
 
 def test_each_failure_goes_back_with_its_own_lines(planner: ProcessPlanner) -> None:
@@ -205,7 +247,7 @@ def test_the_built_in_model_writes_heuristics(planner: ProcessPlanner, domain: s
     assert (ending(events).outcome, ending(events).score) == (Outcome.WON, 1.0), ending(events)
     written = [event for event in events if isinstance(event, ProgramWritten)]
     if mode.startswith("heuristic-direct"):
-        assert len(written) <= 5
+        assert len(written) <= 10
     else:
         assert len(written) == 5
         failures = [event.failure for event in events if isinstance(event, Sampled)]
@@ -241,7 +283,12 @@ def test_the_papers_numbers_are_those_of_parity() -> None:
     assert [heuristic_limits(own, evaluating).seconds for evaluating in (False, True)] == [7.0, 8.0]
     setting = small("blocks")
     assert upper_bound(setting, "heuristic", paper, 5).calls == 25
-    assert upper_bound(setting, "heuristic-direct", plain, 5).calls == 5
+    for options in (plain, paper):
+        assert candidates_of(options, direct=True) == 10
+        assert heuristic_limits(options, evaluating=False, direct=True).seconds == 30.0
+        assert upper_bound(setting, "heuristic-direct-no-domain", options, 5).calls == 10
+    assert heuristic_limits(paper, evaluating=True, direct=True).seconds == 300.0
+    assert (candidates_of(own, True), heuristic_limits(own, False, True).seconds) == (3, 7.0)
 
 
 def test_a_replay_repeats_the_choice_whatever_the_times_are(planner: ProcessPlanner) -> None:

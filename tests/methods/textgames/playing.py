@@ -40,7 +40,7 @@ def agent(
     replan_every_step: bool = False,
     **options: Any,
 ) -> Agent:
-    played = {name: options.pop(name) for name in ("whole_memory", "rewinds") if name in options}
+    played = {name: options.pop(name) for name in ("whole_memory", "all_valid_actions", "rewinds") if name in options}
     episode = Episode(setting, 1, mode, limits or Limits(50), retries, replan_every_step, **played)
     asked = {name: options.pop(name) for name in ("approver", "advisers") if name in options}
     return Agent(episode, game, Agents(make_method(mode, setting, 1), model, planner, **asked), **options)

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from pddlego.episode.events import Accepted, Asked, Outcome, Rejected
+from pddlego.episode.events import Accepted, Asked, Limits, Outcome, Rejected
 from pddlego.errors import SettingError, UsageError
 from pddlego.methods.base import parse_variant
 from pddlego.methods.textgames.events import Observed, Planned
 from pddlego.methods.textgames.formalize import Exchange, Observations, Situation
+from pddlego.methods.textgames.games import Observation
 from pddlego.methods.textgames.loading import load, without_parts
 from pddlego.methods.textgames.options import MODES
 from pddlego.methods.textgames.play import make_game, make_method
-from pddlego.methods.textgames.reader import ReaderModel
+from pddlego.methods.textgames.reader import ReaderModel, situation_of
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.models.base import ScriptedModel
 from pddlego.pddl import EDIT_SCHEMA, apply_edit, parse_domain, parse_problem
@@ -24,7 +27,7 @@ from pddlego.pddl.edit import read_edit
 from pddlego.planning import PlanStep, ProcessPlanner
 from pddlego.util import resources
 from tests.cli.command import run
-from tests.methods.textgames.grid_house import small_house
+from tests.methods.textgames.grid_house import GridHouse, small_house
 from tests.methods.textgames.playing import ForgetfulModel, ended, of, play
 from tests.runs.stores import read
 
@@ -181,6 +184,56 @@ def test_without_a_valid_command_an_empty_one_costs_a_step(planner: ProcessPlann
     assert game.commands[:2] == ["", "move east"]
     assert of(events, Observed)[1].refused
     assert ended(events).usage.steps >= 2
+
+
+WALK = ("move north", "I would like to move north please", "examine nothing", "move south", "open door to west")
+
+
+@pytest.mark.parametrize(
+    ("name", "mode", "options", "grows"),
+    [
+        ("paper-coin", "act", {}, True),
+        ("paper-coin", "act-cot", {}, True),
+        ("coin", "act-no-prompts", {}, True),
+        ("coin", "act", {"all_valid_actions": True}, True),
+        ("coin", "act-cot-no-check", {"all_valid_actions": True}, True),
+        ("coin", "act-no-check", {}, False),
+    ],
+)
+def test_a_conversation_keeps_the_valid_actions_of_every_turn(
+    planner: ProcessPlanner, name: str, mode: str, options: dict[str, bool], grows: bool
+) -> None:
+    """A request begins with the last one, word for word, as in the scripts; without the option, lists are left out."""
+    setting = of_variant(name, mode)
+    house = GridHouse({("kitchen", "north"): "pantry", ("pantry", "north"): "attic"})
+    events = play(setting, planner, house, ScriptedModel(WALK * 3), mode, Limits(5), **options)
+    asked = [event.messages for event in of(events, Asked) if event.attempt == 0]
+    assert len(asked) >= 5
+    for before, after in itertools.pairwise(asked):
+        assert (after[: len(before)] == before) is grows
+        lists = sum("alid actions" in message.content for message in after[1:] if message.role == "user")
+        assert lists == (sum(message.role == "user" for message in after[1:]) if grows else 1)
+        assert name == "coin" or not any("look around" in message.content for message in after)  # a hidden command
+
+
+def test_earlier_kinds_of_commands_are_kept(planner: ProcessPlanner) -> None:
+    class Kinds(GridHouse):
+        """A game with too many commands to list."""
+
+        def step(self, command: str) -> Observation:
+            return replace(super().step(command), valid_commands=(), kinds=("take OBJ",), things=(f"t{len(command)}",))
+
+    model = ForgetfulModel(["move north", "take t5", "take t6"])
+    house = Kinds({("kitchen", "north"): "pantry"})
+    play(load("coin"), planner, house, model, "act-no-check", Limits(4), all_valid_actions=True)
+    last = [message.content for message in model.requests[-1].messages]
+    assert sum("Kinds of valid actions: take OBJ" in text for text in last) >= 2
+
+
+def test_modes_that_plan_keep_no_lists(planner: ProcessPlanner) -> None:
+    model = ForgetfulModel([])
+    play(load("paper-coin"), planner, small_house(), model, "edit", Limits(3))
+    assert not any(exchange.valid_commands for exchange in situation_of(model.requests[-1]).seen.history)
 
 
 def test_the_recipe_is_shown_or_is_not(planner: ProcessPlanner) -> None:

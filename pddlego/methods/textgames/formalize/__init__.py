@@ -26,7 +26,8 @@ class Exchange:
 
     `score` is from 0 to 1, or None in settings without a score; `gained` is its increase. `unforeseen` is a sentence
     about a mismatch with the plan. `after` are the facts that the plan expected to be true after the command; it is
-    None if the observation states anything else.
+    None if the observation states anything else. `valid_commands`, or else `kinds` and `things`, are those after this
+    exchange if requests show them for every turn (see `Observations`).
     """
 
     command: str | None
@@ -35,6 +36,9 @@ class Exchange:
     gained: float = 0.0
     unforeseen: str = ""
     after: frozenset[Atom] | None = None
+    valid_commands: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    things: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

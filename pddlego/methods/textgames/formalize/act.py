@@ -19,9 +19,10 @@ from pddlego.util.text import writable
 class ActionGen:
     """Asks the model for the next command, in a conversation with all earlier commands and observations (Action-gen).
 
-    If not `checked`, the command is chosen as in the paper's scripts. With `plain_requests` the rules of the game are
-    the first user message, and the model replies that it is ready. If it `thinks`, it reasons before each command, and
-    its last line that is a command counts.
+    The last turn has the valid commands, and so has each earlier one whose exchange has them. If not `checked`, the
+    command is chosen as in the paper's scripts. With `plain_requests` the rules of the game are the first user message,
+    and the model replies that it is ready. If it `thinks`, it reasons before each command, and its last line that is a
+    command counts.
     """
 
     def __init__(
@@ -38,10 +39,10 @@ class ActionGen:
         for number, exchange in enumerate(situation.seen.history):
             if exchange.command is not None:
                 messages.append(Message("assistant", exchange.command))
-            seen = situation.seen if number == len(situation.seen.history) - 1 else Observations()
-            possible = {"valid_commands": seen.valid_commands, "kinds": seen.kinds, "things": seen.things}
-            turn = self._prompts.render("act-turn", exchange=exchange, thinks=self._thinks, **possible)
-            messages.append(Message("user", turn))
+            turn = situation.seen if number == len(situation.seen.history) - 1 else exchange
+            possible = {"valid_commands": turn.valid_commands, "kinds": turn.kinds, "things": turn.things}
+            text = self._prompts.render("act-turn", exchange=exchange, thinks=self._thinks, **possible)
+            messages.append(Message("user", text))
         if situation.retry.feedback is not None:
             messages.append(Message("assistant", shortened(situation.retry.rejected)))
             retry = situation.retry
