@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 import random
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -129,6 +130,10 @@ TEXT: Mapping[str, Callable[[Honest], str | None]] = {
     "a line undone": lambda h: _undone(h),
     "two final messages": lambda h: f"<|channel|>final<|message|>{h.wrong}<|end|><|channel|>final<|message|>{h.text}",
     "a million characters": lambda h: h.text + "\n" * 1_000_000 + "This is wrong.",
+    "quoted names": lambda h: re.sub(r"(?<=[ (])([a-z_0-9]+)(?=\))", r"'\1'", h.text),
+    "names in double quotes": lambda h: re.sub(r"(?<=[ (])([a-z_0-9]+)(?=\))", r'"\1"', h.text) if _file(h) else None,
+    "commas": lambda h: h.text.replace(")\n", "),\n") if _file(h) else None,
+    "renamed to an invented name": lambda h: _renamed_to("moon_rock", h),
     "two types": lambda h: _changed_lines(h, lambda line: line if "(" in line else f"{line} - thing"),
 }
 """Kinds that change the text of an honest answer."""
@@ -139,6 +144,19 @@ def _edit(honest: Honest) -> dict[str, dict[str, list[str]]] | None:
         return None
     value: dict[str, dict[str, list[str]]] = json.loads(honest.written(honest.after))
     return value
+
+
+def _file(honest: Honest) -> bool:
+    return honest.mode == "gen"
+
+
+def _renamed_to(name: str, honest: Honest) -> str | None:
+    """The answer with another name for the first object that it renames."""
+    pairs = json.loads(honest.text)["objects"].get("replace") if honest.mode == "edit" else None
+    if not pairs:
+        return None
+    right = re.escape(pairs[0]["new"].split(" - ")[0])
+    return re.sub(rf'(?<=[ ("]){right}(?=[ )"])', name, honest.text)
 
 
 def _with_key(honest: Honest, key: str, value: str) -> str | None:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import json
 import os
+import re
+import signal
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,6 +17,7 @@ import pytest
 import pddlego
 from pddlego import Environment, Observation
 from pddlego.api import environment as api
+from pddlego.api.splits import Split
 from pddlego.episode.events import Accepted, Event
 from pddlego.errors import UsageError
 from pddlego.methods.textgames.events import Observed
@@ -25,7 +30,7 @@ def won_by_the_expert(environment: Environment, seed: int) -> tuple[float, Obser
     observed, total = environment.reset(seed), 0.0
     while not observed.done:
         observed = environment.step(environment.expert())
-        total += observed.reward
+        total += observed.reward or 0.0
     return total, observed
 
 
@@ -88,7 +93,7 @@ def test_text_around_an_answer_and_idle_lines_cost_the_reward() -> None:
             observed, total = environment.reset(60), 0.0
             while not observed.done:
                 observed = environment.step(change(environment.expert()))
-                total += observed.reward
+                total += observed.reward or 0.0
             assert observed.won and least <= total <= most
             assert bool(observed.reasons) == (most < 1)
 
@@ -98,7 +103,7 @@ def test_a_model_that_knows_nothing_gets_nothing() -> None:
         observed, total = environment.reset(60), 0.0
         while not observed.done:
             observed = environment.step('{"objects": {}, "init": {}}')
-            total += observed.reward
+            total += observed.reward or 0.0
         assert total == 0.0 and not observed.won and "over: no plan" in observed.text
 
 
@@ -120,6 +125,120 @@ def test_splits() -> None:
     with Environment("coin", "act", split="test", set={"fold": "test"}) as environment:
         environment.reset()
         assert environment.episode.seed == 20_000
+
+
+def test_a_named_split_plays_only_its_seeds() -> None:
+    cases: tuple[tuple[Split, int, int], ...] = (("train", 60, 3), ("dev", 3, 60), ("test", 12, 60))
+    for split, own, other in cases:
+        with Environment("coin", "act", split=split) as environment:
+            environment.reset(own)
+            assert environment.episode.seed == own
+            with pytest.raises(UsageError, match=f"Seed {other} of coin is not in the split {split}"):
+                environment.reset(other)
+    with Environment("coin", "act") as environment:
+        environment.reset(3)
+        assert environment.episode.seed == 3, "without a split, any seed but a test seed may be named"
+    with pytest.raises(UsageError, match="coin has no split 'valid'"):
+        Environment("coin", "act", split="valid")  # type: ignore[arg-type]
+
+
+def java_processes() -> list[int]:
+    """The game engines of this process."""
+    mine = Path(f"/proc/{os.getpid()}/task").glob("*/children")
+    children = {int(pid) for path in mine for pid in path.read_text().split()}
+    return [pid for pid in children if b"java" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+
+
+def lost(environment: Environment, answer: Callable[[], str]) -> Observation:
+    """The last observation of an episode that is not won."""
+    observed = environment.reset(60)
+    while not observed.done:
+        observed = environment.step(answer())
+    assert not observed.won
+    return observed
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="it reads /proc")
+@pytest.mark.parametrize("mode", ["act", "edit"])
+def test_an_episode_whose_engine_died_has_no_reward(mode: str) -> None:
+    with Environment("coin", mode) as environment:
+        first = environment.reset(60)
+        for pid in java_processes():
+            os.kill(pid, signal.SIGKILL)
+        observed = environment.step(first.valid_commands[0] if mode == "act" else environment.expert())
+        assert observed.done and observed.reward is None and "game engine failed" in observed.system_error
+        assert environment.reset(61).system_error == "" and environment.episode.seed == 61
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"planner_timeout": 1e-9}, "the planner gave up (timeout)"),
+        ({"max_seconds": 1e-3}, "0.001 seconds used up"),
+    ],
+)
+def test_an_episode_without_time_has_no_reward(options: dict[str, float], reason: str) -> None:
+    with Environment("coin", "edit", retries=1, **options) as environment:  # type: ignore[arg-type]
+        observed = lost(environment, environment.expert)
+        assert observed.reward is None and observed.system_error.startswith(reason)
+
+
+def test_an_episode_that_the_model_lost_has_a_reward() -> None:
+    with Environment("coin", "act", set={"max_steps": 2}) as environment:
+        observed = lost(environment, lambda: "look around")
+        assert (observed.reward, observed.system_error) == (0.0, "")
+    with Environment("coin", "edit", retries=1) as environment:
+        observed = lost(environment, lambda: "I do not know")
+        assert (observed.reward, observed.system_error) == (0.0, "")
+
+
+def renamed(answer: str, names: dict[str, str]) -> str:
+    """The edit with invented names for those that it gives to objects."""
+    edit = json.loads(answer)
+    for new in [pair["new"].split(" - ")[0] for pair in edit["objects"].get("replace", [])]:
+        names.setdefault(new, f"zorkmid{len(names)}")
+    for old, new in names.items():
+        answer = re.sub(rf'(?<=[ ("]){re.escape(old)}(?=[ )"])', new, answer)
+    return answer
+
+
+@pytest.mark.parametrize(("game", "mode", "seed"), [("coin", "edit", 60), ("cooking-hard", "edit", 60)])
+def test_renaming_to_an_invented_name_costs(game: str, mode: str, seed: int) -> None:
+    with Environment(game, mode) as environment:
+        observed, total, reasons, names = environment.reset(seed), 0.0, list[str](), dict[str, str]()
+        while not observed.done:
+            observed = environment.step(renamed(environment.expert(), names))
+            total += observed.reward or 0.0
+            reasons += observed.reasons
+        assert names and observed.won and total < 0.999
+        assert any("zorkmid0" in reason and "is invented" in reason for reason in reasons)
+
+
+@pytest.mark.parametrize("mark", [*"'\"`,.:!@#$%&*=<>[]{}|~^+/\\_1", "\x0b"])
+@pytest.mark.parametrize("mode", ["edit", "gen"])
+def test_a_character_that_pddl_does_not_have_pays_nothing(mode: str, mark: str) -> None:
+    with Environment("coin", mode, retries=0) as environment:
+        environment.reset(60)
+        answer = environment.expert().replace("(at kitchen)", f"(at {mark}kitchen)")
+        if mode == "edit":
+            answer = environment.expert().replace("(at kitchen)", json.dumps(f"(at {mark}kitchen)")[1:-1])
+        assert answer != environment.expert()
+        observed = environment.step(answer)
+        while not observed.done:
+            observed = environment.step(environment.expert())
+        assert environment._verdicts._honesty[0] == 0.0
+
+
+def test_what_playing_forgives_pays_nothing() -> None:
+    """An object that is only used, and not declared, is declared by the tolerant reader."""
+    with Environment("coin", "gen") as environment:
+        environment.reset(60)
+        answer = environment.expert()
+        observed = environment.step(re.sub(r"loc1(?=[^()]*- location)", "", answer, count=1))
+        assert observed.accepted and "loc1 is not declared" in observed.reasons[0]
+        while not observed.done:
+            observed = environment.step(environment.expert())
+        assert observed.won and environment._verdicts._honesty[0] == 0.0
 
 
 def test_what_has_no_environment() -> None:

@@ -6,6 +6,7 @@ Clients need the token in the environment variable `PDDLEGO_SERVE_TOKEN`.
 import os
 
 from pddlego import Environment
-from pddlego.trainers.openenv import Served, make_app
+from pddlego.trainers.openenv import Access, Served, make_app
 
-app = make_app(Served(Environment("coin", "act"), {}), sessions=128, idle=3600, token=os.environ["PDDLEGO_SERVE_TOKEN"])
+access = Access(token=os.environ["PDDLEGO_SERVE_TOKEN"], public=True)
+app = make_app(Served(Environment("coin", "act"), {}), sessions=128, idle=3600, access=access)

@@ -16,22 +16,23 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pddlego.api.play import arguments_named, episode_setup, episode_so_far, first_seed
-from pddlego.api.rewards import REWARDED, AnsweredProblem, agreement
-from pddlego.api.splits import Split, refuse_test_seeds, seeds_of
+from pddlego.api.rewards import REWARDED, AnsweredProblem, agreement, strict_formalizer
+from pddlego.api.splits import Split, check_split, check_split_name, seeds_of
 from pddlego.episode.events import Accepted, Ended, Event, Outcome, Rejected
 from pddlego.episode.session import PushedAnswers, Session
-from pddlego.errors import UsageError
+from pddlego.errors import PddlegoError, UsageError
 from pddlego.evaluation.setup import make_planners
 from pddlego.methods.base import BUILT_IN_MODEL, Tools, base_mode, check_seed
 from pddlego.methods.registry import first_mode, parse_mode
-from pddlego.methods.textgames.events import Observed
+from pddlego.methods.textgames.events import Observed, Planned
 from pddlego.methods.textgames.formalize import Situation
-from pddlego.methods.textgames.formalize.form import form_fault
+from pddlego.methods.textgames.formalize.form import reward_fault
 from pddlego.methods.textgames.play import make_reference
 from pddlego.methods.textgames.reader import can_read
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.truth.judge import Judge
 from pddlego.pddl import DefectKind, parse_problem
+from pddlego.planning import PlanStatus
 from pddlego.runs.cells import Cell
 from pddlego.util.text import is_whole
 
@@ -53,33 +54,40 @@ class Observation:
     not have, or how the episode ended. `valid_commands` are those that the question lists. `accepted` is None if the
     mode does not judge single answers. `reasons` say why the answer was rejected, and what lowered its reward. The sum
     of all rewards is the `score` of the game, from 0 to 1, or less in modes with proved facts (see `Environment`).
+
+    `system_error` says why the system and not the model ended the episode: the game engine or the planner failed, or
+    the time was up. Then `reward` is None, and the rewards before it are no measure of the episode.
     """
 
     text: str
     messages: tuple[Message, ...] = ()
     valid_commands: tuple[str, ...] = ()
     done: bool = False
-    reward: float = 0.0
+    reward: float | None = 0.0
     accepted: bool | None = None
     reasons: tuple[str, ...] = ()
     won: bool = False
     score: float = 0.0
+    system_error: str = ""
 
 
 class Environment:
     """Episodes of a game in a mode, answer by answer. `options` are those of `play`.
+
+    With a `split`, only its seeds are played; without one, `reset` plays the next seed of `train`, or any seed that is
+    named and is not in `test`.
 
     In `edit` and `gen`, if the true facts of the game are known, the sum of the rewards is the score multiplied by the
     mean honesty of all answers. The honesty of an answer is the harmonic mean of precision and recall of the facts
     after it (see `AnsweredProblem.faults`); it is 0 if the answer is rejected or is not in its strict form.
 
     All environments of a process with the same game, mode and options share one planner, and all games one engine.
-    Methods may be called from any thread; `close` waits for a running `step`. Raises `UsageError` for a game or a mode
-    that does not exist, and for a mode in which no model answers.
+    Methods may be called from any thread; `close` waits for a running `step`. Raises `UsageError` for a game, a mode or
+    a split that does not exist, and for a mode in which no model answers.
     """
 
     def __init__(
-        self, game: str, mode: str | None = None, *, split: Split = "train", **options: Unpack[EpisodeOptions]
+        self, game: str, mode: str | None = None, *, split: Split | None = None, **options: Unpack[EpisodeOptions]
     ) -> None:
         self.split = split
         self._arguments = game, mode, dict(options)
@@ -90,6 +98,8 @@ class Environment:
         self._seeds: Iterator[int] | None = None
         self._cell = Cell(game, self.mode, PushedAnswers.name, 0)
         self._verdicts = _Verdicts()
+        if split is not None:
+            check_split_name(self._shared.setting, split)
 
     @property
     def setting(self) -> Setting:
@@ -99,22 +109,21 @@ class Environment:
     def reset(self, seed: int | None = None) -> Observation:
         """Begin an episode, and end the one that is open. Without a `seed`, the next one of the split is played.
 
-        Raises `UsageError` for a seed of the split `test`, unless the environment was made with `split="test"`, and
-        `EngineError` if the game cannot be started.
+        Raises `UsageError` for a seed that is not in the environment's split, and `EngineError` if the game cannot be
+        started.
         """
         with self._lock, arguments_named():
             shared = self._open()
             if seed is not None and (isinstance(seed, bool) or not is_whole(seed)):
                 raise UsageError(f"seed = {seed!r} is invalid", "A seed is a whole number.", "Pass one, or none.")
             if seed is None:
-                self._seeds = self._seeds or itertools.cycle(seeds_of(shared.setting, self.split))
+                self._seeds = self._seeds or itertools.cycle(seeds_of(shared.setting, self.split or "train"))
                 seed = next(self._seeds)
             check_seed(shared.setting, seed)
-            if self.split != "test":
-                refuse_test_seeds(shared.setting, [seed])
+            check_split(shared.setting, seed, self.split)
             self._end()
             self._cell = Cell(self.game, self.mode, PushedAnswers.name, seed)
-            self._verdicts = _Verdicts(_Truth(shared.judged, seed) if shared.judged else None)
+            self._verdicts = _Verdicts(_Truth(shared.judged, self.mode, seed) if shared.judged else None)
             self._session = Session(lambda model: shared.played.play(self._cell, shared.tools(model)))
             return self._observe(self._session)
 
@@ -125,7 +134,7 @@ class Environment:
         with self._lock:
             session, request = self._opened()
             seen, truth = len(session.trace), self._verdicts.truth
-            fault = form_fault(answer, request.purpose, truth.problem) if truth else ""
+            fault = truth.fault_of(answer, request) if truth else ""
             session.answer(answer)
             return self._observe(session, seen, request.messages, fault)
 
@@ -189,21 +198,23 @@ class Environment:
     ) -> Observation:
         """The observation of the events from number `seen` on, after the request with the messages `before`."""
         new, request, verdicts = session.trace.events[seen:], session.request, self._verdicts
-        reward = verdicts.take(new, fault)
+        reward: float | None = verdicts.take(new, fault)
         messages = request.messages if request else ()
         ended = next((event for event in new if isinstance(event, Ended)), None)
         text = _end_of(new, ended) if ended else _news(messages, before)
         context = request.context if request else None
+        system_error = verdicts.unknown or (_system_error(session.trace.events, ended) if ended else "")
         return Observation(
             text,
             messages,
             context.seen.valid_commands if isinstance(context, Situation) else (),
             done=request is None,
-            reward=reward,
+            reward=None if system_error else reward,
             accepted=verdicts.accepted,
             reasons=verdicts.reasons,
             won=ended is not None and ended.outcome is Outcome.WON,
             score=verdicts.score,
+            system_error=system_error,
         )
 
 
@@ -255,8 +266,9 @@ def _judged(setting: Setting, mode: str) -> GameSetting | None:
 class _Truth:
     """What the player of an episode can know, beside the model's `problem`, which is compared with it."""
 
-    def __init__(self, setting: GameSetting, seed: int) -> None:
+    def __init__(self, setting: GameSetting, mode: str, seed: int) -> None:
         self.problem = setting.start.problem
+        self._strict = strict_formalizer(mode, setting)
         self._claims = setting.claims
         self._reference = make_reference(setting, seed)
         self._judge = Judge(setting.claims, setting.start.placeholder)
@@ -267,6 +279,11 @@ class _Truth:
         if not observed.repeated:
             renamed = self._reference.read(observed)
             self._judge.reference_changed(self._reference.knowledge.problem, renamed)
+
+    def fault_of(self, answer: str, request: Request) -> str:
+        """Why an answer to the request gets no reward, whatever it says."""
+        assert isinstance(request.context, Situation), "text games send it"
+        return reward_fault(answer, request.purpose, request.context, self._strict)
 
     def judge(self, accepted: Accepted) -> tuple[float, tuple[str, ...]]:
         """The agreement of an accepted problem with the truth, and its faults."""
@@ -284,7 +301,7 @@ class _Verdicts:
     """Judges answers by the events that follow them. `accepted` and `reasons` are about the last answer.
 
     If the truth is known, the value of an episode is its score times the mean honesty of its answers; otherwise it is
-    the score.
+    the score. `unknown` says why the truth, and so the value, could not be found out.
     """
 
     def __init__(self, truth: _Truth | None = None) -> None:
@@ -293,6 +310,7 @@ class _Verdicts:
         self.accepted: bool | None = None
         self.reasons: tuple[str, ...] = ()
         self.score = self._value = 0.0
+        self.unknown = ""
 
     def take(self, events: Sequence[Event], fault: str = "") -> float:
         """Judge the events since the last answer, whose form has a `fault`; returns the increase of the value."""
@@ -315,18 +333,39 @@ class _Verdicts:
         if self.accepted is None and event.command is not None:
             self.accepted = not event.refused
             self.reasons = ("the game refused the command",) if event.refused else ()
-        if self.truth is not None:
-            self.truth.read(event)
+        if self.truth is not None and not self.unknown:
+            try:
+                self.truth.read(event)
+            except PddlegoError as error:
+                self.unknown = error.sentence
 
     def _take_accepted(self, event: Accepted, fault: str) -> None:
         """Judge an accepted answer. A plan may also have changed the problem, without an answer."""
         self.accepted = True if event.source == "model" else self.accepted
-        if self.truth is None or event.kind != "problem":
+        if self.truth is None or self.unknown or event.kind != "problem":
             return
         honesty, faults = self.truth.judge(event)
         if event.source == "model":
             self.reasons = (fault, *faults) if fault else faults
             self._honesty.append(0.0 if fault else honesty)
+
+
+_EXHAUSTED = (PlanStatus.TIMEOUT, PlanStatus.MEMORY)
+
+
+def _system_error(events: Sequence[Event], ended: Ended) -> str:
+    """Why the system ended an episode; empty if the model has won or lost it.
+
+    If the planner gave up on one of the last answers, since which none was accepted, another outcome was possible.
+    """
+    if ended.outcome in (Outcome.CRASHED, Outcome.MODEL_ERROR) or ended.cause in ("seconds", "evaluation"):
+        return ended.message
+    last = itertools.takewhile(lambda event: not isinstance(event, Accepted), reversed(events))
+    tried = (rung for event in last if isinstance(event, Planned) for rung in event.tried)
+    exhausted = next((rung for rung in tried if rung.status in _EXHAUSTED), None)
+    if ended.outcome is not Outcome.NO_PLAN or exhausted is None:
+        return ""
+    return f"the planner gave up ({exhausted.status.value}): {exhausted.name}"
 
 
 def _news(messages: Sequence[Message], before: Sequence[Message]) -> str:

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 from pddlego.api.play import play
 from pddlego.api.splits import refuse_test_seeds, setting_of
 from pddlego.errors import UsageError
-from pddlego.methods.base import BUILT_IN_MODEL
+from pddlego.methods.base import BUILT_IN_MODEL, base_mode
 from pddlego.methods.registry import method_of
 from pddlego.methods.textgames.events import FactsChecked
-from pddlego.methods.textgames.formalize import ProblemProposal, Situation
-from pddlego.methods.textgames.formalize.form import form_fault
+from pddlego.methods.textgames.formalize import Formalizer, ProblemProposal, Situation
+from pddlego.methods.textgames.formalize.form import reward_fault
 from pddlego.methods.textgames.knowledge import Knowledge
 from pddlego.methods.textgames.play import make_method
-from pddlego.methods.textgames.settings import ClaimRule
+from pddlego.methods.textgames.settings import ClaimRule, GameSetting
 from pddlego.methods.textgames.truth.judge import Judge
 from pddlego.pddl import DefectKind, Entry, EntryKind, Problem
 from pddlego.pddl.edit import diff
@@ -80,7 +80,7 @@ class Rewards(AbstractContextManager["Rewards"]):
         prompt = _prompt_of(prompt_id)
         if not isinstance(answer, str):
             return Reward(reasons=("the answer is not a text",))
-        fault = form_fault(answer, prompt.mode, prompt.situation.knowledge.problem)
+        fault = reward_fault(answer, prompt.mode, prompt.situation, prompt.strict)
         if fault:
             return Reward(reasons=(fault,))
         proposal = prompt.read(answer)
@@ -105,6 +105,11 @@ def reward(prompt_id: str, answer: str) -> Reward:
         return rewards(prompt_id, answer)
 
 
+def strict_formalizer(mode: str, setting: GameSetting) -> Formalizer:
+    """The formalizer of a rewarded mode without tolerance: what it refuses gets no reward."""
+    return make_method(f"{base_mode(mode)}-no-tolerance", setting, 0)
+
+
 @dataclass(frozen=True)
 class AnsweredProblem:
     """The problem after an answer, and `before` it, the `lines` of the answer's edit, and what it `renamed`.
@@ -122,8 +127,8 @@ class AnsweredProblem:
         """What is wrong with the problem, as far as the player can know, and what of the answer has no effect.
 
         An answer must not get more for saying more: lines that change nothing or had to be corrected, new objects
-        without facts, with invented names or with other types than there are, and facts that the player cannot know
-        count like wrong facts. Opinions are not judged.
+        without facts, with invented names (also by renaming) or with other types than there are, and facts that the
+        player cannot know count like wrong facts. Opinions are not judged.
         """
         opinions = {name for name, rule in claims.items() if rule.opinion}
         unknown = (fact for fact in checked.unknown if fact.strip("()").split(" ")[0] not in opinions)
@@ -136,7 +141,7 @@ class AnsweredProblem:
         yield from (f"({' '.join(fact)}) is there in both directions" for fact, n in both_ways.items() if n > 1)
         used = {argument for fact in self.problem.facts for argument in fact.args}
         new = sorted(self.problem.objects - self.before.objects, key=str)
-        names = {obj.name for obj in true.problem.objects} | {new_name for _, new_name in self.renamed}
+        names = {obj.name for obj in true.problem.objects}
         yield from (str(line) for line in self.lines if line.kind not in _EFFECTIVE)
         yield from (f"object {obj} has no facts" for obj in new if obj.name not in used)
         yield from (
@@ -176,6 +181,11 @@ class _ExpertPrompt:
         proposal = make_method(self.mode, self.setting, 0).read(answer, self.situation)
         assert isinstance(proposal, ProblemProposal), "only modes that write problems have rewards"
         return proposal
+
+    @cached_property
+    def strict(self) -> Formalizer:
+        """The formalizer that decides what gets no reward."""
+        return strict_formalizer(self.mode, self.setting)
 
     @cached_property
     def true(self) -> Knowledge:

@@ -37,14 +37,32 @@ def _fold(setting: Setting) -> str:
 
 def seeds_of(setting: Setting, split: Split) -> Sequence[int]:
     """The seeds of a split, in order. Raises `UsageError` if it has none."""
-    seeds: Sequence[int] = setting.seeds.get(split, ())
-    if (fold := _fold(setting)) != "train":
-        seeds = setting.all_seeds if split == fold else ()
-    elif split == "train":
+    check_split_name(setting, split)
+    seeds: Sequence[int] = setting.all_seeds if _fold(setting) == split != "train" else setting.seeds.get(split, ())
+    if split == "train":
         seeds = [seed for seed in setting.all_seeds if split_of(setting, seed) == "train"]
     if not seeds:
         raise UsageError(f"{setting.name} has no seeds of the split {split}", "", "Choose another split.")
     return seeds
+
+
+def check_split_name(setting: Setting, split: str) -> None:
+    """Raises `UsageError` for an unknown split."""
+    names = ("train", *setting.seeds) if (fold := _fold(setting)) == "train" else (fold,)
+    if split not in names:
+        reason = f"Its splits are: {', '.join(names)}."
+        raise UsageError(f"{setting.name} has no split '{split}'", reason, "Choose one of them.")
+
+
+def check_split(setting: Setting, seed: int, split: str | None) -> None:
+    """Raises `UsageError` if a seed is not in the split; without one, if it is in the split `test`."""
+    if split is None:
+        refuse_test_seeds(setting, [seed])
+    elif (own := split_of(setting, seed)) != split:
+        refuse_test_seeds(setting, [seed] if split == "train" else [])
+        reason = f"It is in the split {own}."
+        advice = "Choose another seed, or leave out the split."
+        raise UsageError(f"Seed {seed} of {setting.name} is not in the split {split}", reason, advice)
 
 
 def refuse_test_seeds(setting: Setting, seeds: Iterable[int]) -> None:

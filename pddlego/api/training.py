@@ -54,13 +54,13 @@ class Call:
 def calls_of(episode: Episode) -> list[Call]:
     """The answered requests of an episode, in order.
 
-    In text games and builders, the event that follows an answer accepts or rejects it. Several answers in the same
-    attempt, as in mode `full-steps`, are accepted or rejected together.
+    If the method judges each answer, the event that follows an answer accepts or rejects it. Several answers in the
+    same attempt, as in mode `full-steps`, are accepted or rejected together.
     """
     calls: list[Call] = []
     asked: Asked | None = None
     step, first, is_open = 0, 0, False
-    judged = episode.recorded.started.played_by in ("textgames", "builders")
+    judged = episode.recorded.played.method.judges_each_answer
     for event in episode.events:
         step = step_of(event) or step
         if isinstance(event, Asked):

@@ -23,6 +23,9 @@ _Set = Annotated[list[str] | None, typer.Option("--set", help="An option of the 
 _Host = Annotated[str, typer.Option(help=f"Address to listen on; public ones need a token in {_TOKEN}.")]
 _Port = Annotated[int, typer.Option(min=0, max=65535, help="Port; 0: any free one.")]
 _Sessions = Annotated[int, typer.Option(min=1, max=10_000, help="Most sessions at once.")]
+_Names = Annotated[
+    list[str] | None, typer.Option("--name", help="Another host name of the server or its pages. Repeatable.")
+]
 _Idle = Annotated[float, typer.Option(min=1, help="Seconds without a message after which a session is closed.")]
 
 
@@ -35,6 +38,7 @@ def command(
     port: _Port = 8000,
     sessions: _Sessions = 128,
     idle: _Idle = 3600.0,
+    names: _Names = None,
 ) -> None:
     """Serve a game as an OpenEnv environment, for TRL, verifiers and other trainers. Needs the extra openenv.
 
@@ -49,11 +53,12 @@ def command(
         raise UsageError("A public server needs a token", reason, f"Set {_TOKEN}, or listen on 127.0.0.1.")
     from pddlego.api.environment import Environment
     from pddlego.display.console import Console
-    from pddlego.trainers.openenv import Served, listen, make_app, serve
+    from pddlego.trainers.openenv import Access, Served, listen, make_app, serve
 
     chosen = tuple(options or ())
     with Environment(game, mode, split=split, set=chosen) as template, listen(host, port) as listening:
-        app = make_app(Served(template, {"set": chosen}), sessions, idle, token)
+        access = Access((*_LOOPBACK, host, *map(str.lower, names or ())), token, public=host not in _LOOPBACK)
+        app = make_app(Served(template, {"set": chosen}), sessions, idle, access)
         where = f"http://{host}:{listening.getsockname()[1]}"
         Console(stderr=True).print(f"{game} in mode {template.mode} at {where} (stop with Ctrl-C)")
         serve(app, listening)

@@ -338,6 +338,8 @@ class Method:
     """The classes of the method's own events."""
     screen: Screen | None = None
     """The panes and tabs of the method's episodes; None shows a line for each event."""
+    judges_each_answer: bool = False
+    """Whether the event that follows an answer accepts or rejects it, so that training data have verdicts."""
     temperature: float | None = None
     """The sampling temperature of requests unless the user sets another; None for the usual one."""
 

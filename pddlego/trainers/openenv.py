@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import hmac
+import itertools
 import json
+import re
 import socket
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -18,8 +21,9 @@ from pydantic import Field, model_validator
 
 from pddlego import __version__
 from pddlego.api import environment
-from pddlego.api.splits import Split, seeds_of
-from pddlego.errors import UsageError
+from pddlego.api.splits import Split, check_split, seeds_of, split_of
+from pddlego.errors import PddlegoError, UsageError
+from pddlego.methods.base import check_seed
 
 NO_EPISODE = "No question is open: reset begins an episode."
 
@@ -62,6 +66,7 @@ class PddlegoState(State):
     seed: int | None = None
     score: float = 0.0
     won: bool = False
+    system_error: str = ""
 
 
 class PddlegoEnvironment(Environment[PddlegoAction, PddlegoObservation, PddlegoState]):
@@ -84,32 +89,44 @@ class PddlegoEnvironment(Environment[PddlegoAction, PddlegoObservation, PddlegoS
         split: str | None = None,
         index: int | None = None,
         messages: bool = False,
-        **_: Any,
+        **unknown: Any,
     ) -> PddlegoObservation:
-        """Begin an episode: of a `seed`, of the task `index` of a `split`, or of the next seed.
+        """Begin an episode: of a `seed`, of the task `index` of a `split`, or of the next seed of the split.
 
-        With `messages`, each observation has the whole request, for models that do not see the conversation.
+        With `messages`, each observation has the whole request, for models that do not see the conversation. Raises
+        `UsageError` for unknown arguments, and for arguments that contradict each other.
         """
         served = self._served
-        if index is not None:
-            seed = served.get_task(split or served.split, index)["seed"]
-        self._own = self._own or served.make()
-        self._last, self._messages = self._own.reset(seed), messages
-        seed = self._own.episode.seed
+        if unknown:
+            known = "Known are: seed, episode_id, split, index, messages."
+            raise UsageError(f"Unknown arguments of reset: {', '.join(unknown)}", known, "Correct or remove them.")
+        seed = served.seed_of(seed, split, index)
+        self.close()
+        self._own, self._messages = served.make(seed), messages
         self._state = PddlegoState(episode_id=episode_id, game=served.game, mode=served.mode, seed=seed)
+        self._last = self._own.reset(seed)
         return self._question(first=True)
 
     def step(self, action: PddlegoAction, timeout_s: float | None = None, **_: Any) -> PddlegoObservation:
-        """Take an answer. Without an open episode, nothing happens, and the text says so."""
-        if self._own is None or self._last.done:
+        """Take an answer. Without an open episode, nothing happens, and the text says so.
+
+        Raises `PddlegoError` if the system and not the model ended the episode: many clients count a reward that is
+        missing as 0.
+        """
+        if self._own is None or (self._last.done and not self._last.system_error):
             return PddlegoObservation(text=NO_EPISODE, done=self._last.done, reward=0.0)
-        self._last = self._own.step(action.answer)
-        self._state.step_count += 1
-        self._state.score, self._state.won = self._last.score, self._last.won
+        if not self._last.system_error:
+            self._last = self._own.step(action.answer)
+            self._state.step_count += 1
+            self._state.score, self._state.won = self._last.score, self._last.won
         return self._question()
 
     def _question(self, first: bool = False) -> PddlegoObservation:
         observed = self._last
+        if observed.system_error:
+            self._state.system_error = observed.system_error
+            advice = "Leave the episode out, and begin another one with reset."
+            raise PddlegoError("The episode has no reward", observed.system_error, advice)
         messages = [{"role": m.role, "content": m.content} for m in observed.messages if self._messages]
         return PddlegoObservation(
             text=observed.text,
@@ -131,6 +148,7 @@ class PddlegoEnvironment(Environment[PddlegoAction, PddlegoObservation, PddlegoS
         """End the episode."""
         if self._own is not None:
             self._own.close()
+        self._own, self._last = None, environment.Observation(NO_EPISODE)
 
     def get_metadata(self) -> EnvironmentMetadata:
         about = f"{self._served.game} in mode {self._served.mode}: PDDL, a planner, and rewards proved by true facts"
@@ -154,12 +172,20 @@ class PddlegoEnvironment(Environment[PddlegoAction, PddlegoObservation, PddlegoS
         return [self.get_task(split, index) for index in range(self.num_tasks(split))[start:stop]]
 
 
+class NoTaskError(UsageError, IndexError):
+    """A split or a task does not exist. OpenEnv expects an `IndexError`."""
+
+
 @dataclass(frozen=True)
 class Served:
-    """What a server plays. Holding `template` keeps the planner open between sessions."""
+    """What a server plays. Holding `template` keeps the planner open between sessions.
+
+    `turns` counts, by split, the episodes of all sessions that named no seed.
+    """
 
     template: environment.Environment
     options: Mapping[str, Any]
+    turns: Mapping[str, Iterator[int]] = field(default_factory=lambda: defaultdict(itertools.count))
 
     @property
     def game(self) -> str:
@@ -171,7 +197,7 @@ class Served:
 
     @property
     def split(self) -> Split:
-        return self.template.split
+        return self.template.split or "train"
 
     @cached_property
     def splits(self) -> Mapping[str, Sequence[int]]:
@@ -183,30 +209,85 @@ class Served:
                 splits[name] = seeds_of(self.template.setting, name)
         return splits
 
-    def make(self) -> environment.Environment:
-        """Another environment, which shares the planner of the template."""
-        return environment.Environment(self.game, self.mode, split=self.split, **self.options)
+    def make(self, seed: int) -> environment.Environment:
+        """Another environment, which shares the planner of the template, for the split of the seed."""
+        split: Any = split_of(self.template.setting, seed)
+        return environment.Environment(self.game, self.mode, split=split, **self.options)
+
+    def seed_of(self, seed: int | None, split: str | None, index: int | None) -> int:
+        """The seed of an episode: the one that is named, or the next one of the split over all sessions.
+
+        Raises `UsageError` if the server does not play it, or if seed, split and index contradict each other.
+        """
+        for name, value in (("seed", seed), ("index", index)):
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
+                raise UsageError(f"{name} = {value!r} is invalid", "It must be a whole number.", "Pass one, or none.")
+        setting, chosen = self.template.setting, self.split if split is None else split
+        if seed is None or index is not None:
+            number = len(self.seeds(chosen))
+            task = self.get_task(chosen, next(self.turns[chosen]) % number if index is None else index)
+            if seed not in (None, task["seed"]):
+                reason = f"Task {index} of the split {chosen} has the seed {task['seed']}."
+                raise UsageError(f"Seed {seed} contradicts index {index}", reason, "Pass one of the two.")
+            return int(task["seed"])
+        check_seed(setting, seed)
+        if split is not None:
+            self.seeds(split)
+        if split is not None or self.split != "test":
+            check_split(setting, seed, split)
+        return seed
 
     def seeds(self, split: str) -> Sequence[int]:
-        """The seeds of a split. Raises `IndexError` for a split that this server does not play."""
+        """The seeds of a split. Raises `NoTaskError` for a split that this server does not play."""
         if split not in self.splits:
-            raise IndexError(f"no split {split}: this server plays {', '.join(self.splits)}")
+            reason = f"This server plays: {', '.join(self.splits)}."
+            raise NoTaskError(f"There is no split {split}", reason, "Choose another, or serve with --split test.")
         return self.splits[split]
 
     def get_task(self, split: str, index: int) -> dict[str, Any]:
-        """A task of a split. Raises `IndexError`."""
+        """A task of a split. Raises `NoTaskError`."""
         seeds = self.seeds(split)
         if not 0 <= index < len(seeds):
-            raise IndexError(f"{split} has the tasks 0 to {len(seeds) - 1}")
+            reason = f"The split {split} has the tasks 0 to {len(seeds) - 1}."
+            raise NoTaskError(f"There is no task {index}", reason, "Choose another.")
         seed = seeds[index]
         return {"id": f"{self.game}/{self.mode}/{seed}", "index": index, "split": split, "seed": seed}
 
 
-def make_app(served: Served, sessions: int, idle: float, token: str = "") -> Any:
-    """The application: at most so many `sessions`, each closed after `idle` seconds without a message.
+@dataclass(frozen=True)
+class Access:
+    """Who may use a server.
 
-    With a `token`, every request but `/health` needs the header `Authorization: Bearer TOKEN`.
+    With a `token`, every request but `/health` needs the header `Authorization: Bearer TOKEN`. Pages in a browser may
+    come from a host in `names` only. The server itself must be called by one of them, too, unless it is `public`: then
+    the token keeps out pages whose name was made to point to this machine.
     """
+
+    names: Collection[str] = ("127.0.0.1", "localhost", "::1")
+    token: str = ""
+    public: bool = False
+
+    def refusal(self, scope: Any) -> tuple[int, str]:
+        """The status and the reason of a refused request; 0 if it may pass."""
+        headers = scope.get("headers", ())
+        checked = (b"origin",) if self.public else (b"origin", b"host")
+        for value in (value.decode("latin-1") for header, value in headers if header in checked):
+            host = _HOST.fullmatch(value)
+            if host is None or host[1].strip("[]").lower() not in self.names:
+                return 403, f"{value[:200]} is not a name of this server; --name adds one"
+        sent = dict(headers).get(b"authorization", b"")
+        allowed = not self.token or scope["path"] == "/health"
+        if not allowed and not hmac.compare_digest(sent, f"Bearer {self.token}".encode()):
+            return 401, "a token is needed"
+        return 0, ""
+
+
+_HOST = re.compile(r"(?:https?://)?(\[[\da-fA-F:.]+\]|[^\s:/@\[\]]+)(?::\d+)?")
+"""The address of a server or of a page, with its host name."""
+
+
+def make_app(served: Served, sessions: int, idle: float, access: Access = Access()) -> Any:
+    """The application: at most so many `sessions`, each closed after `idle` seconds without a message."""
     limits = ConcurrencyConfig(max_concurrent_envs=sessions, session_timeout=idle)
     app = create_app(
         lambda: PddlegoEnvironment(served),
@@ -216,27 +297,83 @@ def make_app(served: Served, sessions: int, idle: float, token: str = "") -> Any
         concurrency_config=limits,
         state_cls=PddlegoState,
     )
-    return _Guard(app, token) if token else app
+    app.add_exception_handler(PddlegoError, _explained)
+    return _Guard(app, access)
+
+
+async def _explained(_: Any, error: Any) -> Any:
+    """The response to an HTTP request that failed."""
+    return _response(400 if isinstance(error, UsageError) else 503, str(error))
+
+
+def _response(status: int, reason: str) -> Any:
+    """A response with a reason, in the form of FastAPI's."""
+    body = json.dumps({"detail": reason}).encode()
+
+    async def respond(_scope: Any, _receive: Any, send: Any) -> None:
+        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+    return respond
 
 
 class _Guard:
-    """Refuses requests without the token."""
+    """Refuses requests that have no access, bodies that are too long, and messages that would end a session."""
 
-    def __init__(self, app: Any, token: str) -> None:
-        self._app, self._expected = app, f"Bearer {token}".encode()
+    def __init__(self, app: Any, access: Access) -> None:
+        self._app, self._access = app, access
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        kind = scope["type"]
-        if kind in ("http", "websocket") and scope.get("path") != "/health":
-            sent = dict(scope.get("headers", ())).get(b"authorization", b"")
-            if not hmac.compare_digest(sent, self._expected):
-                if kind == "websocket":
-                    await send({"type": "websocket.close", "code": 4401, "reason": "a token is needed"})
-                    return
-                await send({"type": "http.response.start", "status": 401, "headers": [(b"content-length", b"0")]})
-                await send({"type": "http.response.body", "body": b""})
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        status, reason = self._access.refusal(scope)
+        if scope["type"] == "websocket":
+            if status:
+                await send({"type": "websocket.close", "code": 4000 + status, "reason": reason})
                 return
-        await self._app(scope, receive, send)
+            await self._app(scope, lambda: _readable(receive), send)
+            return
+        body = b"" if status else await _body(receive)
+        if body is None:
+            status, reason = 413, f"a body may have {MAX_MESSAGE:,} bytes"
+        if status:
+            await _response(status, reason)(scope, receive, send)
+            return
+        messages = [{"type": "http.request", "body": body}]
+
+        async def first_the_body() -> Any:
+            return messages.pop() if messages else await receive()
+
+        await self._app(scope, first_the_body, send)
+
+
+async def _body(receive: Any) -> bytes | None:
+    """The body of a request; None if it is longer than `MAX_MESSAGE`."""
+    parts, size, more = [], 0, True
+    while more:
+        message = await receive()
+        parts.append(message.get("body", b""))
+        size += len(parts[-1])
+        if size > MAX_MESSAGE:
+            return None
+        more = message.get("more_body", False)
+    return b"".join(parts)
+
+
+async def _readable(receive: Any) -> Any:
+    """The next event of a session. A message that OpenEnv cannot read becomes one that it answers with an error."""
+    event = await receive()
+    if event["type"] != "websocket.receive":
+        return event
+    try:
+        text = event.get("text")
+        value = json.loads((event.get("bytes") or b"").decode() if text is None else text)
+        text = json.dumps(value if isinstance(value, dict) else {"type": "(not an object)"}, ensure_ascii=False)
+    except (ValueError, RecursionError):  # no JSON, or too deep, or with a number that is too long
+        text = ""
+    return {"type": "websocket.receive", "text": text.encode("utf-8", "replace").decode()}
 
 
 MAX_MESSAGE = 1_000_000

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pddlego.api.environment import Environment, Observation
 from pddlego.api.splits import refuse_test_seeds, seeds_of, setting_of
+from pddlego.errors import UsageError
 from pddlego.methods.registry import first_mode
 from pddlego.models.prompts import Prompts
 
@@ -32,12 +33,15 @@ def environment_factory(game: str, mode: str | None = None, **options: Unpack[Ep
 
         def __init__(self) -> None:
             self._environment = Environment(game, first.mode, **options)
-            self._value = 0.0
+            self._value: float | None = 0.0
             self._observed = Observation("")
 
         def reset(self, seed: int, **_: Any) -> str:
             """Begin the episode of a row; returns the first question, which TRL appends to the prompt."""
-            self._observed = self._environment.reset(int(seed))
+            if seed is None:
+                raise UsageError("A row has no seed", "All rollouts of a row play its seed.", "Use the rows of rows().")
+            self._value = None
+            self._observed = self._environment.reset(seed)
             self._value = self._observed.reward  # of an episode that fixed rules win without a question
             return self._observed.text
 
@@ -55,12 +59,14 @@ def environment_factory(game: str, mode: str | None = None, **options: Unpack[Ep
             text = (
                 answer if isinstance(answer, str) else json.dumps(answer)
             )  # a tool call may hold an edit as an object
+            value, self._value = self._value, None
             self._observed = self._environment.step(text)
-            self._value += self._observed.reward
+            if value is not None and self._observed.reward is not None:
+                self._value = value + self._observed.reward
             return self._observed.text
 
-        def get_reward(self) -> float:
-            """The value of the episode so far, from 0 to 1."""
+        def get_reward(self) -> float | None:
+            """The value of the episode so far, from 0 to 1; None if the system ended it, which TRL leaves out."""
             return self._value
 
     return PddlegoEpisode

@@ -206,6 +206,16 @@ def broken(folder: Path, old: str, new: str) -> None:
     forget()
 
 
+def test_training_data_have_verdicts(folder: Path, model_server: ModelServer) -> None:
+    broken(folder, "    events = (Guessed,)\n", "    events = (Guessed,)\n    judges_each_answer = True\n")
+    model_server.replies = [answer("I would rather not."), Halves(20)]
+    run("eval", "numbers", *MODEL, "--base-url", model_server.url, "--workers", "1", cwd=folder)
+    done = run("export", "all", "--format", "chat", cwd=folder)
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert (rows[0]["accepted"], rows[0]["feedback"]) == (False, "the answer holds no number."), done.stderr
+    assert len(rows) > 4 and all(row["accepted"] for row in rows[1:])
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new", "reason"),

@@ -84,6 +84,144 @@ def test_a_session() -> None:
             session.reset(split="test", index=3)
 
 
+def test_reset_plays_what_is_asked_for() -> None:
+    with served("coin", "--mode", "act") as server, client(server) as one, client(server) as two:
+        for session, arguments, seed in (
+            (one, {}, 60),
+            (two, {}, 61),
+            (one, {"split": "train"}, 62),
+            (two, {"split": "dev"}, 0),
+            (one, {"split": "dev"}, 1),
+            (two, {"index": 0}, 60),
+            (one, {"split": "dev", "index": 4}, 4),
+            (two, {"split": "dev", "index": 4, "seed": 4}, 4),
+            (one, {"split": "dev", "seed": 7}, 7),
+            (two, {"seed": 5, "episode_id": "x", "messages": True}, 5),
+            (one, {}, 63),
+        ):
+            session.reset(**arguments)
+            assert session.state()["seed"] == seed, arguments
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ({"split": "test"}, "no split test"),
+        ({"split": "tset"}, "no split tset"),
+        ({"split": ""}, "no split"),
+        ({"split": "dev", "index": 10}, "no task 10"),
+        ({"index": -1}, "no task -1"),
+        ({"index": True}, "index = True is invalid"),
+        ({"index": "0"}, "index = '0' is invalid"),
+        ({"seed": "60"}, "seed = '60' is invalid"),
+        ({"seed": 60.0}, "seed = 60.0 is invalid"),
+        ({"seed": 10**30}, "no seed"),
+        ({"sed": 60}, "Unknown arguments of reset: sed"),
+        ({"seed": 60, "game": "twc", "mode": "gold"}, "Unknown arguments of reset: game, mode"),
+        ({"seed": 60, "split": "dev"}, "Seed 60 of coin is not in the split dev"),
+        ({"seed": 3, "split": "train"}, "Seed 3 of coin is not in the split train"),
+        ({"seed": 60, "split": "dev", "index": 3}, "Seed 60 contradicts index 3"),
+        ({"seed": 12, "split": "train"}, "test seeds are not for training"),
+    ],
+)
+def test_reset_refuses_what_it_cannot_play(coin: Server, arguments: dict[str, Any], reason: str) -> None:
+    with client(coin) as session, pytest.raises(RuntimeError, match=reason):
+        session.reset(**arguments)
+
+
+@pytest.fixture(scope="module")
+def coin() -> Iterator[Server]:
+    with served("coin", "--mode", "act") as server:
+        yield server
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="it reads /proc")
+def test_an_episode_whose_engine_died_has_no_reward() -> None:
+    """A client that counts a missing reward as 0 must not take it for a lost game."""
+    with served("coin", "--mode", "act") as server, client(server) as session:
+        session.reset(seed=60)
+        tasks = Path(f"/proc/{server.pid}/task").glob("*/children")
+        for pid in {pid for task in tasks for pid in task.read_text().split()}:
+            if b"java" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                os.kill(int(pid), signal.SIGKILL)
+        for _ in range(2):
+            with pytest.raises(RuntimeError, match="The episode has no reward"):
+                session.step({"answer": "look around"})
+        assert "game engine failed" in session.state()["system_error"]
+        assert session.reset(seed=61).done is False and session.state()["system_error"] == ""
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        *("{", "[]", "null", '"x"', "1", "NaN", "", '{"type": 5}', '{"type": "step"}', '{"type": "step", "data": []}'),
+        '{"type": "step", "data": {"answer": "\\ud800"}}',
+        '{"type": "\\ud800"}',
+        '{"type": "reset", "data": {"seed": NaN}}',
+        '{"type": "reset", "data": {"seed": ' + "1" * 10_000 + "}}",
+        *("[" * 100_000, '{"type": "step", "data": ' + '{"a":' * 5_000 + "1" + "}" * 5_001),
+        *(b"\xff\xfe\x00", b"", b"[]"),
+    ],
+)
+def test_no_message_ends_a_session(coin: Server, message: str | bytes) -> None:
+    from websockets.sync.client import connect
+
+    with connect(coin.url.replace("http", "ws") + "/ws", max_size=None) as socket:
+        socket.send('{"type": "reset", "data": {"seed": 60}}')
+        assert json.loads(socket.recv(PATIENCE))["type"] == "observation"
+        socket.send(message)
+        socket.recv(PATIENCE)
+        socket.send(b'{"type": "state"}')  # JSON in a binary frame is read
+        assert json.loads(socket.recv(PATIENCE))["data"]["seed"] == 60
+
+
+def status(server: Server, path: str, data: bytes | None = None, **headers: str) -> tuple[int, str]:
+    """The status and the text of a response."""
+    request = urllib.request.Request(server.url + path, data, {"content-type": "application/json", **headers})
+    try:
+        with urllib.request.urlopen(request, timeout=PATIENCE) as response:
+            return response.status, response.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+
+
+def test_requests_over_http(coin: Server) -> None:
+    assert status(coin, "/reset", b'{"seed": 60}')[0] == 200
+    for body, reason in (
+        (b'{"seed": 12}', "test seeds are not"),
+        (b'{"sed": 60}', "sed"),
+        (b'{"split": "x"}', "split x"),
+    ):
+        code, text = status(coin, "/reset", body)
+        assert code == 400 and reason in text, text
+    long = json.dumps({"action": {"answer": "x" * 1_000_001}}).encode()
+    assert status(coin, "/step", long)[0] == 413
+    assert status(coin, "/step", json.dumps({"action": {"answer": "x"}}).encode())[0] == 200
+
+
+def test_foreign_pages_are_refused(coin: Server) -> None:
+    own = coin.url.removeprefix("http://")
+    with served("coin", "--mode", "act", "--name", "Games.example") as named:
+        for server, headers, wanted in (
+            (coin, {"Origin": coin.url}, 200),
+            (coin, {"Origin": "http://localhost:3000"}, 200),
+            (coin, {"Origin": "https://games.example"}, 403),
+            (coin, {"Origin": "null"}, 403),
+            (coin, {"Origin": "http://[bad"}, 403),
+            (coin, {"Host": "games.example"}, 403),
+            (coin, {"Host": f"games.example@{own}"}, 403),
+            (coin, {"Host": "localhost:1"}, 200),
+            (named, {"Host": "games.example", "Origin": "https://games.example"}, 200),
+            (named, {"Origin": "https://other.games.example"}, 403),
+        ):
+            assert status(server, "/health", None, **headers)[0] == wanted, headers
+    from websockets.exceptions import InvalidStatus
+    from websockets.sync.client import connect
+
+    with pytest.raises(InvalidStatus, match="403"):
+        connect(coin.url.replace("http", "ws") + "/ws", origin="https://games.example")
+
+
 def fetched(server: Server, path: str, body: object = None, token: str = "") -> Any:
     headers = {"content-type": "application/json"} | ({"authorization": f"Bearer {token}"} if token else {})
     data = None if body is None else json.dumps(body).encode()

@@ -11,6 +11,7 @@ class _Builders(Method):
     options = part("options.OPTIONS")
     measuring = part("events.MEASURING")
     events = part("events.EVENTS")
+    judges_each_answer = True
     load = part("setting.load")
     builtin_model = part("reference.builtin_model")
     upper_bound = part("setting.upper_bound")

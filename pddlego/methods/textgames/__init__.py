@@ -11,6 +11,7 @@ class _TextGames(Method):
     options = part("options.OPTIONS")
     measuring = part("measure.MEASURING")
     events = part("events.EVENTS")
+    judges_each_answer = True
     screen = part("screen.SCREEN")
     load = part("loading.load")
     builtin_model = part("reference_model.builtin_model")

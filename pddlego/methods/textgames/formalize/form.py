@@ -13,8 +13,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from pddlego.episode.ask import MAX_ANSWER
-from pddlego.pddl import Problem
+from pddlego.methods.textgames.formalize import Formalizer, ProblemProposal, Situation
+from pddlego.pddl import EntryKind, Problem
 from pddlego.pddl.edit import read_edit
+from pddlego.pddl.names import is_name
 from pddlego.pddl.nearly_json import EditSyntaxError
 from pddlego.pddl.problem import read_problem
 from pddlego.pddl.sexpr import Sexpr, read_sexprs, show
@@ -26,10 +28,31 @@ _FENCED = re.compile(r"```[a-z]{0,10}[ \t]*\n((?:(?!```).)*)```\Z", re.DOTALL | 
 _MARK = re.compile(r"<\|\w{1,20}\|>\Z")
 """A special token at the end of a model's answer."""
 
+_FOREIGN = re.compile(r"[^\t\r\n -:<-~]")
+"""A semicolon, which begins a comment, or a character that is not printable ASCII or white space."""
+
 _NAMES = r"(?:(?!- )[^\s();]+ )+- [^\s();]+"
 _OBJECTS = re.compile(_NAMES)
 _SECTION = re.compile(rf"(?:{_NAMES}(?: |\Z))*")
 _FACT = re.compile(r"\([^\s();]+(?: [^\s();]+)*\)")
+
+
+def reward_fault(answer: str, purpose: str, situation: Situation, strict: Formalizer) -> str:
+    """Why an answer gets no reward: a fault of its form, or the reason why the `strict` formalizer refuses it.
+
+    An episode goes on with what the tolerant reader makes of such an answer. Lines of an edit that change nothing are
+    no reason: they count as wrong facts.
+    """
+    if fault := form_fault(answer, purpose, situation.knowledge.problem):
+        return fault
+    proposal = strict.read(_text_of(answer)[0], situation)
+    assert isinstance(proposal, ProblemProposal), "only modes that write problems have rewards"
+    if proposal.feedback is None:
+        return ""
+    reasons = [defect.message for defect in proposal.defects if defect.blocking]
+    reasons += [str(line) for line in proposal.entries if line.kind in (EntryKind.REFUSED, EntryKind.TOLERATED)]
+    idle = proposal.report is not None and not reasons
+    return "" if idle else " ".join((proposal.feedback.message, *reasons[:1]))
 
 
 def form_fault(answer: str, purpose: str, before: Problem) -> str:
@@ -38,27 +61,35 @@ def form_fault(answer: str, purpose: str, before: Problem) -> str:
     Reasoning before it and one code fence around it do not count. Comments do: they may say anything. A file has the
     name, the domain and the goal of the problem `before`, which its question shows.
     """
+    text, fault = _text_of(answer)
+    if fault:
+        return fault
+    if _FOREIGN.search(text):
+        return "there is a comment, or a character that PDDL does not have"
+    if len(text) > 2 * len(" ".join(text.split())) + 1000:
+        return "it is mostly white space"
+    return _edit_fault(text) if purpose == "edit" else _file_fault(text, before)
+
+
+def _text_of(answer: str) -> tuple[str, str]:
+    """The text of an answer without its reasoning and the code fence around it, and the fault of what is left out."""
     if len(answer) > MAX_ANSWER:
-        return f"the answer has more than {MAX_ANSWER:,} characters"
+        return "", f"the answer has more than {MAX_ANSWER:,} characters"
     answer, end = answer.rstrip(), 0
     while mark := _MARK.search(answer, max(0, len(answer) - 30)):
         answer = answer[: mark.start()].rstrip()
     for start, stop in reasoning(answer):
         if answer[end:start].strip():
-            return "there is text before the reasoning"
+            return "", "there is text before the reasoning"
         end = stop
     text = answer[end:].strip()
     fenced = _FENCED.match(text)
     text = fenced[1].strip() if fenced else text
     if not text:
-        return "there is no answer after the reasoning" if end else "the answer is empty"
+        return "", "there is no answer after the reasoning" if end else "the answer is empty"
     if answer.count("<|channel|>final") > 1:
-        return "there are two final messages"
-    if not text.isascii() or ";" in text:
-        return "there is a comment, or a character that PDDL does not have"
-    if len(text) > 2 * len(" ".join(text.split())) + 1000:
-        return "it is mostly white space"
-    return _edit_fault(text) if purpose == "edit" else _file_fault(text, before)
+        return "", "there are two final messages"
+    return text, ""
 
 
 def _edit_fault(text: str) -> str:
@@ -71,7 +102,7 @@ def _edit_fault(text: str) -> str:
     for section, form in ((edit.objects, _OBJECTS), (edit.init, _FACT)):
         once = [*section.add, *section.delete, *(old for old, _ in section.replace)]
         lines = [*once, *(new or "" for _, new in section.replace)]  # two things may get one new name
-        wrong = [line for line in lines if not (form.fullmatch(line) and line.isascii())]
+        wrong = [line for line in lines if not (form.fullmatch(line) and _has_only_names(line))]
         wrong += [line for line, number in Counter(once).items() if number > 1]
         if wrong:
             return f"a line of the edit is not in its form, or is there twice: '{wrong[0][:100]}'"
@@ -102,7 +133,13 @@ def _file_fault(text: str, before: Problem) -> str:
     names = len(words) - 2 * words.count("-")  # besides each `-` and its type
     if not _SECTION.fullmatch(" ".join(words)) or names != len({obj.name for obj in problem.objects}):
         return "an object is not in its form, or is there twice"
-    return ""
+    wrong = [line for line in (*words, *map(show, facts)) if not _has_only_names(line)]
+    return f"there is a character that PDDL does not have: {wrong[0][:100]}" if wrong else ""
+
+
+def _has_only_names(line: str) -> bool:
+    """Whether each word of a line of objects, or of a fact, is a name of PDDL or the `-` before a type."""
+    return line.isascii() and all(word == "-" or is_name(word) for word in line.lower().strip("()").split())
 
 
 _FILE = re.compile(r"\(\s*define\b.*\)", re.DOTALL | re.IGNORECASE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import json
+import logging
 import os
 import signal
 import threading
@@ -49,6 +50,7 @@ class JavaMachine:
         from py4j.java_gateway import GatewayParameters, JavaGateway
         from py4j.protocol import Py4JError
 
+        logging.getLogger("py4j").setLevel(logging.CRITICAL)  # its errors are raised, and explained by `call`
         self.java, self._program = java or bundled_java(), program
         self.owner = os.getpid()
         self._process = self._launch()

@@ -122,7 +122,7 @@ def test_an_honest_expert_gets_the_whole_reward(mode: str) -> None:
             observed, rewards = environment.reset(seed=seed), 0.0
             while not observed.done:
                 observed = environment.step(environment.expert() or "")
-                rewards += observed.reward
+                rewards += observed.reward or 0.0
             assert rewards == pytest.approx(1.0), (seed, observed.reasons)
         with pytest.raises(UsageError, match="test seeds are not for training"):
             environment.reset(seed=TEST)
