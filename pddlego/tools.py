@@ -315,12 +315,14 @@ def solve(
     `status` is `solved`, `already true` (an empty plan), `unsolvable`, `invalid`, `timeout`, `out of memory` or
     `crashed`. Raises `UsageError` for invalid files and for an unknown planner or search.
     """
+    from pddlego.planning.engines import check_search
     from pddlego.planning.process import make_planner
 
     try:
         parsed_search = Search.parse(search, "auto")
     except ValueError as error:
         raise UsageError(f"The search {search} is not possible", f"{error}.", "Example: gbf(hff).") from error
+    check_search(planner, parsed_search, "The call")
     value = read_domain_file(domain)
     task = read_problem_file(value, problem)
     with make_planner(planner, seconds, memory) as made:

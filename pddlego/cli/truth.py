@@ -17,7 +17,7 @@ from pddlego.errors import JournalError
 from pddlego.evaluation.config import LimitOptions, resolve
 from pddlego.evaluation.config import Run as RunOptions
 from pddlego.evaluation.setup import make_budget
-from pddlego.evaluation.table import NAMES, as_values, by_configuration
+from pddlego.evaluation.table import NAMES, Configuration, as_values, by_configuration
 from pddlego.evaluation.truth import Causes, check_episode
 from pddlego.methods.base import BUILT_IN_MODEL
 from pddlego.methods.textgames.reader import ReaderModel
@@ -25,6 +25,7 @@ from pddlego.models.base import Model
 from pddlego.models.endpoint import Access, Endpoint, make_endpoint, prepare_cache
 from pddlego.models.limiter import SharedLimiter
 from pddlego.report.tables import Table, cause_table, print_table, share_tables
+from pddlego.runs.cells import NO_MODEL, Cell
 from pddlego.runs.folders import EpisodeFilter, find_journals, started_of
 from pddlego.runs.store import journal_parts
 from pddlego.runs.summary import Summary
@@ -84,7 +85,7 @@ def command(
         ]
         console.out(json.dumps(rows, indent=1))
     else:
-        _show(console, results, causes)
+        _show(console, results, causes, which)
     raise typer.Exit(exits.WON)
 
 
@@ -110,17 +111,22 @@ def _compared(journals: Sequence[Path], reference: Model) -> list[Summary]:
     return results
 
 
-def _show(console: Console, results: Sequence[Summary], causes: Causes) -> None:
+def _show(console: Console, results: Sequence[Summary], causes: Causes, which: EpisodeFilter) -> None:
     """Print the errors that lasted, the shares of right facts, and the cause of each loss."""
-    for table in (cause_table(causes), *share_tables(by_configuration(results))):
+
+    def wanted(configuration: Configuration) -> bool:
+        return which.has(Cell(*configuration, seed=which.seed or 0))
+
+    for table in (cause_table(causes, wanted), *share_tables(by_configuration(results))):
         if table.body:
             print_table(console, table)
     body = [
         [*result.cell.configuration, str(result.cell.seed), result.outcome.value, causes.of(result) or "-"]
         for result in results
-        if not result.won
+        if not result.won and result.cell.model != NO_MODEL
     ]
     if body:
         print_table(console, Table("Cause of each loss", [*NAMES, "seed", "outcome", "cause"], body))
     else:
-        console.print(f"{count(len(results), 'episode')}: all were won.")
+        played = [result for result in results if result.cell.model != NO_MODEL]
+        console.print(f"{count(len(played), 'episode')}: all were won." if played else "No model played.")

@@ -35,6 +35,7 @@ from pddlego.models.endpoint import Access, Endpoint, prepare_cache
 from pddlego.models.function import OwnModel
 from pddlego.models.limiter import CellLimiter, Ledger, Price, RequestLimiter, SharedLimiter, Spending
 from pddlego.planning import Planner
+from pddlego.planning.engines import check_search
 from pddlego.planning.process import PlannerPool
 from pddlego.runs.cells import Cell, Matrix
 from pddlego.runs.journal import Timed
@@ -256,6 +257,9 @@ def _with_budget(setup: Setup, sends: bool = True) -> Setup:
     To check options early, creates a model of each configuration; only models without endpoint unless the setup
     `sends` requests. Raises `UsageError`.
     """
+    for (name, mode), use in setup.played.items():
+        for search in use.method.searches(use.setting, mode):
+            check_search(setup.config.planner.engine, search, f"{name} in mode {mode}")
     run = setup.config.run
     samples = list({cell.configuration: cell for cell in reversed(setup.cells())}.values())
     budget, prices = make_budget(setup.config.limits, [cell.model for cell in samples if not is_free(cell)])

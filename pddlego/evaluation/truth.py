@@ -171,20 +171,22 @@ class Causes:
         }
 
     def of(self, result: Summary) -> str:
-        """The cause of a lost episode as text; empty for a won one, and for a model that made no known error."""
+        """The cause of a lost episode as text; empty for another one."""
         return str(self.error_of(result) or "")
 
     def error_of(self, result: Summary) -> LastingError | None:
-        """The cause of a lost episode; None for a won one, and for a model that made no known error.
+        """The cause of a lost episode; None for a won one, for one without a result, and for a mode without a model.
 
         It is the error that ended the episode, else the lasting error whose kind explains most losses. An error that is
-        as frequent in won episodes is a cause only if it is fatal.
+        as frequent in won episodes is a cause only if it is fatal. If nothing else is known, it is what ended the
+        episode.
         """
-        if result.won:
+        if result.won or not result.counts or result.cell.model == NO_MODEL:
             return None
+        ended = result.measures.ending or LastingError(result.outcome.value, result.message or result.outcome.value)
         differences = {share.kind: share.difference for share in self.shares.get(result.cell.configuration, ())}
         errors = [error for error in result.measures.errors if error.fatal or differences.get(error.kind, 0) > 0]
-        return max(errors, key=lambda error: (error.fatal, differences.get(error.kind, 0.0)), default=None)
+        return max(errors, key=lambda error: (error.fatal, differences.get(error.kind, 0.0)), default=ended)
 
 
 def _shares(results: Sequence[Summary]) -> list[ErrorShare]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # the modules of options import this one, and every command n
     from pddlego.episode.lifecycle import Body
     from pddlego.episode.trace import Trace
     from pddlego.models import Model
-    from pddlego.planning import Planner
+    from pddlego.planning import Planner, Search
     from pddlego.runs.cells import Cell
     from pddlego.runs.summary import Measures, Summary
 
@@ -346,6 +346,11 @@ class Method:
     def load(self, name: str, options: Any) -> Setting:
         """The setting of that name. Raises `UsageError`, and `SettingError` if a file is wrong."""
         raise NotImplementedError
+
+    def searches(self, setting: Any, mode: str) -> Iterable[Search]:
+        """The searches of the planner that a mode needs: an engine without one of them is refused before the first
+        task."""
+        return ()
 
     def builtin_model(self, name: str, cell: Cell, setting: Any) -> Model | None:
         """The built-in model of that name, which needs no endpoint; None for the name of a language model.

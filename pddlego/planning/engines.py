@@ -19,6 +19,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from pddlego.errors import UsageError
 from pddlego.pddl import Atom, Domain, Problem, conjuncts
 from pddlego.pddl.conditions import ANY_TYPE, Compare, Not, Term
 from pddlego.pddl.costs import TOTAL_COST, counts_cost
@@ -64,7 +65,7 @@ def attempts(search: Search, seconds: float) -> list[Attempt]:
     if search.algorithm == GROUND.algorithm:
         return [Attempt("translator", _grounded)]
     engines = ("fast-downward",) if search.is_optimal else ("fast-downward", "mimir")
-    compiled = next((name for name in engines if not missing(name)), None)
+    compiled = next((name for name in engines if not missing(name) and not refusal(name, search)), None)
     if search.engine != "auto" or compiled is None:
         engine = "pyperplan" if search.engine == "auto" else search.engine
         # The process ends a search in Python, which would slow it down to look at the clock itself.
@@ -83,10 +84,34 @@ def missing(engine: str) -> tuple[str, str] | None:
     return known.package, known.installed_by
 
 
-def _refuse_blind(search: Search, engine: str) -> None:
-    """Raise `PlanningError` for greedy search without a heuristic, in whose place compiled engines use their own."""
-    if not search.is_optimal and search.heuristic == "blind":
-        raise PlanningError(f"{engine} has no {search}; use pyperplan")
+_GREEDY = {"fast-downward": ("hff",), "mimir": ("hff", "hadd")}
+"""The heuristics that compiled engines have for searches that are not optimal."""
+
+
+def refusal(engine: str | None, search: Search) -> str:
+    """The reason why an engine cannot run a search, and another engine that can; empty if the engine can.
+
+    The planning graph of Graphplan needs no search, but it does not replace a search without a heuristic.
+    """
+    if search.algorithm == GROUND.algorithm:
+        return ""
+    if search.is_optimal:
+        return f"mimir has no optimal search, and {search} is one; try fast-downward" if engine == "mimir" else ""
+    greedy = _GREEDY.get(engine or "", ())
+    lacks = search.heuristic == "blind" if engine == "graphplan" else greedy and search.heuristic not in (None, *greedy)
+    return f"{engine} has no {search}; use pyperplan" if lacks else ""
+
+
+def check_search(engine: str | None, search: Search, what: str) -> None:
+    """Raise `UsageError` if an engine cannot run a search that `what` needs."""
+    if reason := refusal(engine, search):
+        raise UsageError(f"{what} cannot use the planner {engine}", f"{reason}.", "Choose another --planner.")
+
+
+def _refuse(search: Search, engine: str) -> None:
+    """Raise `PlanningError` for a search that the engine does not have."""
+    if reason := refusal(engine, search):
+        raise PlanningError(reason)
 
 
 def _half_of(seconds: float) -> float:
@@ -159,7 +184,7 @@ def _solve_downward(domain: Domain, problem: Problem, search: Search, seconds: f
     A search that is not optimal has two configurations, each with half of the time. Writes the plan to the working
     directory, so two calls must not share one.
     """
-    _refuse_blind(search, "fast-downward")
+    _refuse(search, "fast-downward")
     began = time.monotonic()
     task, costs = _translated(domain, problem, search)
     seconds = max(0.1, seconds - (time.monotonic() - began))
@@ -238,9 +263,7 @@ def _solve_mimir(domain: Domain, problem: Problem, search: Search, seconds: floa
     FF guides the search in the first half of the time, and the additive heuristic in the second. The grounded search of
     mimir is not used, because its plans differ from process to process, nor the A* of 0.13, because it overlooks goals.
     """
-    if search.is_optimal:
-        raise PlanningError(f"mimir has no optimal search, and {search} is one; try fast-downward")
-    _refuse_blind(search, "mimir")
+    _refuse(search, "mimir")
     texts = _mimir_texts(domain, problem)
     if not hasattr(os, "fork"):
         return _solved_by_mimir(texts, seconds)

@@ -9,6 +9,7 @@ from decimal import Decimal
 from enum import Enum
 from typing import Any, Protocol
 
+from pddlego.errors import EngineError
 from pddlego.pddl import Domain, Problem
 from pddlego.pddl.conditions import Formula
 from pddlego.util.text import Shown, count
@@ -90,6 +91,13 @@ class PlanResult:
     engine: str = ""
     cost: float | None = None
     slices: tuple[str, ...] = field(default=(), repr=False)
+
+    def tried(self, task: str) -> PlanResult:
+        """This result, if it says something about the task. Raises `EngineError` if the engine could not try it."""
+        if self.status in (PlanStatus.CRASHED, PlanStatus.INVALID):
+            what = f"{self.engine or 'The planner'} cannot plan for {task}"
+            raise EngineError(what, f"{self.message}.", "See 'pddlego check', or choose another --planner.")
+        return self
 
 
 _ALGORITHMS = {

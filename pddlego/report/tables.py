@@ -251,8 +251,8 @@ def all_numbers(rows: Sequence[Row]) -> Table:
     return Table("All numbers", [*NAMES, *(column.name for column in columns)], body)
 
 
-def cause_table(causes: Causes) -> Table:
-    """The lasting errors of each configuration, those that explain most losses first."""
+def cause_table(causes: Causes, wanted: Callable[[Configuration], bool] = lambda configuration: True) -> Table:
+    """The lasting errors of each configuration that is `wanted`, those that explain most losses first."""
     body = [
         [
             *name,
@@ -263,6 +263,7 @@ def cause_table(causes: Causes) -> Table:
             str(causes.caused[name][share.kind]),
         ]
         for name, shares in sorted(causes.shares.items(), key=configuration_order)
+        if wanted(name)
         for share in shares
     ]
     return Table(

@@ -48,13 +48,15 @@ class Measures:
 
     `numbers` are columns of tables, by name. `counts` are numbers of occurrences: by group, then by kind. `series` are
     points (x, y) of figures, by the name of the figure. `errors` are the lasting errors of the model, the first one of
-    each kind: a fatal one first, then by age; empty if the model made none or the method cannot check it.
+    each kind: a fatal one first, then by age; empty if the model made none or the method cannot check it. `ending` is
+    what ended an episode that was not won; it is the cause of a loss without an error that explains it.
     """
 
     numbers: Mapping[str, int | float] = field(default_factory=dict)
     counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     series: Mapping[str, tuple[tuple[float, float], ...]] = field(default_factory=dict)
     errors: tuple[LastingError, ...] = ()
+    ending: LastingError | None = None
 
     @property
     def first_error(self) -> str:

@@ -78,6 +78,43 @@ def test_lost_episodes_are_won_without_their_first_error(lost: Path) -> None:
     assert "seed" not in again.stdout
 
 
+@pytest.fixture(scope="module")
+def paper(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a run of the paper's Cooking World in which each mode that asks a model loses episodes."""
+    folder = tmp_path_factory.mktemp("paper")
+    options = ("--modes", "act,edit,gen,random", "--models", "reader+noise:0.6", "--seeds", "0-2", "--run", "paper")
+    done = run("eval", "paper-cooking-easy", "paper-cooking-hard", *options, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_every_loss_has_a_cause_where_a_script_plays_along(paper: Path) -> None:
+    rows = json.loads(run("truth", "paper", "--format", "json", cwd=paper).stdout)
+    lost = [row for row in rows if row["outcome"] != "won" and row["model"] != "none"]
+    assert {row["mode"] for row in lost} == {"act", "edit", "gen"}
+    assert all(row["cause"] for row in lost)
+    assert any(row["cause"].startswith(("wrong", "missing", "stale")) for row in lost), "there is a reference"
+    shown = run("truth", "paper", cwd=paper).stdout
+    assert "random" not in shown and "Facts of the model, checked against a reference" in shown
+    table = shown.partition("Cause of each loss")[2].splitlines()
+    assert not [line for line in table if line.rstrip().endswith(" -")]
+
+
+def test_game_and_mode_filter_each_table(paper: Path) -> None:
+    shown = run("truth", "paper", "--game", "paper-cooking-hard", "--mode", "gen", cwd=paper).stdout
+    titles = [line for line in shown.splitlines() if line.endswith(")") and "reader" in line]
+    assert len(titles) == 3 and all("(paper-cooking-hard, gen, reader+noise:0.6)" in title for title in titles)
+    assert "all games" not in shown
+    by_mode = run("truth", "paper", "--mode", "gen", cwd=paper).stdout
+    assert "all games" in by_mode and " act " not in by_mode and " edit " not in by_mode
+
+
+def test_the_paper_s_losses_are_won_without_their_errors(paper: Path) -> None:
+    done = run("counterfactual", "paper", "--mode", "edit", "--with", "reader", "--run", "again", cwd=paper)
+    assert done.returncode == 0, done.stderr
+    assert "with a correction" in done.stdout and "step limit" not in done.stdout
+
+
 def test_without_lost_episodes(tmp_path: Path) -> None:
     run("eval", "coin", "--seeds", "1", "--run", "won", cwd=tmp_path)
     done = run("counterfactual", "won", cwd=tmp_path)

@@ -10,7 +10,7 @@ import pytest
 import pddlego
 from pddlego.errors import UsageError
 from pddlego.evaluation.config import ARGUMENT, DEFAULT, resolve
-from pddlego.evaluation.setup import make_setup, one_cell
+from pddlego.evaluation.setup import make_planners, make_setup, one_cell
 
 
 @pytest.fixture
@@ -108,3 +108,38 @@ def test_a_build_takes_only_options_that_change_it() -> None:
         options: dict[str, Any] = {name: 1}
         with pytest.raises(UsageError, match=f"Unknown option '{name}'"):
             pddlego.build("domain", "Some blocks.", "m", **options)
+
+
+@pytest.mark.parametrize(
+    ("game", "mode", "options"),
+    [
+        ("ferry", "plan-no-heuristic", {"planner": "fast-downward"}),
+        ("ferry", "plan-no-heuristic", {"planner": "mimir"}),
+        ("ferry", "plan-no-heuristic", {"planner": "graphplan"}),
+        ("coin", "edit", {"planner": "mimir"}),
+        ("coin", "edit-no-ladder", {"planner": "mimir"}),
+        ("coin", "full-own-goals", {"planner": "mimir"}),
+        ("coin", "gen", {"planner": "fast-downward", "search": "gbf(hmax)"}),
+        ("coin", "gen", {"planner": "graphplan", "search": "gbf(blind)"}),
+    ],
+)
+def test_a_search_that_the_planner_does_not_have_is_refused_before_the_first_task(
+    game: str, mode: str, options: dict[str, Any]
+) -> None:
+    with pytest.raises(
+        UsageError, match=f"{game} in mode {mode} cannot use the planner {options['planner']}"
+    ) as caught:
+        make_setup(resolve({"games": (game,), "modes": (mode,), **options}, {}))
+    assert caught.value.reason and caught.value.next_step
+
+
+@pytest.mark.parametrize(("game", "mode"), [("ferry", "plan"), ("ferry", "random"), ("coin", "act"), ("blocks", "tos")])
+@pytest.mark.parametrize("planner", ["fast-downward", "mimir", "graphplan"])
+def test_modes_that_can_use_a_planner_are_not_refused(game: str, mode: str, planner: str) -> None:
+    assert make_setup(resolve({"games": (game,), "modes": (mode,), "planner": planner}, {}))
+
+
+def test_an_engine_that_is_not_installed_is_refused_before_the_first_task(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pddlego.planning.process.missing", lambda engine: ("up_fast_downward", "pip install it"))
+    with pytest.raises(UsageError, match="The planner fast-downward is not installed"):
+        make_planners(make_setup(resolve({"games": ("ferry",), "modes": ("plan",), "planner": "fast-downward"}, {})))

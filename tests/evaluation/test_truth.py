@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -65,7 +66,8 @@ def test_no_cause_is_as_frequent_in_won_episodes(episodes: Sequence[tuple[bool, 
     assert differences == sorted(differences, reverse=True)
     for summary in results:
         cause = causes.of(summary).removesuffix(" after step 1")
-        assert not cause or shares[cause] == max(shares[error.kind] for error in summary.measures.errors) > 0
+        if cause not in ("", Outcome.LOST.value):  # won, or nothing but the end is known
+            assert shares[cause] == max(shares[error.kind] for error in summary.measures.errors) > 0
 
 
 def test_a_model_that_repeats_a_command_is_said_to(tmp_path: Path) -> None:
@@ -80,7 +82,24 @@ def test_a_model_that_repeats_a_command_is_said_to(tmp_path: Path) -> None:
 
 
 def test_random_has_no_causes() -> None:
-    assert not Causes([result(0, Outcome.LOST, AT, model=NO_MODEL)]).shares
+    lost = result(0, Outcome.LOST, AT, model=NO_MODEL)
+    assert (Causes([lost]).shares, Causes([lost]).of(lost)) == ({}, "")
+
+
+@pytest.mark.parametrize("outcome", list(Outcome))
+@pytest.mark.parametrize("message", ["", "why it ended"])
+def test_a_loss_without_an_error_has_the_cause_that_ended_it(outcome: Outcome, message: str) -> None:
+    ended = replace(result(0, outcome), message=message)
+    known = replace(ended, measures=Measures(ending=LastingError("end", "no command that helps in 3 steps", 7)))
+    is_lost = ended.counts and not ended.won
+    assert Causes([ended]).of(ended) == ((message or outcome.value) if is_lost else "")
+    assert Causes([known]).of(known) == ("no command that helps in 3 steps after step 7" if is_lost else "")
+
+
+def test_an_error_that_explains_more_comes_before_the_end() -> None:
+    ended = replace(result(0, Outcome.NO_PLAN, AT), measures=Measures(errors=(AT,), ending=UNUSABLE))
+    assert Causes([ended]).of(ended) == str(AT)
+    assert Causes([ended, result(1, Outcome.WON, AT)]).of(ended) == str(UNUSABLE), "won episodes have it, too"
 
 
 @pytest.fixture(scope="module")

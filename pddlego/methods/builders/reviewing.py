@@ -255,6 +255,8 @@ class Reviewer:
         plan = str(result.plan) if result.plan is not None else ""
         self.writer.keep(draft, plan)
         yield PlanTried(result.status, result.message, tuple(plan.splitlines()))
+        if result.status is PlanStatus.CRASHED:
+            result.tried("what was built")
         return Review(defects, warnings, named, result.status, plan)
 
     def _revision(

@@ -305,7 +305,7 @@ class _GraphplanEpisode(_TaskEpisode):
 
         def solve(advise: Advise, watch: SearchWatcher) -> PlanResult:
             search = Graphplan(graph=graph, task="whole", advise=advise, watch=watch)
-            return self.tools.planner.solve(self.domain, problem, search, left)
+            return self.tools.planner.solve(self.domain, problem, search, left).tried(self.task.name)
 
         try:
             return (yield from planning(solve, self._react))

@@ -15,10 +15,11 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 
 from pddlego.episode.ask import Chat, ask
-from pddlego.episode.budget import Budget
+from pddlego.episode.budget import Budget, EpisodeOver
 from pddlego.episode.events import Event, Rejected
 from pddlego.episode.lifecycle import Body
 from pddlego.episode.loop import Attempt, Retry, refine
+from pddlego.errors import BudgetSpentError, ModelError
 from pddlego.methods.base import Tools, Variant
 from pddlego.methods.planning_settings import example_action
 from pddlego.methods.programs.events import Chosen, Evaluated, ProgramWritten, Ran, Sampled
@@ -64,6 +65,16 @@ class _Candidate:
     runs: bool = True
 
 
+def is_out_of_requests(error: EpisodeOver | ModelError, tools: Tools) -> bool:
+    """Whether a budget allowed no further request, so that what was written before is evaluated.
+
+    A replay has no such budget: it has no further answer.
+    """
+    if isinstance(error, EpisodeOver):
+        return error.cause in ("calls", "tokens")
+    return isinstance(error, BudgetSpentError) or tools.recorded is not None
+
+
 class HeuristicDialogue:
     """The questions about heuristics in an episode, and their trials."""
 
@@ -88,14 +99,25 @@ class HeuristicDialogue:
         self._prompts = Prompts("programs")
 
     def run(self) -> Body:
-        """Candidates, the choice of the best one, and its evaluation."""
+        """Candidates, the choice of the best one, and its evaluation, also if a budget allows no further candidate."""
+        try:
+            yield from self._write()
+        except (EpisodeOver, ModelError) as error:
+            if self._candidates and is_out_of_requests(error, self.tools):
+                yield from self._conclude()
+            raise
+        yield from self._conclude()
+
+    def _write(self) -> Body:
         if self.direct:
             yield from refine(self._propose, self.most - 1)
-        else:
-            request = Request("heuristic", (Message("user", self._prompt()),))
-            for number in range(self.most):
-                answer = yield from ask(self.tools.model, request, self.budget, number)
-                yield from self._train(answer.text)
+            return
+        request = Request("heuristic", (Message("user", self._prompt()),))
+        for number in range(self.most):
+            answer = yield from ask(self.tools.model, request, self.budget, number)
+            yield from self._train(answer.text)
+
+    def _conclude(self) -> Body:
         chosen = self._chosen()
         total = len(self.benchmark.tasks.training)
         yield Chosen(chosen.answer, chosen.solved, total, round(chosen.score, 3))
@@ -211,7 +233,7 @@ class HeuristicDialogue:
             grounded = self._ground(number, task)
             algorithms = (PROPERTY,) if self.direct else algorithms
         else:
-            grounded = GroundedTask.of(self.tools.planner, self.benchmark.domain, task, limits.seconds)
+            grounded = self._grounded_task(task, limits.seconds)
             if self.direct and NO_SEARCH not in self.variant.without:
                 algorithms = (CLIMB, GREEDY)
         trial = guided(self.sandbox, candidate.text, grounded, limits, algorithms)
@@ -235,9 +257,14 @@ class HeuristicDialogue:
     def _ground(self, number: int, task: Task) -> GroundedTask:
         """A training task, which is grounded once for all candidates."""
         if number not in self._grounded:
-            planner, domain = self.tools.planner, self.benchmark.domain
-            self._grounded[number] = GroundedTask.of(planner, domain, task, self.limits.seconds)
+            self._grounded[number] = self._grounded_task(task, self.limits.seconds)
         return self._grounded[number]
+
+    def _grounded_task(self, task: Task, seconds: float) -> GroundedTask:
+        """The task with its ground task. Raises `EngineError` if the translator fails: no heuristic is to blame."""
+        grounded = GroundedTask.of(self.tools.planner, self.benchmark.domain, task, seconds)
+        grounded.result.tried(task.name)
+        return grounded
 
 
 _SHOWN = 12

@@ -17,11 +17,11 @@ from pddlego.episode.budget import Budget, EpisodeOver
 from pddlego.episode.events import Event, Isolated, Outcome, Rejected
 from pddlego.episode.lifecycle import Body
 from pddlego.episode.loop import Attempt, Retry, refine
-from pddlego.errors import TooManyCasesError
+from pddlego.errors import ModelError, TooManyCasesError
 from pddlego.methods.base import Tools, Variant, parse_variant
 from pddlego.methods.planning_settings import example_action
 from pddlego.methods.programs.events import SOLVED, Began, Evaluated, ProgramWritten, Ran
-from pddlego.methods.programs.heuristics import HeuristicDialogue
+from pddlego.methods.programs.heuristics import HeuristicDialogue, is_out_of_requests
 from pddlego.methods.programs.options import (
     MODES,
     NO_COT,
@@ -60,8 +60,7 @@ def play(cell: Cell, setting: ProgramSetting, options: ProgramOptions, tools: To
             yield Isolated(options.isolation, sandbox.layers())
             yield from dialogue(benchmark, variant, options, tools, budget, sandbox).run()
     else:
-        search = BLIND if NO_HEURISTIC in variant.without else SEARCH
-        baseline = _Baseline(benchmark, options, tools, budget, search)
+        baseline = _Baseline(benchmark, options, tools, budget, *searches(setting, cell.mode))
         yield from baseline.plan() if variant.mode.name == PLAN else baseline.walk(f"{cell.setting}/{cell.seed}")
     solved, total = round(budget.score * len(benchmark.tasks.evaluation)), len(benchmark.tasks.evaluation)
     raise EpisodeOver(Outcome.WON if solved == total else Outcome.LOST, f"{solved} of {total} evaluation tasks solved")
@@ -97,8 +96,9 @@ class _ProgramDialogue:
         self.rounds = 0 if NO_DEBUG in variant.without else options.debug_rounds
         self.program = ""
         self._failed: tuple[Trial, Task] | None = None  # the last failure on a training task
+        self._answers = 0
         self._exhausted = 0  # exhausted tasks in a row, the first of them in training
-        self._chat = Chat(tools.model, budget)
+        self._tools, self._chat = tools, Chat(tools.model, budget)
         self._prompts = Prompts("programs")
 
     @property
@@ -110,8 +110,13 @@ class _ProgramDialogue:
         if self.reasons:
             yield from self._chat.say("summarize", self._prompts.render("programs/summarize", **self._tasks()))
             yield from self._chat.say("strategy", self._prompts.render("programs/strategy"))
-        attempt = yield from refine(self._propose, self.rounds)
-        yield from self._evaluate(attempt.tries, final=True)
+        try:
+            yield from refine(self._propose, self.rounds)
+        except (EpisodeOver, ModelError) as error:
+            if self.program and is_out_of_requests(error, self._tools):
+                yield from self._evaluate(self._answers, final=True)
+            raise
+        yield from self._evaluate(self._answers, final=True)
 
     def _tasks(self) -> dict[str, object]:
         shown = self.benchmark.tasks.training[:SHOWN]
@@ -155,6 +160,7 @@ class _ProgramDialogue:
         """The program with the code of an answer."""
         code = code_of(reply, self._paper)
         program = grown(self.program, code)
+        self._answers = answer
         self.budget.step()
         yield ProgramWritten(self.budget.usage.steps, f"program {answer}", answer, code, program)
         return program
@@ -251,6 +257,13 @@ SEARCH = Search("gbf", "hff", "auto")
 BLIND = Search("gbf", "blind", "auto")
 """Its search without a heuristic, which only pyperplan has."""
 
+
+def searches(setting: ProgramSetting, mode: str) -> tuple[Search, ...]:
+    """The search of the baseline `plan`; other modes do not search with the planner."""
+    variant = parse_variant(mode, MODES)
+    return (BLIND if NO_HEURISTIC in variant.without else SEARCH,) if variant.mode.name == PLAN else ()
+
+
 _KINDS = {
     PlanStatus.SOLVED: SOLVED,
     PlanStatus.ALREADY_TRUE: SOLVED,
@@ -268,7 +281,7 @@ class _Baseline:
     options: ProgramOptions
     tools: Tools
     budget: Budget
-    search: Search
+    search: Search = SEARCH
 
     def plan(self) -> Body:
         """Solve with the planner. Time is wall time, because the planner runs in a process of its own."""
@@ -303,7 +316,7 @@ class _Baseline:
         yield Evaluated(self.budget.usage.steps, command, solved, len(tasks), final=split == "evaluation")
 
     def _planned(self, task: Task, seconds: float) -> tuple[str, Plan | None, str]:
-        result = self.tools.planner.solve(self.benchmark.domain, task.problem, self.search, seconds)
+        result = self.tools.planner.solve(self.benchmark.domain, task.problem, self.search, seconds).tried(task.name)
         return _KINDS.get(result.status, result.status.value), result.plan, result.message
 
     def _walked(self, task: Task, seconds: float, rng: random.Random) -> tuple[str, Plan | None, str]:

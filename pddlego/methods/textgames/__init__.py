@@ -15,6 +15,7 @@ class _TextGames(Method):
     screen = part("screen.SCREEN")
     load = part("loading.load")
     builtin_model = part("reference_model.builtin_model")
+    searches = part("loading.searches")
     upper_bound = part("loading.upper_bound")
     run = part("play.play")
 

@@ -11,11 +11,18 @@ from typing import TypeVar
 from pydantic import ValidationError
 
 from pddlego.errors import SettingError, UsageError
-from pddlego.methods.base import UpperBound, Variant, base_mode
+from pddlego.methods.base import UpperBound, Variant, base_mode, parse_variant
 from pddlego.methods.registry import make_codec
 from pddlego.methods.setting_files import SettingTable, read_setting
 from pddlego.methods.textgames.knowledge import ActionRule, Knowledge, beginning_with, blank_knowledge, reference_of
-from pddlego.methods.textgames.options import TEXT_GAME, WRITES_DOMAIN, TextGameOptions, requests_of
+from pddlego.methods.textgames.options import (
+    MODES,
+    PLANNING,
+    TEXT_GAME,
+    WRITES_DOMAIN,
+    TextGameOptions,
+    requests_of,
+)
 from pddlego.methods.textgames.settings import (
     ActionTable,
     ClaimRule,
@@ -391,6 +398,13 @@ def upper_bound(setting: GameSetting, mode: str, options: TextGameOptions, retri
     attempts = setting.asking.protocol.attempts or 1 + retries
     calls = setting.max_steps * attempts * requests_of(mode)
     return UpperBound(calls, own + len(setting.start.domain.text) + _GROWTH + MAX_REJECTED)
+
+
+def searches(setting: GameSetting, mode: str) -> tuple[Search, ...]:
+    """The searches for the goals of the ladder; none in modes that do not plan."""
+    variant = parse_variant(mode, MODES)
+    ladder = setting_for(setting, variant).start.ladder if variant.mode.name in PLANNING else ()
+    return tuple(rung.search for rung in ladder)
 
 
 def setting_for(setting: GameSetting, variant: Variant, domain: str | None = None) -> GameSetting:

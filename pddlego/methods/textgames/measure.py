@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 from typing import get_args
 
 from pddlego.episode.events import Accepted, Asked, Limits, Outcome, Rejected
@@ -45,7 +46,25 @@ def measure(trace: Trace) -> Measures:
         {"rungs": rungs, **_fact_counts(trace)},
         {**_by_step(trace), _INPUT: _input_lengths(trace)},
         tuple(error.summary for error in lasting_errors(trace)) or tuple(_errors_of_choice(trace)),
+        _ending(trace),
     )
+
+
+def _ending(trace: Trace) -> LastingError | None:
+    """What ended the episode: answers that could not be used, or commands after which the score did not rise."""
+    ended, observed, rejected = trace.ended, trace.all(Observed), trace.all(Rejected)
+    if ended is None or not observed:
+        return None
+    if ended.outcome is Outcome.NO_PLAN and rejected:
+        last = [event.feedback.category for event in rejected[-1 - rejected[-1].attempt :]]
+        ((category, times),) = Counter(last).most_common(1)
+        text = f"answers could not be used: {category}, {times} of {len(last)}"
+        return LastingError("unusable answers", text, observed[-1].step)
+    if ended.outcome is Outcome.STEP_LIMIT:
+        helped = max((after.step for before, after in pairwise(observed) if after.score > before.score), default=0)
+        if useless := observed[-1].step - helped:
+            return LastingError("no command that helps", f"no command that helps in {count(useless, 'step')}", helped)
+    return None
 
 
 def _errors_of_choice(trace: Trace) -> Iterator[LastingError]:

@@ -146,7 +146,9 @@ class _Episode:
             message = f"not finished: the {TITLES[failing]} still fails after {answers}"
             if all(which in self.functions.codes for which in BOTH):
                 solved = yield from self._evaluate("unfinished")
+                tried = len(self._attempts[tuple(self.functions.codes[which].text for which in BOTH)])
                 message += f"; {solved} of {total} instances solved"
+                message += f", {total - tried} not tried for lack of time" if tried < total else ""
             raise EpisodeOver(Outcome.LOST, message)
         solved = yield from self._evaluate("complete")
         raise EpisodeOver(Outcome.WON if solved == total else Outcome.LOST, f"{solved} of {total} instances solved")

@@ -175,6 +175,8 @@ def test_memory_is_told_as_a_time_out_where_the_paper_would() -> None:
 def test_a_limit_of_calls_ends_it_as_budget() -> None:
     events = events_of(small("ferry"), ("a", "b", WRONG), limits=Limits(None, calls=4))
     assert (ending(events).outcome, ending(events).cause) == (Outcome.BUDGET, "calls")
+    (evaluated,) = (event for event in events if isinstance(event, Evaluated))
+    assert (evaluated.answer, evaluated.final) == (2, True), "what was written before the limit is evaluated"
 
 
 def test_time_that_is_up_ends_it_as_budget() -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import statistics
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import pytest
 
-from pddlego.episode.events import Answered, Asked, Event, Limits, Outcome, Rejected
-from pddlego.errors import UsageError
+from pddlego.episode.events import Answered, Asked, Ended, Event, Limits, Outcome, Rejected
+from pddlego.errors import BudgetSpentError, ModelError, RecordEndedError, UsageError
 from pddlego.methods.base import Tools
 from pddlego.methods.programs import METHOD
 from pddlego.methods.programs.events import Chosen, Evaluated, ProgramWritten, Ran, Sampled, measure
@@ -17,7 +17,7 @@ from pddlego.methods.programs.options import ProgramOptions
 from pddlego.methods.programs.reference_model import builtin_model, examples, reference
 from pddlego.methods.programs.setting import ProgramSetting, candidates_of, heuristic_limits, upper_bound
 from pddlego.methods.programs.trial import code_of
-from pddlego.models.base import Model
+from pddlego.models.base import Completion, Model, Request, ScriptedModel
 from pddlego.planning import ProcessPlanner
 from pddlego.runs.cells import Cell
 from tests.methods.programs.guiding import DOMAINS, GOAL_COUNT, heuristic, improving
@@ -295,11 +295,45 @@ def test_a_replay_repeats_the_choice_whatever_the_times_are(planner: ProcessPlan
     setting = small("blocks", QUICK, 2, 2)
     events = events_of(setting, (GOOD, COUNT, WRONG), "heuristic", QUICK, planner)
     recorded = tuple(replace(event, answer=2) if isinstance(event, Chosen) else event for event in events)
-    from pddlego.models.base import ScriptedModel
-
     tools = Tools(ScriptedModel((GOOD, COUNT, WRONG)), planner, Limits(None), recorded=recorded)
     again = list(METHOD.run(Cell("blocks", "heuristic", "script", 0), setting, QUICK, tools))
     assert [event.answer for event in again if isinstance(event, Chosen)] == [2]
+
+
+@dataclass(frozen=True)
+class _OneAnswer(ScriptedModel):
+    """A model that counts tokens, and has one answer: the next request raises `error`."""
+
+    error: ModelError = field(kw_only=True)
+
+    def complete(self, request: Request) -> Completion:
+        if request.attempt:
+            raise self.error
+        return replace(super().complete(request), tokens_in=1, tokens_out=1)
+
+
+@pytest.mark.parametrize("mode", ["heuristic", "heuristic-direct"])
+@pytest.mark.parametrize("ended", ["calls", "tokens", "evaluation"])
+def test_what_was_written_before_a_budget_ended_is_evaluated(planner: ProcessPlanner, mode: str, ended: str) -> None:
+    limits = {"calls": Limits(None, calls=1), "tokens": Limits(None, tokens=1)}.get(ended, Limits(None))
+    answers = (GOOD if mode == "heuristic" else WRONG,)
+    model = _OneAnswer(answers, error=BudgetSpentError("The budget is spent"))
+    setting = small("blocks", QUICK, 2, 2)
+    events = events_of(setting, model, mode, QUICK, planner, limits)
+    (evaluated,) = (event for event in events if isinstance(event, Evaluated))
+    assert evaluated.answer == 1
+    assert (ending(events).outcome, ending(events).cause) == (Outcome.BUDGET, ended)
+    assert ending(events).score == evaluated.solved / 2
+    tools = Tools(replace(model, error=RecordEndedError("No answer is left")), planner, limits, recorded=tuple(events))
+    again = list(METHOD.run(Cell("blocks", mode, "scripted", 0), setting, QUICK, tools))
+    assert [event.type for event in again] == [event.type for event in events], "a replay does the same"
+
+
+@pytest.mark.parametrize("mode", ["program", "heuristic", "heuristic-direct"])
+def test_without_an_answer_there_is_nothing_to_evaluate(planner: ProcessPlanner, mode: str) -> None:
+    events = events_of(small("blocks", QUICK, 2, 2), (GOOD,), mode, QUICK, planner, Limits(None, calls=0))
+    assert ending(events).outcome is Outcome.BUDGET
+    assert not [event for event in events if isinstance(event, Evaluated)]
 
 
 def test_the_time_of_the_episode_ends_it(planner: ProcessPlanner) -> None:
@@ -341,12 +375,19 @@ def test_blind_search_is_the_planner_without_its_heuristic(planner: ProcessPlann
     assert [event.expanded > 0 for event in events if isinstance(event, Ran)] == [True] * 3  # pyperplan counts them
 
 
-def test_compiled_planners_have_no_blind_search() -> None:
-    setting = small("blocks", training=1, evaluation=1)
+def test_a_task_that_the_planner_did_not_try_is_not_unsolved() -> None:
+    """The planner fails, or cannot read the task: the episode has no result."""
+    setting = small("blocks", QUICK, training=1, evaluation=1)
     with ProcessPlanner(engine="mimir") as mimir:
         events = events_of(setting, mode="plan-no-heuristic", planner=mimir)
-    ran = [event for event in events if isinstance(event, Ran)]
-    assert [(event.kind, event.message) for event in ran] == [("invalid", "mimir has no gbf(blind); use pyperplan")] * 2
+    assert "mimir has no gbf(blind); use pyperplan" in ending(events).message
+    closed = ProcessPlanner()
+    closed.close()
+    for mode in ("plan", "heuristic", "heuristic-direct"):
+        events += events_of(setting, (GOOD,), mode, QUICK, closed)
+        assert ending(events).message.startswith("The planner cannot plan for training-0"), mode
+    assert {event.outcome for event in events if isinstance(event, Ended)} == {Outcome.CRASHED}
+    assert not [event for event in events if isinstance(event, (Ran, Evaluated, Asked))]
 
 
 def test_the_code_of_an_answer_ends_with_the_heuristic() -> None:

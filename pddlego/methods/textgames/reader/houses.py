@@ -269,6 +269,10 @@ class House:
         return places
 
 
+_FOOD = "ingredient"
+"""The type of things in the domain of the paper's Cooking World, where a tool is of the type of its name."""
+
+
 class HouseRules(ABC):
     """The reading rules of a game in a house. Stateless. `house` is the class of the mutable problem."""
 
@@ -306,8 +310,13 @@ class HouseRules(ABC):
         base = apply_edit(before, renaming, constants).problem
         constant_names = {constant.name for constant in constants}
         types, predicates = situation.knowledge.domain.types, situation.knowledge.domain.predicates_by_name
-        own = frozenset(obj for obj in house.objects() if obj.name not in constant_names and obj.type in types)
         facts = frozenset(fact for fact in house.all_facts() if fact.predicate in predicates)
+        used = {name for fact in facts for name in fact.args}
+        own = frozenset(
+            obj if obj.type in types else replace(obj, type=obj.name if obj.name in types else _FOOD)
+            for obj in house.objects()
+            if obj.name not in constant_names and (obj.type in types or obj.name in used)
+        )
         after = Problem(before.name, before.domain, own, facts, before.goal)
         change = edit_between(base, after)
         return replace(change, objects=replace(change.objects, replace=renaming.objects.replace))
@@ -588,7 +597,7 @@ class CookingRules(HouseRules):
         elif done := prepared_thing(exchange.text):
             house.add("is", house.declare(done[1], "item"), PREPARED[done[0]])
         elif exchange.text.startswith(_MEAL):
-            house.add("have", "meal")
+            house.add("have", house.declare("meal", "item"))
 
     def command(self, situation: Situation) -> str:
         """The next command of the paper's script, or else towards the nearest unvisited room; then cook and eat."""

@@ -1,0 +1,38 @@
+"""Which searches an engine has."""
+
+from __future__ import annotations
+
+import pytest
+
+import pddlego
+from pddlego.errors import UsageError
+from pddlego.planning import ENGINES, Search
+from pddlego.planning.engines import attempts, refusal
+
+GREEDY = ("gbf(hff)", "gbf(hadd)", "gbf(hmax)", "gbf(blind)", "ehs(hsa)", "wastar(landmark)")
+OPTIMAL = ("bfs", "ids", "astar(lmcut)", "astar(blind)")
+
+HAS = {
+    "auto": (*GREEDY, *OPTIMAL),
+    "pyperplan": (*GREEDY, *OPTIMAL),
+    "fast-downward": ("gbf(hff)", *OPTIMAL),
+    "mimir": ("gbf(hff)", "gbf(hadd)"),
+    "graphplan": tuple(search for search in (*GREEDY, *OPTIMAL) if search != "gbf(blind)"),
+}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_search_that_an_engine_does_not_have_is_refused(engine: str) -> None:
+    has = [name for name in (*GREEDY, *OPTIMAL) if not refusal(engine, Search.parse(name))]
+    assert sorted(has) == sorted(HAS[engine])
+
+
+@pytest.mark.parametrize("name", ["gbf(blind)", "gbf(hmax)"])
+def test_auto_leaves_out_engines_without_the_search(name: str) -> None:
+    tries = attempts(Search.parse(name, "auto"), 10.0)
+    assert all(not refusal(attempt.engine, Search.parse(name)) for attempt in tries)
+
+
+def test_solve_refuses_it_before_it_reads_a_file() -> None:
+    with pytest.raises(UsageError, match="cannot use the planner mimir"):
+        pddlego.solve("nosuch.pddl", "nosuch.pddl", planner="mimir", search="astar(lmcut)")
