@@ -72,6 +72,8 @@ def check(domain: Domain, problem: Problem | str) -> tuple[Defect, ...]:
 
 def check_reading(domain: Domain, reading: ProblemReading) -> tuple[Defect, ...]:
     """Find the defects of a problem file that was already read, like `check`."""
+    if reading.unbalanced and not reading.source:
+        return _some_defects(iter(reading.defects))
     return _some_defects(itertools.chain(reading.all_defects(), _problem_defects(domain, reading.problem)))
 
 

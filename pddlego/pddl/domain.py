@@ -26,6 +26,7 @@ from pddlego.pddl.conditions import (
     read_typed_list,
     typed_text,
 )
+from pddlego.pddl.parentheses import unbalanced
 from pddlego.pddl.problem import is_define, is_one_word
 from pddlego.pddl.rules import Defect, DefectKind, PddlSyntaxError, Position, not_supported, syntax_defect
 from pddlego.pddl.sexpr import Sexpr, place_of, placed, read_sexprs, show
@@ -229,12 +230,14 @@ def either(kind: str) -> tuple[str, ...]:
 class DomainReading:
     """The result of reading a domain file: the readable part as a domain, and the defects of the text.
 
-    `source` is the expression `(define …)`, empty without one.
+    `source` is the expression `(define …)`, empty without one. The defects of an `unbalanced` text are its parentheses
+    alone, because other defects follow from these.
     """
 
     domain: Domain
     defects: tuple[Defect, ...] = ()
     source: tuple[Sexpr, ...] = ()
+    unbalanced: bool = False
 
 
 def parse_domain(text: str) -> Domain:
@@ -256,6 +259,18 @@ def parse_domain(text: str) -> Domain:
 
 def read_domain(text: str) -> DomainReading:
     """Read a domain file as far as possible. Total: any text gives a reading."""
+    reading = _read_text(text)
+    parentheses, fixed = unbalanced(text) if _is_wrong(reading) else ((), "")
+    if parentheses and (text.count("(") != text.count(")") or not _is_wrong(_read_text(fixed))):
+        return replace(reading, defects=parentheses, unbalanced=True)
+    return reading
+
+
+def _is_wrong(reading: DomainReading) -> bool:
+    return any(defect.blocking for defect in reading.defects)
+
+
+def _read_text(text: str) -> DomainReading:
     sexprs = read_sexprs(text)
     reader = _DomainReader([*sexprs.defects, *sexprs.warnings])
     blocks = [

@@ -31,6 +31,7 @@ from pddlego.pddl.conditions import (
     read_term,
     read_typed_list,
 )
+from pddlego.pddl.parentheses import unbalanced
 from pddlego.pddl.rules import Defect, DefectKind, PddlSyntaxError, not_supported, syntax_defect, warning
 from pddlego.pddl.sexpr import Sexpr, place_at, place_of, placed, read_sexprs
 from pddlego.util.text import Shown, count, natural
@@ -112,7 +113,8 @@ class ProblemReading:
 
     `missing` are the missing sections. `slips` are repeated objects and negated facts of `:init`: `parse_problem`
     refuses all of them, though some do not prevent planning. `source` is the expression `(define …)`, empty without
-    one.
+    one. If the file cannot be read without the wrong parentheses of an `unbalanced` text, `source` is empty, and they
+    are the only defects, because other ones may follow from them.
     """
 
     problem: Problem
@@ -120,6 +122,7 @@ class ProblemReading:
     missing: tuple[str, ...] = ()
     slips: tuple[Defect, ...] = ()
     source: tuple[Sexpr, ...] = ()
+    unbalanced: bool = False
 
     def all_defects(self) -> tuple[Defect, ...]:
         """The defects of the text, its missing sections, and its slips."""
@@ -145,6 +148,21 @@ def parse_problem(text: str) -> Problem:
 
 def read_problem(text: str) -> ProblemReading:
     """Read a problem file as far as possible. Total: any text gives a reading."""
+    reading = _read_text(text)
+    parentheses, fixed = unbalanced(text) if _is_wrong(reading) else ((), "")
+    again = _read_text(fixed) if parentheses else reading
+    if parentheses and not _is_wrong(again):
+        return replace(again, defects=(*parentheses, *again.defects), unbalanced=True)
+    if parentheses and text.count("(") != text.count(")"):
+        return ProblemReading(again.problem, parentheses, unbalanced=True)
+    return reading
+
+
+def _is_wrong(reading: ProblemReading) -> bool:
+    return bool(reading.missing) or any(defect.blocking for defect in reading.defects)
+
+
+def _read_text(text: str) -> ProblemReading:
     sexprs = read_sexprs(text)
     defects = [*sexprs.defects, *sexprs.warnings]
     blocks = [expression for expression in sexprs.expressions if isinstance(expression, tuple)]

@@ -43,7 +43,7 @@ def test_a_sound_problem_has_no_defect() -> None:
         (problem(init="(at a) (not (at b))"), DefectKind.NEGATED_INIT, "leave it out"),
         (problem(init="(at a) (not (at a))"), DefectKind.NEGATED_INIT, "both listed and negated"),
         ("(define (problem p) (:domain d) (:objects a - room) (:goal (at a)))", DefectKind.MISSING_SECTION, ":init"),
-        (problem()[:-1], DefectKind.SYNTAX, "unbalanced parenthesis"),
+        (problem()[:-1], DefectKind.SYNTAX, "a parenthesis is missing here"),
         (problem(goal="(at ?x)"), DefectKind.VARIABLE, "variable ?x is not bound"),
         (problem(init="(at ?x)"), DefectKind.VARIABLE, "variable ?x is not bound"),
         (problem(goal="(exists (?x - thing) (at ?x))"), DefectKind.ARGUMENT_TYPE, "?x is a thing"),

@@ -42,7 +42,7 @@ def test_what_a_domain_holds() -> None:
         ("(define (domain d) (:predicates (at ?x - nix)))", "predicate at: type nix is not declared"),
         ("(define (domain d) (:action a :parameters (?x - nix) :effect (b)))", "action a: type nix"),
         ("(define (domain d) (:constants c - nix))", "constants: type nix"),
-        ("(define (domain d)", "unbalanced"),
+        ("(define (domain d)", "a parenthesis is missing here: line 1, after (domain d)"),
     ],
 )
 def test_faults_are_named(text: str, fault: str) -> None:

@@ -57,6 +57,13 @@ def _two_actions(text: str) -> str:
     return swap("(:action move", f"{stay} (:action move")(text)
 
 
+def _misnamed(name: str) -> Callable[[str], str]:
+    """A condition and an effect with a name that is similar to `shut`."""
+    return lambda text: swap("(at ?b))))", f"(at ?b) ({name} ?b ?a))))")(
+        swap("(not (shut ?a ?b))", f"({name} ?a ?b)")(text)
+    )
+
+
 def _compares(text: str) -> str:
     return swap("(not (shut ?a ?b)))", "(not (shut ?a ?b)) (not (= ?w upward)))")(text)
 
@@ -109,7 +116,12 @@ BROKEN: list[tuple[str, Callable[[str], str], Callable[[str], str], RepairKind]]
     ("unknown flag", swap(":strips", ":strips :telepathy"), same, D),
     ("undeclared object", same, swap("hall attic - room", "hall - room"), D),
     ("object without type", same, swap("hall attic - room", "hall attic"), D),
-    ("undeclared predicate", swap(" (shut ?a - room ?b - room)", ""), same, D),
+    (
+        "undeclared predicate",
+        lambda text: swap("(at ?b))))", "(at ?b) (shut ?b ?b))))")(swap(" (shut ?a - room ?b - room)", "")(text)),
+        same,
+        D,
+    ),
     ("no domain named", same, swap("(:domain walk)", ""), D),
     ("literal line breaks among real ones", same, swap("hall attic - room)", "hall attic - room\\n)"), L),
     ("a section around all actions", swap("(:action move", "(:actions (:action move"), same, S),
@@ -137,7 +149,7 @@ BROKEN: list[tuple[str, Callable[[str], str], Callable[[str], str], RepairKind]]
         lambda text: (
             "```\n" + text.replace("(at hall) (way hall attic north))", "(at hall)) (way hall attic north)") + "```"
         ),
-        S,
+        L,
     ),
     (
         "the file closed behind init",
@@ -146,7 +158,7 @@ BROKEN: list[tuple[str, Callable[[str], str], Callable[[str], str], RepairKind]]
         L,
     ),
     ("no opening parenthesis", swap("(:types room way)", ":types room way"), swap("(:init", ":init"), S),
-    ("sections in parentheses", same, swap("(:goal (at attic)))", "((:goal (at attic))))"), S),
+    ("sections in parentheses", same, swap("(:goal (at attic)))", "((:goal (at attic))))"), L),
     ("full-width characters", same, lambda text: text.replace("(", "\uff08").replace(" ", "\u3000", 3), L),
     ("a dash for a hyphen", same, swap("attic - room", "attic \u2013 room"), L),
     ("an invisible character", same, swap("hall attic", "ha\u200bll attic"), L),
@@ -335,7 +347,7 @@ GUESSES: list[tuple[Callable[[str], str], Callable[[str], str], str]] = [
     (same, swap("(:goal (at attic))", "(:goal (at ?room))"), "?room"),
     (same, swap("(at hall)", "(at hall attic)"), "at takes 1"),
     (same, swap("(at hall)", "(at north)"), "north is a way"),
-    (same, lambda text: text[: text.index("(way hall") + 8], "unbalanced"),
+    (same, lambda text: text[: text.index("(way hall") + 8], "3 parentheses are missing here"),
     (same, swap("(:goal (at attic))", ""), ":goal"),
     (swap(":effect (and (not (at ?a)) (at ?b))", ""), same, ":effect"),
     (same, swap("(:goal (at attic))", "(:goal (at attic)) (:goal (at hall))"), ":goal appears twice"),
@@ -355,7 +367,17 @@ GUESSES: list[tuple[Callable[[str], str], Callable[[str], str], str]] = [
     (swap("(at ?a) (way", "(at ?aa) (way"), same, "variable ?aa is not a parameter"),
     (swap("(not (shut ?a ?b)))", "(or ((shut ?a ?b) (shut ?b ?a))))"), same, "is not a condition"),
     (same, swap("(:init", "(:variables (?r - room)) (:init"), "its sections are :domain, :objects"),
+    (swap("?b - room ?w - way)\n", "?b-romo ?w - way)\n"), same, "variable ?b is not a parameter"),
+    (swap("(not (shut ?a ?b))", "(not (equal ?a ?b))"), same, "predicate equal is not declared"),
+    (swap("(not (shut ?a ?b))", "(imply (same ?a ?b) (at ?a))"), same, "predicate same is not declared"),
+    (swap("(at ?b))))", "(at ?b) (seen ?b))))"), same, "predicate seen is not declared"),
+    (swap("(at ?b))))", "(at ?b) (when (lit ?b) (at ?a)))))"), same, "predicate lit is not declared"),
+    (same, swap("(at hall)", "(at hall) (warm hall)"), "predicate warm is not declared"),
+    (_misnamed("sh_t"), swap("(at hall)", "(at hall) (sh_t attic hall)"), "predicate sh_t is not declared"),
+    (_misnamed("shux"), swap("(at hall)", "(at hall) (shux attic hall)"), "predicate shux is not declared"),
+    (same, swap("(at hall)", "(at hall) (at hill)"), "object hill is not declared"),
 ]
+"""Also: what makes a predicate true, or needs it, is missing; or its name has one other character."""
 
 
 @pytest.mark.parametrize(("domain", "problem", "says"), GUESSES)
@@ -369,6 +391,26 @@ def test_what_would_need_a_guess_is_left_and_reported(
     except PddlSyntaxError as error:
         messages = list(error.faults)
     assert any(says in message for message in messages), messages
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ("(?a-room ?b-room ?w-way)", "(?a - room ?b - room ?w - way)"),
+        ("(?a ?b-room ?w - way)", "(?a ?b - room ?w - way)"),
+        ("(?a - room ?b-room ?w-way)", "(?a - room ?b - room ?w - way)"),
+    ],
+)
+def test_hyphens_without_blanks_keep_the_number_of_parameters(wrong: str, right: str) -> None:
+    parameters = "(?a - room ?b - room ?w - way)"
+    files = repair(swap(parameters, wrong)(DOMAIN), PROBLEM)
+    assert parse_domain(files.domain).actions == parse_domain(swap(parameters, right)(DOMAIN)).actions
+
+
+@pytest.mark.parametrize("word", ["forall", "exists"])
+def test_hyphens_without_blanks_in_quantifiers(word: str) -> None:
+    text = swap("(not (shut ?a ?b))", f"({word} (?x-room) (not (shut ?a ?x)))")(DOMAIN)
+    assert repair(text, PROBLEM).domain == text.replace("?x-room", "?x - room")
 
 
 def test_what_is_sound_comes_out_as_it_was(coin: GameSetting) -> None:

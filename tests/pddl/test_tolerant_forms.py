@@ -25,7 +25,7 @@ def repaired(domain: str, problem: str = PROBLEM) -> tuple[str, str, str]:
     ("wrong", "says"),
     [
         (swap(CONDITION, f"({CONDITION})"), "twice"),
-        (swap("    :precondition", "  )\n    :precondition"), "closed before its end"),
+        (swap("    :precondition", "  )\n    :precondition"), "closing parentheses too many"),
         (swap("(:action move", "() (:action move"), "found among the sections"),
     ],
     ids=["twice", "fields behind the action", "nothing"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -12,13 +13,12 @@ from pddlego.pddl.conditions import (
     Atom,
     Equal,
     Formula,
-    Not,
     Or,
     Scope,
     TypedName,
+    When,
     atoms_of,
     changed_atoms,
-    parts_of,
     read_atom,
     read_condition,
     read_effect,
@@ -53,6 +53,7 @@ def declare(parts: Parts, note: Note) -> tuple[str, ...]:
     declarer.types()
     declarer.constants()
     declarer.spelling()
+    declarer.glued()
     declarer.predicates()
     declarer.argument_types()
     declarer.variables()
@@ -183,18 +184,20 @@ class _Declarer:
         kinds = {constant.name: constant.type for constant in parts.objects_and_constants}
         can_be_true = {fact.predicate for fact in self.facts}
         can_be_true |= {atom.predicate for action in self.actions for atom, _ in changed_atoms(action.effect)}
-        required = {name for action in self.actions for name in _required_predicates(action.precondition)}
-        is_slip = _slips(known)
-        for name, types in _used_predicates(self.uses, known, kinds.get).items():
-            if is_slip(name) or (name in required and name not in can_be_true):
-                continue  # nothing makes it true: it may be a wrong name of another predicate
-            self._add_predicate(name, types)
-        # A predicate of :init alone is harmless, unless it is a wrong name of another predicate.
+        is_required = {atom.predicate for action in self.actions for atom in _conditions(action)}
+        is_required |= {atom.predicate for atom in self.wanted}
+        is_slip = _slips(known, ends=True)
+        used = _used_predicates(self.uses, known, kinds.get)
+        for name, types in used.items():
+            # Nothing makes it true, or nothing needs it, or it is similar: it may be a wrong name of another predicate.
+            if name in can_be_true and name in is_required and not is_slip(name):
+                self._add_predicate(name, types)
+        # A predicate of :init and the goal alone.
         rest = known.union(show(predicate[0]) for predicate in parts.declared_predicates)
         facts: list[_Use] = [(fact, {}) for fact in self.facts]
         new = _used_predicates(facts, rest, lambda word: kinds.get(word, ANY_TYPE))
         for name, types in new.items():
-            if len(new) > _MOST_NEW or nearest(name, rest) is None:
+            if name in is_required and (len(new) > _MOST_NEW or (nearest(name, rest) is None and not is_slip(name))):
                 self._add_predicate(name, types)
 
     def _add_predicate(self, name: str, types: tuple[str, ...]) -> None:
@@ -237,6 +240,20 @@ class _Declarer:
                 self.note(f"{name} takes {', '.join(argument.type for argument in right)}, as every action says")
                 parts.predicates[number] = (name, *typed_words(right))
 
+    def glued(self) -> None:
+        """Split names such as `?x-room` in the lists of variables of actions."""
+        types = {name for kind in self.parts.types for name in (kind.name, kind.type)} | {ANY_TYPE}
+        sections = list(self.parts.actions)
+        for number, action in enumerate(self.actions):
+            names = _glued_names(sections[number], {name.name for name in action.parameters}, types)
+            section = _unglued(sections[number], names)
+            if isinstance(section, tuple) and section != sections[number]:
+                self.note(f"blanks were missing around '-' in {', '.join(names)}")
+                sections[number] = section
+        if sections != self.parts.actions:
+            self.parts.actions = sections
+            self._read()
+
     def variables(self) -> None:
         """Make parameters of undeclared variables of an action, with the type that its precondition demands.
 
@@ -246,7 +263,13 @@ class _Declarer:
         sections = self.parts.actions
         for number, action in enumerate(self.actions):
             is_slip = _slips(parameter.name for parameter in action.parameters)
-            missing = [name for name in _free_variables(action, parameters) if not is_slip(name.name)]
+            # A parameter such as `?x-rom` may be a variable and its misspelt type.
+            starts = {re.split(r"(?<=.)[-_:]", parameter.name)[0] for parameter in action.parameters}
+            missing = [
+                name
+                for name in _free_variables(action, parameters)
+                if not is_slip(name.name) and name.name not in starts
+            ]
             if missing and _is_whole(sections[number]):
                 self.note(
                     f"{action.name} has the parameters {', '.join(map(str, missing))}, too: its precondition names them"
@@ -388,12 +411,39 @@ def _uses_in(action: Action) -> Iterator[_Use]:
         yield from ((node, bound) for node, bound in walk(formula, scope) if isinstance(node, Atom))
 
 
-def _required_predicates(condition: Formula, positive: bool = True) -> Iterator[str]:
-    """The predicates that a condition requires to be true."""
-    if isinstance(condition, Atom) and positive:
-        yield condition.predicate
-    for part in parts_of(condition):
-        yield from _required_predicates(part, positive is not isinstance(condition, Not))
+def _conditions(action: Action) -> Iterator[Atom]:
+    """Every atom of the precondition of an action, and of the conditions in its effect."""
+    conditions = (node.condition for node, _ in walk(action.effect) if isinstance(node, When))
+    yield from (atom for condition in (action.precondition, *conditions) for atom in atoms_of(condition))
+
+
+def _unglued(part: Sexpr, split: Mapping[str, Section]) -> Sexpr:
+    """A section with glued names in its lists of variables split, as in `?x - room` for `?x-room`."""
+    if not isinstance(part, tuple):
+        return part
+
+    def is_typed_list(number: int) -> bool:
+        return part[number - 1] == ":parameters" or (number == 1 and part[0] in ("forall", "exists"))
+
+    def read(number: int, child: Sexpr) -> Sexpr:
+        if not (number and is_typed_list(number) and isinstance(child, tuple)):
+            return _unglued(child, split)
+        return same_or(child, tuple(word for name in child for word in split.get(show(name), (name,))))
+
+    return same_or(part, tuple(read(number, child) for number, child in enumerate(part)))
+
+
+def _glued_names(action: Section, declared: Collection[str], types: Collection[str]) -> dict[str, Section]:
+    """The names such as `?x-room` in an action whose part behind a hyphen is a type, if other parts use `?x`."""
+    words = Counter(re.findall(r"[^\s()]+", show(action)))
+    glued: dict[str, Section] = {}
+    for word in words:
+        pieces = word.split("-") if word.startswith("?") and words[word] == 1 else ()
+        ways = [("-".join(pieces[:at]), "-", "-".join(pieces[at:])) for at in range(1, len(pieces))]
+        fits = [way for way in ways if way[2] in types and words[way[0]] and way[0] not in declared]
+        if len(fits) == 1:
+            glued[word] = fits[0]
+    return glued
 
 
 def _free_variables(action: Action, parameters: Mapping[str, tuple[str, ...]]) -> tuple[TypedName, ...]:
@@ -483,18 +533,31 @@ _COMPARED = 40
 """The maximum length of a name that is compared with others; longer names are not misspelt by accident."""
 
 
-def _slips(known: Iterable[str]) -> Callable[[str], bool]:
-    """A test whether a name may be a known name with one character too many or too few, or with two swapped."""
+def _slips(known: Iterable[str], ends: bool = False) -> Callable[[str], bool]:
+    """A test whether a name may be a known name with one character too many, too few, or wrong, or with two swapped.
+
+    The last character of a name may tell it from others, as in `room-a` and `room-b`: it is compared if `ends`.
+    """
     names = {name for name in known if len(name) <= _COMPARED}
     shortened = {short for name in names for short in _shortened(name)}
+    gaps = {gap for name in names for gap in _gaps(name, ends)}
 
     def is_slip(name: str) -> bool:
         if len(name) > _COMPARED:
             return False
         swapped = (name[:at] + name[at + 1] + name[at] + name[at + 2 :] for at in range(len(name) - 1))
-        return name in shortened or any(other in names for other in (*_shortened(name), *swapped) if other != name)
+        if name in shortened or any(other in names for other in (*_shortened(name), *swapped) if other != name):
+            return True
+        return name not in names and not gaps.isdisjoint(_gaps(name, ends))
 
     return is_slip
+
+
+def _gaps(name: str, ends: bool) -> Iterator[tuple[str, str]]:
+    """The parts of a name around each of its characters, except digits; none of a short name."""
+    for at in range(len(name) - (not ends)) if len(name) > 3 else ():
+        if not name[at].isdigit():
+            yield name[:at], name[at + 1 :]
 
 
 def _shortened(name: str) -> Iterator[str]:

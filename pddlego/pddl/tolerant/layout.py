@@ -14,12 +14,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from pddlego.pddl.parentheses import Edit
 from pddlego.pddl.rules import Position
 from pddlego.pddl.sexpr import Expression, Sexpr, Source
 
 Section = tuple[Sexpr, ...]
-Edit = tuple[int, int, str]
-"""The start and the end of a replaced text, and the new text."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ class Draft:
         pieces: list[str] = []
         kept: list[tuple[int, int, int]] = []
         done = size = 0
-        for start, end, new in (*sorted(edits), (len(self.text), len(self.text), "")):
+        for start, end, new in (*sorted(edits, key=lambda edit: edit[:2]), (len(self.text), len(self.text), "")):
             kept += self._kept(done, start, size - done)
             pieces += (self.text[done:start], new)
             size += start - done + len(new)

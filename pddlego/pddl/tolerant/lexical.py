@@ -7,8 +7,11 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from pddlego.pddl.domain import read_domain
+from pddlego.pddl.parentheses import Edit, balancing, place_of
+from pddlego.pddl.problem import read_problem
 from pddlego.pddl.sexpr import Expression, Sexpr, SexprReading, read_sexprs
-from pddlego.pddl.tolerant.layout import Draft, Edit, edits
+from pddlego.pddl.tolerant.layout import Draft, edits
 from pddlego.util.answers import last_file, reasoning, unspoken
 
 Note = Callable[[str], None]
@@ -16,8 +19,6 @@ Note = Callable[[str], None]
 
 MISSING = "closing parentheses were missing"
 """The beginning of the repairs that may also result from an answer that was cut off."""
-
-_UNCLOSED = f"{MISSING} at the end"
 
 _FENCES = "Markdown fences found around the file"
 
@@ -58,26 +59,19 @@ def read_file(text: str, kind: str, note: Note) -> SourceFile:
     reading = read_sexprs(draft.text)
     if last_file(_plain(draft.text), kind) is None or not reading.expressions:
         return SourceFile(draft)
-    if reading.unclosed and not _is_whole(reading, kind):
-        if _opens_at_the_end(draft.text):
+    read = read_domain if kind == "domain" else read_problem
+    if not (reading.unclosed and _is_whole(reading, kind)) and read(draft.text).unbalanced:
+        if reading.unclosed and _opens_at_the_end(draft.text):
             return SourceFile(draft)  # the file is cut off
-        draft = _closed(draft, note)
+        draft = _balanced(draft, note)
         reading = read_sexprs(draft.text)
-    if reading.extra:
-        note("there were closing parentheses too many")
     define, *rest = reading.expressions
     assert isinstance(define, Expression)
-    if not reading.extra and _is_whole(reading, kind):
+    if _is_whole(reading, kind):
         if rest:
             note("text found after the file")  # nothing of the file is missing
         return SourceFile(draft, define, define[1:])
     more = _continued(define[1:], rest, note)
-    if reading.extra and more and len(more) == len(rest):  # a parenthesis behind these parts closes the file
-        end = define.spans[0][1]
-        draft = draft.edited([(end - 1, end, "")])
-        define = read_sexprs(draft.text).expressions[0]
-        assert isinstance(define, Expression)
-        return SourceFile(draft, define, define[1:])
     return SourceFile(draft, define, (*define[1:], *more))
 
 
@@ -118,53 +112,18 @@ def _continued(parts: tuple[Sexpr, ...], rest: list[Sexpr], note: Note) -> list[
     return sections
 
 
-_KEYS = re.compile(r"\(\s*(:[A-Za-z-]+)|(:[A-Za-z-]+)|([()])|[^\s():]+|:")
-_SECTIONS = (":init", ":goal", ":objects", ":predicates", ":functions", ":metric")
-_OPEN_KEYS = {":action": ":action"} | dict.fromkeys(_SECTIONS, ":")
-_FIELD_KEYS = (":parameters", ":precondition", ":preconditions", ":effect", ":effects")
-
-
-def _closed(draft: Draft, note: Note) -> Draft:
-    """The file with missing closing parentheses added: first before keys, then at the end."""
-    plain = _plain(draft.text)
-    end = plain.rfind(")") + 1  # prose may follow
-    inserted, keys = _before_keys(plain[:end])
-    for key in keys:
-        note(f"{MISSING} before {key}")
-    if plain[end:].strip():
-        note("text found after the file")
-        inserted.append((end, len(plain), "\n"))
-    draft = draft.edited(inserted)
-    unclosed = read_sexprs(draft.text).unclosed
-    if unclosed:
-        note(_UNCLOSED)
-        end = _plain(draft.text).rfind(")") + 1
-        draft = draft.edited([(end, end, ")" * unclosed)])
-    return draft
-
-
-def _before_keys(text: str) -> tuple[list[Edit], list[str]]:
-    """The edits that add missing closing parentheses before keys, and these keys.
-
-    Keys of one kind are equally deep in a file: sections, actions, and the fields of one action. A key that is deeper
-    than the first of its kind shows that a list before it was not closed.
-    """
-    depth, first, closing, keys, last = 0, dict[str, int](), list[Edit](), list[str](), 0
-    for match in _KEYS.finditer(text):
-        opening, bare, parenthesis = match.groups()
-        key = (opening or bare or "").lower()
-        kind = _OPEN_KEYS.get(key, "field" if key in _FIELD_KEYS else "") if opening or key in _FIELD_KEYS else ""
-        if kind:
-            over = depth - first.setdefault(kind, depth)
-            if over > 0:
-                closing.append((last, last, ")" * over))
-                depth -= over
-                keys.append(key)
-            if kind == ":action":
-                first.pop("field", None)
-        depth += 1 if opening or parenthesis == "(" else -1 if parenthesis == ")" else 0
-        last = match.end()
-    return closing, keys
+def _balanced(draft: Draft, note: Note) -> Draft:
+    """The file with missing parentheses, and without surplus ones."""
+    edits = balancing(draft.text)
+    end = _end(draft.text)
+    for start, _, new in edits:
+        where = "at the end" if new and start == end else place_of(draft.text, start, new)
+        if new:
+            note(f"{MISSING if new == ')' else 'an opening parenthesis was missing'} {where}")
+        else:
+            kind = "closing" if draft.text[start] == ")" else "opening"
+            note(f"there were {kind} parentheses too many")
+    return draft.edited(edits)
 
 
 def is_cut_off(text: str, kind: str) -> bool:

@@ -8,34 +8,12 @@ from itertools import groupby
 
 from pddlego.pddl.conditions import ANY_TYPE, TypedName
 from pddlego.pddl.domain import DECLARATIONS, FIELDS
+from pddlego.pddl.parentheses import MISSPELT
 from pddlego.pddl.sexpr import Sexpr, show
 from pddlego.pddl.tolerant.layout import Section, same_or
 from pddlego.pddl.tolerant.lexical import Note
 
 DOMAIN_SECTIONS = (*DECLARATIONS, ":action", ":derived")
-
-_MISSPELT = {
-    ":requirement": ":requirements",
-    ":type": ":types",
-    ":constant": ":constants",
-    ":predicate": ":predicates",
-    ":actions": ":action",
-    ":object": ":objects",
-    ":initial": ":init",
-    ":initial-state": ":init",
-    ":goals": ":goal",
-    ":parameter": ":parameters",
-    ":params": ":parameters",
-    ":preconditions": ":precondition",
-    ":precond": ":precondition",
-    ":preconds": ":precondition",
-    ":pre": ":precondition",
-    ":effects": ":effect",
-    ":eff": ":effect",
-    ":postcondition": ":effect",
-    ":postconditions": ":effect",
-}
-"""Wrong names of sections and fields in files by models, with the right names."""
 
 _ALL_SECTIONS = frozenset({*DOMAIN_SECTIONS, ":domain", ":objects", ":init", ":goal", ":metric"})
 _SECTIONS = _ALL_SECTIONS - {":domain"}
@@ -50,12 +28,12 @@ _ADDING, _DELETING = frozenset({"add"}), frozenset({"delete", "remove", "del"})
 def head(part: Sexpr) -> str:
     """The first word of an expression, correctly spelt; empty without one."""
     word = part[0] if isinstance(part, tuple) and part else ""
-    return _MISSPELT.get(word, word) if isinstance(word, str) else ""
+    return MISSPELT.get(word, word) if isinstance(word, str) else ""
 
 
 def _key(part: Sexpr) -> str:
     """The part itself if it is a word, else its first word, correctly spelt."""
-    return _MISSPELT.get(part, part) if isinstance(part, str) else head(part)
+    return MISSPELT.get(part, part) if isinstance(part, str) else head(part)
 
 
 def sections(parts: Iterable[Sexpr], note: Note) -> Iterator[Section]:
@@ -128,7 +106,7 @@ def _with_colons(parts: Section, note: Note) -> Section:
     there = {head(part) for part in parts}
     for part in parts:
         word = part[0] if isinstance(part, tuple) and part else ""
-        meant = _MISSPELT.get(f":{word}", f":{word}") if isinstance(word, str) else ""
+        meant = MISSPELT.get(f":{word}", f":{word}") if isinstance(word, str) else ""
         if meant in _SECTIONS and meant not in there:
             note(f"section {word} is called :{word}")
             part = (f":{word}", *part[1:])
@@ -190,7 +168,7 @@ def _action(section: Section, note: Note) -> Section:
     for part in section[2:]:
         word = _key(part)
         bare = part if isinstance(part, str) else part[0] if part else ""
-        meant = _MISSPELT.get(f":{bare}", f":{bare}") if isinstance(bare, str) else ""
+        meant = MISSPELT.get(f":{bare}", f":{bare}") if isinstance(bare, str) else ""
         if meant in FIELDS and meant not in there:  # without its colon
             word = meant
         if isinstance(part, str) and word in FIELDS:
