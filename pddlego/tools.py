@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from pddlego.errors import PddlegoError, UsageError
 from pddlego.pddl import Atom, Defect, DefectKind, Domain, PddlSyntaxError, Problem, parse_domain
@@ -21,10 +21,10 @@ from pddlego.pddl.check import check_domain, check_reading
 from pddlego.pddl.costs import counts_cost
 from pddlego.pddl.domain import MAX_TYPES, read_domain
 from pddlego.pddl.edit import edit_between
-from pddlego.pddl.portable import checked_domain, problem_refusals
+from pddlego.pddl.portable import as_errors, checked_domain, problem_refusals
 from pddlego.pddl.problem import read_problem
 from pddlego.pddl.rules import Position
-from pddlego.pddl.sexpr import LINE_BREAK, at_words
+from pddlego.pddl.sexpr import LINE_BREAK, TOKEN
 from pddlego.pddl.tolerant.files import Repair, Repaired, repair_problem
 from pddlego.pddl.tolerant.files import repair as repair_pair
 from pddlego.planning import Plan, PlanResult, PlanStatus, Search
@@ -56,7 +56,6 @@ _ADVICE = {
     DefectKind.ARITY: "Write these arguments, or change the declaration.",
     DefectKind.ARGUMENT_TYPE: "Use a name of that type, or change the type of one of both.",
     DefectKind.DUPLICATE_OBJECT: "Remove one of the two.",
-    DefectKind.DOMAIN_NAME: "Write the same name in both.",
     DefectKind.NOT_SUPPORTED: "Write the file without it.",
     DefectKind.IGNORED_METRIC: "Remove it, or minimize (total-cost).",
     DefectKind.TOO_LARGE: "Make it smaller.",
@@ -85,10 +84,10 @@ _REMEDY = re.compile(
 
 @dataclass(frozen=True)
 class Finding:
-    """An error or a warning in a file.
+    """An error or a warning in a file; `path` is its name, empty for a text or a value.
 
     `line` and `column` count from 1 and `source` is that line of the file; for what concerns the whole file they are 1
-    and `source` is empty. `rule` is the rule's id in the documentation.
+    and `source` is empty. The word or list ends before `end_column`. `rule` is the rule's id in the documentation.
     """
 
     file: Part
@@ -99,6 +98,8 @@ class Finding:
     message: str
     advice: str
     source: str = ""
+    end_column: int = 1
+    path: str = ""
 
 
 @dataclass(frozen=True)
@@ -222,6 +223,15 @@ def check_files(domain: DomainFile, problem: ProblemFile | None = None, plan: Pl
     """Check files like `check`, and return the values of the files without errors, too."""
     if plan is not None and problem is None:
         raise UsageError("A plan needs a problem", "A plan is for one problem.", "Name domain and problem.")
+    paths = {
+        part: str(file) for part, file in zip(get_args(Part), (domain, problem, plan), strict=True) if is_path(file)
+    }
+    checked = _checked_files(domain, problem, plan)
+    named = tuple(replace(finding, path=paths.get(finding.file, "")) for finding in checked.findings)
+    return replace(checked, findings=named)
+
+
+def _checked_files(domain: DomainFile, problem: ProblemFile | None, plan: PlanFile | None) -> CheckedFiles:
     texts = _text(domain), None if problem is None else _text(problem), "" if plan is None else _text(plan)
     with _limited_depth():
         checked = _checked_texts(texts[0], texts[1])
@@ -553,8 +563,10 @@ def _checked_texts(domain: str, problem: str | None) -> CheckedFiles:
     if checked.domain is not None:
         task, defects = (checked_file := checked_problem(checked.domain, problem)).problem, checked_file.defects
     elif readable is not None:
-        found = at_words(problem, check_reading(readable, read_problem(problem)))
-        defects = [defect for defect in found if defect.blocking]
+        found = check_reading(readable, read_problem(problem))
+        types = [(DefectKind.UNDECLARED_TYPE, defect.word) for defect in checked.defects]
+        left = (defect for defect in found if defect.blocking and (defect.kind, defect.word) not in types)
+        defects = as_errors(problem, left)
     else:
         reading = read_problem(problem)
         defects = [*reading.defects, *reading.missing_sections()]
@@ -589,7 +601,18 @@ def _findings(
             message=message,
             advice=advice[:1].upper() + advice[1:],
             source=_quoted(lines, line) if defect.place else "",
+            end_column=_end_column(lines, line, column) if defect.place else 1,
         )
+
+
+def _end_column(lines: Sequence[str], line: int, column: int) -> int:
+    """The column behind the word or list that begins at a position, or behind the line if the list goes on."""
+    depth, source = 0, lines[line - 1] if line <= len(lines) else ""
+    for token in TOKEN.finditer(source, column - 1):
+        depth += {"(": 1, ")": -1}.get(token[0], 0)
+        if depth < 1:
+            return token.end() + 1
+    return len(source) + 1
 
 
 def _quoted(lines: Sequence[str], line: int) -> str:
@@ -618,7 +641,9 @@ def _checked_plan(domain: Domain, problem: Problem, file: PlanFile, text: str) -
         line, column = place or (1, 1)
         severity: Literal["error", "warning"] = "warning" if rule == SKIPPED else "error"
         source = _quoted(lines, line)
+        end = _end_column(lines, line, column) if place else 1
         finding = Finding("plan", line, column, severity, rule=rule, message=message, advice=advice, source=source)
+        finding = replace(finding, end_column=end)
         findings.append(finding)
 
     try:

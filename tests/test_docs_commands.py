@@ -82,6 +82,12 @@ def test_the_commands_of_a_page_print_what_it_shows(name: str, tmp_path: Path) -
         printed = _bash(command, tmp_path).stdout
         flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
         assert doctest.OutputChecker().check_output(wanted, printed, flags), f"{command} printed:\n{printed}"
+        assert _carets(wanted) == _carets(printed), f"{command} printed:\n{printed}"
+
+
+def _carets(text: str) -> list[str]:
+    """The lines that point to a column, which `NORMALIZE_WHITESPACE` does not compare."""
+    return [line for line in text.splitlines() if line.strip() == "^"]
 
 
 def _script_params() -> Iterator[ParameterSet]:

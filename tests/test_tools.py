@@ -413,3 +413,10 @@ def test_a_cost_that_is_not_proved_to_be_minimal_is_noted() -> None:
     assert (done.cost, done.optimal, done.note) == (0, True, "")
     none = pddlego.solve(ROADS, TRIP.replace("(rail b c)", "").replace("(road a c)", ""), search="astar(lmcut)")
     assert (none.status, none.optimal, none.note) == ("unsolvable", False, "")
+
+
+def test_another_name_of_the_domain_is_reported_at_its_line() -> None:
+    domain = "(define (domain shop) (:predicates (p)) (:action a :effect (p)))"
+    (finding,) = tools.check(domain, "(define (problem x)\n (:domain shopp)\n (:init) (:goal (p)))").findings
+    assert (finding.line, finding.column, finding.end_column, finding.rule) == (2, 11, 16, "other-domain-name")
+    assert (finding.advice, finding.path) == ("Write (:domain shop)", "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from pathlib import Path
 
@@ -22,14 +23,14 @@ _SILENT_SECONDS = 5.0
 
 def check_progress() -> Progress:
     """A function that reports on standard error how many episodes were checked."""
-    console, reported_at = Console(stderr=True), 0.0
+    console, reported_at = Console(stderr=True), -math.inf
 
     def report(checked: int, total: int) -> None:
         nonlocal reported_at
         now = time.monotonic()
-        if total > _FEW and (not checked or now - reported_at >= _SILENT_SECONDS):
+        if total > _FEW and now - reported_at >= _SILENT_SECONDS:
             what = f"Checking the facts of {count(total, 'episode')}: {checked:,} done"
-            note = f" (only once: {TRUTH} keeps them; Ctrl-C keeps those that are done)" if not checked else ""
+            note = f" (only once: {TRUTH} keeps them; Ctrl-C keeps those that are done)" if checked == 1 else ""
             console.print(what + note, style="dim", soft_wrap=True)
             reported_at = now
 

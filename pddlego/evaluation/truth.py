@@ -22,7 +22,7 @@ from pddlego.runs.store import TRUTH, append_summary, journal_name, read_results
 from pddlego.runs.summary import LastingError, Measures, Summary, summarize
 
 Progress = Callable[[int, int], None]
-"""A function that is called with the number of checked episodes, and the number of all that have to be checked."""
+"""A function that is called after each check with the number of checked episodes, and of all that can be checked."""
 
 
 def with_truth(folder: Path, results: Sequence[Summary], progress: Progress | None) -> list[Summary]:
@@ -42,11 +42,12 @@ def _check_all(folder: Path, results: Sequence[Summary], progress: Progress) -> 
     """The measures of the checked episodes, by the digest of the journal, without those that cannot be checked."""
     checked: dict[str, Measures] = {}
     impossible = set[Configuration]()
-    for number, result in enumerate(results):
+    sizes = Counter(result.cell.configuration for result in results)
+    for result in results:
         if result.cell.configuration not in impossible:
-            progress(number, len(results))
             try:
                 checked[result.digest] = _check(folder, result)
+                progress(len(checked), len(results) - sum(sizes[configuration] for configuration in impossible))
             except JournalError:  # only this journal is damaged
                 continue
             except PddlegoError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -42,9 +43,11 @@ from pddlego.pddl.domain import (
     undeclared_types,
     wrong_heads,
 )
+from pddlego.pddl.foreign import LEVELS, form_of, infix_form, plain_name
 from pddlego.pddl.names import MAX_NAME, is_name
 from pddlego.pddl.problem import Metric, Problem, ProblemReading, read_problem
 from pddlego.pddl.rules import Defect, DefectKind, Position, not_supported, warning
+from pddlego.pddl.sexpr import placed
 from pddlego.util.text import natural, nearest
 
 _T = TypeVar("_T")
@@ -74,7 +77,12 @@ def check_reading(domain: Domain, reading: ProblemReading) -> tuple[Defect, ...]
     """Find the defects of a problem file that was already read, like `check`."""
     if reading.unbalanced and not reading.source:
         return _some_defects(iter(reading.defects))
-    return _some_defects(itertools.chain(reading.all_defects(), _problem_defects(domain, reading.problem)))
+    header = next((place for part, place in placed(reading.source) if part[:1] == (":domain",)), None)
+    defects = itertools.chain(reading.all_defects(), _problem_defects(domain, reading.problem))
+    return _some_defects(
+        replace(defect, place=header, word=reading.problem.domain) if defect.kind is DefectKind.DOMAIN_NAME else defect
+        for defect in defects
+    )
 
 
 def _some_defects(defects: Iterator[Defect]) -> tuple[Defect, ...]:
@@ -127,7 +135,7 @@ class _Checker:
                 case Unreadable():
                     yield self.defect(node.kind, node, node.message)
                 case Compare():
-                    what = "conditions on numbers are not supported (only action costs are)"
+                    what = f"conditions on numbers are not supported (only action costs are); {LEVELS}"
                     yield self.defect(DefectKind.NOT_SUPPORTED, node, f"{node}: {what}")
                 case Change():
                     yield from self._change(node, scope)
@@ -172,7 +180,7 @@ class _Checker:
         """The defects of a change of a number, which must be an action cost."""
         value = number(node.value.head) if node.value.parts is None else None
         if not is_cost(node) or node.value.head == TOTAL_COST.head:
-            what = "numeric fluents are not supported (only action costs are)"
+            what = f"numeric fluents are not supported (only action costs are); {LEVELS}"
             yield self.defect(DefectKind.NOT_SUPPORTED, node, f"{node}: {what}")
         elif value is not None and value < 0:
             message = f"{node}: negative costs are not supported; write a number from 0"
@@ -200,6 +208,27 @@ class _Checker:
             for arg, parameter in zip(atom.args, function.parameters, strict=True):
                 yield from self.argument(atom, arg, parameter.type, scope)
 
+    def _meant(self, atom: Atom) -> str:
+        """The PDDL form of an atom of another language, or with a name in the wrong role; empty for any other."""
+        name, args, domain = atom.predicate, atom.args, self.domain
+        if "-" in args:
+            kept = [arg for number, arg in enumerate(args) if "-" not in args[max(0, number - 1) : number + 1]]
+            return f"types are written where names are declared; write {Atom(name, tuple(kept))}"
+        form = infix_form((name, *args))
+        if not form and name not in domain.predicates_by_name:
+            inner = (args,) if args and args[0] in domain.predicates_by_name else args
+            form = form_of(name, inner)
+            negated = re.sub(r"^(?:not[-_]|\W)", "", name)
+            if name.startswith("?") and args and args[0] in domain.predicates_by_name:
+                form = str(Atom(args[0], (name, *args[1:])))
+            elif negated in domain.predicates_by_name:
+                form = f"{Atom(negated, args)}" if name.startswith("?") else f"(not {Atom(negated, args)})"
+            elif name in domain.types and len(args) == 1:
+                return f"{name} is a type; write '{args[0]} - {name}' where {args[0]} is declared, and no condition"
+            elif name in domain.actions_by_name:
+                return f"{name} is an action; write the facts that it makes true or false"
+        return f"that is not a form of PDDL; write {form}" if form else ""
+
     def undeclared_types(self, node: Formula, variable: TypedName) -> Iterator[Defect]:
         for kind in either(variable.type):
             if kind not in self.domain.types:
@@ -210,6 +239,11 @@ class _Checker:
         name = atom.predicate
         predicate = self.domain.predicates_by_name.get(name)
         wanted: tuple[str | None, ...] = (None,) * len(atom.args)
+        meant = self._meant(atom)
+        if meant:
+            rule = DefectKind.SYNTAX if predicate else DefectKind.UNDECLARED_PREDICATE
+            yield self.defect(rule, atom, f"{atom}: {meant}")
+            return
         if predicate is None:
             hint = _hint(name, self.domain.predicates_by_name)
             message = f"{atom}: predicate {name} is not declared; {hint} to (:predicates …)"
@@ -225,14 +259,24 @@ class _Checker:
     def argument(self, node: Atom | Equal, name: str, wanted: str | None, scope: Scope) -> Iterator[Defect]:
         kinds = {scope[name]} if name in scope else self.kinds.get(name, set())
         if not kinds and name.startswith("?"):
-            message = f"{node}: variable {name} is not a parameter; add '{name} - TYPE' to :parameters"
+            message = f"{node}: variable {name} is not a parameter; {self._binding(name, wanted, scope)}"
             yield self.defect(DefectKind.VARIABLE, node, message, name)
         elif not kinds:
-            message = f"{node}: {name} is not a constant of the domain; {_hint(name, self.kinds)} to (:constants …)"
+            remedy = _variable(name, scope, self.domain) or f"{_hint(name, self.kinds)} to (:constants …)"
+            message = f"{node}: {name} is not a constant of the domain; {remedy}"
             yield self.defect(DefectKind.UNDECLARED_OBJECT, node, message, name)
         elif wanted is not None and isinstance(node, Atom) and not any(self._overlap(kind, wanted) for kind in kinds):
             message = f"{node}: {name} is a {'/'.join(sorted(kinds))}, and {node.predicate} takes a {wanted} there"
             yield self.defect(DefectKind.ARGUMENT_TYPE, node, message, name)
+
+    def _binding(self, name: str, wanted: str | None, scope: Scope) -> str:
+        """The advice for a variable that is not bound."""
+        glued = next((other for other in scope if other.startswith(f"{name}-")), "").removeprefix(f"{name}-")
+        if glued in self.domain.types:
+            return f"write blanks around the hyphen of {name}-{glued}, as in '{name} - {glued}'"
+        if name[1:] in self.kinds:
+            return f"write {name[1:]}, which is a constant"
+        return f"add '{name} - {wanted or 'TYPE'}' to :parameters"
 
     def _overlap(self, kind: str, wanted: str) -> bool:
         """Whether some object may be of both types, according to the declarations."""
@@ -262,6 +306,7 @@ class _ProblemChecker(_Checker):
     def defects(self) -> Iterator[Defect]:
         if self.problem.domain not in (self.domain.name, "unknown"):
             message = f"the problem's :domain is {self.problem.domain}, but the domain is called {self.domain.name}"
+            message += f"; write (:domain {self.domain.name})"
             yield warning(DefectKind.DOMAIN_NAME, self.problem.domain, message)
         yield from self._objects()
         for atom in self.problem.sorted_facts():
@@ -326,7 +371,11 @@ class _ProblemChecker(_Checker):
     def atom(self, atom: Atom, scope: Scope) -> Iterator[Defect]:
         predicates = self.domain.predicates_by_name
         predicate = predicates.get(atom.predicate)
-        if predicate is None:
+        meant = self._meant(atom) if predicate is None or "-" in atom.args else ""
+        if meant:
+            rule = DefectKind.SYNTAX if predicate else DefectKind.UNDECLARED_PREDICATE
+            yield self.defect(rule, atom, f"{atom}: {meant}")
+        elif predicate is None:
             close, names = nearest(atom.predicate, predicates), ", ".join(sorted(predicates))
             use = f"use one of {names}" if names else "the domain declares none: add it to (:predicates …)"
             hint = f"did you mean {close}?" if close else use
@@ -348,19 +397,31 @@ class _ProblemChecker(_Checker):
             kinds = {scope[name]} if name in scope else set()
             if not kinds:
                 remedy = f", or write (exists ({name} - {wanted}) …)" if self.where == "goal" else ", or leave it out"
-                message = f"{node}: variable {name} is not bound here; a {self.where} names objects: name one{remedy}"
+                remedy = f"write {name[1:]}" if name[1:] in self.kinds else f"name one{remedy}"
+                message = f"{node}: variable {name} is not bound here; a {self.where} names objects: {remedy}"
                 yield self.defect(DefectKind.VARIABLE, node, message, name)
         else:
             kinds = self.kinds.get(name, set())
             if not kinds:
                 close = nearest(name, self.kinds)
                 hint = f" (did you mean {close}?)" if close else ""
-                message = f"{node}: object {name} is not declared; add '{name} - {wanted}' to the objects{hint}"
+                remedy = _variable(name, scope, self.domain) or f"add '{name} - {wanted}' to the objects{hint}"
+                message = f"{node}: object {name} is not declared; {remedy}"
                 yield self.defect(DefectKind.UNDECLARED_OBJECT, node, message, name)
         if kinds and not any(self.domain.is_a(kind, wanted) for kind in kinds):
             taker = node.predicate if isinstance(node, Atom) else "="
             message = f"{node}: {name} is a {'/'.join(sorted(kinds))}, but {taker} takes a {wanted} there"
             yield self.defect(DefectKind.ARGUMENT_TYPE, node, message, name)
+
+
+def _variable(name: str, scope: Scope, domain: Domain) -> str:
+    """The advice for an undeclared name that is meant as a variable, or is a type or a number; else empty."""
+    if (variable := f"?{plain_name(name)}") in scope:
+        return f"write {variable}, which is declared here"
+    if name in domain.types:
+        kinds = [variable for variable, kind in scope.items() if domain.is_a(kind, name)]
+        return f"write {' or '.join(kinds) or 'an object'} in place of the type"
+    return LEVELS if number(name) is not None else ""
 
 
 _RESERVED = frozenset(
@@ -375,6 +436,8 @@ _RESERVED_HERE = {"type": {"number"}, "predicate": {*CHANGES, "preference"}}
 def _declaration_defects(domain: Domain) -> Iterator[Defect]:
     """The errors in the declarations of a domain. Total."""
     for (what, name), place in _names(domain).items():
+        if what.endswith("parameter") and not name.startswith("?"):
+            continue  # reported below
         if not is_name(name.removeprefix("?") if what.endswith("parameter") else name):
             message = f"{what} {name}: a PDDL name is a letter followed by letters, digits, - or _; rename it"
             yield Defect(DefectKind.BAD_NAME, name, message, place=place)
@@ -407,7 +470,9 @@ def _declaration_defects(domain: Domain) -> Iterator[Defect]:
             yield Defect(DefectKind.DUPLICATE_PARAMETER, where, message, blocking, parameter.place)
         for parameter in parameters:
             if not parameter.name.startswith("?"):
-                message = f"{where}: parameter {parameter.name} is not a variable; write ?{parameter.name}"
+                name = plain_name(parameter.name)
+                remedy = f"'?{name[0]} - {name}', a name and its type" if name in domain.types else f"?{name or 'x'}"
+                message = f"{where}: parameter {parameter.name} is not a variable; write {remedy}"
                 yield Defect(DefectKind.PARAMETER_NAME, where, message, place=parameter.place)
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TypeAlias, cast
 
+from pddlego.pddl.foreign import TYPE_SIGNS, form_of, infix_form
 from pddlego.pddl.rules import Defect, DefectKind, PddlSyntaxError, Position, syntax_defect
 from pddlego.pddl.sexpr import MAX_NUMBER, NUMBER, Sexpr, place_of, placed, read_sexprs, show
 from pddlego.util.text import natural, nearest
@@ -26,10 +27,14 @@ class Located:
 
 @dataclass(frozen=True)
 class TypedName(Located):
-    """A name with its type: an object, a constant or a parameter. A type may be `(either a b)`."""
+    """A name with its type: an object, a constant or a parameter. A type may be `(either a b)`.
+
+    `untyped`: the text that it was read from has no type for it.
+    """
 
     name: str
     type: str = ANY_TYPE
+    untyped: bool = field(default=False, compare=False, repr=False, kw_only=True)
 
     def __str__(self) -> str:
         return f"{self.name} - {self.type}"
@@ -404,7 +409,7 @@ def read_effect(part: Sexpr) -> Formula:
 
 def _read(part: Sexpr, inner: Callable[[Sexpr], Formula], what: str, misplaced: frozenset[str]) -> Formula:
     if isinstance(part, str) or (part and not isinstance(part[0], str)):
-        return Unreadable(show(part), f"{show(part)} is not a condition: write (predicate ?x …)", place=place_of(part))
+        return Unreadable(show(part), f"{show(part)} is not a condition: write {_meant(part)}", place=place_of(part))
     head, rest = (str(part[0]), part[1:]) if part else ("and", ())
     if head not in _ARGUMENTS and head not in ("and", "or"):
         return _read_leaf(part, head, rest, changes=inner is read_effect)
@@ -413,7 +418,9 @@ def _read(part: Sexpr, inner: Callable[[Sexpr], Formula], what: str, misplaced: 
         return _misplaced(part, head, what)
     if head in _ARGUMENTS and len(rest) != _ARGUMENTS[head] and head not in ("exists", "forall"):
         message = f"{show(part)}: '{head}' takes {_ARGUMENTS[head]} part(s)"
-        parts = _inner_parts(part, inner) if head in ("not", "imply", "when") else ()
+        if head == "not" and rest and (isinstance(rest[0], str) or infix_form(rest)):
+            message += f"; write (not {infix_form(rest) or show(rest)})"
+        parts = _inner_parts(part, inner) if head in ("not", "imply", "when") and "; write" not in message else ()
         return Unreadable(show(part), message, DefectKind.SYNTAX, parts, place=place)
     match head:
         case "and":
@@ -429,6 +436,15 @@ def _read(part: Sexpr, inner: Callable[[Sexpr], Formula], what: str, misplaced: 
         case "exists" | "forall":
             return _read_quantified(part, inner)
     return _read_leaf(part, head, rest, changes=False)
+
+
+def _meant(part: Sexpr) -> str:
+    """The form of PDDL in place of a word, or of a list that begins with a list."""
+    if isinstance(part, str):
+        own = part in _ARGUMENTS or part in ("and", "or")
+        return f"the word inside the parentheses, as in ({part} …)" if own else form_of(part, ()) or "(predicate ?x …)"
+    together = f"(and {show(part)[1:-1]})" if all(isinstance(child, tuple) for child in part) else "(predicate ?x …)"
+    return infix_form(part) or together
 
 
 def _inner_parts(part: tuple[Sexpr, ...], inner: Callable[[Sexpr], Formula]) -> tuple[Formula, ...]:
@@ -468,6 +484,9 @@ def _read_leaf(part: tuple[Sexpr, ...], head: str, rest: tuple[Sexpr, ...], chan
     if head in _NOT_CLASSICAL and timed:
         message = f"{show(part)}: {_NOT_CLASSICAL[head]} are not supported (only classical planning is)"
         return Unreadable(show(part), message, DefectKind.NOT_SUPPORTED, place=place)
+    form = infix_form(part) or form_of(head, rest, changes)
+    if form:
+        return Unreadable(show(part), f"{show(part)}: that is not a form of PDDL; write {form}", place=place)
     wrong = next(show(argument) for argument in rest if not isinstance(argument, str))
     reason = "is not a variable or an object; object functions are not supported: make it a parameter"
     meant = nearest(head, [word for word in _CONNECTIVES if word.isalpha()])
@@ -487,9 +506,18 @@ def read_term(part: Sexpr) -> Term:
     return Term(show(part[0]) if part else "", tuple(map(read_term, part[1:])))
 
 
+_LITERALS = "the literals that hold in every case"
+
+_REMEDIES = {
+    "when": "(imply CONDITION CONSEQUENCE)",
+    "imply": "(when CONDITION EFFECT)",
+    "=": "(predicate ?x) for what becomes true, (not (predicate ?x)) for what becomes false",
+}
+"""What to write in place of a word that cannot stand in a condition or in an effect."""
+
+
 def _misplaced(part: Sexpr, head: str, what: str) -> Unreadable:
-    remedy = "imply" if head == "when" else "the literals that hold in every case"
-    message = f"{show(part)}: '{head}' cannot stand in {what}; write {remedy}"
+    message = f"{show(part)}: '{head}' cannot stand in {what}; write {_REMEDIES.get(head, _LITERALS)}"
     return Unreadable(show(part), message, DefectKind.MISPLACED, place=place_of(part))
 
 
@@ -514,8 +542,13 @@ def read_typed_list(part: Sequence[Sexpr], start: int = 0) -> tuple[tuple[TypedN
     waiting: list[tuple[str, Position | None]] = []
     parts = placed(part, start)
     for word, place in parts:
-        if word == "-":
-            kind, _ = next(parts, (None, None))
+        glued = word[1:] if isinstance(word, str) and word[0] == "-" and word[1:2].isalpha() else ""
+        if glued:
+            defects.append(syntax_defect(f"there is no blank in '{word}'; write - {glued}", place))
+        elif word in TYPE_SIGNS:
+            defects.append(syntax_defect(f"'{word}' does not begin a type in PDDL; write NAME - TYPE", place))
+        if glued or word == "-" or word in TYPE_SIGNS:
+            kind = glued or next(parts, (None, None))[0]
             if kind is None:
                 untyped = " ".join(name for name, _ in waiting)
                 defects.append(syntax_defect(f"the type is missing after '{untyped} -'", place))
@@ -527,7 +560,7 @@ def read_typed_list(part: Sequence[Sexpr], start: int = 0) -> tuple[tuple[TypedN
         else:
             message = f"'{in_short(word)}' is not a typed name: write NAME - TYPE without parentheses"
             defects.append(syntax_defect(message, place))
-    return (*names, *(TypedName(name, ANY_TYPE, place=at) for name, at in waiting)), defects
+    return (*names, *(TypedName(name, place=at, untyped=True) for name, at in waiting)), defects
 
 
 def in_short(part: Sexpr) -> str:

@@ -26,6 +26,7 @@ from pddlego.pddl.conditions import (
     read_typed_list,
     typed_text,
 )
+from pddlego.pddl.foreign import without_foreign
 from pddlego.pddl.parentheses import unbalanced
 from pddlego.pddl.problem import is_define, is_one_word
 from pddlego.pddl.rules import Defect, DefectKind, PddlSyntaxError, Position, not_supported, syntax_defect
@@ -259,11 +260,12 @@ def parse_domain(text: str) -> Domain:
 
 def read_domain(text: str) -> DomainReading:
     """Read a domain file as far as possible. Total: any text gives a reading."""
-    reading = _read_text(text)
-    parentheses, fixed = unbalanced(text) if _is_wrong(reading) else ((), "")
-    if parentheses and (text.count("(") != text.count(")") or not _is_wrong(_read_text(fixed))):
-        return replace(reading, defects=parentheses, unbalanced=True)
-    return reading
+    plain, foreign = without_foreign(text)
+    reading = _read_text(plain)
+    parentheses, fixed = unbalanced(plain) if _is_wrong(reading) else ((), "")
+    if parentheses and (plain.count("(") != plain.count(")") or not _is_wrong(_read_text(fixed))):
+        return replace(reading, defects=(*foreign, *parentheses), unbalanced=True)
+    return replace(reading, defects=(*foreign, *reading.defects))
 
 
 def _is_wrong(reading: DomainReading) -> bool:
@@ -432,7 +434,8 @@ def _field_defects(name: str, action: tuple[Sexpr, ...]) -> Iterator[Defect]:
             message = f"action {name}: {_OTHER_FIELDS[key]} ({key}) are not supported (only classical planning is)"
             yield not_supported(f"{message}; write the action without it", place)
         elif key not in FIELDS:
-            message = f"action {name}: '{in_short(key)}' is not a field; write {', '.join(FIELDS)}, each with one list"
+            both = "one list, several conditions or effects as one (and …)" if re.match(r"\((?!:)", key) else "one list"
+            message = f"action {name}: '{in_short(key)}' is not a field; write {', '.join(FIELDS)}, each with {both}"
             yield syntax_defect(message, place)
             return  # the rest may no longer consist of pairs
         elif key in seen:

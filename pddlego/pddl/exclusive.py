@@ -113,7 +113,7 @@ def _grouped(facts: Iterable[Atom], places: Mapping[str, int]) -> dict[str, list
     for fact in facts:
         place = places.get(fact.predicate)
         if place is not None and place < len(fact.args):
-            groups[fact.args[place]].append(fact)
+            groups[_counted_for(fact, places)].append(fact)
     return groups
 
 
@@ -121,19 +121,41 @@ def broken_invariants(domain: Domain, problem: Problem) -> Iterator[Defect]:
     """Warnings about facts of `:init` that exclude each other, if most objects have at most one of them."""
     reported: set[frozenset[Atom]] = set()
     facts_in_order = problem.sorted_facts()
-    for candidate in exclusive(domain):
+    places = list(_places(domain, problem))
+    for candidate in (*exclusive(domain), *places):
         groups = _grouped(facts_in_order, dict(candidate))
-        # Several facts of one predicate prove nothing: balanced actions keep their number, whatever the number is.
-        crowded = {name: facts for name, facts in groups.items() if len({fact.predicate for fact in facts}) > 1}
-        if 2 * len(crowded) >= len(groups):
-            continue  # most objects have several of these facts, so the facts do not exclude each other
+        crowded = {name: facts for name, facts in groups.items() if len(facts) > 1}
+        if candidate not in places:
+            # Several facts of one predicate prove nothing: balanced actions keep their number, whatever it is.
+            crowded = {name: facts for name, facts in crowded.items() if len({fact.predicate for fact in facts}) > 1}
+            if 2 * len(crowded) >= len(groups):
+                continue  # most objects have several of these facts, so the facts do not exclude each other
         for name, facts in sorted(crowded.items()):
             if frozenset(facts) not in reported:
                 reported.add(frozenset(facts))
                 atoms = " and ".join(map(str, facts))
-                message = f"{atoms} exclude each other for {name}: every action that makes one of them true makes"
+                whose = f" for {name}" if name else ""
+                message = f"{atoms} exclude each other{whose}: every action that makes one of them true makes"
                 message += " another false; keep the one that is true at the beginning"
                 yield warning(DefectKind.BROKEN_INVARIANT, name, message, facts[0].place)
+
+
+def _places(domain: Domain, problem: Problem) -> Iterator[Candidate]:
+    """The predicates that are used like `at`: moves keep the number of their facts, and other actions need one.
+
+    Tokens that only move, such as the free cells of a puzzle, may be many.
+    """
+    actions, listed = [_effects(action) for action in domain.actions], Counter(fact.predicate for fact in problem.facts)
+    moved = {atom.predicate for action in actions for atom in action.adds}
+    for predicate in domain.predicates:
+        name, arity = predicate.name, len(predicate.parameters)
+        if name not in moved or listed[name] < 2 or arity > _MAX_ARGUMENTS:
+            continue
+        needs = [(sum(atom.predicate == name for atom in action.needs), action) for action in actions]
+        is_needed = any(number and all(atom.predicate != name for atom in one.deletes) for number, one in needs)
+        if is_needed and max(number for number, _ in needs) == 1:
+            candidates = (frozenset({(name, place)}) for place in (range(arity) if arity > 1 else (ALL,)))
+            yield from (candidate for candidate in candidates if _is_constant(candidate, actions))
 
 
 def _unbalanced(candidate: Candidate, action: _Effects) -> set[tuple[str, int]] | None:

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from pddlego.pddl.check import declaration_warnings
 from pddlego.pddl.conditions import (
     ANY_TYPE,
+    And,
     Atom,
     Equal,
     Exists,
@@ -99,7 +101,28 @@ def domain_warnings(domain: Domain) -> tuple[Defect, ...]:
     for rule in domain.derived:
         where, scope = f"derived predicate {rule.predicate.name}", scope_of(rule.predicate.parameters)
         warnings += _argument_warnings(domain, rule.condition, where, scope)
-    return (*warnings, *_requirements(domain))
+    return (*warnings, *_untyped_parameters(domain), *_requirements(domain))
+
+
+def _untyped_parameters(domain: Domain) -> Iterator[Defect]:
+    """Warnings about predicates that lack a type where all actions use one."""
+    used: dict[tuple[str, int], set[str]] = defaultdict(set)
+    for action in domain.actions if domain.supertypes else ():
+        for node, bound in walk(And((action.precondition, action.effect)), scope_of(action.parameters)):
+            for number, arg in enumerate(node.args if isinstance(node, Atom) else ()):
+                used[word_of(node), number].add(bound.get(arg, ANY_TYPE))
+    for predicate in domain.predicates:
+        kinds = [used[predicate.name, number] for number in range(len(predicate.parameters))]
+        typed = [
+            replace(one, type=min(own)) if one.untyped and len(own) == 1 else one
+            for one, own in zip(predicate.parameters, kinds, strict=True)
+        ]
+        untyped = [one for one in typed if one.untyped and one.type != ANY_TYPE]
+        if untyped:
+            names = ", ".join(parameter.name for parameter in untyped)
+            message = f"predicate {predicate.name}: {names} without a type, and actions use one"
+            message += f"; write {replace(predicate, parameters=tuple(typed))}"
+            yield warning(DefectKind.UNTYPED, predicate.name, message, untyped[0].place)
 
 
 def problem_warnings(domain: Domain, problem: Problem) -> tuple[Defect, ...]:

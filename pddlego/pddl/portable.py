@@ -12,10 +12,12 @@ from dataclasses import dataclass, replace
 
 from pddlego.pddl.check import MAX_DEFECTS, check_domain, check_reading
 from pddlego.pddl.domain import DECLARATIONS, FIELDS, Domain, DomainReading, read_domain
+from pddlego.pddl.foreign import without_foreign
 from pddlego.pddl.lint import PDDL_REQUIREMENTS, READ_REQUIREMENTS, domain_warnings, problem_warnings
 from pddlego.pddl.problem import PROBLEM_SECTIONS, ProblemReading, read_problem
 from pddlego.pddl.rules import Defect, DefectKind, Position, not_supported, syntax_defect
 from pddlego.pddl.sexpr import Sexpr, at_words, place_of, placed, show
+from pddlego.util.text import count
 
 _REFUSED = frozenset(
     (
@@ -58,8 +60,31 @@ def is_sound_problem(domain: Domain, text: str) -> bool:
 
 
 def as_errors(text: str, defects: Iterable[Defect]) -> tuple[Defect, ...]:
-    """The defects with the positions of their words, as errors where other planners refuse the file."""
-    return tuple(replace(defect, blocking=_is_error(defect)) for defect in at_words(text, defects))
+    """The defects with the positions of their words, as errors where other planners refuse the file.
+
+    A declaration that is missing is reported once, at the first use.
+    """
+    groups: dict[object, list[Defect]] = {}
+    for number, defect in enumerate(at_words(without_foreign(text)[0], defects)):
+        groups.setdefault(_cause(defect) or number, []).append(replace(defect, blocking=_is_error(defect)))
+    return tuple(_as_one(*sorted(group, key=lambda defect: defect.place or (0, 0))) for group in groups.values())
+
+
+_DECLARATIONS = {DefectKind.UNDECLARED_TYPE, DefectKind.UNDECLARED_PREDICATE, DefectKind.UNDECLARED_FUNCTION}
+_DECLARATIONS |= {DefectKind.UNDECLARED_OBJECT, DefectKind.VARIABLE}
+
+
+def _cause(defect: Defect) -> object:
+    """The missing declaration that a defect results from; None for others, such as misspelt names."""
+    owner = defect.subject.partition(",")[0] if defect.kind is DefectKind.VARIABLE else ""
+    one_use = owner.startswith("(") or "did you mean" in defect.message or "; write" in defect.message
+    return (defect.kind, defect.word, owner) if defect.kind in _DECLARATIONS and defect.word and not one_use else None
+
+
+def _as_one(first: Defect, *others: Defect) -> Defect:
+    what, comma, advice = first.message.rpartition("; ")
+    places = f" (and in {count(len(others), 'other place')})"
+    return replace(first, message=f"{what}{places}{comma}{advice}") if others else first
 
 
 def _is_error(defect: Defect) -> bool:

@@ -24,6 +24,7 @@ from pddlego.pddl.conditions import (
     Term,
     TypedName,
     Unreadable,
+    conjuncts,
     in_short,
     number,
     read_atom,
@@ -31,6 +32,7 @@ from pddlego.pddl.conditions import (
     read_term,
     read_typed_list,
 )
+from pddlego.pddl.foreign import without_foreign
 from pddlego.pddl.parentheses import unbalanced
 from pddlego.pddl.rules import Defect, DefectKind, PddlSyntaxError, not_supported, syntax_defect, warning
 from pddlego.pddl.sexpr import Sexpr, place_at, place_of, placed, read_sexprs
@@ -148,14 +150,15 @@ def parse_problem(text: str) -> Problem:
 
 def read_problem(text: str) -> ProblemReading:
     """Read a problem file as far as possible. Total: any text gives a reading."""
-    reading = _read_text(text)
-    parentheses, fixed = unbalanced(text) if _is_wrong(reading) else ((), "")
+    plain, foreign = without_foreign(text)
+    reading = _read_text(plain)
+    parentheses, fixed = unbalanced(plain) if _is_wrong(reading) else ((), "")
     again = _read_text(fixed) if parentheses else reading
     if parentheses and not _is_wrong(again):
-        return replace(again, defects=(*parentheses, *again.defects), unbalanced=True)
-    if parentheses and text.count("(") != text.count(")"):
-        return ProblemReading(again.problem, parentheses, unbalanced=True)
-    return reading
+        return replace(again, defects=(*foreign, *parentheses, *again.defects), unbalanced=True)
+    if parentheses and plain.count("(") != plain.count(")"):
+        return ProblemReading(again.problem, (*foreign, *parentheses), unbalanced=True)
+    return replace(reading, defects=(*foreign, *reading.defects))
 
 
 def _is_wrong(reading: ProblemReading) -> bool:
@@ -275,6 +278,9 @@ def _read_init(section: tuple[Sexpr, ...], defects: list[Defect]) -> tuple[list[
                 values.append(Compare("=", Term(name, ()), Term(value), place=place_of(item)))
             case Unreadable(kind=DefectKind.NOT_SUPPORTED) as other:
                 defects.append(not_supported(f"in :init: {other.message}", other.place))
+            case And() as several:
+                defects.append(syntax_defect("'and' in :init; write the facts side by side", several.place))
+                facts += [part for part in conjuncts(several) if isinstance(part, Atom)]
             case _:
                 message = f"'{in_short(item)}' in :init is not a fact: write (predicate object …)"
                 defects.append(syntax_defect(message, place_at(section, index)))
@@ -296,6 +302,8 @@ def _read_goal(section: tuple[Sexpr, ...] | None, defects: list[Defect]) -> Form
         return TRUE
     if len(section) != 2 or not isinstance(section[1], tuple):
         message = "the goal must be exactly one condition, as (:goal (and …))"
+        if section[1:] and all(isinstance(part, str) for part in section[1:]):
+            message += f"; write (:goal {in_short(section[1:])})"
         defects.append(syntax_defect(message, place_of(section)))
         return And(tuple(read_condition(part) for part in section[1:] if isinstance(part, tuple)))
     return read_condition(section[1])

@@ -44,6 +44,7 @@ class DefectKind(str, Enum):
     DUPLICATE_OBJECT = "duplicate object"
     OBJECT_IS_CONSTANT = "object is a constant"
     UNDECLARED_SUPERTYPE = "undeclared supertype"
+    UNTYPED = "untyped parameter"
     WIDER_TYPE = "wider argument type"
     SHADOWED_VARIABLE = "shadowed variable"
     EMPTY_EFFECT = "empty effect"

@@ -7,6 +7,7 @@ their predicates, so that no possible action is reported.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +17,19 @@ from dataclasses import dataclass
 from pddlego.errors import TooManyCasesError
 from pddlego.pddl import Atom, Defect, DefectKind, Domain, Problem
 from pddlego.pddl.check import MAX_DEFECTS, check_reading
-from pddlego.pddl.conditions import TRUE, And, Formula, Not, Term, When, atoms_of, changed_atoms, conjuncts, with_parts
+from pddlego.pddl.conditions import (
+    TRUE,
+    And,
+    Formula,
+    Not,
+    Term,
+    When,
+    atoms_of,
+    changed_atoms,
+    conjuncts,
+    scope_of,
+    with_parts,
+)
 from pddlego.pddl.domain import Action
 from pddlego.pddl.lint import action_names, problem_warnings
 from pddlego.pddl.portable import as_errors, problem_refusals
@@ -103,8 +116,14 @@ def _relaxed_warnings(domain: Domain, problem: Problem, explained: bool) -> Iter
     ]
     if never:
         message = f"{action_names(never)} can never be applied in this problem"
+        with contextlib.suppress(TooManyCasesError):
+            message += explorer.cause(domain.actions_by_name[never[0]])
         message += "; ignore this if that is meant, else correct the preconditions or :init"
         yield warning(DefectKind.NEVER_APPLICABLE, never[0], message)
+
+
+_MOST_TOGETHER = 3
+"""The maximum number of facts of a precondition that a message names."""
 
 
 class _Explorer(Simulator):
@@ -137,6 +156,23 @@ class _Explorer(Simulator):
             case Not(part=Atom() as atom):
                 return atom in self._initial and atom.predicate not in self.deleted
         return False
+
+    def cause(self, action: Action) -> str:
+        """The smallest part of the precondition of an impossible action that is never true; empty for a large one.
+
+        Raises `TooManyCasesError` if that is too much work.
+        """
+        kinds, needed = scope_of(action.parameters), self.required[action.name]
+        self.world.work.renew()
+        for size in range(1, _MOST_TOGETHER + 1):
+            for atoms in itertools.combinations(needed, size):
+                if next(self._joined(atoms, {}, kinds), None) is None:
+                    never = "is never true" if size == 1 else "are never true together"
+                    return f": {' and '.join(map(str, atoms))} of {action.name} {never}"
+        for part in conjuncts(self._static[action.name]):
+            if not any(self.world.holds(part, self._initial, values) for values in self._bindings(action, needed, {})):
+                return f": {part} of {action.name} is never true"
+        return ""
 
     def missing_costs(self) -> Iterator[Defect]:
         """Yield a warning for each function of which a cost lacks a number: the action is not applicable without it."""

@@ -9,8 +9,9 @@ has the same result.
 from __future__ import annotations
 
 import itertools
+import operator
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from enum import Enum
@@ -32,6 +33,8 @@ from pddlego.pddl.conditions import (
     Scope,
     When,
     atoms_of,
+    changed_atoms,
+    scope_of,
     walk,
 )
 from pddlego.pddl.domain import Action
@@ -46,24 +49,75 @@ _MOST_PIECES = 20
 Binding = Mapping[str, str]
 
 
-def advice(world: World, condition: Formula, state: AbstractSet[Atom], binding: Binding, wanted: bool = True) -> str:
-    """Return the changes that make `condition` as `wanted` in `state`; empty if it already is."""
+def _set(part: Formula, wanted: bool) -> str:
+    return f"(Set {part} to {'true' if wanted else 'false'})"
+
+
+def advice(
+    world: World,
+    condition: Formula,
+    state: AbstractSet[Atom],
+    binding: Binding,
+    wanted: bool = True,
+    change: Callable[[Formula, bool], str] = _set,
+) -> str:
+    """Return the changes that make `condition` as `wanted` in `state`; empty if it already is.
+
+    `change` words the change of one fact; the default is the wording of VAL.
+    """
+
+    def inner(part: Formula, wanted: bool, binding: Binding = binding) -> str:
+        return advice(world, part, state, binding, wanted, change)
+
     if world.holds(condition, state, binding) is wanted:
         return ""
     match condition:
         case Not():
-            return advice(world, condition.part, state, binding, not wanted)
+            return inner(condition.part, not wanted)
         case And() | Or():
-            pieces = (advice(world, part, state, binding, wanted) for part in condition.parts)
+            pieces = (inner(part, wanted) for part in condition.parts)
             return _joined(pieces, all_of=isinstance(condition, And) is wanted)
         case Imply():
-            first = advice(world, condition.condition, state, binding, not wanted)
-            return _joined((first, advice(world, condition.consequence, state, binding, wanted)), all_of=not wanted)
+            first = inner(condition.condition, not wanted)
+            return _joined((first, inner(condition.consequence, wanted)), all_of=not wanted)
         case Exists() | Forall():
             cases = world.bindings(condition.variables, binding)
-            pieces = (advice(world, condition.part, state, case, wanted) for case in cases)
+            pieces = (inner(condition.part, wanted, case) for case in cases)
             return _joined(pieces, all_of=isinstance(condition, Forall) is wanted)
-    return f"(Set {Renaming(binding).formula(condition)} to {'true' if wanted else 'false'})"
+    return change(Renaming(binding).formula(condition), wanted)
+
+
+_MOST_FACTS = 3
+"""The maximum number of true facts that advice names."""
+
+
+def _possible_change(world: World, part: Formula, wanted: bool, state: AbstractSet[Atom]) -> str:
+    """Word the change of one fact; if no action can make it, name similar facts that are true."""
+    if not isinstance(part, Atom):
+        return f"(Use {'one object' if wanted else 'different objects'} for the two arguments of {part})"
+    if part.predicate in world.domain.rules or _is_possible(world, part, wanted):
+        return _set(part, wanted)
+    never = f"(No action makes {part} {'true' if wanted else 'false'}"
+    alike = [fact for fact in state if fact.predicate == part.predicate]
+    alike.sort(key=lambda fact: (sum(map(operator.ne, fact.args, part.args)), fact.sort_key))
+    if not wanted or not alike:
+        return f"{never}: use other objects)" if not wanted else f"{never}, and no fact of {part.predicate} is true)"
+    return f"{never}: use objects for which it is true, as in {', '.join(map(str, alike[:_MOST_FACTS]))})"
+
+
+def _is_possible(world: World, fact: Atom, wanted: bool) -> bool:
+    """Whether some action has an effect that makes the fact as `wanted`."""
+
+    def fits(arg: str, name: str, kinds: Scope) -> bool:
+        return world.domain.is_a(world.types[name], kinds[arg]) if arg in kinds else arg[0] == "?" or arg == name
+
+    return any(
+        value is wanted
+        and atom.predicate == fact.predicate
+        and all(fits(arg, name, scope_of(action.parameters)) for arg, name in zip(atom.args, fact.args, strict=True))
+        for action in world.domain.actions
+        for atom, value in changed_atoms(action.effect)
+    )
 
 
 def _joined(advice: Iterable[str], all_of: bool) -> str:
@@ -96,12 +150,14 @@ class FaultKind(str, Enum):
 class PlanFault:
     """A fault of a plan, and `advice` to fix it, which may have several lines or be empty.
 
+    `val_advice` is the advice in the wording of VAL, whether an action can follow it or not.
     `time` is the index of the `step`; both are None if the goal is not reached.
     """
 
     kind: FaultKind
     what: str
     advice: str = ""
+    val_advice: str = ""
     time: int | None = None
     step: PlanStep | None = None
 
@@ -129,7 +185,7 @@ def validate(domain: Domain, problem: Problem, plan: Plan, work: Work | None = N
             return None
     except TooManyCasesError as error:
         return PlanFault(FaultKind.TOO_LARGE, f"{error.part or 'the goal'} has too many cases to look at")
-    return PlanFault(FaultKind.GOAL, "The goal is not satisfied", _advice(world, problem.goal, state, {}))
+    return PlanFault(FaultKind.GOAL, "The goal is not satisfied", *_advice(world, problem.goal, state, {}))
 
 
 def _executed(world: World, steps: Sequence[PlanStep], first: int, state: set[Atom]) -> PlanFault | None:
@@ -146,7 +202,7 @@ def _executed(world: World, steps: Sequence[PlanStep], first: int, state: set[At
             one, other, atom = pair
             step, time = steps[other], first + other
             what = f"{step} at time {time} interferes with {steps[one]}, which has the same time: both concern {atom}"
-            return PlanFault(FaultKind.INTERFERENCE, what, "(Give them different times)", time, step)
+            return PlanFault(FaultKind.INTERFERENCE, what, "(Give them different times)", time=time, step=step)
         changes = [world.changes(step, state) for step in steps]  # in any order, as they do not interfere
     except TooManyCasesError as error:
         what = f"{error.part or f'{step} at time {time}'} has too many cases to look at"
@@ -157,19 +213,23 @@ def _executed(world: World, steps: Sequence[PlanStep], first: int, state: set[At
     return None
 
 
-def _advice(world: World, condition: Formula, state: AbstractSet[Atom], binding: Binding) -> str:
-    """Return the changes that make a condition true; empty if there are too many cases."""
+def _advice(world: World, condition: Formula, state: AbstractSet[Atom], binding: Binding) -> tuple[str, str]:
+    """Return the changes that make a condition true, also in the wording of VAL; empty if there are too many cases."""
+
+    def change(part: Formula, wanted: bool) -> str:
+        return _possible_change(world, part, wanted, state)
+
     try:
-        return advice(world, condition, state, binding)
+        return advice(world, condition, state, binding, change=change), advice(world, condition, state, binding)
     except TooManyCasesError:
-        return ""
+        return "", ""
 
 
 def _wrong_step(world: World, step: PlanStep, time: int, state: AbstractSet[Atom]) -> PlanFault | None:
     """Return the fault of a step: its action, its objects or their types, its precondition, or its cost."""
 
-    def fault(kind: FaultKind, what: str, remedy: str = "") -> PlanFault:
-        return PlanFault(kind, what, remedy, time, step)
+    def fault(kind: FaultKind, what: str, remedy: tuple[str, str] = ("", "")) -> PlanFault:
+        return PlanFault(kind, what, *remedy, time, step)
 
     domain = world.domain
     action = domain.actions_by_name.get(step.action)
@@ -195,7 +255,7 @@ def _wrong_step(world: World, step: PlanStep, time: int, state: AbstractSet[Atom
         world.cost(step)
     except KeyError as error:
         what = f"{step} at time {time} costs {error.args[0]}, which has no number in :init"
-        return fault(FaultKind.COST, what, f"(Add (= {error.args[0]} NUMBER) to :init)")
+        return fault(FaultKind.COST, what, (f"(Add (= {error.args[0]} NUMBER) to :init)",) * 2)
     return None
 
 

@@ -61,7 +61,8 @@ def test_good_files_are_said_to_be_good(tmp_path: Path, task: str) -> None:
                 "  ^",
                 "  why: step 1: (sail l1 l1) has an unsatisfied precondition",
                 "  do:  (Follow each of:",
-                "           (Set (not-eq l1 l1) to true)",
+                "           (No action makes (not-eq l1 l1) true: use objects for which it is true, "
+                "as in (not-eq l0 l1), (not-eq l1 l0))",
                 "           and (Set (at-ferry l1) to true)",
                 "       )",
             ],
@@ -277,6 +278,7 @@ def test_findings_as_json(tmp_path: Path, task: str) -> None:
     (finding,) = result["findings"]
     assert (finding["file"], finding["line"], finding["column"]) == ("problem", 3, 19)
     assert finding["source"] == "  (:goal (and (at c9 l1))))"
+    assert (finding["path"], finding["end_column"]) == ("t.pddl", 21)
     assert json.loads(run("check", str(FERRY), task, "--format", "json", cwd=tmp_path).stdout)["ok"]
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import pddlego
 from pddlego.episode.events import Outcome
-from pddlego.evaluation.truth import Causes, ResultFilter, explain
+from pddlego.evaluation.truth import Causes, ResultFilter, explain, with_truth
 from pddlego.runs.cells import NO_MODEL, Cell
 from pddlego.runs.store import TRUTH, journal_name, read_results
 from pddlego.runs.summary import LastingError, Measures, Summary
@@ -126,7 +126,9 @@ def test_runs_with_and_without_truth_join_and_are_checked_once(night: Path) -> N
 
 def test_live_checks_and_later_ones_find_the_same(night: Path) -> None:
     live = {summary.cell: summary.measures.errors for summary in read_results(night / "runs" / "live")[0]}
-    later, _ = explain(night / "runs" / "live", lambda checked, total: None)
+    reported: list[tuple[int, int]] = []
+    later, _ = explain(night / "runs" / "live", lambda checked, total: reported.append((checked, total)))
+    assert reported == [], "nothing is checked a second time"
     assert {summary.cell: summary.measures.errors for summary in later.values()} == live
 
 
@@ -177,3 +179,13 @@ def test_causes_are_the_errors_that_were_made(tmp_path: Path, mode: str) -> None
     assert right >= 0.9 * single > 0
     for shares in causes.shares.values():
         assert not shares or shares[0].difference > 0
+
+
+def test_episodes_that_cannot_be_checked_are_not_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else each command would report again that it checks them."""
+    reported: list[tuple[int, int]] = []
+    monkeypatch.setattr("pddlego.evaluation.truth._has_claims", lambda result: True)
+    results = [replace(result(seed, Outcome.LOST, AT), digest=str(seed)) for seed in range(30)]
+    for _ in range(2):
+        with_truth(tmp_path, results, lambda checked, total: reported.append((checked, total)))
+    assert reported == []

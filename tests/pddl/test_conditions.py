@@ -165,8 +165,8 @@ def test_bare_words_have_their_own_position() -> None:
     reading = read_domain(text)
     assert [defect.place for defect in reading.defects] == [(2, 3)]
     assert [item.place for item in check_domain(reading.domain)] == [(4, 5)]
-    problem = read_problem("(define (problem p) (:domain d) (:objects)\n (:init (q) loose) (:goal (q))))")
-    assert [defect.place for defect in problem.defects] == [(2, 32), (2, 13)]
+    problem = read_problem("(define (problem p) (:domain d) (:objects)\n (:init (q) loose) (:goal (q)))")
+    assert [defect.place for defect in problem.defects] == [(2, 13)]
 
 
 def test_a_repeated_field_of_an_action_is_a_defect() -> None:

@@ -13,8 +13,8 @@ from pddlego.methods.setting_files import setting_names
 from pddlego.methods.textgames.loading import load
 from pddlego.methods.textgames.options import TEXT_GAME
 from pddlego.methods.textgames.settings import GameSetting
-from pddlego.pddl import Atom, Problem, parse_problem
-from pddlego.pddl.exclusive import Invariant, contradictions, parse_invariant
+from pddlego.pddl import Atom, Problem, parse_domain, parse_problem
+from pddlego.pddl.exclusive import Invariant, broken_invariants, contradictions, parse_invariant
 from pddlego.planning import ProcessPlanner
 from tests.methods.textgames.grid_house import small_house
 from tests.methods.textgames.playing import ForgetfulModel, ended, of, play
@@ -138,3 +138,31 @@ def test_exceptions_that_are_none(coin: GameSetting, names: str, unless: str, sa
         parse_invariant(coin.start.domain, "trial", "(connected * ?x *)", (), names, unless)
     with pytest.raises(ValueError, match="belong to `once`"):
         parse_invariant(coin.start.domain, "trial", "", ("(at ?x)", "(visited ?x)"), "loc")
+
+
+WALK = """(define (domain walk) (:types robot box place)
+  (:predicates {0} (in ?b - box ?p - place) (has ?b - box) (path ?p ?q - place) (token ?p - place))
+  (:action move :parameters (?r - robot ?p ?q - place) :precondition (and {1} (path ?p ?q))
+    :effect (and (not {1}) {2}))
+  (:action slide :parameters (?p ?q - place) :precondition (and (token ?p) (path ?p ?q))
+    :effect (and (not (token ?p)) (token ?q)))
+  (:action pick :parameters (?r - robot ?b - box ?p - place) :precondition (and {1} (in ?b ?p))
+    :effect (and (has ?b) (not (in ?b ?p)))))"""
+NAMED = WALK.format("(at ?r - robot ?p - place)", "(at ?r ?p)", "(at ?r ?q)")
+UNNAMED = WALK.format("(at ?p - place)", "(at ?p)", "(at ?q)")
+CROWDED = {
+    ("(at r1 p) (at r1 q)", NAMED): ["(at r1 p) and (at r1 q) exclude each other for r1"],
+    ("(at r1 p) (at r2 p) (at r2 q)", NAMED): ["(at r2 p) and (at r2 q) exclude each other for r2"],
+    ("(at p) (at q)", UNNAMED): ["(at p) and (at q) exclude each other"],
+    ("(at r1 p) (at r2 p)", NAMED): [],
+    ("(at r1 p) (token p) (token q)", NAMED): [],
+    ("(at p) (path q p)", UNNAMED): [],
+}
+
+
+@pytest.mark.parametrize(("facts", "domain"), CROWDED)
+def test_an_object_in_two_places_breaks_an_invariant(facts: str, domain: str) -> None:
+    problem = f"""(define (problem one) (:domain walk) (:objects r1 r2 - robot b c - box p q - place)
+      (:init {facts} (in b p) (in c p) (path p q)) (:goal (has b)))"""
+    warnings = broken_invariants(parse_domain(domain), parse_problem(problem))
+    assert [str(defect).partition(": ")[0] for defect in warnings] == CROWDED[facts, domain]

@@ -74,6 +74,7 @@ DOMAINS = {
         "(?c - crate ?t - truck ?p - place)\n    :precondition (and (in",
         "(?c - thing ?t - truck ?p - place)\n    :precondition (and (in",
     ),
+    DefectKind.UNTYPED: ("(open ?p - place)", "(open ?p)"),
     DefectKind.SHADOWED_VARIABLE: ("(exists (?c - crate) (in ?c ?t))", "(exists (?t - truck ?c - crate) (in ?c ?t))"),
     DefectKind.EMPTY_EFFECT: (":effect (and (not (at ?t ?from)) (at ?t ?to))", ":effect (and)"),
     DefectKind.CONTRADICTING_CONDITION: ("(and (at ?t ?from) (open", "(and (at ?t ?from) (not (at ?t ?from)) (open"),

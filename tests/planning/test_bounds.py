@@ -204,6 +204,7 @@ SHAPES: dict[str, Callable[[int], str]] = {
     "unknown sections": lambda n: f"(define (domain d) {'(:foo) ' * n})",
     "parentheses": lambda n: f"(define (problem {'() ' * n}",
     "braces in comments": lambda n: "//{\n" * n,
+    "comments of other languages": lambda n: "(define (domain d) " + "-- a\n" * n + ")",
 }
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from pddlego import tools
 from pddlego.methods.planning_settings import PlanningSetting, load_planning
-from pddlego.pddl import parse_domain
+from pddlego.pddl import DefectKind, parse_domain
 from pddlego.pddl.portable import checked_domain
 from pddlego.planning.checked import _Explorer, checked_problem
 from pddlego.planning.world import transitions
@@ -108,3 +108,24 @@ def test_a_domain_is_explored_in_linear_time_where_each_action_needs_the_one_bef
     domain = f"(define (domain d) (:predicates {heads}) {body})"
     assert parse_domain(domain)
     assert rules(domain, f"(define (problem one) (:domain d) (:init (at0)) (:goal (at{size})))") == []
+
+
+WHY = """(define (domain why) (:requirements :typing :adl) (:types cup shelf)
+  (:predicates (in ?c - cup ?s - shelf) (clean ?c - cup) (near ?s ?t - shelf) (done))
+  (:action serve :parameters (?c - cup ?s - shelf) :precondition (and (in ?c ?s) {}) :effect (done)))"""
+
+
+@pytest.mark.parametrize(
+    ("condition", "reason"),
+    [
+        ("(near ?s ?s)", "(near ?s ?s) of serve is never true"),
+        ("(clean ?c)", "(in ?c ?s) and (clean ?c) of serve are never true together"),
+        ("(forall (?t - shelf) (near ?s ?t))", "(forall (?t - shelf) (near ?s ?t)) of serve is never true"),
+    ],
+)
+def test_the_condition_that_is_never_true_is_named(condition: str, reason: str) -> None:
+    problem = """(define (problem one) (:domain why) (:objects a b - cup s t - shelf)
+      (:init (in a s) (clean b) (near s t)) (:goal (done)))"""
+    defects = checked_problem(parse_domain(WHY.format(condition)), problem).defects
+    (defect,) = (defect for defect in defects if defect.kind is DefectKind.NEVER_APPLICABLE)
+    assert f"in this problem: {reason};" in defect.message

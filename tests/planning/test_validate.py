@@ -206,3 +206,44 @@ def test_a_cost_without_a_number_is_a_fault_of_its_step() -> None:
     assert (cost, type(cost)) == (2, int)
     assert plan_cost(domain, problem, Plan((steps[0],))) == 0.5
     assert plan_cost(domain, problem, Plan(())) == 0
+
+
+STAIRS = parse_domain("""(define (domain stairs) (:types step - object lamp - object)
+  (:predicates (on ?s - step) (next ?a ?b - step) (wall ?a ?b - step) (lit ?l - lamp) (bright))
+  (:derived (bright) (exists (?l - lamp) (lit ?l)))
+  (:action climb :parameters (?a ?b - step)
+    :precondition (and (on ?a) (next ?a ?b) (not (wall ?a ?b)) (not (= ?a ?b)))
+    :effect (and (not (on ?a)) (on ?b))))""")
+ON_STAIRS = parse_problem("""(define (problem p) (:domain stairs) (:objects s1 s2 s3 - step l - lamp)
+  (:init (on s1) (next s1 s2) (next s2 s3) (next s3 s1) (wall s3 s1) (next s1 s1)) (:goal (on s3)))""")
+POSSIBLE = {
+    (
+        "s1",
+        "s3",
+    ): "(No action makes (next s1 s3) true: use objects for which it is true, as in (next s1 s1), ",
+    ("s1", "s1"): "(Use different objects for the two arguments of (= s1 s1))",
+    ("s2", "s3"): "(Set (on s2) to true)",
+    ("s3", "s1"): "(No action makes (wall s3 s1) false: use other objects)",
+}
+
+
+@pytest.mark.parametrize("args", POSSIBLE)
+def test_advice_never_asks_for_a_change_that_no_action_makes(args: tuple[str, str]) -> None:
+    fault = validate(STAIRS, ON_STAIRS, Plan((PlanStep("climb", args),)))
+    assert fault is not None
+    assert POSSIBLE[args] in fault.advice
+    assert "(Set " in fault.val_advice
+
+
+@pytest.mark.parametrize(
+    ("goal", "expected"),
+    [
+        ("(lit l)", "(No action makes (lit l) true, and no fact of lit is true)"),
+        ("(bright)", "(Set (bright) to true)"),
+        ("(not (next s1 s2))", "(No action makes (next s1 s2) false: use other objects)"),
+    ],
+)
+def test_advice_for_a_goal_says_what_no_action_can_make_true(goal: str, expected: str) -> None:
+    fault = validate(STAIRS, ON_STAIRS.with_goal(parse_condition(goal)), Plan(()))
+    assert fault is not None
+    assert fault.advice == expected

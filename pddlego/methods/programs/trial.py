@@ -176,7 +176,7 @@ def _invalid(fault: PlanFault, value: list[Any], seconds: float, whole: bool) ->
         action=_cut(str(fault.step or "")),
         time=time,
         reason="" if nameless else _cut(fault.what),
-        advice=_cut(fault.advice),
+        advice=_cut(fault.val_advice if whole else fault.advice),
     )
 
 

@@ -184,6 +184,10 @@ class _Reader:
         if conditions == ((),):
             self.note("the goal was empty")
             conditions = (("and",),)
+        if len(conditions) > 1:
+            self.note("conditions found side by side in the goal")
+            words = all(isinstance(condition, str) for condition in conditions)
+            conditions = (conditions if words else ("and", *conditions),)
         goals = self.domain_goals if in_domain else self.parts.in_problem
         slot = Slot(":goal", same_or(section, (":goal", *conditions)))
         if (in_domain, slot.section) in self._goals:

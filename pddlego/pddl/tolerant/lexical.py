@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from pddlego.pddl.domain import read_domain
+from pddlego.pddl.foreign import foreign_comments
 from pddlego.pddl.parentheses import Edit, balancing, place_of
 from pddlego.pddl.problem import read_problem
 from pddlego.pddl.sexpr import Expression, Sexpr, SexprReading, read_sexprs
@@ -28,6 +29,7 @@ _FENCE = re.compile(r"\r?\n```[A-Za-z]*(?=\s*(?:\n|\Z))|```[A-Za-z]*")
 _FOREIGN = re.compile(r"[\"'`,\u2018-\u201f\u00ab\u00bb]")
 _GLUED_TYPE = re.compile(r"(?<=[\s(])-(?=[A-Za-z])")
 _COMMENT = re.compile(r";[^\r\n]*")
+_LINE = re.compile(r"([^\r\n]+)")
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 
 
@@ -164,7 +166,7 @@ def _cleaned(text: str, kind: str, note: Note) -> Draft:
     if end < len(plain):
         around.append((end, len(plain), ""))
     draft = draft.edited(around)
-    for repairs in (_in_ascii, _without_fences, _without_foreign, _with_blanks):
+    for repairs in (_with_comments, _in_ascii, _without_fences, _without_foreign, _with_blanks):
         draft = draft.edited(repairs(draft.text, note))
     return draft
 
@@ -209,6 +211,15 @@ def _without_fences(text: str, note: Note) -> Iterator[Edit]:
     for match in _FENCE.finditer(_plain(text)):
         note(_FENCES)
         yield match.start(), match.end(), ""
+
+
+def _with_comments(text: str, note: Note) -> Iterator[Edit]:
+    """The edits that put `;` before each line of a comment of another language."""
+    for match in foreign_comments(text):
+        note("comments found in the form of another language")
+        yield from ((place, place, "; ") for place in (line.start(1) for line in _LINE.finditer(text, *match.span())))
+        if text[match.end() : match.end() + 1].strip("\r\n"):
+            yield match.end(), match.end(), "\n"
 
 
 def _without_foreign(text: str, note: Note) -> Iterator[Edit]:

@@ -125,6 +125,8 @@ def test_advice_is_in_the_words_of_the_paper(ferry: PlanningSetting) -> None:
     one = judged(["(board c0 l0)", "(sail l1 l1)"], 0.0, ferry.domain, TASK, whole=True)
     assert one.reason == "(sail l1 l1) has an unsatisfied precondition at time 1"
     assert one.advice == "(Follow each of:\n    (Set (not-eq l1 l1) to true)\n    and (Set (at-ferry l1) to true)\n)"
+    other = judged(["(board c0 l0)", "(sail l1 l1)"], 0.0, ferry.domain, TASK, whole=False)
+    assert "No action makes (not-eq l1 l1) true" in other.advice, "outside of the paper's wording"
     goal = judged([], 0.0, ferry.domain, TASK, whole=True)
     assert (goal.reason, goal.advice) == ("The goal is not satisfied", "(Set (at c0 l1) to true)")
     nameless = judged(["(sail l0 l9)"], 0.0, ferry.domain, TASK, whole=True)  # the validator VAL says nothing of it

@@ -1,0 +1,169 @@
+"""Forms of other languages: one error each, with the form of PDDL as advice, and no error in what is right."""
+
+from __future__ import annotations
+
+import pytest
+
+from pddlego import tools
+from pddlego.pddl.foreign import without_foreign
+
+DOMAIN = """(define (domain garden)
+  (:requirements :strips :typing :equality :disjunctive-preconditions :negative-preconditions :conditional-effects)
+  (:types bed tool)
+  (:predicates (at ?b - bed) (wet ?b - bed) (full ?t - tool) (near ?a ?b - bed))
+  (:action walk :parameters (?a ?b - bed)
+    :precondition (and (at ?a) (near ?a ?b))
+    :effect (and (not (at ?a)) (at ?b)))
+  (:action pour :parameters (?b - bed ?t - tool)
+    :precondition (and (at ?b) (full ?t))
+    :effect (and (wet ?b) (not (full ?t)))))"""
+PROBLEM = """(define (problem day) (:domain garden)
+  (:objects roses beans - bed can - tool)
+  (:init (at roses) (near roses beans) (near beans roses) (full can))
+  (:goal (wet beans)))"""
+
+
+def errors(domain: str, problem: str) -> list[tools.Finding]:
+    return [finding for finding in tools.check(domain, problem).findings if finding.severity == "error"]
+
+
+CONDITIONS = {
+    **dict.fromkeys(
+        ("(!= ?a ?b)", "(<> ?a ?b)", "(?a != ?b)", "(neq ?a ?b)", "(different ?a ?b)", "(/= ?a ?b)"),
+        "Write (not (= ?a ?b))",
+    ),
+    **dict.fromkeys(("(== ?a ?b)", "(?a = ?b)", "(?a == ?b)", "(eq ?a ?b)", "(same ?a ?b)"), "Write (= ?a ?b)"),
+    **dict.fromkeys(
+        ("(! (wet ?a))", "(~ (wet ?a))", "(!wet ?a)", "(not-wet ?a)", "(not wet ?a)", "(not_wet ?a)", "(! wet ?a)"),
+        "Write (not (wet ?a))",
+    ),
+    "(not ?a = ?b)": "Write (not (= ?a ?b))",
+    **dict.fromkeys(
+        ("(-> (at ?a) (wet ?a))", "(=> (at ?a) (wet ?a))", "(if (at ?a) (wet ?a))", "((at ?a) -> (wet ?a))"),
+        "Write (imply (at ?a) (wet ?a))",
+    ),
+    **dict.fromkeys(
+        ("(&& (at ?a) (wet ?a))", "(& (at ?a) (wet ?a))", "((at ?a) and (wet ?a))", "((at ?a) (wet ?a))"),
+        "Write (and (at ?a) (wet ?a))",
+    ),
+    **dict.fromkeys(
+        ("(|| (at ?a) (wet ?a))", "(| (at ?a) (wet ?a))", "((at ?a) or (wet ?a))"), "Write (or (at ?a) (wet ?a))"
+    ),
+    "(<-> (at ?a) (wet ?a))": "Write (and (imply (at ?a) (wet ?a)) (imply (wet ?a) (at ?a)))",
+    "(?a near ?b)": "Write (near ?a ?b)",
+    "(near ?a - bed ?b - bed)": "Write (near ?a ?b)",
+    "(wet a)": "Write ?a, which is declared here",
+    "(wet $a)": "Write ?a, which is declared here",
+    "(wet bed)": "Write ?a or ?b in place of the type",
+    "(bed ?a)": "Write '?a - bed' where ?a is declared, and no condition",
+    "(walk ?a ?b)": "Write the facts that it makes true or false",
+    "(full ?t)": "Add '?t - tool' to :parameters",
+    "(> (water ?a) 3)": "Model levels as objects, such as (level ?x l2), (next l1 l2)",
+}
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_a_condition_of_another_language_is_one_error_with_the_form_of_pddl(condition: str) -> None:
+    (error,) = errors(DOMAIN.replace("(near ?a ?b))", f"(near ?a ?b) {condition})"), PROBLEM)
+    assert error.advice == CONDITIONS[condition]
+    assert error.line == 6
+
+
+EFFECTS = {
+    "(if (at ?a) (wet ?a))": "Write (when (at ?a) (wet ?a))",
+    "(-> (at ?a) (wet ?a))": "Write (when (at ?a) (wet ?a))",
+    "(imply (at ?a) (wet ?a))": "Write (when CONDITION EFFECT)",
+    "(add (wet ?a))": "Write (wet ?a)",
+    "(delete (wet ?a))": "Write (not (wet ?a))",
+    "(increase (water ?a) 1)": "Model levels as objects, such as (level ?x l2), (next l1 l2)",
+}
+
+
+@pytest.mark.parametrize("effect", EFFECTS)
+def test_an_effect_of_another_language_is_one_error_with_the_form_of_pddl(effect: str) -> None:
+    (error,) = errors(DOMAIN.replace("(at ?b)))", f"(at ?b) {effect}))", 1), PROBLEM)
+    assert error.advice == EFFECTS[effect]
+
+
+TYPED = {
+    ("(?a ?b - bed)", "(?a ?b : bed)"): "Write NAME - TYPE",
+    ("(?a ?b - bed)", "(?a ?b -- bed)"): "Write NAME - TYPE",
+    ("(?a ?b - bed)", "(?a ?b -bed)"): "Write - bed",
+    ("(?a ?b - bed)", "(?a ?b - bed $c - tool)"): "Write ?c",
+    ("(?a ?b - bed)", "(?a ?b - bed tool)"): "Write '?t - tool', a name and its type",
+    ("(?a ?b - bed)", "(?a-bed ?b - bed)"): "Write blanks around the hyphen of ?a-bed, as in '?a - bed'",
+}
+
+
+@pytest.mark.parametrize("change", TYPED, ids=lambda change: change[1])
+def test_a_type_of_another_language_has_the_form_of_pddl_as_advice(change: tuple[str, str]) -> None:
+    found = errors(DOMAIN.replace(*change, 1) if change[0] in DOMAIN else DOMAIN, PROBLEM.replace(*change))
+    assert TYPED[change] in {error.advice for error in found}
+    assert len({error.advice for error in found}) == 1
+
+
+IN_PROBLEM = {
+    ("(at roses)", "(and (at roses) (full can))"): "Write the facts side by side",
+    ("(at roses)", "(at roses - bed)"): "Write (at roses)",
+    ("(at roses)", "(at ?roses)"): "A fact names objects: write roses",
+    ("(at roses)", "(at 3)"): "Model levels as objects, such as (level ?x l2), (next l1 l2)",
+    ("(at roses)", "(bed roses)"): "Write 'roses - bed' where roses is declared, and no condition",
+    ("roses beans - bed", "roses, beans - bed"): "Separate names by blanks",
+    ("(at roses)", '(at "roses")'): "Write names without quotes, as in living_room",
+    ("(at roses)", "[at roses]"): "Write parentheses",
+    ("(wet beans)", "(wet beans) (wet roses)"): "Put all conditions into one (and …).",
+    ("(:goal (wet beans))", "(:goal wet beans)"): "Write (:goal (wet beans))",
+}
+
+
+@pytest.mark.parametrize("change", IN_PROBLEM, ids=lambda pair: pair[1])
+def test_a_problem_in_another_language_is_one_error_with_the_form_of_pddl(change: tuple[str, str]) -> None:
+    (error,) = errors(DOMAIN, PROBLEM.replace(*change))
+    assert error.advice == IN_PROBLEM[change]
+
+
+COMMENTS = ("// the bed (of roses)", "# here", "-- here, and there", "% here", "/* the\n bed */", "<!-- it's -->")
+
+
+@pytest.mark.parametrize("comment", COMMENTS)
+def test_a_comment_of_another_language_is_one_error_and_repaired(comment: str) -> None:
+    for old in ("  (:action walk", "    :precondition", "(near ?a ?b))"):
+        domain = DOMAIN.replace(old, f" {comment}\n{old}", 1)
+        (error,) = errors(domain, PROBLEM)
+        assert error.advice == "Begin comments with ';'"
+        assert tools.repair(domain).ok
+        assert tools.check(tools.repair(domain).text, PROBLEM).ok
+    problem = PROBLEM.replace("(full can)", f"(full can) {comment}\n (at beans)")
+    assert len(errors(DOMAIN, problem)) == 1
+    assert "(at beans)" in "".join(
+        line for line in tools.repair(problem).text.splitlines() if not line.lstrip().startswith(";")
+    )
+
+
+def test_several_conditions_of_a_goal_are_joined() -> None:
+    repaired = tools.repair(PROBLEM.replace("(wet beans)", "(wet beans) (wet roses)"), DOMAIN)
+    assert repaired.ok
+    assert "(:goal (and (wet beans) (wet roses)))" in repaired.text
+
+
+@pytest.mark.parametrize("name", ["same", "different", "not-at", "if", "remove", "all", "add", "no"])
+def test_predicates_objects_and_actions_may_have_the_names_of_operators(name: str) -> None:
+    domain = DOMAIN.replace("near", name).replace("walk", name)
+    domain = domain.replace("(at ?b)))", "(at ?b))) ; it's // a comment, isn't it? [yes] != no", 1)
+    assert errors(domain, PROBLEM.replace("near", name).replace("beans", "or").replace("can", name)) == []
+    assert without_foreign(domain) == (domain, [])
+
+
+def test_the_name_of_a_problem_may_be_any_word() -> None:
+    assert errors(DOMAIN, PROBLEM.replace("problem day", "problem day,1#a")) == []
+
+
+def test_a_missing_declaration_is_reported_once() -> None:
+    domain = DOMAIN.replace("(:types bed tool)", "(:types tool)").replace("(wet ?b - bed) ", "")
+    found = errors(domain, PROBLEM)
+    assert [(error.file, error.rule) for error in found] == [
+        ("domain", "undeclared-type"),
+        ("domain", "undeclared-predicate"),
+        ("problem", "undeclared-predicate"),
+    ]
+    assert found[0].message == "predicate at: type bed is not declared (and in 5 other places)"
