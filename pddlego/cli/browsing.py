@@ -11,7 +11,7 @@ from pathlib import Path
 import typer
 from rich.console import RenderableType
 
-from pddlego.cli.exits import is_typed_at
+from pddlego.cli.exits import end_without_terminal, is_typed_at
 from pddlego.display import export
 from pddlego.display.browser.app import Browser
 from pddlego.display.browser.episode import Explanation, Sources
@@ -37,7 +37,8 @@ def is_terminal(console: Console) -> bool:
 
 
 def browse(app: Browser) -> None:
-    """Run the browser until the user leaves it. Raises `typer.Exit` after a signal."""
+    """Run the browser until the user leaves it or its terminal is gone. Raises `typer.Exit` after a signal."""
+    end_without_terminal()
     app.run()
     if app.return_code:
         raise typer.Exit(app.return_code)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 
 from pddlego.cli import exits
@@ -15,7 +16,7 @@ from pddlego.evaluation.runner import Stop
 from pddlego.evaluation.setup import make_setup, run_path
 from pddlego.evaluation.table import played_of, results_table, rows, spent_elsewhere
 from pddlego.models.base import notes
-from pddlego.util.guard import Guard
+from pddlego.util.guard import Guard, Interrupts
 from pddlego.util.text import money
 
 
@@ -80,14 +81,18 @@ def _spent(running: Running) -> str:
 def run_evaluation(console: Console, running: Running) -> None:
     """Run the evaluation and show its progress. The first interrupt drains the evaluation, the second aborts it.
 
-    If Ctrl-C is ignored, the first `kill` aborts it. If the process does not end soon after that, it is killed.
+    Signals that follow at once are the same interrupt: a wrapper may repeat that of the terminal. If Ctrl-C is ignored,
+    the first `kill` aborts it. If the process does not end soon after that, it is killed.
     When this function returns, interrupts are ignored.
     """
     evaluation, aborts_first = running.evaluation, ignores_keys()
-    guard = Guard(INTERRUPTS, 1 if aborts_first else 2)
+    guard, interrupts = Guard(INTERRUPTS, 1 if aborts_first else 2), Interrupts()
     display = _display(console, EvaluationState(running.cells, dict(running.known)), running)
 
     def interrupted(number: int, frame: object) -> None:
+        if not interrupts.is_new():
+            return
+        exits.silence_gone_terminals()
         if aborts_first or evaluation.draining:
             guard.arm()
             evaluation.abort()
@@ -100,8 +105,11 @@ def run_evaluation(console: Console, running: Running) -> None:
             for update in evaluation.run():
                 try:
                     display.show(update)
-                except BrokenPipeError:
-                    exits.silence_output()
+                except OSError as error:
+                    if isinstance(error, BrokenPipeError):
+                        exits.silence_output()
+                    elif error.errno != errno.EIO or not exits.silence_gone_terminals():
+                        raise
                     evaluation.drain()
     finally:
         ignore_interrupts()  # while the results are written and printed
@@ -111,11 +119,11 @@ def run_evaluation(console: Console, running: Running) -> None:
 def report_missing_results(console: Console, running: Running) -> int:
     """Print how many episodes have no result, and return the exit code.
 
-    Raises `JournalError` if results could not be written.
+    Raises the error that stopped the evaluation, such as `JournalError` if results could not be written.
     """
     evaluation, planned = running.evaluation, len(running.cells)
     good = sum(result.counts for result in running.results)
-    if evaluation.stopped is Stop.DISK and evaluation.fault is not None:
+    if evaluation.fault is not None:
         raise evaluation.fault
     if good == planned:
         return exits.WON

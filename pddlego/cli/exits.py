@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import stat
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -14,6 +17,23 @@ WON, NOT_WON, USAGE, BROKEN, INTERRUPTED = 0, 1, 2, 3, 130
 def silence_output() -> None:
     """Discard further output, after standard output was closed or cannot be written."""
     sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123
+
+
+def silence_gone_terminals() -> bool:
+    """Discard further output to terminals that are gone, where it would fail. Returns whether there are any."""
+    gone = [number for number in (1, 2) if _is_device(number) and not os.isatty(number)]
+    for number in gone:  # below Python's streams, which Rich replaces and restores
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, number)
+        os.close(null)
+    return bool(gone)
+
+
+def _is_device(number: int) -> bool:
+    try:
+        return stat.S_ISCHR(os.fstat(number).st_mode)
+    except OSError:  # it was closed at the start
+        return False
 
 
 _TERMINATION = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
@@ -32,6 +52,7 @@ def handle_sigterm() -> None:
     def interrupted(number: int, frame: object) -> None:
         for signum in _TERMINATION:
             signal.signal(signum, signal.SIG_IGN)
+        silence_gone_terminals()
         raise KeyboardInterrupt
 
     handle(_TERMINATION, interrupted)
@@ -64,6 +85,26 @@ def restore_handlers(handlers: Mapping[int, Any]) -> None:
     """Set the handlers that `interrupt_handlers` returned."""
     for number, handler in handlers.items():
         signal.signal(number, handler)
+
+
+def end_without_terminal() -> None:
+    """From now on, end the process as soon as a terminal of its standard streams is gone.
+
+    Only the controlling terminal sends a signal then. There is no screen to restore, and Textual would wait for ever
+    for a place in its queue of output.
+    """
+    terminals = [number for number in range(3) if os.isatty(number)]
+
+    def watch() -> None:
+        while all(map(os.isatty, terminals)):
+            time.sleep(_SLICE)
+        os._exit(INTERRUPTED)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+_SLICE = 0.2
+"""Seconds between two looks at a terminal."""
 
 
 def is_typed_at() -> bool:

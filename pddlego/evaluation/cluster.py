@@ -1,8 +1,9 @@
 """Plays the episodes of an evaluation on a Ray cluster.
 
-A worker plays a whole episode and returns its events; the evaluating process writes journals and results. Before each
-request, a worker calls an actor, which has the limiter, budget and ledger of the whole evaluation. If a worker dies,
-Ray plays its episode again.
+A worker plays a whole episode and yields its events; the evaluating process writes them to journals as they arrive,
+and writes the results. Before each request, a worker calls an actor, which has the limiter, budget and ledger of the
+whole evaluation. If a worker dies, the runner plays its episode again. If the actor or Ray itself dies, the evaluation
+stops.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ from __future__ import annotations
 import itertools
 import math
 import secrets
+import socket
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -22,8 +24,8 @@ from typing import Any
 
 from pddlego.episode.events import Ended, Event, Outcome
 from pddlego.episode.trace import TimedEvent
-from pddlego.errors import EngineError, UsageError
-from pddlego.evaluation.runner import INTERRUPTED, Executor
+from pddlego.errors import UsageError
+from pddlego.evaluation.runner import Executor, LostExecutorError, LostWorkerError
 from pddlego.evaluation.setup import Setup, make_limiter, play
 from pddlego.methods.shared_options import PlannerOptions
 from pddlego.models import Request
@@ -32,9 +34,6 @@ from pddlego.planning import ProcessPlanner
 from pddlego.runs.cells import Cell
 from pddlego.runs.journal import Timed
 from pddlego.util.children import without_secrets
-
-_RETRIES = 3
-"""Maximum number of times that Ray plays an episode again after its worker has died."""
 
 _WAITING = 1000
 """Maximum number of calls of the actor that wait at the same time."""
@@ -136,20 +135,29 @@ class _Remembered:
 
 
 class ActorLimiter:
-    """The `RequestLimiter` of one worker's attempt at a cell. `call` calls a method of the actor `Permits`."""
+    """The `RequestLimiter` of one worker's attempt at a cell. `call` calls a method of the actor `Permits`.
+
+    `gone` is the error with which a call failed because the actor is dead.
+    """
 
     def __init__(self, call: Callable[..., Any], owner: str) -> None:
         self._call, self._owner = call, owner
+        self.gone: LostExecutorError | None = None
 
     @contextmanager
     def admit_request(self, model: str, request: Request) -> Iterator[Permit]:
         most = request.max_tokens or 0
-        number = self._call("enter", self._owner, model, request.characters, most, request.seconds)
+        try:
+            number = self._call("enter", self._owner, model, request.characters, most, request.seconds)
+        except LostExecutorError as error:
+            self.gone = error
+            raise
         permit = _Remembered()
         try:
             yield permit
         finally:
-            self._call("leave", number, permit.usage, permit.pause)
+            with suppress(LostExecutorError):  # the answer is there; the next request fails
+                self._call("leave", number, permit.usage, permit.pause)
 
     def sleep(self, seconds: float) -> None:
         time.sleep(seconds)
@@ -161,19 +169,26 @@ def load_of(call: Callable[..., Any]) -> Callable[[], Load]:
 
     def load() -> Load:
         nonlocal last
-        with suppress(ConnectionError):
+        with suppress(LostExecutorError):
             last = call("load")
         return last
 
     return load
 
 
-def play_whole(setup: Setup, permits: Any, cell: Cell) -> list[TimedEvent]:
-    """Play a cell in a worker to its end. Raises `PddlegoError` for errors before the first event."""
+def play_whole(setup: Setup, permits: Any, cell: Cell) -> Iterator[TimedEvent]:
+    """Play a cell in a worker, and yield its events as they happen.
+
+    Raises `PddlegoError` for errors before the first event, and `LostExecutorError` as soon as the actor is dead.
+    """
     call, owner = _caller(permits), f"{cell.label}/{secrets.token_hex(8)}"
     call("retire", cell.label, owner)  # a worker may have died while it played this cell
-    events = play(cell, setup, _planner(setup.config.planner), ActorLimiter(call, owner))
-    return [(event, events.seconds) for event in events]
+    limiter = ActorLimiter(call, owner)
+    events = play(cell, setup, _planner(setup.config.planner), limiter)
+    for event in events:
+        if limiter.gone is not None:
+            raise limiter.gone
+        yield event, events.seconds
 
 
 @lru_cache(maxsize=1)
@@ -188,15 +203,20 @@ def _caller(actor: Any) -> Callable[..., Any]:
 
     def call(name: str, *arguments: object) -> Any:
         if not ray.is_initialized():
-            raise ConnectionError("the evaluation is over")
+            raise _gone("The evaluation is over.")
         try:
             return ray.get(getattr(actor, name).remote(*arguments))
         except ray.exceptions.RayTaskError as error:
             raise error.cause from error
-        except ray.exceptions.RayActorError as error:
-            raise ConnectionError("the evaluation is over") from error
+        except (ray.exceptions.RayError, SystemExit) as error:
+            raise _gone(f"The process with the budget of the evaluation died ({type(error).__name__}).") from error
 
     return call
+
+
+def _gone(reason: str) -> LostExecutorError:
+    advice = "Run the same command again: it plays what has no result yet."
+    return LostExecutorError("The Ray cluster is gone", reason, advice)
 
 
 @contextmanager
@@ -208,39 +228,64 @@ def cluster_executor(setup: Setup, ledger: Path, prices: Mapping[str, Price]) ->
     kind: Any = ray.remote(num_cpus=0, max_concurrency=_WAITING, scheduling_strategy=here)(Permits)
     place = ledger.resolve()  # the actor works in another folder
     permits = kind.remote(lambda: make_limiter(setup, Ledger(place), prices))
-    task: Any = ray.remote(num_cpus=1, max_retries=_RETRIES)(play_whole)
-    call, kept = _caller(permits), ray.put(setup)
+    # Ray's own retries would continue the list of events in the middle of another episode.
+    task: Any = ray.remote(num_cpus=1, max_retries=0, num_returns="streaming")(play_whole)
+    call, kept, check = _caller(permits), ray.put(setup), _check_of(ray)
 
     def player(cell: Cell) -> Timed:
         seconds = [0.0]
 
         def events() -> Iterator[Event]:
             try:
-                for event, seconds[0] in _result(ray, task.remote(kept, permits, cell)):
+                check()
+                for event, seconds[0] in _received(ray, task.remote(kept, permits, cell)):
+                    if isinstance(event, Ended) and event.outcome is Outcome.CRASHED:
+                        check()  # a worker may fail in any way while Ray ends
                     yield event
-            except KeyboardInterrupt:
-                yield Ended(Outcome.INTERRUPTED, INTERRUPTED, 0.0)
+            except (LostWorkerError, SystemExit):  # Ray raises `SystemExit` in any thread when the raylet is gone
+                check()  # Ray would end our process if it were asked for another worker
+                raise
             finally:
-                with suppress(ConnectionError):
+                with suppress(LostExecutorError):
                     call("retire", cell.label)
 
         return Timed(events(), lambda: seconds[0])
 
     try:
-        yield Executor(player, ray.shutdown, load_of(call))
+        yield Executor(player, ray.shutdown, load_of(call), check)
     finally:
         ray.shutdown()
 
 
-def _result(ray: Any, reference: Any) -> list[TimedEvent]:
+def _received(ray: Any, references: Iterable[Any]) -> Iterator[TimedEvent]:
+    """The events of a worker as they arrive. Raises the worker's exceptions, and `LostWorkerError` if it died."""
     try:
-        events: list[TimedEvent] = ray.get(reference)
+        for reference in references:
+            yield ray.get(reference)
     except ray.exceptions.RayTaskError as error:
         raise error.cause from error
     except ray.exceptions.RayError as error:
-        reason = f"{type(error).__name__}: Ray gave the episode up after {_RETRIES} tries."
-        raise EngineError("A worker of the cluster died", reason, "Continue the evaluation.") from error
-    return events
+        raise LostWorkerError(
+            "A worker of the cluster died", f"{type(error).__name__}.", "Continue the evaluation."
+        ) from error
+
+
+def _check_of(ray: Any) -> Callable[[], None]:
+    """A function that raises `LostExecutorError` if Ray's process on this machine, the raylet, does not answer.
+
+    Ray itself notices that after half a minute, and then ends our process without a word.
+    """
+    here = ray.get_runtime_context().get_node_id()
+    place = next(node["RayletSocketName"] for node in ray.nodes() if node["NodeID"] == here)
+
+    def check() -> None:
+        try:
+            with socket.socket(socket.AF_UNIX) as connection:
+                connection.connect(place)
+        except (ConnectionError, FileNotFoundError) as error:
+            raise _gone(f"Its process on this machine, the raylet, died ({error.strerror}).") from error
+
+    return check
 
 
 def _started(setup: Setup) -> Any:
@@ -261,8 +306,9 @@ def _started(setup: Setup) -> Any:
                 log_to_driver=False,
                 logging_level="ERROR",
             )
-    except (ConnectionError, RuntimeError, ValueError) as error:
+    except Exception as error:  # it is a bare one if its processes do not start in time
         reason = " ".join(str(error).split())[:200]
         where = run.address or "this machine"
-        raise UsageError(f"There is no Ray cluster at {where}", reason, "Check --address.") from error
+        advice = "Check --address." if run.address else "Run it again, with fewer --workers or on a less busy machine."
+        raise UsageError(f"There is no Ray cluster at {where}", reason, advice) from error
     return ray

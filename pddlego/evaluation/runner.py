@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
-from pddlego.episode.events import Ended, Event, Outcome
-from pddlego.errors import JournalError, PddlegoError, explained
+from pddlego.episode.events import Ended, Event, Outcome, Usage
+from pddlego.errors import EngineError, JournalError, PddlegoError, explained
 from pddlego.models.limiter import Load
 from pddlego.runs.cells import Cell
 from pddlego.runs.journal import follow
@@ -27,6 +27,18 @@ _ENDING = 0.8
 """Seconds that episodes have to end after `Runner.abort`. After that, their threads are abandoned."""
 
 
+_TRIES = 4
+"""Maximum number of attempts at an episode whose process dies."""
+
+
+class LostWorkerError(EngineError):
+    """The process that played an episode has died: the episode is played again."""
+
+
+class LostExecutorError(EngineError):
+    """What plays the episodes is gone: the evaluation stops (exit code 3)."""
+
+
 class Stop(str, Enum):
     """The reason why an evaluation stopped before its last cell."""
 
@@ -34,6 +46,7 @@ class Stop(str, Enum):
     DRAINED = "interrupted: the running episodes were finished"
     ABORTED = "interrupted: the running episodes were stopped"
     DISK = "the results cannot be written"
+    EXECUTOR = "what plays the episodes is gone"
 
 
 @dataclass(frozen=True)
@@ -75,11 +88,15 @@ its own returns `Timed`."""
 
 @dataclass(frozen=True)
 class Executor:
-    """How cells are played: the `player`, a function that stops its episodes in other processes, and the load."""
+    """How cells are played: the `player`, a function that stops its episodes in other processes, and the load.
+
+    `check` is called while episodes are played. It raises `LostExecutorError` if no episode can end any more.
+    """
 
     player: Player
     break_off: Callable[[], None]
     load: Callable[[], Load] = Load
+    check: Callable[[], None] = lambda: None
 
 
 class _Attempt:
@@ -95,6 +112,11 @@ class _Attempt:
         with self._lock:
             if self._summary is None:
                 self._recorder.keep(event, seconds)
+
+    @property
+    def usage(self) -> Usage:
+        """What the attempt has used so far."""
+        return self._recorder.usage
 
     def end(self, seconds: float = -1) -> Summary | None:
         """Write the result, and return it.
@@ -144,7 +166,7 @@ class Runner:
 
     def abort(self) -> None:
         """Begin no further episodes, and interrupt the running ones at their next events."""
-        self.stopped = Stop.BUDGET if self.stopped is Stop.BUDGET else Stop.ABORTED
+        self.stopped = Stop.ABORTED if self.stopped in (None, Stop.DRAINED) else self.stopped
         self._draining.set()
         if not self._aborting.is_set():
             self._updates.put(Stopping(True))
@@ -169,6 +191,7 @@ class Runner:
                     # With a time-out, because a signal is handled only when the main thread wakes up.
                     update = self._updates.get(timeout=0.1)
                 except queue.Empty:
+                    self._check_executor()
                     continue
                 if update is None:
                     working -= 1
@@ -186,6 +209,20 @@ class Runner:
         """Whether the time that episodes have to end after an abort is over."""
         return time.monotonic() >= self._deadline
 
+    def _check_executor(self) -> None:
+        """Stop if what plays the episodes is gone: the running ones cannot end."""
+        try:
+            if not self._aborting.is_set():
+                self._executor.check()
+        except LostExecutorError as error:
+            self._stop_for(error, Stop.EXECUTOR)
+            self.abort()
+
+    def _stop_for(self, error: PddlegoError, stop: Stop) -> None:
+        """Begin no further episodes because of an error."""
+        self.fault, self.stopped = error, stop
+        self._draining.set()
+
     def _left_behind(self) -> Iterator[WorkerDone]:
         """Record the episodes that have not ended after an abort. Yields these, and those that have just ended."""
         for attempt in tuple(self._in_flight.values()):
@@ -201,15 +238,12 @@ class Runner:
     def _work(self) -> None:
         try:
             for cell in iter(self._next, None):
-                self._updates.put(Begun(cell))
                 summary = self._attempt(cell)
                 if summary is not None:
                     self._updates.put(WorkerDone(summary))
         except BaseException as error:  # noqa: BLE001 -- the worker's border: every error is reported
             broken = PddlegoError("A worker broke down", f"{explained(error)}.", "Continue the evaluation.")
-            self.fault = error if isinstance(error, JournalError) else broken
-            self.stopped = Stop.DISK
-            self._draining.set()
+            self._stop_for(error if isinstance(error, JournalError) else broken, Stop.DISK)
         finally:
             self._updates.put(None)
 
@@ -220,17 +254,19 @@ class Runner:
                 return None
             return None if self._draining.is_set() else next(self._cells, None)
 
-    def _attempt(self, cell: Cell) -> Summary | None:
-        """Play a cell. Returns the result, or None if the runner has recorded it after an abort."""
+    def _attempt(self, cell: Cell, tries: int = _TRIES) -> Summary | None:
+        """Play a cell, again if its process dies. None if the runner has recorded the result after an abort."""
+        self._updates.put(Begun(cell))
         attempt = self._in_flight[cell] = _Attempt(cell, self._store)
         try:
-            self._play(cell, attempt)
-            return attempt.end()
+            died = self._play(cell, attempt, may_repeat=tries > 1)
+            summary = attempt.end()
         finally:
             del self._in_flight[cell]  # not earlier: an abort records running episodes without a result
+        return self._attempt(cell, tries - 1) if died and not self._draining.is_set() else summary
 
-    def _play(self, cell: Cell, attempt: _Attempt) -> None:
-        """Play a cell to its last event."""
+    def _play(self, cell: Cell, attempt: _Attempt, may_repeat: bool) -> bool:
+        """Play a cell to its last event. Returns whether its process died and it `may_repeat`."""
 
         def keep(event: Event, seconds: float) -> None:
             attempt.keep(event, seconds)
@@ -239,7 +275,7 @@ class Runner:
                 raise KeyboardInterrupt
 
         def ended(outcome: Outcome, message: str) -> None:
-            keep(Ended(outcome, writable(message), 0.0), 0.0)
+            keep(Ended(outcome, writable(message), 0.0, attempt.usage), 0.0)
 
         try:
             follow(self._executor.player(cell), [keep])
@@ -247,10 +283,17 @@ class Runner:
             raise
         except KeyboardInterrupt:  # the episode did not end with an event of its own
             ended(Outcome.INTERRUPTED, INTERRUPTED)
-        except PddlegoError as error:  # before the first event: the engine or the model could not be created
-            broken_off = self._aborting.is_set()
-            ended(Outcome.INTERRUPTED if broken_off else Outcome.CRASHED, INTERRUPTED if broken_off else error.sentence)
+        except PddlegoError as error:  # the engine or the model could not be created, or other processes are gone
+            if self._aborting.is_set():
+                ended(Outcome.INTERRUPTED, INTERRUPTED)
+                return False
+            gone, died = isinstance(error, LostExecutorError), isinstance(error, LostWorkerError) and may_repeat
+            if gone:
+                self._stop_for(error, Stop.EXECUTOR)
+            ended(Outcome.INTERRUPTED if gone or died else Outcome.CRASHED, error.sentence)
+            return died
         except BaseException as error:  # noqa: BLE001 -- the worker's border: a bug ends only this episode
             ended(Outcome.CRASHED, explained(error))
         finally:
             attempt.close()
+        return False

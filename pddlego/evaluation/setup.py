@@ -144,6 +144,7 @@ class Setup:
         """Everything that determines an episode, for the manifest: settings, limits, planner, endpoint.
 
         Options that may change when an evaluation is continued (seeds, modes, models, workers, budgets) are left out.
+        Raises `UsageError` if files of games are missing.
         """
         own = {name: model.digest for name, model in sorted(self.own_models.items())}
         brought = {package_of(played.method_name) for played in self.played.values()} - {None}
@@ -167,18 +168,25 @@ class Setup:
         by_method = {(name, use.method_name): use for (name, _), use in self.played.items()}
         names = [name for name, _ in by_method]
         return {
-            name if names.count(name) == 1 else f"{name} ({owner})": _recorded(use, self.config.endpoint)
+            name if names.count(name) == 1 else f"{name} ({owner})": _recorded(
+                use, self.config.endpoint, self.matrix.seeds[name]
+            )
             for (name, owner), use in by_method.items()
         }
 
 
-def _recorded(played: SettingUse, endpoint: Endpoint) -> dict[str, Any]:
-    """The record of a setting in the manifest: its method, options, temperature, and digests of its files."""
+def _recorded(played: SettingUse, endpoint: Endpoint, seeds: Iterable[int]) -> dict[str, Any]:
+    """The record of a setting in the manifest: its method, options, temperature, and digests of its files.
+
+    Raises `UsageError` if files of its games are missing.
+    """
     texts = played.setting.sources
     digests = {name: hashlib.sha256(text.encode()).hexdigest()[:16] for name, text in sorted(texts.items())}
     options = recorded(played.options) | played.setting.resolved()
     temperature = temperature_of(played.method, endpoint)
-    return {"method": played.method_name, "options": options, "temperature": temperature, "files": digests}
+    kept = {"method": played.method_name, "options": options, "temperature": temperature, "files": digests}
+    games = played.setting.game_files(seeds)
+    return {**kept, "games": games} if games else kept
 
 
 def make_setup(

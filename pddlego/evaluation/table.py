@@ -199,14 +199,15 @@ def played_of(results: Iterable[Summary], planned: Collection[Cell]) -> str:
     return "" if played == total else f"{played} of {total} cells played"
 
 
-def columns(results: Iterable[Summary]) -> tuple[str, ...]:
+def columns(results: Collection[Summary]) -> tuple[str, ...]:
     """The columns of the table of episodes: those of every method around those that the methods measured."""
     measured: dict[str, None] = {}
     for (setting, mode, _), group in by_configuration(results).items():
         hidden = {column.name for column in measuring_of(setting, mode).columns if not column.listed}
         measured |= dict.fromkeys(name for summary in group for name in summary.measures.numbers if name not in hidden)
     first, *others = (column.name for column in COMMON_COLUMNS if column.listed)
-    return tuple(dict.fromkeys((*NAMES, "seed", "repeat", "outcome", first, *measured, *others)))
+    files = ("game_file", "game_sha256") if any(summary.game_file for summary in results) else ()
+    return tuple(dict.fromkeys((*NAMES, "seed", "repeat", "outcome", first, *measured, *others, *files)))
 
 
 def result_table(results: Iterable[Summary]) -> str:
@@ -232,6 +233,8 @@ def as_values(summary: Summary) -> dict[str, object]:
         "seed": cell.seed,
         "repeat": cell.repeat,
         "outcome": summary.outcome.value,
+        "game_file": summary.game_file.get("path", ""),
+        "game_sha256": summary.game_file.get("sha256", ""),
         **{name: round(number, 4) for name, number in common.items() if number is not None},
     }
 

@@ -162,6 +162,13 @@ class Setting:
         """
         return {}
 
+    def game_files(self, seeds: Iterable[int]) -> Mapping[str, Mapping[str, str]]:
+        """The `path` and `sha256` of each game's file by seed, for the manifest; empty if games are not files.
+
+        Raises `UsageError` if the files are missing, or that of one of the `seeds`.
+        """
+        return {}
+
     def check_parts(self, parts: Sequence[str]) -> None:
         """Raises `UsageError` if the setting cannot be played without these parts of a mode."""
 

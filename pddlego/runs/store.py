@@ -27,7 +27,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from pddlego.episode.events import Accepted, Event, Outcome, Started
+from pddlego.episode.events import Accepted, Event, Outcome, Started, Usage
 from pddlego.episode.trace import Trace
 from pddlego.errors import JournalError, UsageError
 from pddlego.models.limiter import Price
@@ -467,6 +467,11 @@ class Recorder:
         self._cell, self._store = cell, store
         self._attempt, self._journal = store.begin(cell)
         self._trace = Trace()
+
+    @property
+    def usage(self) -> Usage:
+        """What the attempt has used so far."""
+        return self._trace.usage
 
     def keep(self, event: Event, seconds: float) -> None:
         """Append an event, which happened `seconds` after the start, to the journal."""

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import Any
 
 from pydantic import TypeAdapter
 from pydantic_core import from_json
@@ -19,6 +20,7 @@ RESERVED = frozenset(
     {
         *("game", "mode", "model", "seed", "repeat", "outcome", "score"),
         *("calls", "characters", "tokens_in", "tokens_out", "tokens_cached", "from_cache"),
+        *("game_file", "game_sha256"),
     }
 )
 """Columns of the table of episodes for every method. The numbers that a method measures must have other names."""
@@ -83,6 +85,9 @@ REJECTED, LINES, DEFECTS = "rejected", "lines", "defects"
 """Groups of counts that every method has: rejected answers by category, lines of edits by their effect, and defects by
 kind."""
 
+GAME_FILE = "file"
+"""The key in `Started.details` of the file that the game was read from: its `path` and `sha256`."""
+
 Measure = Callable[[Trace], Measures]
 """A function of a method that measures an episode."""
 
@@ -92,7 +97,8 @@ class Summary:
     """The result of one attempt at an episode. `attempt` counts from 1.
 
     `measures` contains the measures of the method and the counts that every method has. `cause` names the exhausted
-    budget, if there is one. `digest` is a digest of the journal.
+    budget, if there is one. `digest` is a digest of the journal. `game_file` has the `path` and the `sha256` of the
+    file that the game was read from; it is empty for a generated game.
     """
 
     cell: Cell
@@ -104,6 +110,7 @@ class Summary:
     measures: Measures = field(default_factory=Measures)
     cause: Cause = ""
     digest: str = ""
+    game_file: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def won(self) -> bool:
@@ -146,7 +153,13 @@ def summarize(cell: Cell, attempt: int, trace: Trace, measure: Measure) -> Summa
         usage=ended.usage,
         measures=replace(measured, counts={name: dict(sorted(counts.items())) for name, counts in groups.items()}),
         cause=ended.cause,
+        game_file=_game_file(trace),
     )
+
+
+def _game_file(trace: Trace) -> Mapping[str, Any]:
+    file = trace.started.details.get(GAME_FILE) if trace.started is not None else None
+    return file if isinstance(file, Mapping) else {}
 
 
 def _measured(measure: Measure, trace: Trace) -> Measures:

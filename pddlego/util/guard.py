@@ -9,13 +9,14 @@ time is up. The guard process runs this module, so its top level imports only th
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import select
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 ENDING = 1.7
 """Seconds that the process has to end on its own."""
@@ -24,8 +25,24 @@ _AT_ONCE = b"\0"
 """The byte that `Guard.arm` writes into the pipe in place of the number of a signal."""
 
 
+class Interrupts:
+    """Tells new interrupts from signals that follow one within so many `seconds`, as measured by a `clock`."""
+
+    def __init__(self, seconds: float = 0.1, clock: Callable[[], float] = time.monotonic) -> None:
+        self._seconds, self._clock = seconds, clock
+        self._last = -math.inf
+
+    def is_new(self) -> bool:
+        """Whether the signal that has just come is a new interrupt."""
+        now = self._clock()
+        if now - self._last < self._seconds:
+            return False
+        self._last = now
+        return True
+
+
 class Guard:
-    """Kills this process `ENDING` seconds after it received `count` signals of these `numbers`, or after `arm`.
+    """Kills this process `ENDING` seconds after `count` interrupts (signals of these `numbers`), or after `arm`.
 
     `close` ends the guard, unless it was armed. Only signals that have a handler count. On Windows, which has neither
     such pipes nor such signals, the guard does nothing.
@@ -66,12 +83,15 @@ class Guard:
 
 
 def main(reading: int, parent: int, count: int, *numbers: int) -> None:
-    """Run the guard process: count signals up to `count`, then kill the parent if it does not end in time."""
+    """Run the guard process: count interrupts up to `count`, then kill the parent if it does not end in time."""
+    interrupts = Interrupts(0.3)  # longer than in the parent, which must not be killed for what it does not count
     while count > 0:
         signals = os.read(reading, 100)
         if not signals:  # the parent has ended, or has closed its guard
             return
-        count = 0 if _AT_ONCE[0] in signals else count - sum(number in numbers for number in signals)
+        if _AT_ONCE[0] in signals:
+            break
+        count -= any(number in numbers for number in signals) and interrupts.is_new()
     if not _is_closed(reading) and os.getppid() == parent:
         os.kill(parent, signal.SIGKILL)
 

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from pddlego.runs.store import read_results
+from pddlego.util.guard import ENDING
 from tests.children import started
+from tests.evaluation.test_replay import RECORDED, RUNS
+from tests.model_server import ModelServer, answer
 from tests.scale import PATIENCE
 
 _PROGRAM = """
@@ -105,3 +112,113 @@ def test_a_second_signal_ends_it_whatever_its_threads_do(tmp_path: Path, block: 
         assert "the table" in out
         assert "2 of 4 episodes have no result (interrupted" in out
         assert [result.outcome.value for result in results[2:]] == ["interrupted"]
+
+
+@pytest.fixture
+def open_requests(model_server: ModelServer) -> Iterator[tuple[ModelServer, threading.Event]]:
+    """An endpoint whose answers wait for the event."""
+    may_answer = threading.Event()
+    model_server.replies = [answer("look around", hold=may_answer)]
+    yield model_server, may_answer
+    may_answer.set()
+
+
+def begun(server: ModelServer) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not server.requests and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert server.requests
+
+
+EVAL = ("eval", "coin", "--modes", "act", "--models", "m", "--seeds", "0-2", "--workers", "1", "--max-steps", "1")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_two_signals_at_once_are_one(
+    tmp_path: Path, open_requests: tuple[ModelServer, threading.Event], name: str
+) -> None:
+    """The running episode is finished, and nothing kills the process."""
+    server, may_answer = open_requests
+    command = [sys.executable, "-m", "pddlego", *EVAL, "--base-url", server.url, "--run", "r"]
+    with started(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as playing:
+        begun(server)
+        for _ in range(2):
+            playing.send_signal(getattr(signal, name))
+        assert playing.stdout is not None
+        lines = iter(playing.stdout.readline, "")
+        assert any("waiting for 1 episode" in line for line in lines)
+        time.sleep(ENDING + 0.5)  # a guard that had counted two would have killed it
+        may_answer.set()
+        out, err = playing.communicate(timeout=PATIENCE)
+    assert (playing.returncode, err) == (130, "")
+    assert "2 of 3 episodes have no result (interrupted: the running episodes were finished)" in out
+    assert [result.outcome.value for result in read_results(tmp_path / "runs" / "r")[0]] == ["step limit"]
+
+
+class Pty:
+    """A command at a terminal of its own, which may be its controlling one."""
+
+    def __init__(self, arguments: Sequence[str], cwd: Path, *, controls: bool) -> None:
+        self.master, slave = os.openpty()
+        control = "import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0)\n" if controls else ""
+        code = f"{control}import sys; from pddlego.cli import main; sys.argv[0] = 'pddlego'; main()"
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", code, *arguments],
+            cwd=cwd,
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            start_new_session=True,
+            env={**os.environ, "TERM": "xterm-256color"},
+        )
+        os.close(slave)
+
+    def read_until(self, text: bytes) -> None:
+        shown, deadline = b"", time.monotonic() + PATIENCE
+        while text not in shown and time.monotonic() < deadline:
+            shown += os.read(self.master, 65536)
+        assert text in shown
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+
+@pytest.mark.slow
+@pytest.mark.terminal
+@pytest.mark.parametrize("controls", [True, False])
+@pytest.mark.parametrize("command", ["watch", "runs", "show"])
+def test_the_browser_ends_with_its_terminal(tmp_path: Path, command: str, controls: bool) -> None:
+    shutil.copytree(RECORDED / RUNS[0], tmp_path / "runs" / "a")
+    pty = Pty([command, *(["latest"] if command == "show" else [])], tmp_path, controls=controls)
+    try:
+        pty.read_until(b"Quit")
+        os.close(pty.master)
+        assert pty.process.wait(PATIENCE) == 130
+    finally:
+        pty.close()
+
+
+@pytest.mark.slow
+@pytest.mark.terminal
+@pytest.mark.parametrize("gone", [True, False], ids=["the terminal is gone", "the terminal is there"])
+def test_a_second_hangup_stops_an_evaluation_like_a_second_ctrl_c(
+    tmp_path: Path, open_requests: tuple[ModelServer, threading.Event], gone: bool
+) -> None:
+    server, _ = open_requests
+    pty = Pty([*EVAL, "--base-url", server.url, "--run", "r"], tmp_path, controls=True)
+    try:
+        begun(server)
+        if gone:
+            os.close(pty.master)  # the first hang-up
+        else:
+            pty.process.send_signal(signal.SIGHUP)
+            pty.read_until(b"Interrupted")
+        while pty.process.poll() is None:  # after the first one was noticed
+            time.sleep(0.2)
+            pty.process.send_signal(signal.SIGHUP)
+        assert pty.process.returncode == 130
+    finally:
+        pty.close()
+    assert [result.outcome.value for result in read_results(tmp_path / "runs" / "r")[0]] == ["interrupted"]

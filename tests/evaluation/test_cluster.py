@@ -5,9 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -16,10 +19,13 @@ import pddlego
 from pddlego.episode.events import Outcome
 from pddlego.errors import BudgetSpentError
 from pddlego.evaluation.cluster import ActorLimiter, Permits, load_of
+from pddlego.evaluation.runner import LostExecutorError
 from pddlego.evaluation.table import result_table
 from pddlego.models import Message, Request
 from pddlego.models.limiter import Load, SharedLimiter, Spending
 from pddlego.pddl import Domain, Problem
+from pddlego.runs.store import read_results
+from tests.children import started
 from tests.methods.textgames.situations import situation_with
 from tests.model_server import ModelServer, answer
 from tests.scale import PATIENCE
@@ -56,11 +62,32 @@ def test_what_was_spent_is_known_when_the_actor_is_gone() -> None:
 
     def call(name: str) -> Load:
         if not answers:
-            raise ConnectionError("the evaluation is over")
+            raise LostExecutorError("The Ray cluster is gone")
         return answers.pop()
 
     load = load_of(call)
     assert load() == load() == Load(Spending(3, 40, 0), 2, True)
+
+
+@pytest.mark.parametrize("dies", ["enter", "leave"])
+def test_a_worker_knows_that_the_actor_is_gone(dies: str) -> None:
+    """An answer that is there is kept; the next request fails, and that is neither a bug nor the endpoint."""
+    gone = LostExecutorError("The Ray cluster is gone")
+
+    def call(name: str, *arguments: object) -> int:
+        calls.append(name)
+        if name == dies or dies in calls:
+            raise gone
+        return 1
+
+    calls: list[str] = []
+    limiter, answers = ActorLimiter(call, "cell/1"), list[str]()
+    with suppress(LostExecutorError), limiter.admit_request("m", REQUEST):
+        answers.append("north")
+    assert (answers, limiter.gone) == (([], gone) if dies == "enter" else (["north"], None))
+    with pytest.raises(LostExecutorError), limiter.admit_request("m", REQUEST):
+        pass
+    assert limiter.gone is gone
 
 
 def test_a_worker_that_is_gone_gives_its_place_back() -> None:
@@ -142,8 +169,51 @@ def test_a_ray_cluster_loses_nothing_when_a_worker_is_killed(tmp_path: Path) -> 
     killing = _killing(workers)
     results = pddlego.evaluate(["coin"], tmp_path / "far", seeds="0-15", executor="ray", workers=2).results
     killing.join(PATIENCE)
-    assert all(result.won for result in results), "Ray plays the episode of the killed worker again"
+    assert all(result.won for result in results), "the episode of the killed worker is played again"
     assert _same(tmp_path, "0-15")
+
+
+def of_ray(name: bytes, folder: Path) -> list[int]:
+    """The processes of Ray whose command has the name, and that this test has started."""
+    result = []
+    for place in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            is_mine = str(folder).encode() in (place / "environ").read_bytes()
+            if name in (place / "cmdline").read_bytes() and is_mine:
+                result.append(int(place.name))
+    return result
+
+
+@pytest.mark.cluster
+@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="the processes are found in /proc")
+@pytest.mark.parametrize(
+    ("name", "why"), [(b"raylet/raylet", "the raylet, died"), (b"ray::Permits", "with the budget")]
+)
+def test_events_are_written_as_they_happen_and_a_dead_cluster_ends_the_evaluation(
+    tmp_path: Path, model_server: ModelServer, name: bytes, why: str
+) -> None:
+    may_answer = threading.Event()
+    model_server.replies = [answer("look around"), answer("look around"), answer("look around", hold=may_answer)]
+    options = ("--modes", "act", "--models", "m", "--base-url", model_server.url, "--seeds", "0-5", "--workers", "2")
+    command = [sys.executable, "-m", "pddlego", "eval", "coin", *options, "--executor", "ray", "--run", "r"]
+    environment = {**os.environ, "PDDLEGO_TEST": str(tmp_path)}
+    with started(
+        command, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    ) as playing:
+        journals, deadline = tmp_path / "runs" / "r" / "episodes", time.monotonic() + PATIENCE
+        while time.monotonic() < deadline and not any('"step":1,' in path.read_text() for path in journals.glob("*")):
+            time.sleep(0.1)
+        assert not (tmp_path / "runs" / "r" / "results.jsonl").exists(), "no episode has ended"
+        (process,) = of_ray(name, tmp_path)
+        os.kill(process, signal.SIGKILL)
+        may_answer.set()
+        errors = playing.communicate(timeout=PATIENCE)[1].splitlines()
+    assert playing.returncode == 3, errors
+    assert [line[:7] for line in errors[-3:]] == ["Error: ", "  why: ", "  do:  "]
+    assert why in errors[-2]
+    results = read_results(tmp_path / "runs" / "r")[0]
+    assert 1 <= len(results) <= 3
+    assert all(result.outcome is Outcome.INTERRUPTED for result in results), [result.message for result in results]
 
 
 @pytest.mark.cluster

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,17 @@ from pddlego.episode.events import Ended, Event, Outcome, Usage
 from pddlego.episode.trace import Trace
 from pddlego.errors import EngineError
 from pddlego.evaluation.progress import EvaluationState, waiting_line
-from pddlego.evaluation.runner import Begun, Executor, Happened, Runner, Stop, Stopping, WorkerDone
+from pddlego.evaluation.runner import (
+    Begun,
+    Executor,
+    Happened,
+    LostExecutorError,
+    LostWorkerError,
+    Runner,
+    Stop,
+    Stopping,
+    WorkerDone,
+)
 from pddlego.methods.registry import make_codec
 from pddlego.methods.textgames.events import Observed
 from pddlego.models.limiter import Load
@@ -93,6 +104,70 @@ def test_no_error_of_a_player_ends_its_worker(store: Store, kind: type[BaseExcep
     assert [result.cell for result in results] == list(CELLS)
     assert {result.cell.seed for result in results if result.outcome is Outcome.CRASHED} == {3, 5}
     assert evaluation.fault is None
+
+
+@pytest.mark.parametrize(("deaths", "outcome"), [(1, "step limit"), (3, "step limit"), (4, "crashed"), (9, "crashed")])
+def test_an_episode_whose_process_dies_is_played_again(store: Store, deaths: int, outcome: str) -> None:
+    """Each attempt has a journal and a result, and the evaluation yields the last one only."""
+    begun: list[Cell] = []
+
+    def player(cell: Cell) -> Iterator[Event]:
+        begun.append(cell)
+        for event in episode(cell):
+            if isinstance(event, Ended) and cell.seed == 2 and begun.count(cell) <= deaths:
+                raise LostWorkerError("A worker died", "It was killed.")
+            yield event
+
+    evaluation = Runner(CELLS, store, executor(player), workers=2)
+    done = [item.summary for item in evaluation.run() if isinstance(item, WorkerDone)]
+    assert sorted(summary.cell for summary in done) == list(CELLS)
+    tries = min(deaths + 1, 4)
+    assert [result.outcome.value for result in store.attempts if result.cell.seed == 2] == [
+        *["interrupted"] * (tries - 1),
+        outcome,
+    ]
+    assert store.results()[2].outcome.value == outcome and store.results()[2].attempt == tries
+    assert evaluation.stopped is None and evaluation.fault is None
+
+
+def test_an_evaluation_stops_when_what_plays_is_gone(store: Store) -> None:
+    """It is an error of its own, and no cell counts as played for it."""
+
+    def player(cell: Cell) -> Iterator[Event]:
+        for event in episode(cell):
+            if isinstance(event, Ended) and cell.seed >= 4:
+                raise LostExecutorError("The cluster is gone", "It left.", "Call it.")
+            yield event
+
+    evaluation = Runner(CELLS, store, executor(player), workers=2)
+    list(evaluation.run())
+    results = store.results()
+    assert [result.cell.seed for result in results if result.played] == [0, 1, 2, 3]
+    assert {result.outcome for result in results[4:]} == {Outcome.INTERRUPTED}
+    assert 5 <= len(results) <= 6
+    assert evaluation.stopped is Stop.EXECUTOR
+    assert str(evaluation.fault) == "The cluster is gone\nIt left.\nCall it."
+
+
+def test_episodes_that_cannot_end_are_left_when_what_plays_is_gone(store: Store) -> None:
+    """As those that wait for ever for a cluster that is gone."""
+    waiting, go = threading.Semaphore(0), threading.Event()
+
+    def player(cell: Cell) -> Iterator[Event]:
+        yield Observed(0, None, "a", "a")
+        waiting.release()
+        go.wait(PATIENCE)
+        yield Ended(Outcome.WON, "", 1.0)
+
+    def check() -> None:
+        if waiting.acquire(blocking=False) and waiting.acquire(timeout=PATIENCE):
+            raise LostExecutorError("The cluster is gone", "It left.", "Call it.")
+
+    evaluation = Runner(CELLS, store, replace(executor(player), check=check), workers=2)
+    list(evaluation.run())
+    go.set()
+    assert [result.outcome for result in store.results()] == [Outcome.INTERRUPTED] * 2
+    assert evaluation.stopped is Stop.EXECUTOR and isinstance(evaluation.fault, LostExecutorError)
 
 
 def test_a_worker_that_breaks_down_is_a_fault(tmp_path: Path) -> None:

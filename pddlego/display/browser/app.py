@@ -20,6 +20,8 @@ from pddlego.runs.listing import EpisodeList
 _INTERRUPTED = 130
 """The exit code after a signal."""
 
+_TERMINATION = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+
 
 class Browser(App[None]):
     """The browser. `first` makes the first screen."""
@@ -33,11 +35,17 @@ class Browser(App[None]):
         self._first = first
 
     def on_mount(self) -> None:
-        for name in ("SIGTERM", "SIGHUP"):
-            with contextlib.suppress(AttributeError, NotImplementedError):  # a system without them
-                number = getattr(signal, name)
-                asyncio.get_running_loop().add_signal_handler(number, self.exit, None, _INTERRUPTED)
+        for number in _TERMINATION:
+            with contextlib.suppress(NotImplementedError):  # a system without them
+                asyncio.get_running_loop().add_signal_handler(number, self._interrupted)
         self.push_screen(self._first())
+
+    def _interrupted(self) -> None:
+        """End the browser after a signal. Further signals are ignored, also while the terminal is restored."""
+        for number in _TERMINATION:
+            asyncio.get_running_loop().remove_signal_handler(number)
+            signal.signal(number, signal.SIG_IGN)
+        self.exit(None, _INTERRUPTED)
 
 
 def at_runs(root: Path, sources: Sources) -> Browser:

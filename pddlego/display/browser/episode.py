@@ -307,7 +307,7 @@ class EpisodeView(Vertical):
     def find(self, wanted: Callable[[Step], bool]) -> bool:
         """Show the next step for which `wanted` is true, with wrap-around. Returns whether there is one."""
         steps = self.episode.steps
-        order = [*range(self.step_index + 1, len(steps)), *range(self.step_index + 1)]
+        order = [*range(self.step_index + 1, len(steps)), *range(min(self.step_index + 1, len(steps)))]
         found = next((number for number in order if wanted(steps[number])), None)
         if found is not None:
             self.is_following = False

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -48,7 +48,7 @@ from pddlego.methods.textgames.formalize.problems import (
     with_unmatched,
     without_planned,
 )
-from pddlego.methods.textgames.games import Game
+from pddlego.methods.textgames.games import FromFile, Game
 from pddlego.methods.textgames.knowledge import Knowledge, read_written, written_text
 from pddlego.methods.textgames.memory import (
     UNREACHABLE,
@@ -70,13 +70,14 @@ from pddlego.pddl.exclusive import contradictions
 from pddlego.planning import Planner, PlanStatus, PlanStep
 from pddlego.planning.ladder import climb
 from pddlego.runs.store import DOMAIN, DOMAIN_FROM
+from pddlego.runs.summary import GAME_FILE
 from pddlego.util.text import count
 
 _MODELS_GOALS = "a goal of the model's"
 """The name of a goal on the ladder before the model has written its goals."""
 
 
-def _started(episode: Episode, model: Model) -> Started:
+def _started(episode: Episode, model: Model, file: Mapping[str, str]) -> Started:
     setting = episode.setting
     begun_with = setting.sources.get(DOMAIN_FROM, "")
     goals = tuple(rung.name for rung in setting.start.ladder) or (_MODELS_GOALS,) if episode.plans else ()
@@ -94,6 +95,7 @@ def _started(episode: Episode, model: Model) -> Started:
             "map": setting.map.model_dump() if setting.map else None,
             **({"writes_domain": True} if episode.writes_domain else {}),
             **({DOMAIN: begun_with} if episode.writes_domain and begun_with else {}),
+            **({GAME_FILE: file} if file else {}),
         },
     )
 
@@ -464,7 +466,9 @@ class Agent:
         return self._budget.seconds
 
     def _episode(self) -> Generator[Event, None, None]:
-        yield _started(self.episode, self._model)
+        game = self._world.game
+        file = game.file if isinstance(game, FromFile) else {}
+        yield _started(self.episode, self._model, file)
         yield self._world.start()
         if self.restart is not None:
             yield from self._go_back(self.restart)

@@ -18,7 +18,7 @@ from pddlego.methods.textgames.formalize import Exchange, Formalizer, Observatio
 from pddlego.methods.textgames.formalize.act import ActionGen, HumanActions, Person, RandomActions, typed_before
 from pddlego.methods.textgames.formalize.full import FullEditor, FullFormalizer, FullSteps
 from pddlego.methods.textgames.formalize.problems import PddlEdit, PddlGen
-from pddlego.methods.textgames.games import Closes, Game, GameSpec, ReportsFacts, Solves
+from pddlego.methods.textgames.games import Closes, Game, ReportsFacts, Solves
 from pddlego.methods.textgames.loading import setting_for
 from pddlego.methods.textgames.options import ACT_COT, MODES, WRITES_DOMAIN, TextGameOptions, requests_of
 from pddlego.methods.textgames.reader import can_read, check_reader
@@ -87,9 +87,7 @@ def _terms(setting: GameSetting, without: Collection[str]) -> Terms:
 def make_game(setting: GameSetting, seed: int, java: str | None = None) -> Game:
     """The game of a setting. Raises `UsageError` for an unknown engine or seed, `EngineError` if the engine fails."""
     check_seed(setting, seed)
-    table = setting.game
-    values = {name: parameter.value for name, parameter in setting.parameters.items()}
-    return games.make_game(table.engine, GameSpec(table.name, values, seed, table.fold, java))
+    return games.make_game(setting.game.engine, setting.spec(seed, java))
 
 
 def episode_events(

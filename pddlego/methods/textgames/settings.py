@@ -7,7 +7,7 @@ are data: a new game needs new files and no new code.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
@@ -16,7 +16,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pddlego.errors import EngineError, SettingError
 from pddlego.methods import base
 from pddlego.methods.setting_files import SettingHead
-from pddlego.methods.textgames.games import missing_for, packages_of
+from pddlego.methods.textgames.games import GameSpec, files_of, missing_for, packages_of
 from pddlego.methods.textgames.knowledge import Knowledge
 from pddlego.pddl import Formula
 from pddlego.planning import Planner, PlanStatus, Rung
@@ -398,6 +398,15 @@ class GameSetting(base.Setting):
     @property
     def missing(self) -> str:
         return missing_for(self.game.engine)
+
+    def game_files(self, seeds: Iterable[int]) -> Mapping[str, Mapping[str, str]]:
+        """The files of its games (`base.Setting`). Raises `UsageError`."""
+        return files_of(self.game.engine, self.spec(max(seeds, default=0)))
+
+    def spec(self, seed: int, java: str | None = None) -> GameSpec:
+        """What an engine needs to make the game of a seed."""
+        values = {name: parameter.value for name, parameter in self.parameters.items()}
+        return GameSpec(self.game.name, values, seed, self.game.fold, java)
 
     def check(self, planner: Planner) -> None:
         """Raise `SettingError` if the planner rejects a goal of the ladder: no answer of a model could fix that."""

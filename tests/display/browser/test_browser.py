@@ -348,6 +348,26 @@ def test_damage_stops_nothing(tmp_path: Path, data: bytes) -> None:
     drive(at_run(run, SOURCES), steps)
 
 
+@pytest.mark.parametrize("others", [0, 1], ids=["alone", "beside another"])
+@pytest.mark.parametrize("data", [None, b"", LINES[0][:30], b"\xff\xfe{\n", *(b"".join(LINES[:n]) for n in (1, 2, 4))])
+def test_every_key_works_on_an_episode_that_has_hardly_begun(tmp_path: Path, data: bytes | None, others: int) -> None:
+    """Its journal is gone, empty, incomplete or damaged, or has the first events only."""
+    journal, other = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    other.write_bytes(b"".join(LINES))
+    if data is not None:
+        journal.write_bytes(data)
+    keys = {key for binding in EpisodeScreen.BINDINGS for key in getattr(binding, "key", "").split(",")}
+
+    async def steps(pilot: Pilot[None]) -> None:
+        for key in sorted(keys):
+            await pilot.press(key.strip())
+            await pilot.press("enter")
+        await pilot.pause()
+        assert pilot.app.is_running
+
+    drive(at_episodes([journal, *[other] * others], SOURCES), steps)  # raises what a key raises
+
+
 def test_an_empty_folder(tmp_path: Path) -> None:
     async def steps(pilot: Pilot[None]) -> None:
         await pilot.press("enter", "down", "slash", "x", "enter", "space", "c", "r", "s", "escape", "escape")

