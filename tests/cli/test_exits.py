@@ -97,6 +97,7 @@ def test_a_second_signal_ends_it_whatever_its_threads_do(tmp_path: Path, block: 
         if block != "keeps_the_lock":
             lines = iter(playing.stdout.readline, "")
             assert not first or any("waiting for 1 episode" in line for line in lines)
+            time.sleep(0.5)  # a second signal at once would be the same interrupt
             playing.send_signal(signal.SIGTERM)
         while block == "keeps_the_lock" and playing.poll() is None:  # it cannot say that it has got the first one
             playing.send_signal(signal.SIGTERM)
