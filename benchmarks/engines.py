@@ -16,7 +16,7 @@ from tests.planning.unified_oracle import solve_unified
 from tests.shared import suite
 
 SUITES = (
-    *("childsnack-opt14-strips", "floortile-opt14-strips", "grid", "hiking-sat14-strips", "openstacks-opt08-strips"),
+    *("depot", "elevators-opt08-strips", "grid", "hiking-sat14-strips", "openstacks-opt08-strips"),
     *("pegsol-opt11-strips", "satellite", "sokoban-opt11-strips", "transport-opt08-strips", "visitall-opt11-strips"),
 )
 SECONDS = 60.0

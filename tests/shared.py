@@ -23,12 +23,21 @@ SUITES = sorted(file.parent.name for file in COMPETITION.glob("*/domain.pddl")) 
 """Folders of `COMPETITION`; where there are none, a name without a folder, so that a test says that it is skipped."""
 
 SMALL_SUITES = (
-    *("blocks", "childsnack-opt14-strips", "depot", "elevators-opt08-strips", "floortile-opt14-strips", "grid"),
-    *("hiking-sat14-strips", "miconic-fulladl", "movie", "mystery", "openstacks-opt08-strips", "parking-opt11-strips"),
-    *("pathways", "pegsol-opt11-strips", "psr-small", "satellite", "schedule", "sokoban-opt11-strips"),
-    *("transport-opt08-strips", "trucks", "visitall-opt11-strips", "woodworking-opt08-strips", "zenotravel"),
+    *(
+        "blocks",
+        "depot",
+        "elevators-opt08-strips",
+        "grid",
+        "hiking-sat14-strips",
+        "miconic-fulladl",
+        "movie",
+        "mystery",
+    ),
+    *("openstacks-opt08-strips", "pathways", "pegsol-opt11-strips", "psr-small", "satellite"),
+    *("sokoban-opt11-strips", "transport-opt08-strips", "trucks", "visitall-opt11-strips", "woodworking-opt08-strips"),
+    "zenotravel",
 )
-"""Suites whose smallest task is grounded and planned for in seconds."""
+"""Suites for whose smallest task a plan of least cost is found in seconds."""
 
 
 def missing(names: tuple[str, ...]) -> list[str]:

@@ -30,6 +30,7 @@ from pddlego.methods.textgames.formalize.form import reward_fault
 from pddlego.methods.textgames.play import make_reference
 from pddlego.methods.textgames.reader import can_read
 from pddlego.methods.textgames.settings import GameSetting
+from pddlego.methods.textgames.truth import Reference
 from pddlego.methods.textgames.truth.judge import Judge
 from pddlego.pddl import DefectKind, parse_problem
 from pddlego.planning import PlanStatus
@@ -271,6 +272,8 @@ class _Truth:
         self._strict = strict_formalizer(mode, setting)
         self._claims = setting.claims
         self._reference = make_reference(setting, seed)
+        # A game's own facts have no placeholders, and fewer objects than a player has to suppose.
+        self._reader = Reference(setting) if setting.facts and can_read(setting) else None
         self._judge = Judge(setting.claims, setting.start.placeholder)
         self.close = self._reference.close
 
@@ -279,6 +282,8 @@ class _Truth:
         if not observed.repeated:
             renamed = self._reference.read(observed)
             self._judge.reference_changed(self._reference.knowledge.problem, renamed)
+            if self._reader is not None:
+                self._reader.read(observed)
 
     def fault_of(self, answer: str, request: Request) -> str:
         """Why an answer to the request gets no reward, whatever it says."""
@@ -293,7 +298,7 @@ class _Truth:
         answered = AnsweredProblem(problem, self.problem, accepted.lines, accepted.renamed, removed)
         self.problem, true = problem, self._reference.knowledge
         checked = self._judge.judge(problem, true, accepted.renamed, 0)
-        faults = answered.faults(checked, true, self._claims)
+        faults = answered.faults(checked, self._reader.knowledge if self._reader else true, self._claims)
         return agreement(checked, faults), faults
 
 

@@ -139,10 +139,11 @@ class AnsweredProblem:
         symmetric = [fact for fact in self.problem.facts if (rule := claims.get(fact.predicate)) and rule.symmetric]
         both_ways = Counter((fact.predicate, *sorted(fact.args)) for fact in symmetric)
         yield from (f"({' '.join(fact)}) is there in both directions" for fact, n in both_ways.items() if n > 1)
-        used = {argument for fact in self.problem.facts for argument in fact.args}
+        used, needed = ({name for fact in part.facts for name in fact.args} for part in (self.problem, true.problem))
         new = sorted(self.problem.objects - self.before.objects, key=str)
         names = {obj.name for obj in true.problem.objects}
         yield from (str(line) for line in self.lines if line.kind not in _EFFECTIVE)
+        used |= names - needed  # the player can know of some objects nothing but their names
         yield from (f"object {obj} has no facts" for obj in new if obj.name not in used)
         yield from (
             f"object {obj} is invented" for obj in new if not (obj.name in names or true.is_placeholder(obj.name))
