@@ -386,6 +386,7 @@ def _news(messages: Sequence[Message], before: Sequence[Message]) -> str:
 
 def _end_of(events: Sequence[Event], ended: Ended) -> str:
     """The last responses of the game, and how the episode ended."""
-    responses = (f"> {event.command}\n{event.text}" for event in events if isinstance(event, Observed))
+    observed = (event for event in events if isinstance(event, Observed))
+    responses = (f"> {event.command}\n{event.text}" if event.command else event.text for event in observed)
     end = f"The episode is over: {ended.outcome.value}" + (f" ({ended.message})" if ended.message else "")
     return "\n\n".join((*responses, f"{end}."))

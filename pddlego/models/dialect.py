@@ -22,7 +22,8 @@ _CAUSES = (
         "Check your account at the provider.",
     ),
     (
-        r"no models?\b.{0,20}(loaded|available)|load(ing)? (a|the) model|model\b.{0,80}(crashed|unloaded|not loaded)",
+        r"no models?\b.{0,20}(loaded|available)|load(ing)? (a|the) model|model\b.{0,80}(crashed|unloaded|not loaded)"
+        r"|not downloaded|(more|enough|out of) (system |gpu )?memory",
         "Load the model in the server first.",
     ),
     (

@@ -409,7 +409,8 @@ def read_effect(part: Sexpr) -> Formula:
 
 def _read(part: Sexpr, inner: Callable[[Sexpr], Formula], what: str, misplaced: frozenset[str]) -> Formula:
     if isinstance(part, str) or (part and not isinstance(part[0], str)):
-        return Unreadable(show(part), f"{show(part)} is not a condition: write {_meant(part)}", place=place_of(part))
+        message = f"{show(part)} is not a condition: write {_meant(part, inner is read_effect)}"
+        return Unreadable(show(part), message, place=place_of(part))
     head, rest = (str(part[0]), part[1:]) if part else ("and", ())
     if head not in _ARGUMENTS and head not in ("and", "or"):
         return _read_leaf(part, head, rest, changes=inner is read_effect)
@@ -438,13 +439,13 @@ def _read(part: Sexpr, inner: Callable[[Sexpr], Formula], what: str, misplaced: 
     return _read_leaf(part, head, rest, changes=False)
 
 
-def _meant(part: Sexpr) -> str:
+def _meant(part: Sexpr, in_effect: bool) -> str:
     """The form of PDDL in place of a word, or of a list that begins with a list."""
     if isinstance(part, str):
         own = part in _ARGUMENTS or part in ("and", "or")
         return f"the word inside the parentheses, as in ({part} …)" if own else form_of(part, ()) or "(predicate ?x …)"
     together = f"(and {show(part)[1:-1]})" if all(isinstance(child, tuple) for child in part) else "(predicate ?x …)"
-    return infix_form(part) or together
+    return infix_form(part, in_effect) or together
 
 
 def _inner_parts(part: tuple[Sexpr, ...], inner: Callable[[Sexpr], Formula]) -> tuple[Formula, ...]:
@@ -476,7 +477,7 @@ def _read_leaf(part: tuple[Sexpr, ...], head: str, rest: tuple[Sexpr, ...], chan
             return Equal(words[0], words[1], place=place)
         if head not in _COMPARISONS:
             return Atom(head, words, place=place)
-    if head in _COMPARISONS:
+    if head in _COMPARISONS and not (head == "=" and form_of(head, rest)):
         return Compare(head, read_term(rest[0]), read_term(rest[1]), place=place)
     if changes and head in CHANGES and len(rest) == 2 and isinstance(rest[0], tuple):
         return Change(head, read_term(rest[0]), read_term(rest[1]), place=place)
@@ -484,7 +485,7 @@ def _read_leaf(part: tuple[Sexpr, ...], head: str, rest: tuple[Sexpr, ...], chan
     if head in _NOT_CLASSICAL and timed:
         message = f"{show(part)}: {_NOT_CLASSICAL[head]} are not supported (only classical planning is)"
         return Unreadable(show(part), message, DefectKind.NOT_SUPPORTED, place=place)
-    form = infix_form(part) or form_of(head, rest, changes)
+    form = infix_form(part, changes) or form_of(head, rest, changes)
     if form:
         return Unreadable(show(part), f"{show(part)}: that is not a form of PDDL; write {form}", place=place)
     wrong = next(show(argument) for argument in rest if not isinstance(argument, str))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from pddlego.pddl.rules import Defect, syntax_defect
 from pddlego.pddl.sexpr import Sexpr, Source, show
@@ -14,8 +13,9 @@ _IMPLY = "(imply {0} {1})"
 _OPERATORS = {
     word: form
     for form, words in (
-        ("(= {0} {1})", "== === eq eql equal equals same identical"),
-        ("(not (= {0} {1}))", "!= !== <> /= =/= ~= \\= ≠ ne neq not= not-equal not-equals unequal different distinct"),
+        ("(= {0} {1})", "== === eq eq? eql equal equals same same-as is is-same is-equal identical"),
+        ("(not (= {0} {1}))", "!= !== <> >< /= =/= ~= \\= ≠ ne neq noteq not= not-equal not-equals unequal"),
+        ("(not (= {0} {1}))", "diff differ different distinct"),
         ("(not {0})", "! ~ ¬ - no none del delete remove"),
         (_IMPLY, "-> => --> ==> → ⇒ implies implication if if-then"),
         ("(and (imply {0} {1}) (imply {1} {0}))", "<-> <=> ↔ ⇔ iff equiv equivalent"),
@@ -35,6 +35,9 @@ _OPERATORS = {
 _SYMBOLS = frozenset(word for word in _OPERATORS if not word[0].isalpha() and word != "-") | {"="}
 _OWN = {"and": "(and {all})", "or": "(or {all})", "imply": _IMPLY, "=": "(= {0} {1})"}
 
+_TRUTH = {"true": "{0}", "false": "(not {0})"}
+"""The values of facts in other languages."""
+
 TYPE_SIGNS = frozenset((":", "::", "--", "->", "<:", "=", "<"))
 """Words between a name and its type in other languages."""
 
@@ -47,6 +50,11 @@ def form_of(word: str, parts: Sequence[Sexpr], in_effect: bool = False) -> str:
 
     Words between names, as in `(same ?x ?y)`, are such operators only if they compare two names.
     """
+    if word == "=" and len(parts) == 2 and isinstance(parts[0], tuple) and parts[1] in _TRUTH:
+        return _TRUTH[str(parts[1])].format(show(parts[0]))
+    parts = [part for part in parts if part not in ("then", "do")]
+    if len(parts) == 2 and isinstance(parts[0], tuple) and show(parts[0]).startswith("(?"):
+        return _filled(_OPERATORS.get(word, "").replace("(?x - TYPE) {0}", "{0} {1}"), parts)
     names = len(parts) - sum(isinstance(part, tuple) for part in parts)
     if names and word[0].isalpha() and not (names == len(parts) == 2 and "(= {0} {1})" in _OPERATORS.get(word, "")):
         return ""
@@ -54,14 +62,16 @@ def form_of(word: str, parts: Sequence[Sexpr], in_effect: bool = False) -> str:
     return _filled(form, parts)
 
 
-def infix_form(parts: Sequence[Sexpr]) -> str:
+def infix_form(parts: Sequence[Sexpr], in_effect: bool = False) -> str:
     """The PDDL form of an expression with its operator between its parts, as in `(?x = ?y)`; empty for any other."""
     signs = set(parts[1::2])
     if len(parts) < 3 or len(parts) % 2 == 0 or len(signs) > 1:
         return ""
     sign, first = show(signs.pop()), parts[0]
     is_operand = not isinstance(first, str) or first.startswith("?")  # else `or` may be the name of an object
-    return _filled(_OWN.get(sign) or _OPERATORS.get(sign, ""), parts[::2]) if sign in _SYMBOLS or is_operand else ""
+    form = _OWN.get(sign) or _OPERATORS.get(sign, "")
+    form = "(when {0} {1})" if in_effect and form == _IMPLY else form
+    return _filled(form, parts[::2]) if sign in _SYMBOLS or is_operand else ""
 
 
 def _filled(form: str, parts: Sequence[Sexpr]) -> str:
@@ -75,7 +85,7 @@ def plain_name(name: str) -> str:
 
 
 _FOREIGN = re.compile(
-    r";[^\r\n]*|\(\s*(?:problem|:?domain)\s[^()]*\)|(?<![^\s()])(/\*(?s:.{0,2000}?)\*/|<!--(?s:.{0,2000}?)-->|(?://|--|%|#(?![0-9]|t\b))[^\r\n]*)"
+    r";[^\r\n]*|\(\s*(?:problem|:?domain)\s[^()]*\)|(?<![^\s()])(/\*(?s:.{0,1000}?)\*/|<!--(?s:.{0,1000}?)-->|(?://|--|%|#(?![0-9]|t\b))[^\r\n]*)"
     r"|([,\[\]{}]|(?<!\w)[\"'\u2018-\u201f]|[\"'\u2018-\u201f](?!\w))"
 )
 """A comment of PDDL or the name of a file, which may be any word; a comment of another language (group 1); a
@@ -94,19 +104,36 @@ _CHARACTERS = {
 _QUOTE = ("a quote", " ", "write names without quotes, as in living_room")
 
 
-def foreign_comments(text: str) -> Iterator[re.Match[str]]:
-    """The comments of other languages in a text: `//`, `#`, `--` and `%` to the end of a line, `/* */`, `<!-- -->`."""
-    return (match for match in _FOREIGN.finditer(text) if _is_comment(match))
+def foreign_comments(text: str) -> list[tuple[int, int]]:
+    """The comments of other languages in a text: `//`, `#`, `--` and `%` to the end of a line, `/* */`, `<!-- -->`.
+
+    Parentheses at the end of such a line may belong to the file, as in `(p ?x) // done))`: then the comment ends before
+    them, if the parentheses of the file are balanced without it and not otherwise.
+    """
+    matches = list(_FOREIGN.finditer(text))
+    whole = [match.span(1) for match in matches if match[1] and not _is_type(match)]
+    unbalanced = {span for span in whole if _depth(text, *span)}
+    if not unbalanced:
+        return whole
+    own = (match.span() for match in matches if match[0][0] == ";")
+    depth = _depth(text, 0, len(text)) - sum(_depth(text, *span) for span in (*own, *whole))
+    if not depth:
+        return whole
+    short = [(start, start + len(text[start:end].rstrip(") \t"))) for start, end in whole]
+    balances = not depth + sum(_depth(text, *span) for span in whole) - sum(_depth(text, *span) for span in short)
+    return short if balances else [span for span in whole if span not in unbalanced]
 
 
-def _is_comment(match: re.Match[str]) -> bool:
-    """Whether a match is a comment: its parentheses are balanced, and it is not a type as in `a -- room`."""
-    depths = [0, *itertools.accumulate(1 if sign == "(" else -1 for sign in re.findall("[()]", match[1] or ""))]
-    line = 0
-    if re.fullmatch(r"--\s+\S+\s*", match[0]):
-        line = max(match.string.rfind(end, 0, match.start()) for end in "\r\n") + 1
-    is_type = line and match.string[line : match.start()].strip()
-    return bool(match[1]) and min(depths) == depths[-1] == 0 and not is_type
+def _depth(text: str, start: int, end: int) -> int:
+    return text.count("(", start, end) - text.count(")", start, end)
+
+
+def _is_type(match: re.Match[str]) -> bool:
+    """Whether a match is no comment, but the type in a line such as `a -- room`."""
+    if not re.fullmatch(r"--\s+\S+\s*", match[0]):
+        return False
+    line = max(match.string.rfind(end, 0, match.start()) for end in "\r\n") + 1
+    return bool(match.string[line : match.start()].strip())
 
 
 def without_foreign(text: str) -> tuple[str, list[Defect]]:
@@ -115,17 +142,21 @@ def without_foreign(text: str) -> tuple[str, list[Defect]]:
     The text keeps its length.
     """
     source, defects, end, pieces = Source(text), dict[str, Defect](), 0, list[str]()
-    for match in _FOREIGN.finditer(text, 0, text.rfind(")") + 1):
+    comments, last = dict(foreign_comments(text)), text.rfind(")") + 1
+    for match in _FOREIGN.finditer(text):
+        start, stop = match.start(), comments.get(match.start(), match.end())
+        if start < end or start >= last:
+            continue
         if match[2]:
             what, instead, remedy = _CHARACTERS.get(match[2], _QUOTE)
             message = f"{what}, which PDDL does not have; {remedy}"
-        elif match[1] and _is_comment(match):
+        elif start in comments:
             what = _SIGN.findall(match[1])[0]
-            instead = re.sub(r"[^\r\n]", " ", match[1])
+            instead = re.sub(r"[^\r\n]", " ", text[start:stop])
             message = f"'{what}' does not begin a comment in PDDL; begin comments with ';'"
         else:
             continue
-        pieces += [text[end : match.start()], instead]
-        end = match.end()
-        defects.setdefault(what, syntax_defect(message, source.position(match.start())))
+        pieces += [text[end:start], instead]
+        end = stop
+        defects.setdefault(what, syntax_defect(message, source.position(start)))
     return "".join([*pieces, text[end:]]), list(defects.values())

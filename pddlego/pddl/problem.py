@@ -278,6 +278,8 @@ def _read_init(section: tuple[Sexpr, ...], defects: list[Defect]) -> tuple[list[
                 values.append(Compare("=", Term(name, ()), Term(value), place=place_of(item)))
             case Unreadable(kind=DefectKind.NOT_SUPPORTED) as other:
                 defects.append(not_supported(f"in :init: {other.message}", other.place))
+            case Unreadable() as other if "; write" in other.message:
+                defects.append(syntax_defect(f"in :init: {other.message}", other.place))
             case And() as several:
                 defects.append(syntax_defect("'and' in :init; write the facts side by side", several.place))
                 facts += [part for part in conjuncts(several) if isinstance(part, Atom)]

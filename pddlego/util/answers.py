@@ -34,7 +34,7 @@ _BAR = "[|\uff5c]"
 _OPEN = rf"(?:<{_BAR}(?:im_start|start_header_id|header_start|start_of_role|start|turn){_BAR}?>|<start_of_turn>)"
 _USER = rf"(?:{_OPEN}\s*(?:user|human|system|tool)\b|<{_BAR}(?:user|human|system|tool|observation){_BAR}>|\[INST\])"
 _MARKER = re.compile(
-    rf"</?{_BAR}[\w\u2581:-]{{1,40}}{_BAR}>|<\|turn>|<turn\|>|<(?:start|end)_of_turn>|</?s>|<(?:bos|eos|pad)>|\[/?INST\]"
+    rf"</?{_BAR}/?[\w\u2581:-]{{1,40}}{_BAR}>|<\|turn>|<turn\|>|<(?:start|end)_of_turn>|</?s>|<(?:bos|eos|pad)>|\[/?INST\]"
     r"|\[\|\w{1,20}\|\]",
     re.IGNORECASE,
 )

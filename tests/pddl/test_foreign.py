@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from pddlego import tools
@@ -50,6 +52,11 @@ CONDITIONS = {
         ("(|| (at ?a) (wet ?a))", "(| (at ?a) (wet ?a))", "((at ?a) or (wet ?a))"), "Write (or (at ?a) (wet ?a))"
     ),
     "(<-> (at ?a) (wet ?a))": "Write (and (imply (at ?a) (wet ?a)) (imply (wet ?a) (at ?a)))",
+    "(foreach (?x - bed) (wet ?x))": "Write (forall (?x - bed) (wet ?x))",
+    "(if (at ?a) then (wet ?a))": "Write (imply (at ?a) (wet ?a))",
+    "(= (wet ?a) true)": "Write (wet ?a)",
+    "(= (wet ?a) false)": "Write (not (wet ?a))",
+    "(is-same ?a ?b)": "Write (= ?a ?b)",
     "(?a near ?b)": "Write (near ?a ?b)",
     "(near ?a - bed ?b - bed)": "Write (near ?a ?b)",
     "(wet a)": "Write ?a, which is declared here",
@@ -72,6 +79,7 @@ def test_a_condition_of_another_language_is_one_error_with_the_form_of_pddl(cond
 EFFECTS = {
     "(if (at ?a) (wet ?a))": "Write (when (at ?a) (wet ?a))",
     "(-> (at ?a) (wet ?a))": "Write (when (at ?a) (wet ?a))",
+    "((at ?a) -> (wet ?a))": "Write (when (at ?a) (wet ?a))",
     "(imply (at ?a) (wet ?a))": "Write (when CONDITION EFFECT)",
     "(add (wet ?a))": "Write (wet ?a)",
     "(delete (wet ?a))": "Write (not (wet ?a))",
@@ -138,6 +146,32 @@ def test_a_comment_of_another_language_is_one_error_and_repaired(comment: str) -
     assert "(at beans)" in "".join(
         line for line in tools.repair(problem).text.splitlines() if not line.lstrip().startswith(";")
     )
+
+
+@pytest.mark.parametrize("comment", ["// done", "# the gardener's bed :)", "-- (see above"])
+def test_parentheses_in_a_comment_or_behind_it_are_told_apart(comment: str) -> None:
+    """The last ones of a line belong to the file if it is balanced with them only."""
+    inside = DOMAIN.replace("(near ?a ?b))", f"(near ?a ?b)) {comment}")
+    behind = DOMAIN.replace("(not (full ?t)))))", "(not (full ?t)) // done)))")
+    for domain in (inside, behind):
+        (error,) = errors(domain, PROBLEM)
+        assert error.advice == "Begin comments with ';'"
+        assert tools.check(tools.repair(domain).text, PROBLEM).ok
+
+
+def test_a_fact_with_a_truth_value_in_init_names_the_fact() -> None:
+    (error,) = errors(DOMAIN, PROBLEM.replace("(full can)", "(= (full can) true)"))
+    assert error.advice == "Write (full can)"
+
+
+@pytest.mark.parametrize("sign", ["/* ", "<!-- ", "// (\n", "# x)", "a -- b\n", "[", "'a "])
+def test_many_signs_are_read_in_linear_time(sign: str) -> None:
+    def seconds(length: int) -> float:
+        began = time.process_time()
+        without_foreign(sign * (length // len(sign)) + ")")
+        return time.process_time() - began
+
+    assert seconds(160_000) < 30 * max(seconds(20_000), 0.005), "eight times the length, where a square would be 64"
 
 
 def test_several_conditions_of_a_goal_are_joined() -> None:

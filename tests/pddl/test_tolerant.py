@@ -357,6 +357,9 @@ GUESSES: list[tuple[Callable[[str], str], Callable[[str], str], str]] = [
     (swap("(way ?a ?b ?w)", "(way ?a ?b ?w) (lit ?b)"), same, "predicate lit is not declared"),
     (swap("(not (at ?a))", "(not (shut ?a ?door))"), same, "variable ?door is not a parameter; add '?door - room'"),
     (swap("(not (shut ?a ?b))", "(not (shut ?a ?c))"), same, "variable ?c is not a parameter"),
+    # What may be a wrong name of a parameter is not a parameter of its own: it would allow other plans.
+    (swap("(way ?a ?b ?w) (not (shut ?a ?b))", "(way ?a ?c ?w)"), same, "variable ?c is not a parameter"),
+    (swap("(at ?a) (way ?a ?b ?w) (not (shut ?a ?b))", "(at ?here)"), same, "variable ?here is not a parameter"),
     (swap("(not (at ?a)) (at ?b)", "(at (other ?a))"), same, "object functions are not supported"),
     (swap("(and (not (at ?a)) (at ?b))", "(or (at ?a) (at ?b))"), same, "'or' cannot stand in an effect"),
     (swap("(not (at ?a))", "(at ?a ?b)"), same, "at takes 1 argument(s)"),

@@ -257,7 +257,8 @@ class _Declarer:
     def variables(self) -> None:
         """Make parameters of undeclared variables of an action, with the type that its precondition demands.
 
-        Variables that occur only in effects or in negated conditions are ambiguous, and stay.
+        Variables that occur only in effects or in negated conditions are ambiguous, and stay. So does one that may be a
+        wrong name of a parameter.
         """
         parameters = self._parameters()
         sections = self.parts.actions
@@ -268,7 +269,7 @@ class _Declarer:
             missing = [
                 name
                 for name in _free_variables(action, parameters)
-                if not is_slip(name.name) and name.name not in starts
+                if not is_slip(name.name) and name.name not in starts and not self._may_be(name, action)
             ]
             if missing and _is_whole(sections[number]):
                 self.note(
@@ -278,6 +279,12 @@ class _Declarer:
         if sections != self.parts.actions:
             self.parts.actions = sections
             self._read()
+
+    def _may_be(self, variable: TypedName, action: Action) -> bool:
+        """Whether a variable may be a wrong name of a parameter that the precondition does not use."""
+        used = {name for atom in atoms_of(action.precondition) for name in atom.args}
+        unused = [parameter.type for parameter in action.parameters if parameter.name not in used]
+        return bool(unused) and (variable.type == ANY_TYPE or variable.type in unused)
 
     def objects(self) -> tuple[str, ...]:
         parts, parameters, facts = self.parts, self._parameters(), self.facts

@@ -215,11 +215,11 @@ def _without_fences(text: str, note: Note) -> Iterator[Edit]:
 
 def _with_comments(text: str, note: Note) -> Iterator[Edit]:
     """The edits that put `;` before each line of a comment of another language."""
-    for match in foreign_comments(text):
+    for start, end in foreign_comments(text):
         note("comments found in the form of another language")
-        yield from ((place, place, "; ") for place in (line.start(1) for line in _LINE.finditer(text, *match.span())))
-        if text[match.end() : match.end() + 1].strip("\r\n"):
-            yield match.end(), match.end(), "\n"
+        yield from ((place, place, "; ") for place in (line.start(1) for line in _LINE.finditer(text, start, end)))
+        if text[end : end + 1].strip("\r\n"):
+            yield end, end, "\n"
 
 
 def _without_foreign(text: str, note: Note) -> Iterator[Edit]:

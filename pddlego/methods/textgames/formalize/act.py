@@ -90,7 +90,8 @@ _LABELLED = re.compile(r"^\W*action\s*:(.*)$", re.IGNORECASE | re.MULTILINE)
 
 
 _ITEM = re.compile(
-    r"^\W{0,9}(?:(?:action|answer|command)\s{0,9}:\W{0,9})?(?:\d{1,3}|[a-z](?=[.):\]]))[\W_]{1,9}(?=\w)", re.IGNORECASE
+    r"^\W{0,9}(?:(?:action|answer|command|step)\b(?:\s{0,9}:\W{0,9}|\s{1,9}))?(?:\d{1,3}|[a-z](?=[.):\]]))[\W_]{1,9}(?=\w)",
+    re.IGNORECASE,
 )
 """The number or letter of an item of a list: `1.`, `(2)`, `a)`, `**3.**`."""
 
