@@ -152,7 +152,10 @@ def _file(honest: Honest) -> bool:
 
 def _renamed_to(name: str, honest: Honest) -> str | None:
     """The answer with another name for the first object that it renames."""
-    pairs = json.loads(honest.text)["objects"].get("replace") if honest.mode == "edit" else None
+    try:
+        pairs = json.loads(honest.text)["objects"]["replace"] if honest.mode == "edit" else None
+    except (ValueError, TypeError, KeyError):  # the text is already another dishonest answer
+        return None
     if not pairs:
         return None
     right = re.escape(pairs[0]["new"].split(" - ")[0])

@@ -20,6 +20,7 @@ from typer.core import TyperGroup
 
 from pddlego.cli.commands import COMMANDS, load_command
 from tests.scale import PATIENCE
+from tests.shared import CORPUS
 
 DOCS = Path(__file__).parent.parent / "docs"
 
@@ -184,11 +185,12 @@ def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.shared("corpus")
 def test_the_report_on_the_corpus_is_what_is_printed() -> None:
     page = (DOCS / "formats.md").read_text(encoding="utf-8")
     (block,) = re.findall(r"^```\n\$ (pddlego corpus check .*?)^```", page, re.MULTILINE | re.DOTALL)
     command, _, wanted = block.partition("\n")
-    assert _run(command, DOCS.parent) == wanted
+    assert _run(command, CORPUS) == wanted
 
 
 def _run(command: str, folder: Path) -> str:

@@ -58,7 +58,8 @@ from tests.methods.textgames.situations import situation_with
 
 pytestmark = pytest.mark.slow
 
-CHARACTERS, SECONDS = 200_000, 2.0
+CHARACTERS, SECONDS = 200_000, 4.0
+"""A text with wrong parentheses is read three times: as it is, to find them, and without them."""
 
 SIGNS = (" ", "\n", "\t", '"', "'", "`", ";", "(", ")", "{", "[", "\\", "?", ":", "-", "1", "a", "```\n", "<think>")
 

@@ -90,7 +90,7 @@ def run_evaluation(console: Console, running: Running) -> None:
     display = _display(console, EvaluationState(running.cells, dict(running.known)), running)
 
     def interrupted(number: int, frame: object) -> None:
-        if not interrupts.is_new():
+        if not interrupts.is_new(number):
             return
         exits.silence_gone_terminals()
         if aborts_first or evaluation.draining:

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import groupby, pairwise
 
 from pddlego.pddl.rules import Defect, syntax_defect
@@ -307,14 +308,17 @@ class _Scanner:
         del self._closed[number:]
 
 
+@lru_cache(maxsize=4)  # a file is checked, repaired and checked again
 def balancing(text: str) -> list[Edit]:
     """The edits that add missing parentheses and remove surplus ones; empty if none is found. Takes linear time."""
     scanner = _Scanner(text)
     if not any(token == "define" for token, *_ in scanner.tokens) or not scanner.scan():
         return []
     edits, laid_out = (sorted(some, key=lambda edit: edit[:2]) for some in (scanner.edits, scanner.laid_out))
+    if laid_out == edits:
+        return edits
     again = _Scanner(edited(text, laid_out))
-    return laid_out if laid_out != edits and again.scan() and not again.edits else edits
+    return laid_out if again.scan() and not again.edits else edits
 
 
 def edited(text: str, edits: Iterable[Edit]) -> str:

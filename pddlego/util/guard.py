@@ -26,18 +26,18 @@ _AT_ONCE = b"\0"
 
 
 class Interrupts:
-    """Tells new interrupts from signals that follow one within so many `seconds`, as measured by a `clock`."""
+    """Tells new interrupts from a repeated signal: the same one within so many `seconds`, as measured by a `clock`."""
 
     def __init__(self, seconds: float = 0.1, clock: Callable[[], float] = time.monotonic) -> None:
         self._seconds, self._clock = seconds, clock
-        self._last = -math.inf
+        self._last: dict[int, float] = {}
 
-    def is_new(self) -> bool:
+    def is_new(self, number: int) -> bool:
         """Whether the signal that has just come is a new interrupt."""
         now = self._clock()
-        if now - self._last < self._seconds:
+        if now - self._last.get(number, -math.inf) < self._seconds:
             return False
-        self._last = now
+        self._last[number] = now
         return True
 
 
@@ -91,7 +91,7 @@ def main(reading: int, parent: int, count: int, *numbers: int) -> None:
             return
         if _AT_ONCE[0] in signals:
             break
-        count -= any(number in numbers for number in signals) and interrupts.is_new()
+        count -= sum(interrupts.is_new(number) for number in set(signals) & set(numbers))
     if not _is_closed(reading) and os.getppid() == parent:
         os.kill(parent, signal.SIGKILL)
 

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -203,6 +204,7 @@ def test_every_correction_can_be_stopped(tmp_path: Path, model_server: ModelServ
         playing.send_signal(signal.SIGTERM)
         for line in playing.stdout:
             if "Interrupted: waiting for 1 episode" in line:
+                time.sleep(0.5)  # signals that come at once are one interrupt
                 playing.send_signal(signal.SIGTERM)
         playing.wait(PATIENCE)
     assert playing.returncode in (130, -signal.SIGKILL)

@@ -21,4 +21,9 @@ from pddlego.util.guard import Interrupts
 def test_signals_at_once_are_one_interrupt(times: list[float], new: list[bool]) -> None:
     clock = iter(times)
     interrupts = Interrupts(0.1, lambda: next(clock))
-    assert [interrupts.is_new() for _ in times] == new
+    assert [interrupts.is_new(2) for _ in times] == new
+
+
+def test_another_signal_is_another_interrupt() -> None:
+    interrupts = Interrupts(0.1, lambda: 0.0)
+    assert [interrupts.is_new(number) for number in (2, 15, 2, 15)] == [True, True, False, False]
