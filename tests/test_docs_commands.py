@@ -1,7 +1,7 @@
 """The commands that README and docs print are run, page by page and in their order, in an empty folder.
 
 A command that needs a language model gets a local server. An evaluation plays its first game and first seed only,
-and a planner has one second.
+and a planner has three seconds.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def test_the_commands_of_a_page_run_in_their_order(name: str, tmp_path: Path) ->
     with ModelServer() as server:
         server.replies = [warehouse]
         checked = "\n".join(f'{line}\necho "exit code $?"' for line in script.splitlines())
-        done = _bash(checked, tmp_path, OPENAI_BASE_URL=server.url, PDDLEGO_PLANNER_TIMEOUT="1")
+        done = _bash(checked, tmp_path, OPENAI_BASE_URL=server.url, PDDLEGO_PLANNER_TIMEOUT="3")
     codes = re.findall(r"^exit code (\d+)$", done.stdout, re.MULTILINE)
     assert len(codes) == len(script.splitlines())
     assert set(codes) <= {"0", "1"}, f"1 is a game that was not won\n{done.stdout}"

@@ -270,7 +270,7 @@ class _Client:
             if self._given_up.is_set():
                 raise httpx2.ConnectError("the request was given up")
 
-        if self._path:
+        if self._path and request.method == "POST":
             request.url = request.url.copy_with(path=self._path)
         request.extensions["trace"] = trace
 

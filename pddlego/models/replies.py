@@ -81,10 +81,12 @@ class Reply:
 
 
 _FINISHES = {
-    "stop": "end_turn stop_sequence stop_token eos eos_token end_of_text complete completed done finished",
-    "length": "max_tokens max_length max_output_tokens max_completion_tokens max_new_tokens model_length",
+    "stop": "end_turn stop_sequence stop_token eos eos_token eos_token_id eosfound end end_of_text"
+    " stopped stop_str complete completed done finished",
+    "length": "max_tokens max_length max_output_tokens max_completion_tokens max_new_tokens max_len model_length",
     "tool_calls": "tool_call tool_use function_call",
-    "content_filter": "guardrail_intervened safety sensitive refusal recitation blocklist prohibited_content spii",
+    "content_filter": "content_filtered guardrail_intervened safety sensitive refusal recitation blocklist"
+    " prohibited_content spii",
     "": "null none",
 }
 """An endpoint's reasons to stop that mean a finished answer, by OpenAI's name. Any other means a failed request."""
@@ -93,7 +95,7 @@ _FINISHES = {
 def _finish(reason: Any) -> str:
     """OpenAI's name of a reason to stop, or an empty text. Raises `FailedAnswerError` for a failure."""
     reason = reason.get("type") if isinstance(reason, dict) else reason  # SGLang
-    name = str(reason or "").strip().lower().partition(":")[0]
+    name = str(reason or "").strip().lower().partition(":")[0].replace("-", "_")
     for finish, others in _FINISHES.items():
         if name == finish or name in others.split():
             return finish

@@ -121,7 +121,7 @@ def broken_invariants(domain: Domain, problem: Problem) -> Iterator[Defect]:
     """Warnings about facts of `:init` that exclude each other, if most objects have at most one of them."""
     reported: set[frozenset[Atom]] = set()
     facts_in_order = problem.sorted_facts()
-    places = list(_places(domain, problem))
+    places = list(itertools.islice(_places(domain, problem), _MAX_CANDIDATES))
     for candidate in (*exclusive(domain), *places):
         groups = _grouped(facts_in_order, dict(candidate))
         crowded = {name: facts for name, facts in groups.items() if len(facts) > 1}

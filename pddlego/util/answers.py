@@ -121,7 +121,7 @@ _NEAR = 1_000
 def _is_mentioned(text: str, start: int, end: int) -> bool:
     """Whether a tag is in quotation marks, or in a line that is a comment."""
     line = text[max(text.rfind("\n", max(0, start - _NEAR), start) + 1, start - _NEAR, 0) : start].lstrip()
-    return line[:1] in (";", "#") or (line[-1:] in ("'", '"', "`") and line[-1:] == text[end : end + 1])
+    return line[:1] == ";" or (line[-1:] in ("'", '"', "`") and line[-1:] == text[end : end + 1])
 
 
 _BLOCK = re.compile(r"```([^\n`]{0,40})\n(.*?)(?:```|\Z)", re.DOTALL)

@@ -52,8 +52,10 @@ def guests() -> tuple[Path, ...]:
     folders = []
     for group in GUESTS:
         for entry in entry_points(group=f"pddlego.{group}"):
-            package, *rest = entry.module.split(".")
-            spec = find_spec(package)
+            package, *rest = entry.value.partition(":")[0].strip().split(".")
+            spec = None
+            with contextlib.suppress(ImportError, ValueError):  # an entry point of another package may be malformed
+                spec = find_spec(package)
             for place in (spec.submodule_search_locations or ()) if spec else ():
                 folder = Path(place, *rest)
                 folders.append(folder if folder.is_dir() else folder.parent)

@@ -445,7 +445,7 @@ def _glued_names(action: Section, declared: Collection[str], types: Collection[s
     words = Counter(re.findall(r"[^\s()]+", show(action)))
     glued: dict[str, Section] = {}
     for word in words:
-        pieces = word.split("-") if word.startswith("?") and words[word] == 1 else ()
+        pieces = word.split("-") if word.startswith("?") and words[word] == 1 and len(word) <= _COMPARED else ()
         ways = [("-".join(pieces[:at]), "-", "-".join(pieces[at:])) for at in range(1, len(pieces))]
         fits = [way for way in ways if way[2] in types and words[way[0]] and way[0] not in declared]
         if len(fits) == 1:

@@ -20,13 +20,10 @@ from pddlego.pddl.names import is_name
 from pddlego.pddl.nearly_json import EditSyntaxError
 from pddlego.pddl.problem import read_problem
 from pddlego.pddl.sexpr import Sexpr, read_sexprs, show
-from pddlego.util.answers import reasoning
+from pddlego.util.answers import unspoken
 
 _FENCED = re.compile(r"```[a-z]{0,10}[ \t]*\n((?:(?!```).)*)```\Z", re.DOTALL | re.IGNORECASE)
 """A text that is one fenced block."""
-
-_MARK = re.compile(r"<\|\w{1,20}\|>\Z")
-"""A special token at the end of a model's answer."""
 
 _FOREIGN = re.compile(r"[^\t\r\n -:<-~]")
 """A semicolon, which begins a comment, or a character that is not printable ASCII or white space."""
@@ -75,14 +72,15 @@ def _text_of(answer: str) -> tuple[str, str]:
     """The text of an answer without its reasoning and the code fence around it, and the fault of what is left out."""
     if len(answer) > MAX_ANSWER:
         return "", f"the answer has more than {MAX_ANSWER:,} characters"
-    answer, end = answer.rstrip(), 0
-    while mark := _MARK.search(answer, max(0, len(answer) - 30)):
-        answer = answer[: mark.start()].rstrip()
-    for start, stop in reasoning(answer):
-        if answer[end:start].strip():
+    end, stop = 0, len(answer)
+    for start, after in unspoken(answer):
+        if after == len(answer) and answer[end:start].strip():
+            stop = start  # markers, and what follows the turn
+        elif answer[end:start].strip():
             return "", "there is text before the reasoning"
-        end = stop
-    text = answer[end:].strip()
+        else:
+            end = after
+    text = answer[end:stop].strip()
     fenced = _FENCED.match(text)
     text = fenced[1].strip() if fenced else text
     if not text:
