@@ -97,7 +97,9 @@ def pddl(bench: Bench, pair: tuple[str, str]) -> None:
     files = repair(*pair)
     if files.repairs and files.domain != pair[0] and files.problem != pair[1]:  # both were written again
         again = repair(files.domain, files.problem).repairs
-        assert not [item for item in again if item.kind is RepairKind.LEXICAL], "letters are mended once"
+        # What is declared in the first pass may show another place of a parenthesis in the second.
+        letters = [item for item in again if item.kind is RepairKind.LEXICAL and "parenthes" not in item.what]
+        assert not letters, "letters are mended once"
     solvable(bench, files.domain, files.problem)
 
 
