@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 import itertools
 import json
+import logging
 import re
 import socket
 from collections import defaultdict
@@ -393,6 +394,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 def serve(app: Any, listening: socket.socket) -> None:
     """Serve an application until the process is interrupted."""
-    # uvicorn logs a traceback for each connection that a client drops
+    # py4j logs the end of a dead engine to the root logger, and uvicorn a traceback for each dropped connection.
+    logging.getLogger().addHandler(logging.NullHandler())
     config = uvicorn.Config(app, log_level="critical", ws_max_size=MAX_MESSAGE, timeout_graceful_shutdown=5)
     uvicorn.Server(config).run(sockets=[listening])
