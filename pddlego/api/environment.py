@@ -209,7 +209,7 @@ class Environment:
             text,
             messages,
             context.seen.valid_commands if isinstance(context, Situation) else (),
-            done=request is None,
+            done=request is None or bool(system_error),
             reward=None if system_error else reward,
             accepted=verdicts.accepted,
             reasons=verdicts.reasons,

@@ -52,7 +52,7 @@ _ROLES = ("", "assistant", "model", "user", "system")
 def spoken(answer: str) -> str:
     """The answer without its reasoning, and without the markers of a chat template around it.
 
-    Reasoning is what stands in tags, and all Harmony channels but the final one. A start tag without an end tag makes
+    Reasoning is the text in tags, and every Harmony channel but the final one. A start tag without an end tag makes
     the rest of the answer reasoning. An end tag without a start tag makes everything before the end tag reasoning,
     because some endpoints remove the start tag. What follows after the beginning of another turn is left out, too.
     """

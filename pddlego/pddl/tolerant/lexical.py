@@ -29,7 +29,7 @@ _FENCE = re.compile(r"\r?\n```[A-Za-z]*(?=\s*(?:\n|\Z))|```[A-Za-z]*")
 _FOREIGN = re.compile(r"[\"'`,\u2018-\u201f\u00ab\u00bb]")
 _GLUED_TYPE = re.compile(r"(?<=[\s(])-(?=[A-Za-z])")
 _COMMENT = re.compile(r";[^\r\n]*")
-_LINE = re.compile(r"([^\r\n]+)")
+_LINE = re.compile(r"[^\r\n]+")
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 
 
@@ -217,7 +217,7 @@ def _with_comments(text: str, note: Note) -> Iterator[Edit]:
     """The edits that put `;` before each line of a comment of another language."""
     for start, end in foreign_comments(text):
         note("comments found in the form of another language")
-        yield from ((place, place, "; ") for place in (line.start(1) for line in _LINE.finditer(text, start, end)))
+        yield from ((line.start(), line.start(), "; ") for line in _LINE.finditer(text, start, end))
         if text[end : end + 1].strip("\r\n"):
             yield end, end, "\n"
 
