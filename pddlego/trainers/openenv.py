@@ -103,9 +103,10 @@ class PddlegoEnvironment(Environment[PddlegoAction, PddlegoObservation, PddlegoS
             raise UsageError(f"Unknown arguments of reset: {', '.join(unknown)}", known, "Correct or remove them.")
         seed = served.seed_of(seed, split, index)
         self.close()
-        self._own, self._messages = served.make(seed), messages
+        own = served.make(seed)
+        self._last = own.reset(seed)
+        self._own, self._messages = own, messages
         self._state = PddlegoState(episode_id=episode_id, game=served.game, mode=served.mode, seed=seed)
-        self._last = self._own.reset(seed)
         return self._question(first=True)
 
     def step(self, action: PddlegoAction, timeout_s: float | None = None, **_: Any) -> PddlegoObservation:

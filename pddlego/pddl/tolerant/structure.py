@@ -119,7 +119,7 @@ def _rejoined(parts: Section, note: Note) -> Iterator[Sexpr]:
     action: Section = ()
     behind: list[Sexpr] = []
     key = ""
-    for part in _with_facts(parts, note):
+    for part in parts:
         word = _key(part)
         if action and (key or word in FIELDS):
             note("an action was closed before its end")
@@ -134,30 +134,6 @@ def _rejoined(parts: Section, note: Note) -> Iterator[Sexpr]:
             yield part
     if action:
         yield same_or(action, (*action, *behind))
-
-
-def _with_facts(parts: Section, note: Note) -> list[Sexpr]:
-    """The parts, with facts after `:init` moved into the section, which was closed too early."""
-    joined: list[Sexpr] = []
-    behind: list[Sexpr] = []
-    for part in (*parts, ()):
-        if joined and head(joined[-1]) == ":init" and _is_fact(part):
-            behind.append(part)
-            continue
-        if behind:
-            note("facts found behind :init, which was closed before its end")
-            joined[-1] = (*joined[-1], *behind)
-            behind.clear()
-        joined.append(part)
-    return joined[:-1]
-
-
-def _is_fact(part: Sexpr) -> bool:
-    """Whether a part of a file may be a fact rather than a section."""
-    words = part[1] if isinstance(part, tuple) and len(part) == 2 and part[0] == "not" else part
-    if not isinstance(words, tuple) or not words or not all(isinstance(word, str) for word in words):
-        return False
-    return not str(words[0]).startswith(":") and words[0] not in ("define", "problem", "domain")
 
 
 def _action(section: Section, note: Note) -> Section:
