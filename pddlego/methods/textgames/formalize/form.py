@@ -20,7 +20,7 @@ from pddlego.pddl.names import is_name
 from pddlego.pddl.nearly_json import EditSyntaxError
 from pddlego.pddl.problem import read_problem
 from pddlego.pddl.sexpr import Sexpr, read_sexprs, show
-from pddlego.util.answers import unspoken
+from pddlego.util.answers import reasoning, unspoken
 
 _FENCED = re.compile(r"```[a-z]{0,10}[ \t]*\n((?:(?!```).)*)```\Z", re.DOTALL | re.IGNORECASE)
 """A text that is one fenced block."""
@@ -72,9 +72,9 @@ def _text_of(answer: str) -> tuple[str, str]:
     """The text of an answer without its reasoning and the code fence around it, and the fault of what is left out."""
     if len(answer) > MAX_ANSWER:
         return "", f"the answer has more than {MAX_ANSWER:,} characters"
-    end, stop = 0, len(answer)
+    end, stop, thoughts = 0, len(answer), reasoning(answer)
     for start, after in unspoken(answer):
-        if after == len(answer) and answer[end:start].strip():
+        if after == len(answer) and (start, after) not in thoughts:
             stop = start  # markers, and what follows the turn
         elif answer[end:start].strip():
             return "", "there is text before the reasoning"
