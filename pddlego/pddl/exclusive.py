@@ -135,7 +135,8 @@ def broken_invariants(domain: Domain, problem: Problem) -> Iterator[Defect]:
                 reported.add(frozenset(facts))
                 atoms = " and ".join(map(str, facts))
                 whose = f" for {name}" if name else ""
-                message = f"{atoms} exclude each other{whose}: every action that makes one of them true makes"
+                usually = "usually " if candidate in places else ""  # tokens that only move may be many
+                message = f"{atoms} {usually}exclude each other{whose}: every action that makes one of them true makes"
                 message += " another false; keep the one that is true at the beginning"
                 yield warning(DefectKind.BROKEN_INVARIANT, name, message, facts[0].place)
 

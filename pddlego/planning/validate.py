@@ -113,7 +113,7 @@ def _is_possible(world: World, fact: Atom, wanted: bool) -> bool:
 
     return any(
         value is wanted
-        and atom.predicate == fact.predicate
+        and (atom.predicate, len(atom.args)) == (fact.predicate, len(fact.args))
         and all(fits(arg, name, scope_of(action.parameters)) for arg, name in zip(atom.args, fact.args, strict=True))
         for action in world.domain.actions
         for atom, value in changed_atoms(action.effect)

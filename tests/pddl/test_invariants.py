@@ -151,9 +151,9 @@ WALK = """(define (domain walk) (:types robot box place)
 NAMED = WALK.format("(at ?r - robot ?p - place)", "(at ?r ?p)", "(at ?r ?q)")
 UNNAMED = WALK.format("(at ?p - place)", "(at ?p)", "(at ?q)")
 CROWDED = {
-    ("(at r1 p) (at r1 q)", NAMED): ["(at r1 p) and (at r1 q) exclude each other for r1"],
-    ("(at r1 p) (at r2 p) (at r2 q)", NAMED): ["(at r2 p) and (at r2 q) exclude each other for r2"],
-    ("(at p) (at q)", UNNAMED): ["(at p) and (at q) exclude each other"],
+    ("(at r1 p) (at r1 q)", NAMED): ["(at r1 p) and (at r1 q) usually exclude each other for r1"],
+    ("(at r1 p) (at r2 p) (at r2 q)", NAMED): ["(at r2 p) and (at r2 q) usually exclude each other for r2"],
+    ("(at p) (at q)", UNNAMED): ["(at p) and (at q) usually exclude each other"],
     ("(at r1 p) (at r2 p)", NAMED): [],
     ("(at r1 p) (token p) (token q)", NAMED): [],
     ("(at p) (path q p)", UNNAMED): [],
