@@ -30,7 +30,10 @@ _CAUSES = (
         r"(no such|unknown|invalid|not a valid) model|model\b.{0,80}(not found|not exist|not available|not a valid)",
         "Check the name of the model.",
     ),
-    (r"safety|(content|usage) ?(management )?polic|moderation|flagged", "The endpoint refuses this content: another model may accept it."),
+    (
+        r"safety|\b(content|usage)\b.{0,12}policy|moderation|flagged",
+        "The endpoint refuses this content: another model may accept it.",
+    ),
     (
         r"\b(location|region|country)\b.{0,30}(not |un)(supported|available)",
         "The provider does not serve your region: choose another.",
