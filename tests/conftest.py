@@ -91,7 +91,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         if os.environ.get("PDDLEGO_BESIDE") == beside.args[0]:
             pytest.fail(f"{beside.args[0]} is not installed in its environment")
         pytest.skip(f"{beside.args[0]} needs an environment of its own (see .ci/run)")
-    if item.get_closest_marker("site") and not (find_spec("material") and find_spec("mkdocstrings")):
+    if item.get_closest_marker("site") and not find_spec("zensical"):
         _missing("the extra docs is not installed")
 
 

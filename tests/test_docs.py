@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import doctest
-import importlib.util
+import json
 import os
 import pkgutil
 import re
@@ -18,9 +18,20 @@ import pytest
 import typer
 from typer.core import TyperGroup
 
+import pddlego
 from pddlego.cli.commands import COMMANDS, load_command
 from tests.scale import PATIENCE
 from tests.shared import CORPUS
+from tests.site import (
+    command_names,
+    commands_page,
+    index,
+    llms_text,
+    navigation,
+    python_page,
+    reference_names,
+    write_site,
+)
 
 DOCS = Path(__file__).parent.parent / "docs"
 
@@ -54,8 +65,7 @@ def test_the_examples_for_trainers() -> None:
 
 def test_the_examples_in_docstrings_of_the_public_modules() -> None:
     """The modules are those of the reference at the end of python.md."""
-    names = re.findall(r"^::: ([\w.]+)", (DOCS / "python.md").read_text(encoding="utf-8"), re.M)
-    objects = [pkgutil.resolve_name(name) for name in names]
+    objects = [pkgutil.resolve_name(name) for name in reference_names()]
     modules = {item if isinstance(item, ModuleType) else sys.modules[item.__module__] for item in objects}
     results = [doctest.testmod(module) for module in modules]
     assert sum(result.attempted for result in results) >= 2
@@ -140,29 +150,106 @@ def test_the_commands_in_sentences_have_the_options_that_these_name() -> None:
     assert not wrong
 
 
-def test_every_command_is_in_a_page_and_the_readme_is_short() -> None:
-    """The table of the README has the eight commands to begin with."""
-    table = PAGES["README.md"].partition("## Commands")[2].partition("\n## ")[0]
-    assert len(re.findall(r"^\| `pddlego ", table, re.MULTILINE)) == 8
-    assert len(PAGES["README.md"].splitlines()) <= 120
+def test_every_command_is_in_a_page() -> None:
     pages = "\n".join(text for name, text in PAGES.items() if name != "README.md")
     for name in COMMANDS:
         assert re.search(rf"\bpddlego {name}\b", pages), name
 
 
+def test_the_readme_is_short_and_has_three_doors() -> None:
+    readme = PAGES["README.md"]
+    headings = re.findall(r"^## (.+)", readme, re.MULTILINE)
+    assert headings == ["Install", "Play and watch", "Evaluate my model", "My own PDDL", "Develop"]
+    assert len(readme.splitlines()) <= 80
+
+
+METHOD_HEADINGS = ["What the model writes", "Try it", "How it works", "Options and ablations", "Results"]
+
+
+def test_the_pages_of_methods_have_the_same_headings() -> None:
+    pages = [entry.page for entry in index() if entry.group == METHOD_HEADINGS[0]]
+    assert len(pages) == 7
+    for page in pages:
+        headings = re.findall(r"^## (.+)", _without_code(PAGES[f"docs/{page}"]), re.MULTILINE)
+        assert headings == METHOD_HEADINGS, page
+
+
+def test_the_index_has_every_page_once() -> None:
+    pages = [entry.page for entry in index()]
+    assert sorted(pages) == sorted(page.name for page in DOCS.glob("*.md") if page.name != "README.md")
+    for entry in index():
+        assert PAGES[f"docs/{entry.page}"].startswith(f"# {entry.title}\n"), entry.page
+        assert f"- {json.dumps(entry.title)}: {entry.page}" in navigation()
+        assert f"- [{entry.title}]({entry.page}): {entry.about}" in llms_text()
+
+
+def test_every_file_of_the_documentation_is_used() -> None:
+    text = "".join(PAGES.values())
+    others = [path for path in DOCS.rglob("*") if path.is_file() and path.suffix != ".md"]
+    assert not [path for path in others if path.relative_to(DOCS).as_posix() not in text]
+
+
+def _without_code(text: str) -> str:
+    return re.sub(r"^ *```.*?^ *```$", "", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def test_the_lines_of_prose_are_short() -> None:
+    names = [DOCS.parent / name for name in ("README.md", "CONTRIBUTING.md", "AGENTS.md", "SECURITY.md")]
+    long = [
+        f"{page.name}: {line}"
+        for page in (*names, *DOCS.glob("*.md"))
+        for line in _without_code(page.read_text(encoding="utf-8")).splitlines()
+        if len(line) > 150 and not line.startswith("|")
+    ]
+    assert not long
+
+
+def test_the_pages_that_are_named_exist() -> None:
+    """In the code, its messages, the tests, and on pages outside of the site, whose builder checks its own links."""
+    root = DOCS.parent
+    folders = ("pddlego", "tests", "examples", "benchmarks", "prompts", "envs", "plugin", ".github", ".ci")
+    files = [path for folder in folders for path in (root / folder).rglob("*") if path.is_file()]
+    named = []
+    for path in (*files, *root.glob("*.md"), root / "pyproject.toml"):
+        if "data" in path.parts or path.suffix in (".pyc", ".gz") or path.name == "CHANGELOG.md":
+            continue
+        text = path.read_text(encoding="utf-8", errors="ignore")
+        named += re.findall(r"\bdocs/([\w-]+\.(?:md|ipynb|svg|gif))", text)
+        named += re.findall(r'"docs" / "([\w.-]+)"|DOCS / "([\w.-]+)"', text)
+    pages = {name if isinstance(name, str) else "".join(name) for name in named}
+    assert len(pages) > 20
+    assert not [page for page in sorted(pages) if not (DOCS / page).exists()]
+
+
+def test_the_files_that_the_design_and_the_text_games_name_exist() -> None:
+    package = DOCS.parent / "pddlego"
+    named = set()
+    for page, folder in (("design.md", package), ("text-games.md", package / "methods" / "textgames")):
+        names = re.findall(r"`((?:pddlego/)?[\w/-]+\.py)`", PAGES[f"docs/{page}"])
+        if page == "design.md":  # not those of every method, such as `events.py` and `methods/METHOD/options.py`
+            names = [name for name in names if "/" in name and (package / name.partition("/")[0]).exists()]
+            names = [name for name in names if "METHOD" not in name]
+        named |= {package.parent / name if name.startswith("pddlego/") else folder / name for name in names}
+    assert len(named) > 30
+    assert not [path for path in named if not path.exists()]
+
+
 def test_the_page_of_commands_has_every_command() -> None:
-    place = importlib.util.spec_from_file_location("hooks", DOCS / "hooks.py")
-    assert place is not None and place.loader is not None
-    hooks = importlib.util.module_from_spec(place)
-    place.loader.exec_module(hooks)
-    names = hooks.command_names()
+    names = command_names()
     assert list(dict.fromkeys(name.split()[0] for name in names)) == list(COMMANDS)
     assert {"corpus check", "cache info", "cache clear"} <= set(names)
     assert [name for name in names if isinstance(_find_command(name.split())[0], TyperGroup)] == ["runs"]
-    page = hooks.on_page_markdown(f"before\n{hooks.MARK}\nafter")
-    assert page.startswith("before\n## `play`") and page.endswith("\nafter")
+    page = commands_page()
     assert [line for line in page.splitlines() if line.startswith("## ")] == [f"## `{name}`" for name in names]
     assert page.count("Usage: pddlego") == len(names)
+
+
+def test_the_reference_of_python_has_every_public_name() -> None:
+    public = {f"pddlego.{name}" for name in pddlego.__all__ if not isinstance(getattr(pddlego, name), ModuleType)}
+    assert public <= set(reference_names())
+    page = python_page()
+    assert page.count("\n### `pddlego.") == len(reference_names())
+    assert "to_pandas" in page and "## What is stable" in page
 
 
 def test_both_pages_name_the_same_files_for_a_planner() -> None:
@@ -176,12 +263,14 @@ def test_both_pages_name_the_same_files_for_a_planner() -> None:
 @pytest.mark.slow
 @pytest.mark.site
 def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")]
-    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
-    subprocess.run(command, cwd=DOCS.parent, check=True, timeout=PATIENCE, env=environment)
-    commands = (tmp_path / "site" / "commands.html").read_text(encoding="utf-8")
-    assert "--max-answer-tokens" in commands
-    assert "to_pandas" in (tmp_path / "site" / "python.html").read_text(encoding="utf-8")
+    write_site(tmp_path / "site")
+    command = [sys.executable, "-m", "zensical", "build", "--strict", "--config-file", "mkdocs.yml"]
+    subprocess.run(command, cwd=tmp_path / "site", check=True, timeout=PATIENCE)
+    built = tmp_path / "site" / "site"
+    assert {entry.page.replace(".md", ".html") for entry in index()} <= {page.name for page in built.glob("*.html")}
+    assert "--max-answer-tokens" in (built / "commands.html").read_text(encoding="utf-8")
+    assert "to_pandas" in (built / "python.html").read_text(encoding="utf-8")
+    assert (built / "llms.txt").exists()
 
 
 @pytest.mark.slow
@@ -209,13 +298,6 @@ def _run(command: str, folder: Path) -> str:
         timeout=PATIENCE,
     )
     return done.stdout
-
-
-def test_the_readme_holds_the_tables_that_it_speaks_of() -> None:
-    readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"^```\w*\n(.*?)^```", readme, re.MULTILINE | re.DOTALL)
-    assert all(len(block.split()) > 3 for block in blocks), "a block that is only a word is a placeholder"
-    assert "cooking-hard" in readme and "longer" in readme
 
 
 @pytest.mark.slow

@@ -127,7 +127,7 @@ def test_the_python_of_the_page_about_pddl_prints_what_it_shows(
     assert result.failed == 0
 
 
-SNIPPETS = ("README.md", "docs/builders.md", "docs/programs.md")
+SNIPPETS = ("docs/builders.md", "docs/sandbox.md")
 """Pages with Python whose output is not shown."""
 
 

@@ -277,7 +277,7 @@ class FileJudge:
             raise self._failed(result)
         for function in ("read", "check", "validate"):
             if not self._session.defines(function, _MODULE):
-                raise self._wrong(f"It has no function {function}.", "Add it (docs/search.md).")
+                raise self._wrong(f"It has no function {function}.", "Add it (docs/adding-a-search-problem.md).")
         self._knows_goals = self._session.defines("is_goal", _MODULE)
 
     def _instances(self, space: FileSpace, kind: str) -> list[Instance]:
@@ -373,7 +373,7 @@ class FileJudge:
 
     def _wrong_type(self, function: str, value: object, wanted: str) -> SettingError:
         reason = f"{function} returned {brief(value)[:80]}, and it must return {wanted}."
-        return self._wrong(reason, f"Fix {function} (docs/search.md).")
+        return self._wrong(reason, f"Fix {function} (docs/adding-a-search-problem.md).")
 
     def _failed(self, result: CallResult) -> SettingError:
         trace = [line.strip() for line in result.traceback.splitlines() if line.strip().startswith("File ")]

@@ -16,7 +16,7 @@ from tests.model_server import ModelServer, answer
 from tests.sandbox.ordinary import needs_locks
 
 ROOT = Path(__file__).parent.parent.parent.parent
-PAGE = (ROOT / "docs" / "search.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "adding-a-search-problem.md").read_text(encoding="utf-8")
 FILES = dict(re.findall(r"`((?:envs|domains)/jugs[\w./-]+)`:\n\n```\w+\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL))
 
 SUCCESSORS = """def successors(state, sizes):
