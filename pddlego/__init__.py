@@ -8,7 +8,7 @@ best goal that can be reached now, the plan is executed, and what is seen next g
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from pddlego.api.play import Stream, build, builder, evaluate, load, play, play_async, stream
+from pddlego.api.play import Stream, evaluate, load, play, play_async, stream
 from pddlego.errors import PddlegoError
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pddlego.api.results import Episode, Evaluation
     from pddlego.episode.trace import Step
     from pddlego.methods.builders.builder import Builder, Built
+    from pddlego.methods.builders.python import build, builder
     from pddlego.models.base import Completion, Message, Model, Request
     from pddlego.pddl import Domain, PddlSyntaxError, Problem, parse_domain, parse_problem
     from pddlego.planning import Plan
@@ -27,6 +28,7 @@ _PLACES = {
     "pddlego.pddl": ("Domain", "PddlSyntaxError", "Problem", "parse_domain", "parse_problem"),
     "pddlego.planning": ("Plan",),
     "pddlego.methods.builders.builder": ("Builder", "Built"),
+    "pddlego.methods.builders.python": ("build", "builder"),
     "pddlego.api.environment": ("Environment", "Observation"),
     "pddlego.api.results": ("Episode", "Evaluation"),
     "pddlego.episode.trace": ("Step",),

@@ -17,8 +17,17 @@ PAGE = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
 FUNCTION, POSITIONAL = 60, 6
 """Lines of a function, positional arguments of a call."""
 
-REGISTRY = "pddlego.methods.registry"
-"""The registry names the methods of the package as an entry point does, and imports them when they are used."""
+REGISTRIES = ("pddlego.methods.registry", "pddlego.methods.commands")
+"""They name the methods of the package and their commands as entry points do, and import them when they are used."""
+
+PUBLIC = ("pddlego", "pddlego.games")
+"""They hold public names, some of which are of methods; a name of `pddlego` is imported when it is used."""
+
+ALSO_WORDS = {"graphplan": ("pddlego.planning.", "pddlego.cli.solve", "pddlego.methods.planning_settings")}
+"""Names of methods that mean another thing somewhere: `graphplan` is an engine of the planner, a table of settings."""
+
+FLOORS = {"command": "methods.command", "python": "methods.python"}
+"""The rows of a method's modules that begin so: they may import more than the method."""
 
 
 @lru_cache(maxsize=1)
@@ -48,17 +57,26 @@ def imports(module: str) -> frozenset[str]:
             imported.update(name if name in named else str(node.module) for name in full)
         elif isinstance(node, ast.Import):
             imported.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.Constant) and module != REGISTRY and node.value in named:
+        elif isinstance(node, ast.Constant) and module not in REGISTRIES and node.value in named:
             imported.add(str(node.value))  # what is imported by its name: import_module("pddlego.runs.store")
     return frozenset(imported & set(modules()))
 
 
 def row(module: str) -> str:
     """The row of a module in the table: `methods.textgames` for `pddlego.methods.textgames.agent`."""
+    above = (name for start, name in FLOORS.items() if re.match(rf"pddlego\.methods\.\w+\.{start}", module))
+    return next(above, home(module))
+
+
+def home(module: str) -> str:
+    """The package of a module: that of its method, or its row."""
     parts = module.split(".")[1:]
-    if parts[:1] == ["methods"] and len(parts) > 1 and (PACKAGE / "methods" / parts[1]).is_dir():
+    if parts[:1] == ["methods"] and len(parts) > 1 and parts[1] in METHODS:
         return f"methods.{parts[1]}"
     return parts[0] if parts else "pddlego"
+
+
+METHODS = {path.parent.name for path in (PACKAGE / "methods").glob("*/__init__.py")}
 
 
 def table() -> dict[str, set[str]]:
@@ -79,9 +97,24 @@ def test_a_module_imports_only_what_its_row_allows() -> None:
         f"{name} may not import {item}"
         for name in modules()
         for item in imports(name)
-        if row(item) != row(name) and row(item) not in rows[row(name)]
+        if row(item) not in rows[row(name)] | {home(name)} and (row(item), home(item)) != (row(name), home(name))
     }
     assert not wrong
+
+
+def test_nothing_but_registries_and_public_names_names_a_method() -> None:
+    """What is of one method only is in its folder, and an installed method can do what ours can."""
+    wrong = []
+    for module in modules().keys() - {*REGISTRIES, *PUBLIC}:
+        constants = [node.value for node in nodes(modules()[module]) if isinstance(node, ast.Constant)]
+        texts = [value for value in constants if isinstance(value, str)]
+        for name in METHODS:
+            is_word = module.startswith(ALSO_WORDS.get(name, ()))
+            imported = any(home(item) == f"methods.{name}" for item in imports(module))
+            named = any(text == name or f"methods.{name}" in text or f"methods/{name}" in text for text in texts)
+            if home(module) != f"methods.{name}" and (imported or (named and not is_word)):
+                wrong.append(f"{module} names {name}")
+    assert not sorted(wrong)
 
 
 def test_no_row_allows_an_import_that_allows_the_opposite_import() -> None:

@@ -16,24 +16,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pddlego.api.play import arguments_named, episode_setup, episode_so_far, first_seed
-from pddlego.api.rewards import REWARDED, AnsweredProblem, agreement, strict_formalizer
 from pddlego.api.splits import Split, check_split, check_split_name, seeds_of
-from pddlego.episode.events import Accepted, Ended, Event, Outcome, Rejected
+from pddlego.episode.events import Accepted, Ended, Event, Outcome, Rejected, Response
 from pddlego.episode.session import PushedAnswers, Session
 from pddlego.errors import PddlegoError, UsageError
 from pddlego.evaluation.setup import make_planners
-from pddlego.methods.base import BUILT_IN_MODEL, Tools, base_mode, check_seed
+from pddlego.methods.base import BUILT_IN_MODEL, Tools, check_seed
 from pddlego.methods.registry import first_mode, parse_mode
-from pddlego.methods.textgames.events import Observed, Planned
-from pddlego.methods.textgames.formalize import Situation
-from pddlego.methods.textgames.formalize.form import reward_fault
-from pddlego.methods.textgames.play import make_reference
-from pddlego.methods.textgames.reader import can_read
-from pddlego.methods.textgames.settings import GameSetting
-from pddlego.methods.textgames.truth import Reference
-from pddlego.methods.textgames.truth.judge import Judge
-from pddlego.pddl import DefectKind, parse_problem
-from pddlego.planning import PlanStatus
 from pddlego.runs.cells import Cell
 from pddlego.util.text import is_whole
 
@@ -43,7 +32,7 @@ if TYPE_CHECKING:
     from pddlego.api.options import EpisodeOptions
     from pddlego.api.results import Episode
     from pddlego.evaluation.setup import Setup
-    from pddlego.methods.base import Setting
+    from pddlego.methods.base import Referee, Setting
     from pddlego.models.base import Message, Request
 
 
@@ -124,7 +113,7 @@ class Environment:
             check_split(shared.setting, seed, self.split)
             self._end()
             self._cell = Cell(self.game, self.mode, PushedAnswers.name, seed)
-            self._verdicts = _Verdicts(_Truth(shared.judged, self.mode, seed) if shared.judged else None)
+            self._verdicts = _Verdicts(shared.referee(seed))
             self._session = Session(lambda model: shared.played.play(self._cell, shared.tools(model)))
             return self._observe(self._session)
 
@@ -203,12 +192,11 @@ class Environment:
         messages = request.messages if request else ()
         ended = next((event for event in new if isinstance(event, Ended)), None)
         text = _end_of(new, ended) if ended else _news(messages, before)
-        context = request.context if request else None
         system_error = verdicts.unknown or (_system_error(session.trace.events, ended) if ended else "")
         return Observation(
             text,
             messages,
-            context.seen.valid_commands if isinstance(context, Situation) else (),
+            getattr(request.context, "valid_commands", ()) if request else (),
             done=request is None or bool(system_error),
             reward=None if system_error else reward,
             accepted=verdicts.accepted,
@@ -227,9 +215,13 @@ class _Shared:
         (self.played,) = setup.played.values()
         self.setup = setup
         self.setting: Setting = self.played.setting
-        self.judged = _judged(self.setting, self.mode)
         self._planner = make_planners(setup)
         weakref.finalize(self, self._planner.close)
+
+    def referee(self, seed: int) -> Referee | None:
+        """The referee of an episode; None if the mode has none, or if the truth cannot be known."""
+        rewarded = parse_mode(self.mode).mode.rewarded
+        return self.played.method.referee(self.setting, self.mode, seed) if rewarded else None
 
     def tools(self, model: Any) -> Tools:
         """The tools of an episode with this model."""
@@ -257,51 +249,6 @@ def _shared(game: str, mode: str | None, options: dict[str, Any]) -> _Shared:
         return shared
 
 
-def _judged(setting: Setting, mode: str) -> GameSetting | None:
-    """The setting, if the facts of the model's problems can be compared with true ones; otherwise None."""
-    if not isinstance(setting, GameSetting) or base_mode(mode) not in REWARDED:
-        return None
-    return setting if setting.facts or can_read(setting) else None
-
-
-class _Truth:
-    """What the player of an episode can know, beside the model's `problem`, which is compared with it."""
-
-    def __init__(self, setting: GameSetting, mode: str, seed: int) -> None:
-        self.problem = setting.start.problem
-        self._strict = strict_formalizer(mode, setting)
-        self._claims = setting.claims
-        self._reference = make_reference(setting, seed)
-        # A game's own facts have no placeholders, and fewer objects than a player has to suppose.
-        self._reader = Reference(setting) if setting.facts and can_read(setting) else None
-        self._judge = Judge(setting.claims, setting.start.placeholder)
-        self.close = self._reference.close
-
-    def read(self, observed: Observed) -> None:
-        """Update what can be known. Raises `ModelError` if the reference cannot read the game."""
-        if not observed.repeated:
-            renamed = self._reference.read(observed)
-            self._judge.reference_changed(self._reference.knowledge.problem, renamed)
-            if self._reader is not None:
-                self._reader.read(observed)
-
-    def fault_of(self, answer: str, request: Request) -> str:
-        """Why an answer to the request gets no reward, whatever it says."""
-        assert isinstance(request.context, Situation), "text games send it"
-        return reward_fault(answer, request.purpose, request.context, self._strict)
-
-    def judge(self, accepted: Accepted) -> tuple[float, tuple[str, ...]]:
-        """The agreement of an accepted problem with the truth, and its faults."""
-        kinds = zip(accepted.defects, accepted.kinds, strict=False)
-        removed = tuple(message for message, kind in kinds if kind == DefectKind.ONLY_PLANNED.value)
-        problem = parse_problem(accepted.text)
-        answered = AnsweredProblem(problem, self.problem, accepted.lines, accepted.renamed, removed)
-        self.problem, true = problem, self._reference.knowledge
-        checked = self._judge.judge(problem, true, accepted.renamed, 0)
-        faults = answered.faults(checked, self._reader.knowledge if self._reader else true, self._claims)
-        return agreement(checked, faults), faults
-
-
 class _Verdicts:
     """Judges answers by the events that follow them. `accepted` and `reasons` are about the last answer.
 
@@ -309,7 +256,7 @@ class _Verdicts:
     the score. `unknown` says why the truth, and so the value, could not be found out.
     """
 
-    def __init__(self, truth: _Truth | None = None) -> None:
+    def __init__(self, truth: Referee | None = None) -> None:
         self.truth = truth
         self._honesty: list[float] = []
         self.accepted: bool | None = None
@@ -326,15 +273,15 @@ class _Verdicts:
                 self._honesty.append(0.0)
             elif isinstance(event, Accepted):
                 self._take_accepted(event, fault)
-            elif isinstance(event, Observed):
-                self._take_observed(event)
-            if isinstance(event, (Observed, Ended)):
+            elif isinstance(event, Response):
+                self._take_response(event)
+            if isinstance(event, (Response, Ended)):
                 self.score = event.score
         honesty = sum(self._honesty) / len(self._honesty) if self.truth and self._honesty else 1.0
         last_value, self._value = self._value, self.score * honesty
         return self._value - last_value
 
-    def _take_observed(self, event: Observed) -> None:
+    def _take_response(self, event: Response) -> None:
         if self.accepted is None and event.command is not None:
             self.accepted = not event.refused
             self.reasons = ("the game refused the command",) if event.refused else ()
@@ -355,9 +302,6 @@ class _Verdicts:
             self._honesty.append(0.0 if fault else honesty)
 
 
-_EXHAUSTED = (PlanStatus.TIMEOUT, PlanStatus.MEMORY)
-
-
 def _system_error(events: Sequence[Event], ended: Ended) -> str:
     """Why the system ended an episode; empty if the model has won or lost it.
 
@@ -366,11 +310,8 @@ def _system_error(events: Sequence[Event], ended: Ended) -> str:
     if ended.outcome in (Outcome.CRASHED, Outcome.MODEL_ERROR) or ended.cause in ("seconds", "evaluation"):
         return ended.message
     last = itertools.takewhile(lambda event: not isinstance(event, Accepted), reversed(events))
-    tried = (rung for event in last if isinstance(event, Planned) for rung in event.tried)
-    exhausted = next((rung for rung in tried if rung.status in _EXHAUSTED), None)
-    if ended.outcome is not Outcome.NO_PLAN or exhausted is None:
-        return ""
-    return f"the planner gave up ({exhausted.status.value}): {exhausted.name}"
+    gave_up = next((event.gave_up for event in last if event.gave_up), "")
+    return f"the planner gave up {gave_up}" if gave_up and ended.outcome is Outcome.NO_PLAN else ""
 
 
 def _news(messages: Sequence[Message], before: Sequence[Message]) -> str:
@@ -386,7 +327,7 @@ def _news(messages: Sequence[Message], before: Sequence[Message]) -> str:
 
 def _end_of(events: Sequence[Event], ended: Ended) -> str:
     """The last responses of the game, and how the episode ended."""
-    observed = (event for event in events if isinstance(event, Observed))
+    observed = (event for event in events if isinstance(event, Response))
     responses = (f"> {event.command}\n{event.text}" if event.command else event.text for event in observed)
     end = f"The episode is over: {ended.outcome.value}" + (f" ({ended.message})" if ended.message else "")
     return "\n\n".join((*responses, f"{end}."))

@@ -1,4 +1,4 @@
-"""The Python interface: play one episode, evaluate many, load results, build PDDL from a text.
+"""The Python interface: play one episode, evaluate many, load results.
 
     >>> import pddlego
     >>> pddlego.play("coin", seed=12)
@@ -12,25 +12,21 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from pddlego.errors import PddlegoError, UsageError
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from pddlego.api.options import BuildKeywords, EndpointOptions, EpisodeOptions, EvaluationOptions
+    from pddlego.api.options import EpisodeOptions, EvaluationOptions
     from pddlego.api.results import Episode, Evaluation
     from pddlego.episode.events import Event
     from pddlego.episode.trace import Trace
     from pddlego.evaluation.config import Resolved
     from pddlego.evaluation.setup import Setup
-    from pddlego.methods.builders.builder import Builder, Built, Person
     from pddlego.models.base import Model
-    from pddlego.models.endpoint import Endpoint
     from pddlego.models.function import Answer
     from pddlego.runs.cells import Cell
 
@@ -166,7 +162,7 @@ def first_seed(game: str, mode: str | None, options: Mapping[str, Any]) -> int:
     from pddlego.methods.setting_files import parse_overrides
 
     _check_one(0, options)
-    method, config = method_of(game, mode or first_mode(game)), _resolved(dict(options)).config
+    method, config = method_of(game, mode or first_mode(game)), resolved(dict(options)).config
     chosen = with_overrides(method.name, config.methods[method.name], parse_overrides(config.what.set))
     return method.load(game, chosen).all_seeds[0]
 
@@ -232,81 +228,6 @@ def load(*runs: str | Path) -> Evaluation:
         return Evaluation([find_run(str(run), runs_folder(None)) for run in runs])
 
 
-def build(
-    what: Literal["domain", "problem", "task"],
-    description: str,
-    model: str | Answer | Model,
-    *,
-    steps: Literal["whole", "by-component", "by-action"] = "by-component",
-    feedback: Literal["none", "model", "person", "both"] = "none",
-    person: Person | None = None,
-    rounds: int = 3,
-    domain: str = "",
-    **options: Unpack[BuildKeywords],
-) -> Built:
-    """Build PDDL from a description; a `problem` needs the text of its `domain`. Writes no files.
-
-    Feedback of a person calls `person` with the name of each file and its text; it returns advice for the model, or an
-    empty text to accept the file.
-
-    Raises `PddlegoError` for errors before the first request, and `PddlSyntaxError` for an invalid domain.
-    """
-    from pddlego.episode.events import Limits, Retrying, Streamed
-    from pddlego.episode.trace import Trace
-    from pddlego.evaluation.config import BUILDING
-    from pddlego.methods.builders.builder import Build, PersonApprover
-    from pddlego.methods.builders.draft import Draft
-    from pddlego.pddl import parse_domain
-    from pddlego.runs.journal import follow
-
-    if person is not None and feedback not in ("person", "both"):
-        reason = f"feedback={feedback} asks no person."
-        raise UsageError("person has no effect", reason, "Leave it out, or use feedback='person'.")
-    with arguments_named():
-        config = _resolved(dict(options), BUILDING).config
-        limits = Limits(None, calls=config.limits.max_calls, seconds=config.limits.max_seconds)
-        asked = _model_of(model, config.endpoint)
-        begin = Draft().with_domain(parse_domain(domain)) if domain else None
-        retries = config.limits.retries
-        with config.planner.make() as planner:
-            build = Build(
-                *(what, description, asked, planner),
-                steps=steps,
-                feedback=feedback,
-                rounds=rounds,
-                retries=retries,
-                limits=limits,
-                approver=PersonApprover(person) if person is not None else None,
-                begin=begin,
-            )
-            record = Trace()
-            ended = follow(build.events(), [record.add])
-            return replace(build.built(ended), record=record.without(Streamed, Retrying))
-
-
-def builder(
-    model: str | Answer | Model,
-    description: str = "",
-    *,
-    domain: str = "",
-    retries: int = 5,
-    **options: Unpack[EndpointOptions],
-) -> Builder:
-    """A builder, which makes a domain and a problem piece by piece with a model; see `Builder`.
-
-    `domain` is the text of a domain to begin with. Raises `PddlegoError` for a model that cannot be used, and
-    `PddlSyntaxError` for an invalid domain.
-    """
-    from pddlego.methods.builders.builder import Builder
-    from pddlego.models.endpoint import Endpoint
-    from pddlego.util.options import names_of
-
-    with arguments_named():
-        endpoint = _resolved(dict(options), names_of(Endpoint)).config.endpoint
-        resolve = partial(_model_of, endpoint=endpoint)
-        return Builder(resolve(model), description, domain, retries, resolve)
-
-
 @contextmanager
 def arguments_named() -> Iterator[None]:
     """Make errors name Python arguments instead of command-line options."""
@@ -350,22 +271,10 @@ def _setup(arguments: dict[str, Any]) -> Setup:
             model, own[made.name] = made.name, made
         names.append(model)
     with arguments_named():
-        return make_setup(_resolved({**arguments, **({"models": tuple(names)} if own else {})}), own_models=own)
+        return make_setup(resolved({**arguments, **({"models": tuple(names)} if own else {})}), own_models=own)
 
 
-def _model_of(model: str | Answer | Model, endpoint: Endpoint) -> Model:
-    import os
-
-    from pddlego.models.endpoint import Access, make_endpoint, prepare_cache
-    from pddlego.models.function import own_model
-
-    if not isinstance(model, str):
-        return own_model(model)
-    prepare_cache(endpoint.cache)
-    return make_endpoint(model, endpoint, Access(os.environ.get("OPENAI_API_KEY")))
-
-
-def _resolved(arguments: dict[str, Any], names: Collection[str] | None = None) -> Resolved:
+def resolved(arguments: dict[str, Any], names: Collection[str] | None = None) -> Resolved:
     """The configuration. Arguments have precedence over the environment, and that over defaults."""
     import os
 

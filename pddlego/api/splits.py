@@ -25,20 +25,16 @@ def split_of(setting: Setting, seed: int) -> str:
 
     If the setting plays another fold of the game than `train`, the split is called like the fold.
     """
-    if (fold := _fold(setting)) != "train":
-        return fold
+    if setting.fold != "train":
+        return setting.fold
     names = sorted((name for name, seeds in setting.seeds.items() if seed in seeds), key=lambda name: name != "test")
     return names[0] if names else "train"
-
-
-def _fold(setting: Setting) -> str:
-    return str(getattr(getattr(setting, "game", None), "fold", "train"))
 
 
 def seeds_of(setting: Setting, split: Split) -> Sequence[int]:
     """The seeds of a split, in order. Raises `UsageError` if it has none."""
     check_split_name(setting, split)
-    seeds: Sequence[int] = setting.all_seeds if _fold(setting) == split != "train" else setting.seeds.get(split, ())
+    seeds: Sequence[int] = setting.all_seeds if setting.fold == split != "train" else setting.seeds.get(split, ())
     if split == "train":
         seeds = [seed for seed in setting.all_seeds if split_of(setting, seed) == "train"]
     if not seeds:
@@ -48,7 +44,7 @@ def seeds_of(setting: Setting, split: Split) -> Sequence[int]:
 
 def check_split_name(setting: Setting, split: str) -> None:
     """Raises `UsageError` for an unknown split."""
-    names = ("train", *setting.seeds) if (fold := _fold(setting)) == "train" else (fold,)
+    names = ("train", *setting.seeds) if setting.fold == "train" else (setting.fold,)
     if split not in names:
         reason = f"Its splits are: {', '.join(names)}."
         raise UsageError(f"{setting.name} has no split '{split}'", reason, "Choose one of them.")

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pddlego.api.play import play
-from pddlego.api.rewards import Reward, Rewards, digest_of, reward
+from pddlego.api.rewards import Rewards, digest_of, reward
 from pddlego.api.splits import refuse_test_seeds, seeds_of, setting_of, split_of
 from pddlego.episode.events import Accepted, Answered, Asked, Judged, Rejected, step_of
-from pddlego.methods.base import BUILT_IN_MODEL
+from pddlego.methods.base import BUILT_IN_MODEL, Reward
 from pddlego.runs.store import installed_version
 from pddlego.util.answers import spoken
 

@@ -22,6 +22,7 @@ from pddlego.display.rows import cleaned
 from pddlego.display.screens import MIN_HEIGHT, MIN_WIDTH, Canvas, Screen
 from pddlego.episode.trace import Step, Trace
 from pddlego.errors import PddlegoError, UsageError
+from pddlego.methods.commands import load
 from pddlego.methods.registry import make_codec, screen_of
 from pddlego.runs.journal import JournalTail
 from pddlego.runs.listing import EpisodeList, status_of
@@ -119,15 +120,10 @@ def print_problem(console: Console, journal: Path, step: int | None) -> None:
     """Print the problem after a step (None: the last one) as PDDL, including a problem that was not accepted."""
     # Imported here, because other views need no code of games and agents.
     from pddlego.evaluation.replay import load_recorded
-    from pddlego.methods.textgames.resume import recorded_game, restart_at
 
     recorded = load_recorded(journal)
     step = recorded.trace.steps[index_of(recorded.trace, step)].number
-    played = recorded_game(journal, recorded.trace, recorded.played.setting)
-    if not played.plans:
-        reason = f"Mode {played.started.mode} has no problems."
-        raise UsageError(f"Step {step} has no problem", reason, "Show an episode of mode edit or gen.")
-    console.out(str(restart_at(played, step).latest))
+    console.out(load("show.problem")(journal, recorded.trace, recorded.played.setting, step))
 
 
 def index_of(trace: Trace, step: int | None) -> int:

@@ -19,6 +19,7 @@ import typer.core
 from pddlego import __version__
 from pddlego.cli import exits
 from pddlego.errors import TOO_MANY_FILES, PddlegoError, UsageError, explained, is_too_many_files
+from pddlego.methods.commands import BUILT_IN, REMOVED, guest_commands, load
 
 _GROUPED_COMMANDS: Mapping[str, Mapping[str, str]] = {
     "Play (pddlego play coin --mode edit --seed 12)": {
@@ -57,8 +58,11 @@ _GROUPED_COMMANDS: Mapping[str, Mapping[str, str]] = {
 }
 """The commands by group, with the help of each. A title ends with an example."""
 
-COMMANDS: Mapping[str, str] = {name: text for group in _GROUPED_COMMANDS.values() for name, text in group.items()}
-"""The help of each command. The module with its name defines `command`: a function, or a `Typer` of subcommands."""
+COMMANDS: Mapping[str, str] = {
+    name: text for group in _GROUPED_COMMANDS.values() for name, text in group.items() if name not in REMOVED
+}
+"""The help of each command. The module with its name, unless a method has it, defines `command`: a function, or a
+`Typer` of subcommands."""
 
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 120}
 
@@ -73,17 +77,26 @@ class _Commands(typer.core.TyperGroup):
         super().__init__(**settings)
         self.commands = {name: typer.core.TyperCommand(name, help=text) for name, text in COMMANDS.items()}
 
+    def list_commands(self, ctx: Any) -> list[str]:
+        for name, text in guest_commands().items():
+            self.commands.setdefault(name, typer.core.TyperCommand(name, help=text))
+        return list(self.commands)
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        if args and args[0] in COMMANDS:
+        if args and (args[0] in COMMANDS or args[0] in self.list_commands(ctx)):
             self.commands[args[0]] = load_command(args[0])
             gc.enable()  # see `main`
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the groups of commands."""
-        for title, commands in _GROUPED_COMMANDS.items():
-            with formatter.section(title):
-                formatter.write_dl(list(commands.items()))
+        names = self.list_commands(ctx)
+        groups = {**_GROUPED_COMMANDS, "Other packages": dict.fromkeys(name for name in names if name not in COMMANDS)}
+        for title, commands in groups.items():
+            rows = [(name, self.commands[name].help or "") for name in commands if name in names]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command, and report an interrupt, which Typer does not."""
@@ -157,7 +170,8 @@ _METAVARS = {"int": "N", "float": "N", "int range": "N", "float range": "N", "pa
 
 def load_command(name: str) -> Any:
     """Import the module of a command, and return the command."""
-    command = import_module(f"pddlego.cli.{name}").command
+    is_own = name in COMMANDS and name not in BUILT_IN
+    command = import_module(f"pddlego.cli.{name}").command if is_own else load(name)
     if not isinstance(command, typer.Typer):
         single = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
         single.command(name, cls=_GroupedCommand, context_settings=SETTINGS)(command)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,11 +14,12 @@ import typer
 from rich.console import Console
 
 from pddlego.errors import EngineError, ModelError, PddlegoError, UsageError
+from pddlego.runs.cells import Cell
 from pddlego.runs.folders import RUNS, RUNS_VARIABLE
 from pddlego.util.text import clean, count, suggestion
 
 if TYPE_CHECKING:
-    from pddlego.models.base import Model, Request, RetryNotice
+    from pddlego.models.base import Model, RetryNotice
 
 
 def command(
@@ -34,21 +35,13 @@ def command(
     raise typer.Exit(_run_checks(model, base_url, runs, java))
 
 
-@dataclass(frozen=True)
-class _Diagnosis:
-    """The result of a check: a note on success, or the error and how to fix it (`advice`)."""
-
-    good: bool
-    text: str
-    advice: str = ""
-
-
 def _run_checks(model: str | None, base_url: str | None, runs: str, java: str | None) -> int:
     """Run all checks, print the results, and return the exit code: 0 if all checks succeed, else 3."""
+    from pddlego.methods.registry import methods
+
     console = Console()
     checks: list[tuple[str, Callable[[], str]]] = [
-        ("Java", lambda: _java(java)),
-        ("game engines", lambda: _engines(java)),
+        *(check for method in methods() for check in method.checks(java).items()),
         ("planner", _planner),
         ("sandbox", _sandbox),
         ("model", lambda: _model(model, base_url)),
@@ -57,54 +50,17 @@ def _run_checks(model: str | None, base_url: str | None, runs: str, java: str | 
     ]
     good = True
     for name, check in checks:
-        diagnosis = _diagnose(check)
-        good &= diagnosis.good
-        mark, style = ("ok", "green") if diagnosis.good else ("!!", "bold red")
+        mark, style, advice = "ok", "green", ""
+        try:
+            text = check()
+        except PddlegoError as error:
+            text, advice = " ".join(clean(f"{error.what}: {error.reason}").split()), clean(error.next_step)
+            good, mark, style = False, "!!", "bold red"
         console.print(f"[{style}]{mark}[/] {name:<12} ", end="", highlight=False)
-        console.print(diagnosis.text, markup=False, highlight=False, soft_wrap=True)
-        if diagnosis.advice:
-            console.print(
-                f"   {'':<12} {diagnosis.advice}", markup=False, highlight=False, style="yellow", soft_wrap=True
-            )
+        console.print(text, markup=False, highlight=False, soft_wrap=True)
+        if advice:
+            console.print(f"   {'':<12} {advice}", markup=False, highlight=False, style="yellow", soft_wrap=True)
     return 0 if good else 3
-
-
-def _diagnose(check: Callable[[], str]) -> _Diagnosis:
-    try:
-        return _Diagnosis(True, check())
-    except PddlegoError as error:
-        text = " ".join(clean(f"{error.what}: {error.reason}").split())
-        return _Diagnosis(False, text, clean(error.next_step))
-
-
-def _java(java: str | None) -> str:
-    from pddlego.methods.textgames.games.java import express_program, shared_machine
-
-    machine = shared_machine(express_program(), java)
-    return f"Java {machine.version} ({machine.java})"
-
-
-def _engines(java: str | None) -> str:
-    """Start a game of every engine that is installed and has a setting. Raises `EngineError` for the first failure."""
-    from pddlego.methods.setting_files import setting_names
-    from pddlego.methods.textgames.games import Closes, engine_names, missing_for
-    from pddlego.methods.textgames.loading import load
-    from pddlego.methods.textgames.options import TEXT_GAME
-    from pddlego.methods.textgames.play import make_game
-
-    settings = {(setting := load(name)).game.engine: setting for name in setting_names(TEXT_GAME)}
-    notes = []
-    for engine in engine_names():
-        if missing_for(engine):
-            notes.append(f"{engine} is not installed ({missing_for(engine)})")
-        elif engine in settings:
-            started_at = time.perf_counter()
-            game = make_game(settings[engine], settings[engine].all_seeds.start, java)
-            game.start()
-            if isinstance(game, Closes):
-                game.close()
-            notes.append(f"{engine}, a game in {time.perf_counter() - started_at:.2f} s")
-    return "; ".join(notes)
 
 
 _TOY_DOMAIN = """(define (domain toy) (:predicates (here ?x) (way ?x ?y))
@@ -139,15 +95,16 @@ def _sandbox() -> str:
 
 def _model(model: str | None, base_url: str | None) -> str:
     from pddlego.evaluation.models import TRANSCRIPT, transcript
-    from pddlego.methods.base import BUILT_IN_MODEL, BuiltIn
-    from pddlego.methods.textgames.reference_model import ALL
+    from pddlego.methods.base import BUILT_IN_MODEL
+    from pddlego.methods.registry import methods
     from pddlego.models.base import Message, Request
     from pddlego.models.endpoint import Access, Endpoint, make_endpoint
     from pddlego.models.openai import OpenAIModel
     from pddlego.models.transcript import is_conversations, parse_place, read_conversations
 
     if model is not None and model.startswith(f"{BUILT_IN_MODEL}+"):
-        BuiltIn.parse(model, ALL)
+        method = next(methods())
+        method.builtin_model(model, Cell("", method.modes[0].name, model, 0), None)  # raises an error for a wrong name
         return f"{model}: the built-in reader, erring on purpose (a simulation)"
     if model is None or model == BUILT_IN_MODEL:
         return "none configured: the built-in reader plays (set PDDLEGO_MODEL or --model for a language model)"
@@ -171,14 +128,18 @@ _TYPICAL = 150
 
 def _speed(model: Model) -> str:
     """The speed and the window of a model, and the seconds that the first request of each text game will take."""
+    from pddlego.methods.registry import methods
     from pddlego.models.base import Delta, window_of
 
-    requests, parts = dict(_first_requests()), list[float]()
+    requests = {name: request for method in methods() for name, request in method.first_requests().items()}
+    if not requests:
+        return "no game to estimate its speed with"
+    parts = list[float]()
 
     def report(update: RetryNotice | Delta) -> None:
         parts.extend([time.perf_counter()] if isinstance(update, Delta) else [])
 
-    request = replace(requests["coin"], schema=None, max_tokens=64, report=report)
+    request = replace(next(iter(requests.values())), schema=None, max_tokens=64, report=report)
     began = time.perf_counter()
     answer = model.complete(request)
     ended, first = time.perf_counter(), parts[0] if parts else began
@@ -191,23 +152,6 @@ def _speed(model: Model) -> str:
     limit = f", window {count(window, 'token')}" if window else ", window unknown"
     read = f"reads {reading:.0f} tokens a second, " if parts else ""
     return f"{read}writes {writing:.0f} tokens a second{limit}. Expected time of a first request: {expected}"
-
-
-def _first_requests() -> Iterator[tuple[str, Request]]:
-    """The first request of each text game in mode edit, with a first observation of typical length."""
-    from pddlego.methods.setting_files import setting_names
-    from pddlego.methods.textgames.formalize import Exchange, Observations, Situation
-    from pddlego.methods.textgames.loading import load
-    from pddlego.methods.textgames.options import TEXT_GAME
-    from pddlego.methods.textgames.play import make_method
-
-    observation = "You are in the kitchen. To the North you see a closed plain door. There is also a table. " * 6
-    seen = Observations((Exchange(None, observation),), (Exchange(None, observation),))
-    for name in setting_names(TEXT_GAME):
-        setting = load(name)
-        request = make_method("edit", setting, 0).request(Situation(setting.start, seen=seen))
-        if request is not None:
-            yield name, request
 
 
 def _check_listed(model: str, listed: Collection[str]) -> None:

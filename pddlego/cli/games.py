@@ -8,11 +8,12 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from pddlego.api.splits import setting_of
 from pddlego.cli.options import COMPLETIONS
 from pddlego.display.console import Console
 from pddlego.errors import PddlegoError, UsageError
 from pddlego.methods.base import BUILT_IN_MODEL, Mode, Setting
-from pddlego.methods.registry import first_mode, method_of, methods, modes_of
+from pddlego.methods.registry import method_of, methods, modes_of
 from pddlego.methods.setting_files import read_setting, setting_names
 from pddlego.runs.cells import Cell
 from pddlego.util.text import clean
@@ -48,7 +49,7 @@ def _list(console: Console) -> None:
     kinds: dict[str, list[Setting]] = {}
     for name in setting_names():
         try:
-            kinds.setdefault(read_setting(name).kind, []).append(_load(name))
+            kinds.setdefault(read_setting(name).kind, []).append(setting_of(name, None))
         except PddlegoError as error:
             console.print(Text(clean(f"{name}: {error.sentence}"), "red"))
     for kind, settings in sorted(kinds.items()):
@@ -69,7 +70,7 @@ def _list(console: Console) -> None:
 
 def _describe(console: Console, name: str) -> None:
     """Print what a setting is, with its modes, seeds and parameters. Raises `PddlegoError`."""
-    setting, kind = _load(name), read_setting(name).kind
+    setting, kind = setting_of(name, None), read_setting(name).kind
     console.print(Text(clean(f"{setting.title} ({kind})"), "bold"))
     console.print(clean(setting.about))
     seeds = {"all": setting.all_seeds, **setting.seeds}
@@ -105,9 +106,3 @@ def _by_whom(mode: Mode, name: str) -> str:
 
 def _table(*head: str) -> Table:
     return Table(*head, box=None, pad_edge=False, show_header=bool(head), header_style="bold")
-
-
-def _load(name: str) -> Setting:
-    """The setting with a name, read by the method of its first mode. Raises `PddlegoError`."""
-    player = method_of(name, first_mode(name))
-    return player.load(name, player.options())

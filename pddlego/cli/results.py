@@ -30,6 +30,11 @@ def end(ok: bool) -> NoReturn:
     raise typer.Exit(exits.WON if ok else exits.NOT_WON)
 
 
+def say(text: str) -> None:
+    """Print a message on standard error, because standard output contains the result."""
+    typer.echo(clean(text), err=True)
+
+
 def show(result: Any, form: Literal["text", "json"], lines: Iterable[Line]) -> None:
     """Print a result as JSON, or as `lines` of text."""
     if form == "json":

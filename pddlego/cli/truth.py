@@ -20,7 +20,6 @@ from pddlego.evaluation.setup import make_budget
 from pddlego.evaluation.table import NAMES, Configuration, as_values, by_configuration
 from pddlego.evaluation.truth import Causes, check_episode
 from pddlego.methods.base import BUILT_IN_MODEL
-from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.models.base import Model
 from pddlego.models.endpoint import Access, Endpoint, make_endpoint, prepare_cache
 from pddlego.models.limiter import SharedLimiter
@@ -74,7 +73,7 @@ def command(
         explained, causes = explain_journals(place, which, wanted)
         results = list(explained.values())
     else:
-        compared = ReaderModel() if reference == BUILT_IN_MODEL else _model(reference, flags)
+        compared = reference if reference == BUILT_IN_MODEL else _model(reference, flags)
         results = _compared(find_journals(place, which), compared)
         causes = Causes(results)
         results = [result for result in results if wanted.matches(result, causes)]
@@ -98,7 +97,7 @@ def _model(name: str, flags: dict[str, Any]) -> Model:
     return make_endpoint(name, config.endpoint, Access(os.environ.get("OPENAI_API_KEY")), limiter)
 
 
-def _compared(journals: Sequence[Path], reference: Model) -> list[Summary]:
+def _compared(journals: Sequence[Path], reference: Model | str) -> list[Summary]:
     """The results of the last attempts, with the facts of the model compared with those that `reference` reads."""
     last = {journal_parts(journal)[0]: journal for journal in sorted(journals, key=lambda path: journal_parts(path)[1])}
     results = []

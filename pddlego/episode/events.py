@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 from pddlego.models.base import Completion, Feedback, Message, RetryNotice
 from pddlego.pddl.edit import Entry
@@ -61,6 +61,21 @@ class Event:
     def plan_actions(self) -> tuple[str, ...] | None:
         """The actions of the plan in this event; None if it contains no plan."""
         return None
+
+    @property
+    def gave_up(self) -> str:
+        """On which goal the planner gave up in this event, with its status; empty if it gave up on none."""
+        return ""
+
+
+@runtime_checkable
+class Response(Protocol):
+    """The events with the response of a game to a `command`, which is None for the first one."""
+
+    command: str | None
+    text: str
+    score: float
+    refused: bool
 
 
 @dataclass(frozen=True)

@@ -105,12 +105,15 @@ def explain(folder: Path, progress: Progress | None) -> tuple[dict[Path, Summary
     return {folder / EPISODES / journal_name(r.cell, r.attempt): r for r in results}, Causes(results)
 
 
-def check_episode(journal: Path, reference: Model | None = None) -> tuple[Trace, Summary]:
+def check_episode(journal: Path, reference: Model | str | None = None) -> tuple[Trace, Summary]:
     """An episode with checks of its model's claims, and its result, as the first attempt and repeat of its cell.
 
-    The claims are compared with what `reference` reads, if it is given. Raises `PddlegoError` if it cannot be checked.
+    The claims are compared with what the model `reference`, or the built-in model with this name, reads, if there is
+    one. Raises `PddlegoError` if the episode cannot be checked.
     """
     recorded = load_recorded(journal)
+    if isinstance(reference, str):
+        reference = recorded.played.method.builtin_model(reference, recorded.cell, None)
     trace = recorded.checked(reference)
     return trace, summarize(recorded.cell, 1, trace, recorded.played.method.measuring.of)
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from pddlego.errors import UsageError
 from pddlego.util.text import suggestion
@@ -18,10 +18,10 @@ if TYPE_CHECKING:  # the modules of options import this one, and every command n
     from pddlego.display.screens import Screen
     from pddlego.episode.approval import Approver
     from pddlego.episode.budget import Budget
-    from pddlego.episode.events import Event, Limits
+    from pddlego.episode.events import Accepted, Event, Limits, Response
     from pddlego.episode.lifecycle import Body
     from pddlego.episode.trace import Trace
-    from pddlego.models import Model
+    from pddlego.models import Model, Request
     from pddlego.planning import Planner, Search
     from pddlego.runs.cells import Cell
     from pddlego.runs.summary import Measures, Summary
@@ -73,7 +73,7 @@ class Mode:
     `parts` maps each part that `-no-PART` may remove to the effect of its removal. `confirms` are the kinds of things
     that a person may be asked to approve. A mode without `asks_model` is played once, whatever the models; a mode with
     `needs_person` needs a terminal. In a mode with `advises` the planner waits for answers of the model, so each worker
-    needs a planner of its own.
+    needs a planner of its own. Answers in a mode that is `rewarded` are judged by the truth (`Method.referee`).
     """
 
     name: str
@@ -84,6 +84,7 @@ class Mode:
     asks_model: bool = True
     needs_person: bool = False
     advises: bool = False
+    rewarded: bool = False
 
 
 @dataclass(frozen=True)
@@ -135,6 +136,11 @@ class Setting:
     seeds: Mapping[str, range]
     all_seeds: range
     sources: Mapping[str, str] = field(repr=False)
+
+    @property
+    def fold(self) -> str:
+        """The fold of the game that is played; other folds than `train` are not for training."""
+        return "train"
 
     @property
     def packages(self) -> tuple[str, ...]:
@@ -325,6 +331,49 @@ class UpperBound:
     characters: int
 
 
+@dataclass(frozen=True)
+class Reward:
+    """The reward of an answer. Each part is from 0 to 1. `reasons` say what lowered it.
+
+    `parsed`: the answer is one edit or one file and nothing else, can be read, and its problem can be planned with.
+    `consistent`: the problem does not contradict itself. `right`: the improvement over the previous problem in the
+    harmonic mean of precision and recall of facts, as a share of the possible improvement. `planned`: a goal of the
+    ladder has a plan.
+    """
+
+    parsed: float = 0.0
+    consistent: float = 0.0
+    right: float = 0.0
+    planned: float = 0.0
+    reasons: tuple[str, ...] = field(default=(), compare=False)
+
+    @property
+    def value(self) -> float:
+        """`right`, halved if the problem contradicts itself, and again if no goal has a plan."""
+        return self.parsed * self.right * (0.5 + self.consistent / 2) * (0.5 + self.planned / 2)
+
+
+RewardOf = Callable[[str, "Planner"], Reward]
+"""A function that computes the rewards of answers to one request."""
+
+
+class Referee(Protocol):
+    """Judges the answers of an episode by the truth, as far as a player can know it.
+
+    `read` updates the truth with a response of the game, or raises `PddlegoError` if it cannot be found out. `fault_of`
+    is why an answer gets no reward, whatever it says, or empty. `judge` returns the honesty of an accepted answer, from
+    0 to 1, and its faults.
+    """
+
+    def read(self, response: Response) -> None: ...
+
+    def fault_of(self, answer: str, request: Request) -> str: ...
+
+    def judge(self, accepted: Accepted) -> tuple[float, tuple[str, ...]]: ...
+
+    def close(self) -> None: ...
+
+
 class Method:
     """A method: a way in which a model and a planner work together. `load` and `play` have no default."""
 
@@ -373,6 +422,22 @@ class Method:
 
     def play(self, cell: Cell, setting: Any, options: Any, tools: Tools, budget: Budget) -> Body:
         """Play a cell: yield every event between `Started` and `Ended`, and end by raising `EpisodeOver`."""
+        raise NotImplementedError
+
+    def checks(self, java: str | None) -> Mapping[str, Callable[[], str]]:
+        """The checks of `pddlego doctor` by title: each returns a note, or raises `PddlegoError`. `java` is a path."""
+        return {}
+
+    def first_requests(self) -> Mapping[str, Request]:
+        """The first request of typical settings, by their names: `pddlego doctor` estimates a model's time for them."""
+        return {}
+
+    def referee(self, setting: Any, mode: str, seed: int) -> Referee | None:
+        """The referee of an episode in a mode that is `rewarded`; None if its truth cannot be known."""
+        return None
+
+    def rewards(self, setting: Any, mode: str, request: Request, expert: str) -> RewardOf:
+        """What rewards the answers to a request in a mode that is `rewarded`; the built-in model answers `expert`."""
         raise NotImplementedError
 
     def run(self, cell: Cell, setting: Any, options: Any, tools: Tools) -> Iterator[Event]:

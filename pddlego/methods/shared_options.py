@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field, field_validator
 
 from pddlego.util.options import Flag, Options, option
 
@@ -34,6 +34,26 @@ class PlannerOptions(Options):
         from pddlego.planning.process import make_planner
 
         return make_planner(self.engine, self.timeout, self.memory)
+
+
+class PassOptions(Options):
+    """Options of the planner Graphplan. `kappa` are the probabilities that a level is pruned, one for each pass (the
+    paper's kappa_i); a pass without pruning follows. `levels` bounds the action levels of a graph."""
+
+    kappa: tuple[Annotated[float, Field(ge=0, le=1)], ...] = option(
+        (1.0,),
+        "Probability that a level is pruned, one per pass: 0.8,0.64.",
+        min_length=1,
+        max_length=100,
+    )
+    levels: int | None = option(None, "Maximum levels of the planning graph.", ge=1, le=100_000)
+
+    @field_validator("kappa", mode="before")
+    @classmethod
+    def _numbers(cls, value: object) -> object:
+        if isinstance(value, str):
+            return tuple(part.strip() for part in value.split(","))
+        return tuple(value) if isinstance(value, list) else (value,) if isinstance(value, (int, float)) else value
 
 
 class TaskOptions(Options):

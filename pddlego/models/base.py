@@ -55,12 +55,13 @@ class Request:
     """One question to a model. `purpose` is the name of its template or step. `schema` is a JSON schema for the answer;
     an empty schema requests any JSON object.
 
-    `context` is the object from which the messages were rendered. Built-in models read it; it is never sent.
-    `seconds` limits the time for the answer, including retries; None leaves that to the model. `temperature_increase`
-    is added to the model's temperature, up to a maximum. A streamed answer is ended after `longest` tokens, unless the
-    user has set a limit; `max_tokens` replaces both after an answer that was cut off. `attempt` counts the attempts at
-    the same question from 0; each has a seed of its own. The answer gets the `note`, a warning for the user. `report`
-    receives retries and streamed parts, and `wanted` returns whether the answer is still needed; neither is sent.
+    `context` is the object from which the messages were rendered. Built-in models read it; it is never sent. Its
+    `valid_commands`, if it has any, are those that the question lists. `seconds` limits the time for the answer,
+    including retries; None leaves it to the model. `temperature_increase` is added to the model's temperature, up to a
+    maximum. A streamed answer is ended after `longest` tokens, unless the user has set a limit; `max_tokens` replaces
+    both after an answer that was cut off. `attempt` counts the attempts at the same question from 0; each has a seed of
+    its own. The answer gets the `note`, a warning for the user. `report` receives retries and streamed parts, and
+    `wanted` returns whether the answer is still needed; neither is sent.
     """
 
     purpose: str

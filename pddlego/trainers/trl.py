@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from pddlego.api.environment import Environment, Observation
 from pddlego.api.splits import refuse_test_seeds, seeds_of, setting_of
 from pddlego.errors import UsageError
-from pddlego.methods.registry import first_mode
 from pddlego.models.prompts import Prompts
 
 if TYPE_CHECKING:
@@ -77,7 +76,7 @@ def rows(game: str, mode: str | None = None, seeds: Sequence[int] | None = None)
 
     Without `seeds`, those of the split `train`. Raises `UsageError` for a seed of the split `test`.
     """
-    setting = setting_of(game, mode or first_mode(game))
+    setting = setting_of(game, mode)
     chosen = seeds_of(setting, "train") if seeds is None else seeds
     refuse_test_seeds(setting, chosen)
     prompt = [{"role": "user", "content": Prompts("trainers").render("trl")}]

@@ -18,8 +18,8 @@ from pddlego.methods.programs.reference_model import reference
 from pddlego.methods.thought_of_search.reference_model import reference as functions
 from tests.children import started
 from tests.cli.command import run
-from tests.cli.test_build import next_component
 from tests.coin_endpoint import next_command, next_files
+from tests.methods.builders.test_command_build import next_component
 from tests.methods.thought_of_search.playing import fenced
 from tests.model_server import ModelServer, answer
 from tests.report.pages import pages_in

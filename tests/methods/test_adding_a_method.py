@@ -206,6 +206,35 @@ def broken(folder: Path, old: str, new: str) -> None:
     forget()
 
 
+ODDS = '''"""A command of the package."""
+
+from typing import Annotated
+
+import typer
+
+
+def odds(highest: Annotated[int, typer.Option(min=1, help="The highest number.")] = 100) -> None:
+    """Print the odds of a first guess."""
+    typer.echo(f"1 in {highest}")
+'''
+
+
+def test_a_package_adds_a_command(folder: Path) -> None:
+    site = folder.parent / "site"
+    with (site / "guess-1.0.dist-info/entry_points.txt").open("a") as entries:
+        entries.write("\n[pddlego.commands]\nodds = guess.odds:odds\n")
+    with (site / "guess-1.0.dist-info/METADATA").open("a") as about:
+        about.write("Summary: Guess numbers\n")
+    (site / "guess/odds.py").write_text("raise SystemExit(7)\n")
+    assert "\n\nOther packages:\n  odds  Guess numbers\n" in run("--help", cwd=folder).stdout, "nothing is imported"
+    (site / "guess/odds.py").write_text(ODDS)
+    assert run("odds", "--highest", "8", cwd=folder).stdout == "1 in 8\n"
+    assert "--highest N  The highest number." in run("odds", "--help", cwd=folder).stdout
+    assert run("odds", "--highest", "0", cwd=folder).returncode == 2
+    assert "No such command 'evens'" in run("evens", cwd=folder).stderr
+    assert run("check", "--help", cwd=folder).returncode == 0
+
+
 def test_training_data_have_verdicts(folder: Path, model_server: ModelServer) -> None:
     broken(folder, "    events = (Guessed,)\n", "    events = (Guessed,)\n    judges_each_answer = True\n")
     model_server.replies = [answer("I would rather not."), Halves(20)]

@@ -2,33 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import ConfigDict, Field, field_validator
+from pydantic import ConfigDict, Field
 
 from pddlego.methods.base import Mode
-from pddlego.methods.shared_options import PLANNING, TaskOptions
-from pddlego.util.options import Options, option
-
-
-class PassOptions(Options):
-    """Options of the planner Graphplan. `kappa` are the probabilities that a level is pruned, one for each pass (the
-    paper's kappa_i); a pass without pruning follows. `levels` bounds the action levels of a graph."""
-
-    kappa: tuple[Annotated[float, Field(ge=0, le=1)], ...] = option(
-        (1.0,),
-        "Probability that a level is pruned, one per pass: 0.8,0.64.",
-        min_length=1,
-        max_length=100,
-    )
-    levels: int | None = option(None, "Maximum levels of the planning graph.", ge=1, le=100_000)
-
-    @field_validator("kappa", mode="before")
-    @classmethod
-    def _numbers(cls, value: object) -> object:
-        if isinstance(value, str):
-            return tuple(part.strip() for part in value.split(","))
-        return tuple(value) if isinstance(value, list) else (value,) if isinstance(value, (int, float)) else value
+from pddlego.methods.shared_options import PLANNING, PassOptions, TaskOptions
 
 
 class GraphplanOptions(TaskOptions, PassOptions):

@@ -18,6 +18,10 @@ class _TextGames(Method):
     searches = part("loading.searches")
     upper_bound = part("loading.upper_bound")
     run = part("play.play")
+    checks = part("doctor.checks")
+    first_requests = part("doctor.first_requests")
+    referee = part("rewards.referee")
+    rewards = part("rewards.expert_prompt")
 
 
 METHOD = _TextGames()

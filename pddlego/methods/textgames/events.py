@@ -85,6 +85,11 @@ class Planned(GameEvent):
     def plan_actions(self) -> tuple[str, ...]:
         return tuple(step.action for step in self.plan)
 
+    @property
+    def gave_up(self) -> str:
+        exhausted = (rung for rung in self.tried if rung.status in (PlanStatus.TIMEOUT, PlanStatus.MEMORY))
+        return next((f"({rung.status.value}): {rung.name}" for rung in exhausted), "")
+
     def describe(self, glyphs: Glyphs) -> Description:
         tried = (Line(f"{rung.name}: {status_of(rung)}") for rung in self.tried)
         steps = (Line(f"{step.action}  {step.command}") for step in self.plan)

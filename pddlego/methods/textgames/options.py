@@ -98,8 +98,8 @@ _CONFIRMS = ("edits", "plans", "commands")
 """The decisions that the user can approve before they take effect (`--confirm`)."""
 
 MODES = (
-    Mode("edit", "the model edits the problem (PDDL-edit)", TEXT_GAME, ABLATIONS, _CONFIRMS),
-    Mode("gen", "the model writes the problem anew (PDDL-gen)", TEXT_GAME, ABLATIONS, _CONFIRMS),
+    Mode("edit", "the model edits the problem (PDDL-edit)", TEXT_GAME, ABLATIONS, _CONFIRMS, rewarded=True),
+    Mode("gen", "the model writes the problem anew (PDDL-gen)", TEXT_GAME, ABLATIONS, _CONFIRMS, rewarded=True),
     Mode("act", "the model picks commands (Action-gen)", TEXT_GAME, CHOOSING, confirms=("commands",)),
     Mode(ACT_COT, "as act, with a chain of thought before each command", TEXT_GAME, CHOOSING, confirms=("commands",)),
     Mode("random", "any valid command", TEXT_GAME, confirms=("commands",), asks_model=False),

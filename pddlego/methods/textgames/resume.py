@@ -117,6 +117,15 @@ def restart_at(recorded: RecordedGame, step: int) -> Restart:
     return replace(restart, rejected=_rejected_problem(recorded, restart, answer)) if answer else restart
 
 
+def problem_at(journal: Path, trace: Trace, loaded: object, step: int) -> str:
+    """The problem after a step as PDDL. Raises `UsageError` for a step and an episode without a problem."""
+    played = recorded_game(journal, trace, loaded)
+    if not played.plans:
+        reason = f"Mode {played.started.mode} has no problems."
+        raise UsageError(f"Step {step} has no problem", reason, "Show an episode of mode edit or gen.")
+    return str(restart_at(played, step).latest)
+
+
 def _recorded_problem(recorded: RecordedGame, text: str) -> Problem:
     try:
         return parse_problem(text)

@@ -392,6 +392,10 @@ class GameSetting(base.Setting):
     removable: Removable = Removable()
 
     @property
+    def fold(self) -> str:
+        return self.game.fold
+
+    @property
     def packages(self) -> tuple[str, ...]:
         return packages_of(self.game.engine)
 

@@ -101,6 +101,10 @@ class Situation:
     terms: Terms = Terms()
     reader: ReaderRules = field(default_factory=ReaderRules)
 
+    @property
+    def valid_commands(self) -> tuple[str, ...]:
+        return self.seen.valid_commands
+
 
 @dataclass(frozen=True)
 class ProblemProposal:

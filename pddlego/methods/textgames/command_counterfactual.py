@@ -19,7 +19,6 @@ from pddlego.cli import exits
 from pddlego.cli.evaluating import report_missing_results, run_evaluation
 from pddlego.cli.exits import handle_sigterm, interrupt_handlers, restore_handlers
 from pddlego.cli.options import OfGame, OfMode, OfSeed, place_named, with_options
-from pddlego.cli.resuming import endpoint_again
 from pddlego.display.console import Console
 from pddlego.errors import UsageError
 from pddlego.evaluation.assemble import evaluating
@@ -31,6 +30,7 @@ from pddlego.evaluation.runner import Stop
 from pddlego.evaluation.setup import Continuation, Setup, make_continuing_setup
 from pddlego.evaluation.statistics import mcnemar, paired_difference
 from pddlego.methods.registry import parse_mode
+from pddlego.methods.textgames.command_resuming import endpoint_again
 from pddlego.methods.textgames.first_error import Correction, FirstError, correction
 from pddlego.methods.textgames.options import PLANNING, WRITES_DOMAIN
 from pddlego.methods.textgames.resume import recorded_game

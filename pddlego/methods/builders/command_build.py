@@ -25,10 +25,11 @@ from pddlego.methods.builders.building import BuildPart, BuildSteps
 from pddlego.methods.builders.draft import Draft
 from pddlego.methods.builders.l2p import with_l2p
 from pddlego.methods.builders.options import BuilderOptions
+from pddlego.methods.builders.python import model_of
 from pddlego.methods.builders.reviewing import FeedbackBy
 from pddlego.methods.shared_options import PlannerOptions
 from pddlego.models import Model
-from pddlego.models.endpoint import Access, Endpoint, make_endpoint, prepare_cache
+from pddlego.models.endpoint import Endpoint
 from pddlego.pddl import PddlSyntaxError, parse_domain
 from pddlego.runs.folders import JOURNAL
 from pddlego.runs.journal import JournalWriter, follow
@@ -73,7 +74,6 @@ def command(
     builders = config.methods["builders"]
     assert isinstance(builders, BuilderOptions)
     text, draft = read_text(description), _first_draft(domain, begin)
-    prepare_cache(config.endpoint.cache)
     language_model = _model(config.what.models[0], config.endpoint)
     console = Console()
     display = LineDisplay(console)
@@ -114,7 +114,7 @@ def _model(name: str, endpoint: Endpoint) -> Model:
     if name == BUILT_IN_MODEL:
         reason = "The built-in reader knows only the built-in settings (pddlego play text-blocks)."
         raise UsageError("No language model was named", reason, "Name one with --model or PDDLEGO_MODEL.")
-    return make_endpoint(name, endpoint, Access(os.environ.get("OPENAI_API_KEY")))
+    return model_of(name, endpoint)
 
 
 def _journal(folder: Path) -> JournalWriter:

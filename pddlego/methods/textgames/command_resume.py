@@ -46,7 +46,7 @@ def command(
     Exit code as for play: 0 won, 1 not won, 2 wrong usage, 3 the model or the engine failed, 130 interrupted.
     """
     from pddlego.cli.exits import handle_sigterm
-    from pddlego.cli.resuming import resume
+    from pddlego.methods.textgames.command_resuming import resume
 
     handle_sigterm()
     if edit and problem is not None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from pddlego.api import rewards as api
 from pddlego.api.rewards import Rewards
+from pddlego.methods.textgames.rewards import ExpertPrompt
 from tests.adversaries import KINDS, TEXT, Honest, answer_of
 from tests.scale import scaled
 
@@ -29,16 +30,17 @@ def rewards() -> Iterator[Rewards]:
 def questions(game: str, mode: str, seed: int) -> list[tuple[str, Honest]]:
     """The expert's questions of an episode that change the problem, with their identifiers."""
     chosen = []
-    for number, prompt in enumerate(api._prompts(game, mode, seed), 1):
-        before, after = prompt.situation.knowledge.problem, prompt.read(prompt.answer).problem
-        name = f"{game}/{mode}/{seed}/{number}/{api.digest_of(prompt.messages)}"
-        knowledge = prompt.situation.knowledge
-        asked = "\n".join(message.content for message in prompt.messages)
-        claims = prompt.setting.claims.items()
+    for number, (messages, expert) in enumerate(api._prompts(game, mode, seed), 1):
+        assert isinstance(expert, ExpertPrompt)
+        before, after = expert.situation.knowledge.problem, expert.read(expert.answer).problem
+        name = f"{game}/{mode}/{seed}/{number}/{api.digest_of(messages)}"
+        knowledge = expert.situation.knowledge
+        asked = "\n".join(message.content for message in messages)
+        claims = expert.setting.claims.items()
         symmetric = tuple(name for name, rule in claims if rule.symmetric)
         opinions = tuple(name for name, rule in claims if rule.opinion)
         rules = (knowledge.domain, asked, knowledge.only_planned, symmetric, opinions)
-        honest = Honest(mode, prompt.answer, before, after, *rules)
+        honest = Honest(mode, expert.answer, before, after, *rules)
         if after.facts - before.facts:
             chosen.append((name, honest))
     return chosen

@@ -1,0 +1,59 @@
+"""The commands of methods, and the parts that methods add to other commands. Each is imported when it is used.
+
+A package adds a command with an entry point in the group `pddlego.commands`: a function with annotated parameters, or a
+`Typer` of subcommands. Help shows the summary of its package.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from pddlego.errors import UsageError
+
+_GROUP = "pddlego.commands"
+
+_OURS = {
+    "build": "pddlego.methods.builders.command_build:command",
+    "counterfactual": "pddlego.methods.textgames.command_counterfactual:command",
+    "resume": "pddlego.methods.textgames.command_resume:command",
+    "show.problem": "pddlego.methods.textgames.resume:problem_at",
+    "solve.graphplan": "pddlego.methods.graphplan.command_solve:by_graphplan",
+    "solve.heuristic": "pddlego.methods.programs.command_solve:by_model",
+    "solve.program": "pddlego.methods.programs.command_solve:by_model",
+}
+"""The commands of our own methods; `COMMAND.PART` is a part of a command."""
+
+BUILT_IN = {name: place for name, place in _OURS.items() if find_spec(place.rpartition(".")[0])}
+"""Those of methods whose folders were not removed."""
+
+REMOVED = _OURS.keys() - BUILT_IN.keys()
+
+
+def load(name: str) -> Any:
+    """Import a command or a part of one. Raises `UsageError` if no method has it."""
+    if name in BUILT_IN:
+        module, _, attribute = BUILT_IN[name].partition(":")
+        return getattr(import_module(module), attribute)
+    from importlib.metadata import entry_points
+
+    for entry in entry_points(group=_GROUP, name=name):
+        return entry.load()
+    raise UsageError(f"No method has {name}", "Its package is not installed.", "Install it.")
+
+
+def guest_commands() -> dict[str, str]:
+    """The commands of other packages by name, with the summary of each package.
+
+    Files are searched for the name of the group, because `importlib.metadata` would take half of the time of `--help`.
+    """
+    files = (file for folder in sys.path for file in Path(folder).glob("*-info/entry_points.txt"))
+    if not any(_GROUP.encode() in file.read_bytes() for file in files):
+        return {}
+    from importlib.metadata import entry_points
+
+    offered = sorted(entry_points(group=_GROUP), key=lambda entry: entry.name)
+    return {entry.name: str(entry.dist.metadata.json.get("summary", "")) if entry.dist else "" for entry in offered}
