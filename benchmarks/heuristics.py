@@ -22,13 +22,13 @@ from types import ModuleType
 
 from benchmarks.table import show
 from pddlego.methods.planning_settings import PlanningSetting, load_planning
+from pddlego.methods.programs.guide import GREEDY, Guide
 from pddlego.methods.programs.guided import GroundedTask, guided
 from pddlego.methods.programs.reference_model import reference
 from pddlego.pddl import Domain
 from pddlego.planning import PlanStatus, ProcessPlanner, Search
 from pddlego.planning.engines import _translated
 from pddlego.sandbox import Sandbox, SandboxLimits
-from pddlego.sandbox.jail.guide import GREEDY, Guide
 from pddlego.tasks import Task
 from pddlego.tasks.generators import GENERATORS
 

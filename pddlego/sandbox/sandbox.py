@@ -1,7 +1,7 @@
 """Runs programs written by models in processes without files, network or environment.
 
     with Sandbox() as sandbox, sandbox.open(source) as program:
-        result = program.call("get_plan", objects, init, goal)
+        result = program.call("total", [1, 2, 3])
 
 One server process per sandbox loads Python once and is forked for every session, so that a session begins in a few
 milliseconds. The host process never runs a line of the program, and does not trust its answers.
@@ -10,6 +10,7 @@ milliseconds. The host process never runs a line of the program, and does not tr
 from __future__ import annotations
 
 import contextlib
+import inspect
 import json
 import os
 import re
@@ -30,19 +31,9 @@ from pathlib import Path
 from typing import IO, Any, Literal, get_args
 
 from pddlego.errors import EngineError, UsageError, explained
-from pddlego.sandbox.jail import program, values
+from pddlego.sandbox.jail import values
 from pddlego.sandbox.jail.layers import LANDLOCK, LIMITS, SECCOMP, USER
-from pddlego.sandbox.result import (
-    CallResult,
-    Expansion,
-    ExpansionResult,
-    ResultForm,
-    SandboxLimits,
-    SandboxState,
-    Status,
-    read_call,
-    read_expansion,
-)
+from pddlego.sandbox.result import CallResult, Check, ResultForm, SandboxLimits, Status, read_call, read_parts
 from pddlego.util.children import start_python
 from pddlego.util.text import writable
 
@@ -64,7 +55,9 @@ _HASH_SEED = "0"
 _BOOT = "import sys; sys.path.insert(0, sys.argv.pop(1)); from jail.server import main; main()"
 
 _LOCKING = 60.0
-"""Seconds that a process may take to lock itself; a busy machine needs many."""
+"""Seconds that a process may take to lock itself, and to load a driver; a busy machine needs many."""
+
+_ADVICE = "Fix the method: its driver can import what programs can, and pddlego.sandbox.jail.values."
 
 CHUNK = 1 << 16
 """Maximum bytes of one read from the pipe."""
@@ -107,14 +100,22 @@ class Sandbox:
             raise
         return session
 
-    def session(self, limits: SandboxLimits | None = None, modules: tuple[str, ...] = ()) -> Session:
-        """A session without a program. Raises `UsageError` if a needed layer does not hold."""
+    def session(
+        self, limits: SandboxLimits | None = None, modules: tuple[str, ...] = (), driver: type | None = None
+    ) -> Session:
+        """A session without a program. Raises `UsageError` if a needed layer does not hold.
+
+        The `driver` is a class whose file is run in the process before any program; `Session.post` calls the methods of
+        its instance there. It may call functions of programs, whose modules are in `sys.modules`, many times for one
+        request. It can import what programs can, and `pddlego.sandbox.jail.values`.
+        """
         limits = limits or SandboxLimits()
         request = {
             "memory": limits.memory,
             "most": limits.most,
             "modules": modules,
             "only": [LIMITS] if self.isolation == "off" else None,
+            "driver": driver and (str(Path(inspect.getfile(driver)).resolve()), driver.__name__),
         }
         with contextlib.ExitStack() as theirs, contextlib.ExitStack() as ours:
             theirs_in, out = os.pipe()
@@ -278,7 +279,7 @@ End = Callable[[int, bool], tuple[int | None, int]]
 """Ends a process, killing it if requested; returns its exit code (negative: a signal) and its peak memory in bytes."""
 
 
-Read = Callable[[bytes], ExpansionResult]
+Read = Callable[[bytes], CallResult]
 """Reads an answer. Raises `ValueError` for an answer that the sandbox never writes."""
 
 
@@ -299,7 +300,6 @@ class Session:
         self._end = end
         self._buffer = bytearray()
         self._unsent = b""
-        self._arguments: dict[str, tuple[Any, ...]] = {}
         self._posted: deque[Read] = deque()  # the functions that read the outstanding answers
         self._used_before: float | None = None  # seconds of CPU time before the first outstanding request
         self._reason = "the process has ended"
@@ -352,31 +352,35 @@ class Session:
         read = partial(read_call, wanted=result, arguments=len(arguments) if echo else None)
         return self._ask(request, seconds, read)
 
-    def post(self, expansion: Expansion) -> None:
-        """Send an expansion without waiting. Each call of `expanded` returns the result of the next one, in order."""
-        most = self.limits.most * 10
-        functions = {
-            name: {"function": (call.module, call.function), "arguments": self._new_arguments(name, call.arguments)}
-            for name, call in ((program.GOAL, expansion.goal), (program.SUCCESSORS, expansion.successors))
-        }
-        states = [
-            {"v": values.tagged(state.value, most)} if isinstance(state, SandboxState) else state
-            for state in expansion.states
-        ]
-        request = {"states": states, "watched": expansion.watched, "fresh": expansion.fresh, **functions}
-        arguments = 1 + len(expansion.successors.arguments)
-        self._post(request, partial(read_expansion, states=len(states), arguments=arguments))
+    def post(self, method: str, *arguments: object, check: Check = lambda result: result) -> None:
+        """Call a method of the driver, without waiting. It gets the arguments as values of JSON.
 
-    def _new_arguments(self, name: str, arguments: tuple[Any, ...]) -> Any:
-        """The arguments as they are sent; None if they are the same object as in the expansion before."""
-        if self._arguments.get(name) is arguments:
-            return None
-        self._arguments[name] = arguments
-        return values.tagged(list(arguments), self.limits.most * 10)
+        The result's value is the list of the values that the method yields, or of the one that it returns; also if an
+        exception ended it. If `check` refuses the result, a program has forged it: the session is ended.
+        """
+        self._post({"drive": method, "arguments": arguments}, partial(read_parts, check=check))
 
-    def expanded(self) -> ExpansionResult:
-        """Wait for the result of the first outstanding expansion. All of its states share the time of one call."""
-        return self._collect(None)
+    def collect(self, seconds: float | None = None) -> CallResult:
+        """Wait for the result of the first outstanding `post`. `seconds` is CPU time; None: the time in the limits."""
+        if self.child is None:
+            return CallResult(Status.DIED, message=self._reason)
+        limit = self.limits.seconds if seconds is None else seconds
+        began, clock = self._used_before, time.monotonic()
+        try:
+            line, late = self._exchange(limit, limit * self.limits.patience, began)
+            read = self._posted.popleft()
+            self._used_before = self._used()
+            spent = max(0.0, (self._used_before or 0.0) - began) if began is not None else time.monotonic() - clock
+            answer = read(line) if line is not None else CallResult(Status.TIMEOUT)
+        except _BrokenError as error:
+            return self._gone(str(error), time.monotonic() - clock)
+        except ValueError:  # the program wrote to the pipe itself
+            self._finish(kill=True, reason=_FORGED)
+            return CallResult(Status.DIED, message=_FORGED)
+        except BaseException:
+            self.close()  # interrupted between request and answer: a later answer could be taken for another one
+            raise
+        return self._limited(replace(answer, seconds=spent), late, limit)
 
     def close(self) -> None:
         """End the process. Safe to call twice."""
@@ -390,15 +394,19 @@ class Session:
 
     def _layers(self) -> Mapping[str, str]:
         """The fault of each layer (empty if it holds), which the process reports first. Raises `EngineError`."""
+        line = None
         with contextlib.suppress(_BrokenError):
             line, _ = self._exchange(_LOCKING, _LOCKING, None)
-            if line is not None:
-                return {str(name): str(reason) for name, reason in json.loads(line)["layers"].items()}
-        raise EngineError("A sandbox did not start", "Its process ended while it was being locked.", "Try again.")
+        if line is None:
+            raise EngineError("A sandbox did not start", "Its process ended while it was being locked.", "Try again.")
+        answer = json.loads(line)
+        if reason := answer["driver"]:
+            raise EngineError("The driver of a sandbox cannot be loaded", f"{reason}.", _ADVICE)
+        return {str(name): str(reason) for name, reason in answer["layers"].items()}
 
     def _ask(self, request: Mapping[str, Any], seconds: float | None = None, read: Read = read_call) -> CallResult:
         self._post(request, read)
-        return self._collect(seconds).result
+        return self.collect(seconds)
 
     def _post(self, request: Mapping[str, Any], read: Read) -> None:
         """Send as much of a request as the pipe accepts; the rest is sent while the session waits for an answer."""
@@ -412,40 +420,17 @@ class Session:
         self._posted.append(read)
         self._unsent = self._write(self._unsent + json.dumps(request).encode() + b"\n")
 
-    def _collect(self, seconds: float | None) -> ExpansionResult:
-        """Wait for the result of the first outstanding request."""
-        if self.child is None:
-            return ExpansionResult(CallResult(Status.DIED, message=self._reason))
-        limit = self.limits.seconds if seconds is None else seconds
-        began, clock = self._used_before, time.monotonic()
-        try:
-            line, late = self._exchange(limit, limit * self.limits.patience, began)
-            read = self._posted.popleft()
-            self._used_before = self._used()
-            spent = max(0.0, (self._used_before or 0.0) - began) if began is not None else time.monotonic() - clock
-            answer = read(line) if line is not None else ExpansionResult(CallResult(Status.TIMEOUT))
-        except _BrokenError as error:
-            return ExpansionResult(self._gone(str(error), time.monotonic() - clock))
-        except ValueError:  # the program wrote to the pipe itself
-            self._finish(kill=True, reason=_FORGED)
-            return ExpansionResult(CallResult(Status.DIED, message=_FORGED))
-        except BaseException:
-            self.close()  # interrupted between request and answer: a later answer could be taken for another one
-            raise
-        return self._limited(answer, late, limit, spent)
-
-    def _limited(self, answer: ExpansionResult, late: bool, limit: float, seconds: float) -> ExpansionResult:
-        """The answer with its time. A process that took too long or ran out of memory is ended."""
-        result = replace(answer.result, seconds=seconds)
+    def _limited(self, result: CallResult, late: bool, limit: float) -> CallResult:
+        """The result of a call. A process that took too long or ran out of memory is ended."""
         if late:
             self._finish(kill=True, reason="it was ended because it took too long")
             trace = result.traceback if result.status is Status.TIMEOUT else ""
             reason = f"it took longer than {limit:g} {'second' if limit == 1 else 'seconds'}"
-            return ExpansionResult(CallResult(Status.TIMEOUT, message=reason, traceback=trace, seconds=seconds))
+            return CallResult(Status.TIMEOUT, message=reason, traceback=trace, seconds=result.seconds)
         if result.status is Status.MEMORY:
             self._finish(kill=True, reason="it was ended because it ran out of memory")
-            result = replace(result, message=self._memory_message())
-        return replace(answer, result=result)
+            return replace(result, message=self._memory_message())
+        return result
 
     def _memory_message(self) -> str:
         return f"it needs more than {self.limits.memory:,} MiB of memory"

@@ -16,23 +16,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pddlego.sandbox import Call, Expansion, Sandbox, SandboxLimits, SandboxState, Status
+from pddlego.sandbox import Sandbox, SandboxLimits, Status
 from pddlego.sandbox.jail.values import MOST_DEEP, MOST_PARTS, TooLargeError, parts, plain, tagged
-from pddlego.sandbox.result import read_call, read_expansion
-from tests.sandbox.attacks import OUTGOING
+from pddlego.sandbox.result import read_call, read_parts
+from tests.sandbox.attacks import FORGE
 from tests.sandbox.ordinary import needs_locks
 from tests.scale import PATIENCE
 
 pytestmark = needs_locks
-
-FORGE = f"""
-import os
-def forge(line):
-    data = line.encode() + b"\\n"
-    while data:
-        data = data[os.write({OUTGOING}, data):]
-    os._exit(0)
-"""
 
 MALFORMED = (
     "5",
@@ -58,23 +49,6 @@ MALFORMED = (
     "\udcff",
 )
 
-EXPANSIONS = (
-    '{"status": "returned", "value": null}',
-    '{"status": "returned", "value": null, "done": 5, "new": [], "at": "goal"}',
-    '{"status": "returned", "value": null, "done": [[]], "new": 5, "at": "goal"}',
-    '{"status": "returned", "value": null, "done": [[]], "new": [], "at": "luck"}',
-    '{"status": "returned", "value": null, "done": [], "new": [], "at": "goal"}',
-    '{"status": "returned", "value": null, "done": [[], []], "new": [], "at": "goal"}',
-    '{"status": "raised", "value": null, "done": [[]], "new": [], "at": "goal"}',
-    '{"status": "returned", "value": null, "done": [[-1]], "new": [], "at": "goal"}',
-    '{"status": "returned", "value": null, "done": [[1e400]], "new": [], "at": "goal"}',
-    '{"status": "returned", "value": null, "done": [{"changed": 1, "place": 99}], "new": [], "at": "goal"}',
-    '{"status": "returned", "value": null, "done": [{"changed": 1, "place": Infinity}], "new": [], "at": "goal"}',
-    '{"status": "returned", "value": null, "done": [{"changed": {"m": 5}, "place": 0}], "new": [], "at": "goal"}',
-    '{"status": "returned", "value": null, "done": [{"place": 0}], "new": [], "at": "goal"}',
-    '{"status": "returned", "value": null, "done": [false], "new": [], "at": "goal"}',
-)
-
 
 @pytest.fixture(scope="module")
 def sandbox() -> Iterator[Sandbox]:
@@ -87,16 +61,6 @@ def test_a_malformed_answer_is_the_programs_loss(sandbox: Sandbox, line: str) ->
     with sandbox.open(FORGE.replace("line.encode()", "line.encode('utf-8', 'surrogateescape')")) as program:
         result = program.call("forge", line)
     assert (result.status, result.message) == (Status.DIED, "the program wrote to the sandbox's own pipe")
-
-
-@pytest.mark.parametrize("line", EXPANSIONS)
-def test_a_malformed_expansion_is_the_programs_loss(sandbox: Sandbox, line: str) -> None:
-    source = f"{FORGE}\ndef goal(state): return False\ndef successors(state): forge(state)"
-    with sandbox.open(source) as program:
-        program.post(Expansion([SandboxState(line)], Call("program", "goal"), Call("program", "successors"), fresh=0))
-        expanded = program.expanded()
-    assert expanded.result.status is Status.DIED
-    assert expanded.done == expanded.new == ()
 
 
 @pytest.mark.parametrize(("wanted", "value"), [("list", "5"), ("truth", '"yes"')])
@@ -155,7 +119,7 @@ def test_reading_the_worst_line_takes_seconds_at_most(part: str) -> None:
     line = f'{{"status": "returned", "value": [{",".join([part] * number)}]}}'.encode()
     assert parts(line) <= MOST_PARTS
     began = time.process_time()
-    assert len(read_call(line).result.value) == number
+    assert len(read_call(line).value) == number
     assert time.process_time() - began < 10
 
 
@@ -186,7 +150,7 @@ def test_a_value_that_would_take_too_much_is_refused(value: str) -> None:
 def test_the_rows_of_columns_are_counted() -> None:
     numbers = ",".join(["0"] * 900_000)
     line = f'{{"status": "returned", "value": {{"c": {{"a": [{numbers}]}}}}}}'
-    assert len(read_call(line.encode()).result.value) == 900_000
+    assert len(read_call(line.encode()).value) == 900_000
     columns = f'{{"c": {{"a": {{"c": {{"b": [{numbers}]}}}}}}}}'
     with pytest.raises(ValueError):
         read_call(f'{{"status": "returned", "value": {columns}}}'.encode())
@@ -239,7 +203,7 @@ json_values = st.recursive(
     ),
     max_leaves=20,
 )
-FIELDS = ("value", "echo", "done", "new", "at", "message", "traceback", "error")
+FIELDS = ("value", "echo", "message", "traceback", "error")
 answers = st.fixed_dictionaries(
     {"status": st.sampled_from([status.value for status in Status])}, optional=dict.fromkeys(FIELDS, json_values)
 )
@@ -251,7 +215,7 @@ def test_every_answer_is_read_or_refused(answer: Any, wanted: Any) -> None:
     with contextlib.suppress(ValueError):
         read_call(line, wanted)
     with contextlib.suppress(ValueError):
-        read_expansion(line, states=2, arguments=2)
+        read_parts(line, lambda result: result)
 
 
 @given(st.binary())

@@ -27,8 +27,10 @@ pytestmark = needs_locks
 
 ATTACKS = (
     "tests/sandbox/test_answers.py",
+    "tests/sandbox/test_drivers.py",
     "tests/methods/programs/test_trial.py",
     "tests/methods/programs/test_hostile_heuristics.py",
+    "tests/methods/thought_of_search/test_expander.py",
     "tests/methods/thought_of_search/test_search.py",
     "tests/methods/thought_of_search/test_checks.py",
 )

@@ -1,6 +1,6 @@
 """Runs searches with a model's heuristic, and classifies the result.
 
-The search runs in the sandbox, in the process of the heuristic (`sandbox.jail.guide`), so its report may be forged. A
+The search runs in the sandbox, in the process of the heuristic (`guide.py`), so its report may be forged. A
 plan is validated here, and a state without a better successor is computed here from the actions that lead to it.
 """
 
@@ -13,6 +13,7 @@ from typing import Any
 
 from pddlego.errors import TooManyCasesError
 from pddlego.methods.programs.events import SOLVED
+from pddlego.methods.programs.guide import GREEDY, PROPERTY, Guide, NoHeuristicError, WrongValueError
 from pddlego.methods.programs.trial import MOST_ACTIONS
 from pddlego.pddl import Domain, conjuncts
 from pddlego.planning import Plan, Planner, PlanResult, PlanStatus, PlanStep, validate
@@ -21,8 +22,6 @@ from pddlego.planning.result import GROUND
 from pddlego.planning.validate import FaultKind
 from pddlego.planning.world import World
 from pddlego.sandbox import CallResult, Sandbox, SandboxLimits, Session, Status
-from pddlego.sandbox.jail.guide import GREEDY, PROPERTY, NoHeuristicError, WrongValueError
-from pddlego.sandbox.jail.program import GUIDE
 from pddlego.sandbox.jail.values import LARGEST
 from pddlego.sandbox.sandbox import modules_of
 from pddlego.tasks import Task
@@ -129,7 +128,7 @@ def guided(
         late = task.result.status is PlanStatus.TIMEOUT
         kind = GuidedKind.TIMEOUT if late else GuidedKind.GROUNDING
         return GuidedTrial(kind, f"while grounding: {task.result.message}", task.result.seconds)
-    with sandbox.session(limits, modules_of(program)) as session:
+    with sandbox.session(limits, modules_of(program), Guide) as session:
         search = _Search(session, task, limits)
         trial = search.prepare(program)
         for algorithm in algorithms:
@@ -167,7 +166,7 @@ class _Search:
         if fault := self._fault(result, GuidedKind.CALL):
             return fault
         try:
-            return self._judged(result.value, algorithm)
+            return self._judged(result.value[0], algorithm)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, TooManyCasesError):  # forged
             return self._trial(GuidedKind.INVALID, "the search did not report its result in the right form")
 
@@ -176,7 +175,8 @@ class _Search:
         return max(0.0, self._limits.seconds - self._seconds)
 
     def _call(self, function: str, *arguments: object) -> CallResult:
-        result = self._session.call(function, *arguments, seconds=self._left + _REPORTING, module=GUIDE)
+        self._session.post(function, *arguments)
+        result = self._session.collect(self._left + _REPORTING)
         self._seconds += result.seconds
         return result
 

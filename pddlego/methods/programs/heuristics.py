@@ -23,6 +23,7 @@ from pddlego.errors import BudgetSpentError, ModelError
 from pddlego.methods.base import Tools, Variant
 from pddlego.methods.planning_settings import example_action
 from pddlego.methods.programs.events import Chosen, Evaluated, ProgramWritten, Ran, Sampled
+from pddlego.methods.programs.guide import CLIMB, GREEDY, PROPERTY
 from pddlego.methods.programs.guided import GroundedTask, GuidedKind, GuidedTrial, guided
 from pddlego.methods.programs.options import (
     DIRECT,
@@ -40,7 +41,6 @@ from pddlego.models.prompts import Prompts
 from pddlego.pddl.problem import abbreviated
 from pddlego.planning import PlanStatus
 from pddlego.sandbox import Sandbox
-from pddlego.sandbox.jail.guide import CLIMB, GREEDY, PROPERTY
 from pddlego.tasks import Split, Task
 
 HEURISTIC = re.compile(r"^\s+def __call__\(", re.MULTILINE)

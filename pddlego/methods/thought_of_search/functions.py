@@ -4,24 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
+from functools import partial
+from itertools import chain
 from typing import Any, Literal
 
+from pddlego.methods.thought_of_search.expander import FUNCTIONS, Expander
 from pddlego.methods.thought_of_search.space import SearchTask, Which, brief
-from pddlego.sandbox import (
-    Call,
-    CallResult,
-    Changed,
-    Expansion,
-    Sandbox,
-    SandboxLimits,
-    SandboxState,
-    Session,
-    Status,
-    differs,
-)
+from pddlego.sandbox import CallResult, Sandbox, SandboxLimits, Session, Status, differs
+from pddlego.sandbox.jail.values import tagged
 from pddlego.sandbox.sandbox import modules_of
 from pddlego.util.answers import python_blocks, spoken
 
@@ -164,6 +157,54 @@ Expanded = Literal[True] | Sequence[int]
 """An expanded state: True for a goal, or the numbers of its successors in `ModelFunctions.states`."""
 
 
+@dataclass(frozen=True)
+class Changed:
+    """The function `successors` changed one of its arguments: its index (0: the state), and its value afterwards."""
+
+    value: Any
+    place: int = 0
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """What `Expander.expand` reports: `done` has a result for each state, up to the first goal, change or exception.
+
+    States are numbered in the order in which they first occur as successors; `new` are the states that first occur in
+    this expansion. After an exception, the function `at` raised it, on the state after those in `done`.
+    """
+
+    done: tuple[Literal[True] | Changed | list[int], ...]
+    new: tuple[Any, ...]
+    at: Which
+
+
+def read_expansion(result: CallResult, states: int, arguments: int) -> CallResult:
+    """Read a report of `Expander.expand`. `states` and the `arguments` of the successor function are numbers of these.
+
+    Raises `ValueError` for a report that it never sends.
+    """
+    report = result.value[0] if len(result.value) == 1 else None
+    if not isinstance(report, tuple) or list(map(type, report)) != [list, list, str] or report[2] not in FUNCTIONS:
+        raise ValueError("an expansion has the states that are done, those that are new, and a function")
+    entries, new, at = report
+    numbers = list(chain.from_iterable(item for item in entries if isinstance(item, list)))
+    if not set(map(type, numbers)) <= {int} or min(numbers, default=0) < 0:
+        raise ValueError("successors are numbers of states")
+    done = tuple(item if isinstance(item, list) or item is True else _changed(item, arguments) for item in entries)
+    ended = bool(done) and not isinstance(done[-1], list)
+    complete = len(done) == states or (ended and len(done) < states)
+    if complete is not result.returned or len(done) > states:
+        raise ValueError(f"{len(done)} of {states} states cannot be done")
+    return replace(result, value=Expansion(done, tuple(new), at))
+
+
+def _changed(item: Any, arguments: int) -> Changed:
+    place = item.get("place") if isinstance(item, dict) else None
+    if type(place) is not int or not 0 <= place < arguments or "changed" not in item:
+        raise ValueError("a change has the place of an argument and its value")
+    return Changed(item["changed"], place)
+
+
 @dataclass
 class _Batch:
     """States to be expanded, and the session to which they were sent."""
@@ -191,6 +232,7 @@ class ModelFunctions:
         self._sandbox = sandbox
         self._session: Session | None = None
         self._pending: deque[_Batch] = deque()
+        self._sent: dict[Which, tuple[Any, ...]] = {}  # the last arguments of each function in the session
 
     @property
     def process(self) -> int | None:
@@ -251,13 +293,22 @@ class ModelFunctions:
         session = self._open()
         if self._is_full and not any(other.session is session for other in self._pending):
             self._offset, self._fresh = len(self.states), True
-        calls = {which: Call(which, self.codes[which].name, self._search.arguments(which)) for which in BOTH}
-        known = len(self.states) if self._fresh else self._offset
-        sent = [SandboxState(self.states[number]) if number < known else number for number in batch.numbers]
+        functions = {which: self._function(which) for which in BOTH}
+        known, most = len(self.states) if self._fresh else self._offset, self.limits.most * 10
+        sent = [{"v": tagged(self.states[number], most)} if number < known else number for number in batch.numbers]
         fresh = self._offset if self._fresh else None
-        session.post(Expansion(sent, calls["goal"], calls["successors"], batch.watched, fresh))
+        arguments = 1 + len(self._search.successor_arguments)
+        check = partial(read_expansion, states=len(sent), arguments=arguments)
+        session.post("expand", sent, functions, batch.watched, fresh, check=check)
         self._fresh = False
         batch.session = session
+
+    def _function(self, which: Which) -> Mapping[str, Any]:
+        """A function for `Expander.expand`. Its arguments are None if they are the same object as the time before."""
+        arguments, before = self._search.arguments(which), self._sent.get(which)
+        self._sent[which] = arguments
+        sent = None if arguments is before else tagged(list(arguments), self.limits.most * 10)
+        return {"function": (which, self.codes[which].name), "arguments": sent}
 
     def expanded(self) -> tuple[list[Expanded], Fault | None]:
         """Wait for the first batch: its expanded states, in order, up to the first goal or fault."""
@@ -268,13 +319,14 @@ class ModelFunctions:
                 self._send(waiting)
         if batch.session is not self._session or batch.session is None:
             return self._one_by_one(states, batch.watched)
-        expansion = batch.session.expanded()
-        self.seconds += expansion.result.seconds
-        if expansion.result.status not in (Status.RETURNED, Status.RAISED):
+        result = batch.session.collect()
+        self.seconds += result.seconds
+        if result.status not in (Status.RETURNED, Status.RAISED):
             self.close()  # batches that were sent may refer to states that this one lost
             return self._one_by_one(states, batch.watched)
         done: list[Expanded] = []
-        if (fault := self._add(expansion.new, expansion.result.size)) is not None:
+        expansion: Expansion = result.value
+        if (fault := self._add(expansion.new, result.size)) is not None:
             return done, fault
         most = len(self.states)
         for item in expansion.done:
@@ -284,10 +336,9 @@ class ModelFunctions:
             if item is not True and item and max(item) >= most:
                 return done, _forged(states[len(done)])
             done.append(item)
-        if expansion.result.returned:
+        if result.returned:
             return done, None
-        which: Which = "goal" if expansion.at == "goal" else "successors"
-        return done, failed(which, expansion.result, (("state", states[len(done)]),))
+        return done, failed(expansion.at, result, (("state", states[len(done)]),))
 
     def close(self) -> None:
         """End the session. Safe to call twice; the next call begins another."""
@@ -331,7 +382,7 @@ class ModelFunctions:
         while self._pending:
             session = self._pending.popleft().session
             if session is not None and session is self._session:
-                self.seconds += session.expanded().result.seconds
+                self.seconds += session.collect().seconds
 
     def _open(self, new: Code | None = None) -> Session:
         """The session with all functions; a new one if it has ended. `new` is the function that is loaded next."""
@@ -339,7 +390,8 @@ class ModelFunctions:
             self.close()
             texts = [code.text for code in (*self.codes.values(), new) if code is not None]
             modules = dict.fromkeys(name for text in texts for name in modules_of(text))
-            self._session = self._sandbox.session(self.limits, tuple(modules))
+            self._session = self._sandbox.session(self.limits, tuple(modules), Expander)
+            self._sent.clear()
             self._offset, self._fresh = len(self.states), True
             for which, code in self.codes.items():
                 self.seconds += self._session.load(code.text, module=which).seconds

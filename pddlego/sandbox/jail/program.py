@@ -9,18 +9,16 @@ from __future__ import annotations
 import io
 import json
 import linecache
-import marshal
 import os
 import random
 import signal
 import sys
 import traceback
 from collections.abc import Callable
-from types import CodeType, FrameType, ModuleType
+from types import CodeType, FrameType, GeneratorType, ModuleType
 from typing import Any
 
 from . import layers, values
-from .guide import Guide
 
 FILE = "<file-name-omitted>"
 """The name of the program's file in tracebacks."""
@@ -34,23 +32,10 @@ MOST_MESSAGE = 1_000
 GAP = "\n[…]\n"
 """Replaces the middle of a long traceback."""
 
-GOAL, SUCCESSORS = "goal", "successors"
+DRIVER = "<driver>"
+"""The file and the module name of a driver's code. Tracebacks do not show it."""
 
-GUIDE = "<guide>"
-"""The module name of the searches that a program's heuristic guides. No program can have it."""
-
-FUNCTIONS = (GOAL, SUCCESSORS)
-"""The two functions of a search space, as requests and answers name them."""
-
-
-def as_list(value: Any) -> list[Any]:
-    """The items of a function's result as a list. Raises `TypeError` for texts, bytes and dictionaries."""
-    if isinstance(value, (str, bytes, dict)):
-        raise TypeError(f"a list of states is wanted, and it returned a {type(value).__name__}")
-    return list(value)
-
-
-_CONVERTED: dict[str, Callable[[Any], Any]] = {"any": lambda value: value, "truth": bool, "list": as_list}
+_CONVERTED: dict[str, Callable[[Any], Any]] = {"any": lambda value: value, "truth": bool, "list": values.as_list}
 """The conversions of results before they are sent, because only this process has the program's own classes."""
 
 
@@ -64,16 +49,32 @@ class _Silence(io.TextIOBase):
         return len(text)
 
 
-class Program:
-    """The loaded programs of a session, which it calls by name. An answer has at most `most` bytes."""
+def make_driver(code: CodeType, name: str) -> tuple[Any, str]:
+    """Run a driver's code, and make an instance of its class. Returns None and the reason if that fails."""
+    module = ModuleType(DRIVER)
+    known = {DRIVER: module, f"pddlego.sandbox.{values.__name__}": values}  # for its dataclasses and its imports
+    sys.modules.update(known)
+    try:
+        exec(code, vars(module))
+        return vars(module)[name](), ""
+    except BaseException as error:  # noqa: BLE001 -- what a driver raises is reported
+        return None, _error_texts(error)["message"]
+    finally:
+        for module_name in known:
+            sys.modules.pop(module_name, None)
 
-    def __init__(self, most: int) -> None:
+
+class Program:
+    """The loaded programs of a session, which it calls by name. An answer has at most `most` bytes.
+
+    The `driver` is an object of the host's own code, which calls functions of the programs.
+    """
+
+    def __init__(self, most: int, driver: Any) -> None:
         self.most = most
-        guide = Guide()
-        self._modules: dict[str, dict[str, Any]] = {
-            GUIDE: {"begin": guide.begin, "add": guide.add, "make": guide.make, "search": guide.search}
-        }
-        self._expander = Expander(most)
+        self._driver = driver
+        self._parts: list[Any] = []  # what the driver has sent in the current request
+        self._modules: dict[str, dict[str, Any]] = {}
         self._code: CodeType | None = None
         self._running = self._stopped = False
 
@@ -93,8 +94,8 @@ class Program:
             return self._guarded(lambda: self._load(request["load"], request["names"]))
         if "defines" in request:
             return self._guarded(lambda: request["defines"] in self._modules.get(request["module"], {}))
-        if "states" in request:
-            return self._expanded(request)
+        if "drive" in request:
+            return self._driven(request["drive"], request["arguments"])
         arguments: list[Any] = []
 
         def run() -> Any:
@@ -123,15 +124,20 @@ class Program:
         function: Callable[..., Any] = self._modules[module][name]
         return function
 
-    def _expanded(self, request: dict[str, Any]) -> dict[str, Any]:
-        """The answer to an expansion: the state of `Expander.expand` and the status of the call."""
-        answer: dict[str, Any] = {"done": [], "new": [], "at": GOAL}
+    def _driven(self, method: str, arguments: list[Any]) -> dict[str, Any]:
+        """The answer of the driver: a list of what its method yields, or returns; also if an exception ends it."""
+        self._parts = []
 
-        def run() -> None:
-            goal, successors = (self._function(*request[name]["function"]) for name in FUNCTIONS)
-            self._expander.expand(request, goal, successors, answer)
+        def run() -> list[Any]:
+            value = getattr(self._driver, method)(*arguments)
+            self._parts.extend(value if isinstance(value, GeneratorType) else [value])
+            return self._parts
 
-        return {**self._guarded(run), **answer}
+        answer = self._guarded(run)
+        if answer["status"] != "raised":
+            return answer
+        sent = self._guarded(lambda: self._parts)
+        return {**sent, **answer} if sent["status"] == "returned" else sent
 
     def _guarded(self, run: Callable[[], Any], echoed: Any = None) -> dict[str, Any]:
         """The answer of a call of the program. Its exceptions become answers too."""
@@ -160,6 +166,8 @@ class Program:
             self._running = False
             answer = {"status": "raised", **_error_texts(error)}
         if starved:  # outside of the handler: the exception keeps the objects alive that fill the memory
+            self._driver = None
+            self._parts.clear()
             for names in self._modules.values():
                 names.clear()
             layers.more_memory()
@@ -196,9 +204,9 @@ def _only_own(trace: traceback.TracebackException | None) -> None:
         trace = trace.__cause__ or trace.__context__
 
 
-def serve(incoming: int, outgoing: int, most: int) -> None:
+def serve(incoming: int, outgoing: int, most: int, driver: Any) -> None:
     """Answer requests until the host closes the pipe."""
-    program = Program(most)
+    program = Program(most, driver)
     signal.signal(signal.SIGINT, program.interrupt)
     random.seed(0)  # the same random numbers in every run
     with open(incoming, "rb") as lines:
@@ -218,105 +226,3 @@ def send(outgoing: int, data: bytes) -> None:
     data += b"\n"
     while data:
         data = data[os.write(outgoing, data) :]
-
-
-class Expander:
-    """Expands states, and keeps all successors so that requests can refer to them by number.
-
-    `_kept` has a state as marshal's bytes, or tagged if marshal cannot write it. `_numbers` has the numbers of the
-    former. `_sent` has the last arguments of each function.
-    """
-
-    def __init__(self, most: int) -> None:
-        self.most = most
-        self._first = 0
-        self._numbers: dict[bytes, int] = {}
-        self._kept: list[bytes | dict[str, Any]] = []
-        self._sent: dict[str, Any] = {}
-
-    def expand(
-        self, request: dict[str, Any], goal: Callable[..., Any], successors: Callable[..., Any], answer: dict[str, Any]
-    ) -> None:
-        """Call both functions on every state in order, and fill the `answer`.
-
-        `done` gets `True` for a goal, which ends the expansion, or the numbers of the successors. If changes are
-        `watched`, an argument that `successors` changed also ends it; `done` gets the `changed` value. `new` are the
-        states that were not sent before; `at` is the function that runs.
-        """
-        if request["fresh"] is not None:
-            self._first = request["fresh"]
-            self._numbers.clear()
-            self._kept.clear()
-        before = len(self._kept)
-        try:
-            self._expand(request, goal, successors, answer)
-        finally:
-            answer["new"] = values.tagged([_copied(kept) for kept in self._kept[before:]], self.most)
-
-    def _expand(
-        self, request: dict[str, Any], goal: Callable[..., Any], successors: Callable[..., Any], answer: dict[str, Any]
-    ) -> None:
-        for name in FUNCTIONS:
-            if request[name]["arguments"] is not None:
-                self._sent[name] = request[name]["arguments"]
-        goal_arguments, arguments = (_Arguments(self._sent[name]) for name in FUNCTIONS)
-        watched, done = request["watched"], answer["done"]
-        numbers, first, dumps = self._numbers, self._first, marshal.dumps
-        for sent in request["states"]:
-            kept = self._kept[sent - first] if type(sent) is int else sent
-            answer["at"] = GOAL
-            if goal(_copied(kept), *goal_arguments.values):
-                done.append(True)
-                return
-            goal_arguments.renew()
-            answer["at"] = SUCCESSORS
-            state = _copied(kept)
-            next_states = as_list(successors(state, *arguments.values))
-            if watched and values.differs(state, _copied(kept)):
-                done.append({"changed": values.tagged(state, self.most), "place": 0})
-                return
-            place = arguments.renew()
-            if watched and place is not None:
-                done.append({"changed": values.tagged(arguments.changed, self.most), "place": place + 1})
-                return
-            if "numpy" in sys.modules:  # marshal would write numpy's values as bytes
-                next_states = [values.plain(values.tagged(state, self.most)) for state in next_states]
-            try:
-                forms = [dumps(state, values.WITHOUT_REFERENCES) for state in next_states]
-                done.append([numbers[form] if form in numbers else self._keep(form) for form in forms])
-            except ValueError:  # a state contains an instance of a class of the program
-                done.append([self._keep({"v": values.tagged(state, self.most)}) for state in next_states])
-
-    def _keep(self, form: bytes | dict[str, Any]) -> int:
-        """Keep a new state; returns its number."""
-        number = self._first + len(self._kept)
-        if isinstance(form, bytes):
-            self._numbers[form] = number
-        self._kept.append(form)
-        return number
-
-
-class _Arguments:
-    """The arguments of a function after the state, with the same values at every call even if a call changes them."""
-
-    def __init__(self, sent: Any) -> None:
-        self._sent = sent
-        self.values, self._before = values.plain(sent), values.plain(sent)
-        self.changed: Any = None
-
-    def renew(self) -> int | None:
-        """Restore changed arguments; returns the index of the first changed argument, or None."""
-        if self.values == self._before:
-            return None
-        place = next(
-            (n for n, pair in enumerate(zip(self.values, self._before, strict=False)) if values.differs(*pair)), None
-        )
-        if place is not None:
-            self.changed = self.values[place]
-        self.values = values.plain(self._sent)
-        return place
-
-
-def _copied(kept: bytes | dict[str, Any]) -> Any:
-    """A fresh copy of a kept state, so that a call cannot change the state for later calls."""
-    return marshal.loads(kept) if isinstance(kept, bytes) else values.plain(kept["v"])

@@ -7,6 +7,8 @@ connection closes and the server kills them; when the server itself is killed, t
 from __future__ import annotations
 
 import contextlib
+import functools
+import gc
 import importlib
 import json
 import os
@@ -16,6 +18,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 from . import layers, program
@@ -71,7 +74,9 @@ def _start(request: dict[str, Any], descriptors: list[int], more: list[str], chi
             _load(name, more)
     server = os.getpid()
     child, reason = None, ""
+    code = _code(request["driver"][0]) if request["driver"] else ""  # once, and not in every child
     try:
+        gc.freeze()  # a collection in the child would copy all pages
         child = os.fork()
     except OSError as error:
         reason = str(error)
@@ -82,7 +87,7 @@ def _start(request: dict[str, Any], descriptors: list[int], more: list[str], chi
             children.add(child)
         return {"child": child, "reason": reason}
     try:
-        _become(request, descriptors, server)
+        _become(request, descriptors, server, code)
     finally:
         os._exit(0)
 
@@ -95,7 +100,16 @@ def _load(name: str, places: list[str]) -> None:
     del sys.path[: len(places)]
 
 
-def _become(request: dict[str, Any], descriptors: list[int], server: int) -> None:
+@functools.cache
+def _code(path: str) -> CodeType | str:
+    """The code of a driver's file, which only a locked child runs; or the reason why it has none."""
+    try:
+        return compile(Path(path).read_bytes(), program.DRIVER, "exec", dont_inherit=True)
+    except (OSError, SyntaxError, ValueError) as error:
+        return str(error)
+
+
+def _become(request: dict[str, Any], descriptors: list[int], server: int, code: CodeType | str) -> None:
     """Run the forked process: close other descriptors, lock the process, and serve a program until the pipe closes."""
     os.setsid()
     incoming, outgoing = descriptors  # they keep their numbers, because any fixed number may be in use
@@ -105,8 +119,9 @@ def _become(request: dict[str, Any], descriptors: list[int], server: int) -> Non
         os.closerange(first, end)
     locked = layers.lock(request["memory"], server, request["only"])
     layers.hide()
-    program.send(outgoing, json.dumps({"layers": locked}).encode())
-    program.serve(incoming, outgoing, request["most"])
+    driver, fault = (None, code) if isinstance(code, str) else program.make_driver(code, request["driver"][1])
+    program.send(outgoing, json.dumps({"layers": locked, "driver": fault}).encode())
+    program.serve(incoming, outgoing, request["most"], driver)
 
 
 def _end(request: dict[str, Any], children: set[int]) -> dict[str, Any]:

@@ -91,6 +91,13 @@ def differs(value: Any, before: Any) -> bool:
         return True
 
 
+def as_list(value: Any) -> list[Any]:
+    """The items of a function's result as a list. Raises `TypeError` for texts, bytes and dictionaries."""
+    if isinstance(value, (str, bytes, dict)):
+        raise TypeError(f"a list of states is wanted, and it returned a {type(value).__name__}")
+    return list(value)
+
+
 def without_addresses(text: str) -> str:
     """A text without memory addresses, which differ from run to run."""
     return re.sub(r" at 0x[0-9a-fA-F]+", "", text)

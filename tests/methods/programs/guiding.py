@@ -5,13 +5,13 @@ from __future__ import annotations
 import random
 from functools import lru_cache
 
+from pddlego.methods.programs.guide import GREEDY
 from pddlego.methods.programs.guided import GroundedTask, GuidedTrial, guided
 from pddlego.methods.programs.options import ProgramOptions
 from pddlego.methods.programs.reference_model import reference
 from pddlego.methods.programs.setting import load
 from pddlego.planning import Planner
 from pddlego.sandbox import Sandbox, SandboxLimits
-from pddlego.sandbox.jail.guide import GREEDY
 from pddlego.tasks import Task
 from pddlego.tasks.generators import GENERATORS
 

@@ -15,6 +15,8 @@ import pytest
 from pyperplan.heuristics.heuristic_base import Heuristic
 from pyperplan.search import greedy_best_first_search
 
+from pddlego.methods.programs import guide
+from pddlego.methods.programs.guide import CLIMB, GREEDY, PROPERTY, Guide, WrongValueError
 from pddlego.methods.programs.guided import GroundedTask, GuidedKind, guided
 from pddlego.methods.programs.options import ProgramOptions
 from pddlego.methods.programs.reference_model import reference
@@ -24,8 +26,6 @@ from pddlego.planning import Planner, ProcessPlanner, validate
 from pddlego.planning.ground import ground
 from pddlego.planning.search import IndexedTask
 from pddlego.sandbox import Sandbox, SandboxLimits
-from pddlego.sandbox.jail import guide
-from pddlego.sandbox.jail.guide import CLIMB, GREEDY, PROPERTY, Guide, WrongValueError
 from pddlego.tasks import Task
 from tests.methods.programs.guiding import DOMAINS, GOAL_COUNT, blocks, grounded, heuristic, improving, tried
 from tests.sandbox.ordinary import needs_locks
@@ -112,7 +112,7 @@ def test_each_way_to_fail_has_a_kind(
     trial = tried(sandbox, planner, text)
     assert trial.kind is kind
     assert reason in trial.message
-    assert "jail" not in trial.message + trial.traceback and "guide.py" not in trial.traceback
+    assert "jail" not in trial.message + trial.traceback and "<driver>" not in trial.message + trial.traceback
 
 
 def test_a_task_without_a_plan_is_not_a_fault_of_the_heuristic(sandbox: Sandbox, planner: ProcessPlanner) -> None:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from pddlego.methods.programs.guide import CLIMB, GREEDY
 from pddlego.methods.programs.guided import GuidedKind
 from pddlego.methods.programs.reference_model import reference
 from pddlego.planning import ProcessPlanner, validate
 from pddlego.sandbox import Sandbox
-from pddlego.sandbox.jail.guide import CLIMB, GREEDY
 from tests.methods.programs.guiding import blocks, grounded, heuristic, tried
 from tests.sandbox.ordinary import needs_locks
 
@@ -29,17 +29,7 @@ def guide():
 
 def reports(value: str) -> str:
     """A heuristic that replaces the search by a report of its own."""
-    patch = f"import sys\nsys.modules['jail.guide'].Guide.search = lambda *_: {value}\n"
-    bound = (
-        f"{GUIDE}\nimport jail.guide\n{patch}"
-        if "jail" in value
-        else f"{GUIDE}\nREPORT = {value}\n"
-        "made = guide()\n"
-        "for owner in gc.get_objects():\n"
-        "    if type(owner) is dict and '<guide>' in owner:\n"
-        "        owner['<guide>']['search'] = lambda *_: REPORT\n"
-    )
-    return heuristic(COUNT, module=bound)
+    return heuristic(COUNT, module=f"{GUIDE}\nREPORT = {value}\nguide().search = lambda *_: REPORT\n")
 
 
 FORGED = {

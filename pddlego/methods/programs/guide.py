@@ -1,4 +1,4 @@
-"""Searches with the heuristic of a program, in its process: the host must check the results.
+"""Searches with the heuristic of a program, in its process in the sandbox: the host must check the results.
 
 The heuristic has the form of Corrêa, Pereira and Seipp (2025), which is that of pyperplan: a class with
 `__init__(self, task)` and `__call__(self, node)`. The host sends the ground task as text, in slices.
@@ -70,7 +70,7 @@ class Task:
 
 
 class Guide:
-    """A task, the program's heuristic for it, and the searches. The host calls the public methods in their order."""
+    """The driver: a task, the program's heuristic for it, and the searches. Call the public methods in their order."""
 
     def __init__(self, clock: Callable[[], float] = time.process_time) -> None:
         self._clock = clock
