@@ -24,9 +24,10 @@ from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.world import Episode
 from pddlego.planning import ProcessPlanner
+from tests.clock import unhurried
 from tests.methods.textgames.grid_house import small_house
 from tests.model_server import ModelServer
-from tests.scale import scaled
+from tests.scale import PATIENT, scaled
 from tests.shared import VARIABLE, missing
 
 settings.register_profile("ci", deadline=None, derandomize=True, max_examples=scaled(40, in_ci=100))
@@ -123,7 +124,7 @@ def coin() -> GameSetting:
 
 @pytest.fixture(scope="session")
 def planner() -> Iterator[ProcessPlanner]:
-    with ProcessPlanner() as made:
+    with ProcessPlanner(clock=unhurried) as made:
         yield made
 
 
@@ -138,6 +139,12 @@ def _no_model_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test may reach a real endpoint because somebody's shell is configured for one."""
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "PDDLEGO_MODEL", "PDDLEGO_JAVA"):
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def patient_sandboxes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands give programs of models the time that they need on a busy machine."""
+    monkeypatch.setenv("PDDLEGO_PATIENCE", str(PATIENT))
 
 
 def check_snapshot(name: str, text: str) -> None:

@@ -5,17 +5,21 @@ from __future__ import annotations
 import socket
 import threading
 import time
+from collections.abc import Callable
 from types import TracebackType
+
+from tests.scale import PATIENCE
 
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100000\r\n\r\n"
 
 
 class DrippingServer:
-    """`most` is how many requests were open at once; `open` how many are now."""
+    """`most` is how many requests were open at once; `open` how many are now. `heard` is called for each request."""
 
     def __init__(self, headers: bool, pause: float = 0.05) -> None:
         self.headers, self.pause = headers, pause
         self.open = self.most = self.came = 0
+        self.heard: Callable[[], None] = lambda: None
         self._lock = threading.Lock()
         self._socket = socket.create_server(("127.0.0.1", 0), backlog=256)
         self._ended = threading.Event()
@@ -50,6 +54,7 @@ class DrippingServer:
                 self.came += 1
                 self.open += 1
                 self.most = max(self.most, self.open)
+            self.heard()
             try:
                 if not self.headers:
                     connection.sendall(HEAD)
@@ -69,10 +74,9 @@ class DrippingServer:
                     self.open -= 1
 
 
-def wait_until(true: object, seconds: float = 20.0) -> bool:
+def wait_until(true: Callable[[], bool]) -> bool:
     """Whether a condition has come true; waits for it."""
-    assert callable(true)
-    end = time.monotonic() + seconds
+    end = time.monotonic() + PATIENCE
     while not true() and time.monotonic() < end:
         time.sleep(0.02)
-    return bool(true())
+    return true()

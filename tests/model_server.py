@@ -15,16 +15,14 @@ from typing import Any
 
 from tests.scale import PATIENCE
 
-"""Seconds after which something that must happen is said never to happen: a busy machine takes long."""
-
 
 @dataclass(frozen=True)
 class Reply:
     """One reply. `delay` waits first, in seconds; `hold` until that is set, whatever the machine is busy with.
 
     `drop` closes the connection without a word, `reset` does so rudely. With `cut` only so many bytes of the body are
-    sent before the connection is closed, or before `stall` seconds pass. `pieces` are sent one by one in place of the
-    body, with a `pause` before each; one that is an event is waited for.
+    sent before the connection is closed, which waits for `stall`. `pieces` are sent one by one in place of the body,
+    with a `pause` before each; one that is an event is waited for.
     """
 
     status: int = 200
@@ -35,7 +33,7 @@ class Reply:
     drop: bool = False
     reset: bool = False
     cut: int | None = None
-    stall: float = 0.0
+    stall: threading.Event | None = None
     coding: str = "utf-8"
     pieces: tuple[str | threading.Event, ...] = ()
     pause: float = 0.0
@@ -133,7 +131,8 @@ class ModelServer:
                 self.wfile.write(data[: reply.cut])
                 if reply.cut is not None:
                     self.wfile.flush()
-                    time.sleep(reply.stall)
+                    if reply.stall is not None:
+                        reply.stall.wait(PATIENCE)
                     self.close_connection = True
 
             def do_GET(self) -> None:

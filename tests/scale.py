@@ -10,6 +10,9 @@ T = TypeVar("T")
 PATIENCE = 300.0
 """Seconds that a test waits for what happens at once on an idle machine: only what hangs takes so long."""
 
+PATIENT = 1_000.0
+"""How many times as long as its CPU time a program may take that is not tested for time-outs."""
+
 
 def scaled(everywhere: T, in_ci: T) -> T:
     """The one of both that suits where the tests run."""

@@ -173,6 +173,30 @@ def _raises_again(handler: ast.ExceptHandler) -> bool:
     return isinstance(last, ast.Raise) and last.exc is None
 
 
+SHOWN = {
+    *("api/inspect_tasks.py", "cli/doctor.py", "cli/explaining.py", "display/browser/episode.py", "display/lines.py"),
+    *("episode/ask.py", "evaluation/progress.py", "methods/programs/play.py", "methods/textgames/reader/__init__.py"),
+    *("models/function.py", "planning/graphplan/search.py", "planning/worker.py", "runs/journal.py"),
+}
+"""Modules that measure how long something took, or how long ago it was, and decide nothing by it."""
+
+OWN_ENDS = {
+    *("evaluation/cluster.py", "evaluation/runner.py", "methods/graphplan/advisers.py", "planning/engines.py"),
+    "util/guard.py",
+}
+"""Modules with limits of their own on the end of our processes and threads: no user sets them, no test waits."""
+
+
+def test_whatever_has_a_limit_of_time_takes_a_clock() -> None:
+    """Elsewhere the clock of the machine is the default of an argument, which a test replaces."""
+    reading = set()
+    for path in modules().values():
+        for node in nodes(path):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("time.monotonic", "time.perf_counter"):
+                reading.add(path.relative_to(PACKAGE).as_posix())
+    assert reading == SHOWN | OWN_ENDS
+
+
 def test_what_the_package_imports_is_declared_as_a_dependency() -> None:
     """A package that is here only because another needs it, or only for tests, may be missing where a user installs."""
     declared = parse_toml((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

@@ -52,7 +52,7 @@ Output = Annotated[Path | None, typer.Option("--output", "-o", help="File for th
 
 
 _GROUPS = (PlannerOptions, PassOptions, Endpoint, SandboxOptions)
-NAMES = names_of(*_GROUPS) - {"stream", "eval_timeout", "parity"}
+NAMES = names_of(*_GROUPS) - {"stream", "eval_timeout", "patience", "parity"}
 
 
 @with_options(_GROUPS, only=NAMES - {"planner"})

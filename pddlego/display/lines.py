@@ -20,7 +20,7 @@ from pddlego.display.screens import Canvas, Screen, is_large, progress_of, resul
 from pddlego.episode.events import Ended, Event, Rejected
 from pddlego.episode.trace import Trace
 from pddlego.runs.journal import dump_line
-from pddlego.util.limits import SILENCE, Heartbeat
+from pddlego.util.limits import Clock, Heartbeat
 from pddlego.util.text import clean
 
 _MIN_PANES_HEIGHT = 15
@@ -107,14 +107,14 @@ class LiveDisplay(Display):
 
 
 class LineDisplay(Display):
-    """Prints lines for each event. After `silence` seconds without a line, one says what the episode waits for."""
+    """Prints lines for each event. After `SILENCE` seconds without a line, one says what the episode waits for."""
 
-    def __init__(self, console: rich.console.Console, silence: float = SILENCE) -> None:
+    def __init__(self, console: rich.console.Console, clock: Clock = time.monotonic) -> None:
         self._console = console
         self._glyphs = glyphs_for(console.encoding)
         self._trace = Trace()
         self._preview: tuple[Event, ...] = ()  # the events that were printed with the last question
-        self._heartbeat = Heartbeat(self._report, silence)
+        self._heartbeat = Heartbeat(self._report, clock)
         self._is_asking_user = False  # then no progress is reported
         self._unprinted = ""  # the title of the last event, if it was not printed
 

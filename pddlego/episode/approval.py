@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol
@@ -87,9 +86,9 @@ def ask_approval(
     if approver is None or not approver.wants(what):
         return ACCEPTED
     with budget.paused():
-        began = time.monotonic()
+        began = budget.clock()
         decision = approver.decide(question())
-        seconds = time.monotonic() - began  # measured within the pause, so that it never exceeds the paused time
+        seconds = budget.clock() - began  # measured within the pause, so that it never exceeds the paused time
     decision = replace(decision, text=writable(decision.text))
     yield Judged(what, decision.kind, decision.text, seconds)
     return decision

@@ -13,7 +13,7 @@ from pddlego.episode.budget import Budget
 from pddlego.episode.events import Answered, Asked, Event, Retrying, Streamed
 from pddlego.errors import BudgetSpentError, ModelError, NoTimeLeftError, RecordEndedError
 from pddlego.models.base import Completion, Delta, Expects, Message, Model, Request, RetryNotice, is_remote, note_on
-from pddlego.models.limiter import SLICE
+from pddlego.util.limits import SLICE
 from pddlego.util.text import writable
 
 MAX_ANSWER = 200_000

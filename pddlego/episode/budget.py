@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
 from pddlego.episode.events import Cause, Limits, Outcome, Usage
 from pddlego.models import Completion
+from pddlego.util.limits import Clock
 from pddlego.util.text import count
 
 
@@ -28,27 +29,27 @@ class Budget:
     `score` is the score reached so far, from 0 to 1; the method sets it.
     """
 
-    def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, limits: Limits, clock: Clock = time.monotonic) -> None:
         self.limits = limits
         self.usage = Usage()
         self.score = 0.0
-        self._clock, self._began = clock, clock()
+        self.clock, self._began = clock, clock()
 
     def begin(self) -> None:
         """Start the episode's clock at 0."""
-        self._began = self._clock()
+        self._began = self.clock()
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        stopped = self._clock()
+        stopped = self.clock()
         try:
             yield
         finally:
-            self._began += self._clock() - stopped
+            self._began += self.clock() - stopped
 
     @property
     def seconds(self) -> float:
-        return self._clock() - self._began
+        return self.clock() - self._began
 
     @property
     def seconds_left(self) -> float | None:

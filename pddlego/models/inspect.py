@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pddlego.errors import ModelError, NoTimeLeftError, UsageError, message_of
 from pddlego.models.base import Completion, Delta, Request
 from pddlego.models.dialect import HOTTEST, Sampling
-from pddlego.models.limiter import SLICE, RequestLimiter, SharedLimiter
+from pddlego.models.limiter import RequestLimiter, SharedLimiter
 from pddlego.models.replies import Reply, TokenCounts
+from pddlego.util.limits import SLICE, Clock
 from pddlego.util.text import writable
 
 if TYPE_CHECKING:
@@ -41,9 +42,10 @@ class InspectModel:
         timeout: float,
         attempts: int,
         limiter: RequestLimiter | None = None,
+        clock: Clock = time.monotonic,
     ) -> None:
         self.name = name
-        self._sampling, self._timeout = sampling, timeout
+        self._sampling, self._timeout, self._clock = sampling, timeout, clock
         self._limiter: RequestLimiter = limiter or SharedLimiter(1)
         # OPENAI_BASE_URL is read by the provider that it is for, and must not reach the others.
         address = None if base_url == os.environ.get("OPENAI_BASE_URL") else base_url
@@ -55,18 +57,18 @@ class InspectModel:
 
     def complete(self, request: Request) -> Completion:
         """Ask the provider. Raises `ModelError` if it does not answer, and `NoTimeLeftError` if the time is up."""
-        began = time.perf_counter()
+        began = self._clock()
         seconds = self._timeout if request.seconds is None else min(self._timeout, request.seconds)
         with self._limiter.admit_request(self.name, request) as permit:
             answer = asyncio.run_coroutine_threadsafe(self._generate(request), _loop())
             try:
-                output = _result(answer, request, seconds)
+                output = _result(answer, request, seconds, self._clock)
             except Exception as error:
                 raise failure(self.name, error) from error
             if output is None:
                 what = f"{self.name} did not answer within {seconds:.0f} seconds"
                 raise NoTimeLeftError(what) if seconds == request.seconds else ModelError(what)
-            completion = completion_of(output, request, time.perf_counter() - began)
+            completion = completion_of(output, request, self._clock() - began)
             permit.used(completion.tokens_in, completion.tokens_out, completion.tokens_cached)
         return completion
 
@@ -168,11 +170,11 @@ def _provider_model(name: str, base_url: str | None, attempts: int) -> Model:
         raise UsageError(f"Inspect cannot use {name}", reason, "Example: inspect:openai/gpt-4o.") from error
 
 
-def _result(answer: Future[T], request: Request, seconds: float) -> T | None:
+def _result(answer: Future[T], request: Request, seconds: float, clock: Clock) -> T | None:
     """Wait for an answer; None if the time is up. Raises `KeyboardInterrupt` if it is no longer needed."""
-    end = time.monotonic() + seconds
+    end = clock() + seconds
     try:
-        while (left := end - time.monotonic()) > 0:
+        while (left := end - clock()) > 0:
             if wait((answer,), timeout=min(SLICE, left)).done:
                 return answer.result()
             if not request.wanted():

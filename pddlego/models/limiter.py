@@ -17,6 +17,7 @@ from pydantic import ConfigDict, Field
 from pddlego.errors import BudgetSpentError, JournalError
 from pddlego.models.base import CHARACTERS_PER_TOKEN, Request
 from pddlego.util.files import append, cannot_read, cannot_write, cut_unfinished_line, open_run_file, read_run_file
+from pddlego.util.limits import SLICE, Clock
 
 OUTPUT_ESTIMATE = 2_000
 """Tokens that are reserved for an answer until the model has given a longer one."""
@@ -181,10 +182,6 @@ def _amount(value: object) -> float:
     return float(value)
 
 
-SLICE = 0.2
-"""Seconds between two checks of a waiting thread whether it should stop, because no signal wakes such a thread."""
-
-
 class TurnedAwayError(ConnectionError):
     """The answer is no longer needed: the request waited too long, because the endpoint rejected others (429)."""
 
@@ -260,7 +257,7 @@ class SharedLimiter:
         limits: Spending = _NO_LIMITS,
         ledger: Ledger | None = None,
         prices: Mapping[str, Price] | None = None,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Clock = time.monotonic,
         max_answer: int | None = None,
     ) -> None:
         self.limits = limits

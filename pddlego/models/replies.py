@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pddlego.models.base import CHARACTERS_PER_TOKEN, REPETITION, Request
+from pddlego.util.limits import Clock
 
 _REASONING = ("reasoning_content", "reasoning")
 """Fields with the reasoning: DeepSeek, llama.cpp and older vLLM use another name than OpenRouter and newer vLLM."""
@@ -235,7 +236,7 @@ def _broken_off(error: ReportedError) -> NoReplyError:
 class Stream:
     """The streamed part of a reply, from lines of server-sent events. Other lines are ignored.
 
-    `heard` is the time of its last new part.
+    `heard` is the time of its last new part on the `clock`.
     """
 
     text: str = ""
@@ -243,7 +244,8 @@ class Stream:
     finish: str | None = None
     usage: TokenCounts = field(default_factory=TokenCounts)
     ended: bool = False
-    heard: float = field(default_factory=time.monotonic)
+    clock: Clock = time.monotonic
+    heard: float = 0.0
     _arguments: str = ""
     _parts: int = 0
     _checked: int = 0
@@ -338,7 +340,7 @@ class Stream:
         if self._received == before:
             return False
         self._parts += 1
-        self.heard = time.monotonic()
+        self.heard = self.clock()
         return True
 
 

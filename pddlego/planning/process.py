@@ -24,7 +24,7 @@ from pddlego.planning.graphplan.values import AdviceQuestion, Graphplan, GraphTa
 from pddlego.planning.result import GROUND, Planner, PlanResult, PlanStatus, Search
 from pddlego.planning.worker import NO_MEMORY, OUT_OF_MEMORY, Job, receive, send
 from pddlego.util.children import for_children, kill_group, start_python
-from pddlego.util.limits import Deadline
+from pddlego.util.limits import Clock, Deadline
 from pddlego.util.text import suggestion
 
 _ENDING = 5.0
@@ -44,12 +44,19 @@ class ProcessPlanner:
     one for each worker to plan in parallel.
     """
 
-    def __init__(self, engine: str | None = None, timeout: float = 30.0, memory: int = 4096) -> None:
+    def __init__(
+        self,
+        engine: str | None = None,
+        timeout: float = 30.0,
+        memory: int = 4096,
+        clock: Clock = time.monotonic,
+    ) -> None:
         if engine is not None and engine not in ENGINES:
             raise ValueError(f"unknown planner '{engine}'; the planners are {', '.join(ENGINES)}")
         self.engine = engine
         self.timeout = timeout
         self.memory = memory
+        self._clock = clock
         self._lock, self._closed = threading.Lock(), False
         self._folder = tempfile.mkdtemp(prefix="pddlego-planner-")
         self._process = self._start()
@@ -101,17 +108,17 @@ class ProcessPlanner:
         graph = (graphplan.graph, graphplan.task) if graphplan else ()
         message: object = Job(domain.text or domain.canonical, problem, plain, timeout, *graph)
         while True:
-            began = time.perf_counter()
-            deadline = Deadline(max(0.01, timeout - spent), self._signal)
+            began = self._clock()
+            deadline = Deadline(max(0.01, timeout - spent), self._signal, self._clock)
             try:
                 answer = self._ask(message)
                 deadline.cancel()
                 if deadline.expired:
                     self._restart()  # the process was killed while it answered
                     if not isinstance(answer, PlanResult):
-                        return self._late(problem, timeout, time.perf_counter() - began + spent)
+                        return self._late(problem, timeout, self._clock() - began + spent)
             except (EOFError, OSError):
-                spent += time.perf_counter() - began
+                spent += self._clock() - began
                 return self._gone(problem, deadline.expired, timeout, spent)
             except BaseException:
                 # Interrupted between question and answer: the pipe is out of step, so the process must go.
@@ -119,7 +126,7 @@ class ProcessPlanner:
                 raise
             finally:
                 deadline.cancel()
-            spent += time.perf_counter() - began
+            spent += self._clock() - began
             if isinstance(answer, PlanResult):
                 return replace(answer, seconds=spent)
             message = ()

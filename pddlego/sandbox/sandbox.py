@@ -35,6 +35,7 @@ from pddlego.sandbox.jail import values
 from pddlego.sandbox.jail.layers import LANDLOCK, LIMITS, SECCOMP, USER
 from pddlego.sandbox.result import CallResult, Check, ResultForm, SandboxLimits, Status, read_call, read_parts
 from pddlego.util.children import start_python
+from pddlego.util.limits import SLICE, Clock
 from pddlego.util.text import writable
 
 Isolation = Literal["required", "best-effort", "off"]
@@ -74,12 +75,13 @@ _FORGED = "the program wrote to the sandbox's own pipe"
 class Sandbox:
     """Starts sessions. Safe for several threads. The server starts with the first session, or again after its end."""
 
-    def __init__(self, isolation: Isolation = "required") -> None:
+    def __init__(self, isolation: Isolation = "required", clock: Clock = time.monotonic) -> None:
         if isolation not in ISOLATIONS:
             raise UsageError(
                 f"Unknown isolation '{isolation}'", f"It is one of: {', '.join(ISOLATIONS)}.", "Choose one of them."
             )
         self.isolation: Isolation = isolation
+        self._clock = clock
         self._lock = threading.Lock()
         self._server: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
@@ -128,7 +130,7 @@ class Sandbox:
             if (child := answer["child"]) is None:
                 raise EngineError("No sandbox can be started", f"{answer['reason']}.", "Play with fewer --workers.")
             ours.pop_all()  # the session closes its own ends
-        session = Session(child, (out, into), limits, self._end)
+        session = Session(child, (out, into), limits, self._end, self._clock)
         try:
             self._check(session)
         except BaseException:
@@ -293,8 +295,10 @@ class Session:
     `loaded` is the result of loading the last program. After the process has ended, every call ends as `died`.
     """
 
-    def __init__(self, child: int, pipes: tuple[int, int], limits: SandboxLimits, end: End) -> None:
-        self.limits = limits
+    def __init__(
+        self, child: int, pipes: tuple[int, int], limits: SandboxLimits, end: End, clock: Clock = time.monotonic
+    ) -> None:
+        self.limits, self._clock = limits, clock
         self.child: int | None = child
         self._out, self._in = pipes
         self._end = end
@@ -365,15 +369,15 @@ class Session:
         if self.child is None:
             return CallResult(Status.DIED, message=self._reason)
         limit = self.limits.seconds if seconds is None else seconds
-        began, clock = self._used_before, time.monotonic()
+        began, start = self._used_before, self._clock()
         try:
             line, late = self._exchange(limit, limit * self.limits.patience, began)
             read = self._posted.popleft()
             self._used_before = self._used()
-            spent = max(0.0, (self._used_before or 0.0) - began) if began is not None else time.monotonic() - clock
+            spent = max(0.0, (self._used_before or 0.0) - began) if began is not None else self._clock() - start
             answer = read(line) if line is not None else CallResult(Status.TIMEOUT)
         except _BrokenError as error:
-            return self._gone(str(error), time.monotonic() - clock)
+            return self._gone(str(error), self._clock() - start)
         except ValueError:  # the program wrote to the pipe itself
             self._finish(kill=True, reason=_FORGED)
             return CallResult(Status.DIED, message=_FORGED)
@@ -440,17 +444,17 @@ class Session:
 
         `used` is the CPU time of the process before the request. Unsent data are sent meanwhile. Raises `_BrokenError`.
         """
-        began = time.monotonic()
+        began = self._clock()
         ends, stop_requested, left = began + wall, False, min(seconds, wall)
         while True:
             if self._unsent:
                 self._unsent = self._write(self._unsent)
-            if b"\n" in self._buffer or (self._wait(bool(self._unsent), left) and self._read()):
+            if b"\n" in self._buffer or (self._wait(bool(self._unsent), min(left, SLICE)) and self._read()):
                 end = self._buffer.index(b"\n")
                 line = bytes(self._buffer[:end])
                 del self._buffer[: end + 1]
                 return line, stop_requested
-            now = time.monotonic()
+            now = self._clock()
             spent = now - began if used is None else (self._used() or 0.0) - used
             left = min(seconds - spent, ends - now)
             if left <= 0:

@@ -12,6 +12,12 @@ from types import TracebackType
 
 from pddlego.errors import TooManyCasesError
 
+Clock = Callable[[], float]
+"""Returns seconds, of which only differences count. Whatever has a limit of time takes one as an argument."""
+
+SLICE = 0.2
+"""Seconds of the computer between two checks of a waiting thread, because no signal and no other clock wakes it."""
+
 _INTERVAL = 20_000
 """Steps between two checks of the clock."""
 
@@ -24,8 +30,8 @@ class Work:
     `seconds` there is no limit, for a caller in a process that is killed when its time is up.
     """
 
-    def __init__(self, most: int | None = None, seconds: float = math.inf) -> None:
-        self._ends = time.monotonic() + seconds
+    def __init__(self, most: int | None = None, seconds: float = math.inf, clock: Clock = time.monotonic) -> None:
+        self._clock, self._ends = clock, clock() + seconds
         self._most = most
         self.left = _INTERVAL if most is None else most
 
@@ -39,7 +45,7 @@ class Work:
 
     def renew(self) -> None:
         """Begin another part, with as many steps. Raises `TooManyCasesError` if the time is up."""
-        if time.monotonic() > self._ends:
+        if self._clock() > self._ends:
             raise TooManyCasesError
         self.left = _INTERVAL if self._most is None else self._most
 
@@ -52,11 +58,11 @@ class Deadline:
     releasing a bare lock are one uninterruptible step each.
     """
 
-    def __init__(self, seconds: float, expire: Callable[[], None]) -> None:
+    def __init__(self, seconds: float, expire: Callable[[], None], clock: Clock = time.monotonic) -> None:
         self.expired = False
         self._running = threading.Lock()
         self._running.acquire()
-        self._seconds, self._expire = seconds, expire
+        self._ends, self._expire, self._clock = clock() + seconds, expire, clock
         _thread.start_new_thread(self._watch, ())
 
     def cancel(self) -> None:
@@ -65,9 +71,11 @@ class Deadline:
             self._running.release()
 
     def _watch(self) -> None:
-        if not self._running.acquire(timeout=min(self._seconds, threading.TIMEOUT_MAX)):
-            self.expired = True
-            self._expire()
+        while not self._running.acquire(timeout=max(0.0, min(SLICE, self._ends - self._clock()))):
+            if self._clock() >= self._ends:
+                self.expired = True
+                self._expire()
+                break
 
 
 SILENCE = 10.0
@@ -75,20 +83,20 @@ SILENCE = 10.0
 
 
 class Heartbeat:
-    """Calls `report` with the seconds since the start whenever there was no `beat` for `silence` seconds.
+    """Calls `report` with the seconds since the start whenever there was no `beat` for `SILENCE` seconds.
 
     `report` runs in a thread.
     """
 
-    def __init__(self, report: Callable[[float], None], silence: float = SILENCE) -> None:
-        self._report, self._silence = report, silence
-        self._began = self._last = time.monotonic()
+    def __init__(self, report: Callable[[float], None], clock: Clock = time.monotonic) -> None:
+        self._report, self._clock = report, clock
+        self._began = self._last = clock()
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def beat(self) -> None:
         """Begin another period of silence: something was printed."""
-        self._last = time.monotonic()
+        self._last = self._clock()
 
     def __enter__(self) -> Heartbeat:
         self._thread.start()
@@ -99,8 +107,8 @@ class Heartbeat:
         self._thread.join()
 
     def _run(self) -> None:
-        while not self._ended.wait(max(0.0, self._last + self._silence - time.monotonic())):
-            now = time.monotonic()
-            if now - self._last >= self._silence:
+        while not self._ended.wait(max(0.0, min(SLICE, self._last + SILENCE - self._clock()))):
+            now = self._clock()
+            if now - self._last >= SILENCE:
                 self._last = now
                 self._report(now - self._began)

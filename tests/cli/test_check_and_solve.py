@@ -208,11 +208,16 @@ def test_a_program_plans_and_one_that_fails_is_replaced_by_search(tmp_path: Path
     done = run("solve", str(FERRY), task, "--planner", f"program:{PROGRAM}", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (0, PLAN)
     assert "made a plan of 3 actions" in done.stderr
-    for body in ("return ['(sail l1 l0)']", "raise ValueError('no')", "return None", "while True: pass"):
+    for body, limit in (
+        ("return ['(sail l1 l0)']", ()),
+        ("raise ValueError('no')", ()),
+        ("return None", ()),
+        ("while True: pass", ("--planner-timeout", "1")),
+    ):
         (tmp_path / "p.py").write_text(f"def get_plan(objects, init, goal):\n    {body}\n")
-        done = run("solve", str(FERRY), task, "--planner", "program:p.py", "--planner-timeout", "3", cwd=tmp_path)
-        assert (done.returncode, done.stdout) == (0, PLAN)
+        done = run("solve", str(FERRY), task, "--planner", "program:p.py", *limit, cwd=tmp_path)
         assert "fails" in done.stderr and "Searching with auto instead" in done.stderr
+        assert limit or (done.returncode, done.stdout) == (0, PLAN)  # the search has the same limit
 
 
 @needs_locks

@@ -12,6 +12,8 @@ from pddlego.display.lines import LineDisplay
 from pddlego.episode.events import Event
 from pddlego.methods.programs.events import SOLVED, Ran
 from pddlego.methods.thought_of_search.events import SearchRunning
+from pddlego.util.limits import SILENCE, SLICE
+from tests.clock import FakeClock
 
 
 def _ran(number: int) -> Event:
@@ -25,18 +27,20 @@ def _searching(number: int) -> Event:
 @pytest.mark.parametrize(("method", "event"), [("programs", _ran), ("thought_of_search", _searching)])
 def test_what_takes_long_is_not_silent_on_a_pipe(method: str, event: Callable[[int], Event]) -> None:
     """The last event that has no line of its own is reported, as long as nothing else is printed."""
-    stream = io.StringIO()
-    with LineDisplay(Console(file=stream, width=100), silence=0.05) as display:
+    stream, clock = io.StringIO(), FakeClock()
+    with LineDisplay(Console(file=stream, width=100), clock) as display:
         display.show(event(4), 0.0)
         while stream.getvalue().count("\n") < 2:
+            clock.advance(SILENCE)
             time.sleep(0.01)
     lines = stream.getvalue().splitlines()
     assert all(re.match(r"     … \d+ s, .*hand4", line) for line in lines)
 
 
 def test_a_question_is_not_interrupted_by_progress() -> None:
-    stream = io.StringIO()
-    with LineDisplay(Console(file=stream, width=100), silence=0.01) as display:
+    stream, clock = io.StringIO(), FakeClock()
+    with LineDisplay(Console(file=stream, width=100), clock) as display:
         display.show_question("Accept?")
-        time.sleep(0.1)
+        clock.advance(SILENCE)
+        time.sleep(2 * SLICE)  # a report takes so long at most
         assert stream.getvalue() == "Accept?\n"

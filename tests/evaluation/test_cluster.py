@@ -118,7 +118,7 @@ def test_who_waits_for_a_place_when_its_worker_dies_gets_none() -> None:
         time.sleep(0.001)
     server.retire("other")
     server.leave(first, (1, 1, 0, True), None)
-    waiting.join(10)
+    waiting.join(PATIENCE)
     assert failed
     assert limiter.spent.calls == 1, "it sent nothing"
     assert server.enter("next/1", "m", 300) > first

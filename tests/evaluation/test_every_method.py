@@ -26,7 +26,7 @@ from tests.report.pages import pages_in
 from tests.sandbox.ordinary import needs_locks
 from tests.scale import PATIENCE
 
-pytestmark = needs_locks
+pytestmark = [needs_locks, pytest.mark.usefixtures("patient_sandboxes")]
 
 
 @dataclass(frozen=True)

@@ -217,7 +217,7 @@ def test_an_episode_that_does_not_end_is_left_behind(store: Store, leaves: bool)
 def _waiting(begun: threading.Semaphore, go: threading.Event) -> Callable[[Cell], Iterator[Event]]:
     def player(cell: Cell) -> Iterator[Event]:
         begun.release()
-        go.wait(10)
+        go.wait(PATIENCE)
         yield from episode(cell)
 
     return player

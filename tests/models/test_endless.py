@@ -13,14 +13,16 @@ from pddlego.episode.events import Asked, Outcome, Rejected
 from pddlego.errors import ModelError
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.models import Message, Request
-from pddlego.models.base import LONGEST, REPETITION, incomplete
+from pddlego.models.base import LONGEST, REPETITION, Delta, RetryNotice, incomplete
 from pddlego.models.dialect import Sampling
 from pddlego.models.openai import OpenAIModel
 from pddlego.models.replies import Stream, repeats
 from pddlego.planning import ProcessPlanner
+from tests.clock import FakeClock, Passing
 from tests.methods.textgames.grid_house import small_house
 from tests.methods.textgames.playing import ended, of, play
 from tests.model_server import ModelServer, Reply, answer, streamed_slowly
+from tests.scale import PATIENCE
 
 QUESTION = Request("edit", (Message("user", "What?"),))
 
@@ -76,7 +78,7 @@ def test_looping_reasoning_is_ended(model_server: ModelServer) -> None:
 
 def test_one_token_after_the_other_for_ever_costs_the_cap(model_server: ModelServer) -> None:
     model_server.replies = [streamed_slowly([("", f"{number} ") for number in range(10**5)], 0.001)]
-    completion = OpenAIModel("m", base_url=model_server.url, timeout=60.0).complete(replace(QUESTION, longest=200))
+    completion = OpenAIModel("m", base_url=model_server.url, timeout=PATIENCE).complete(replace(QUESTION, longest=200))
     assert completion.finish == "length"
     assert 201 <= len(completion.text.split()) <= 203
     assert len(model_server.requests) == 1
@@ -91,16 +93,28 @@ def test_a_limit_of_the_user_replaces_the_usual_one(model_server: ModelServer) -
 
 
 def test_a_slow_answer_may_take_longer_than_the_time_out(model_server: ModelServer) -> None:
-    model_server.replies = [streamed_slowly([("", f"{number} ") for number in range(12)], 0.1)]
-    completion = OpenAIModel("m", base_url=model_server.url, timeout=1.0).complete(QUESTION)
-    assert completion.attempts == 1
+    """The next part is sent when the one before it was read, and time has passed since."""
+    clock, read = FakeClock(), [threading.Event() for _ in range(12)]
+    parts = [part for number, event in enumerate(read) for part in (("", f"{number} "), event)]
+    model_server.replies = [streamed_slowly(parts, 0.0)]
+
+    def report(update: RetryNotice | Delta) -> None:
+        if isinstance(update, Delta):
+            clock.advance(PATIENCE / 2)
+            next(event for event in read if not event.is_set()).set()
+
+    model = OpenAIModel("m", base_url=model_server.url, timeout=PATIENCE, clock=clock)
+    completion = model.complete(replace(QUESTION, report=report))
+    assert (completion.attempts, completion.seconds) == (1, 6 * PATIENCE)
 
 
 def test_signs_of_life_without_an_answer_are_silence(model_server: ModelServer) -> None:
-    pings = Reply(headers={"content-type": "text/event-stream"}, pieces=(": ping\n\n",) * 10_000, pause=0.05)
-    model_server.replies = [pings]
-    waits: list[float] = []
-    model = OpenAIModel("m", base_url=model_server.url, timeout=0.5, sleep=waits.append)
+    clock = FakeClock()
+    pings = (": ping\n\n", Passing(clock, 1.0)) * 10
+    model_server.replies = [
+        Reply(headers={"content-type": "text/event-stream"}, pieces=(*pings, threading.Event()), pause=0.02)
+    ]
+    model = OpenAIModel("m", base_url=model_server.url, timeout=9.5, sleep=clock.advance, clock=clock)
     with pytest.raises(ModelError, match="longer than the time-out"):
         model.complete(QUESTION)
     assert len(model_server.requests) == 2
@@ -127,8 +141,7 @@ def test_each_attempt_has_a_seed_of_its_own(
 
 
 def test_an_empty_stream_object_has_heard_nothing() -> None:
-    stream = Stream()
+    stream = Stream(clock=FakeClock(step=1.0))
     before = stream.heard
-    threading.Event().wait(0.01)
     assert not stream.take(": ping")
     assert stream.heard == before

@@ -20,8 +20,10 @@ from pddlego.models.limiter import OUTPUT_ESTIMATE, SharedLimiter
 from pddlego.models.openai import OpenAIModel
 from pddlego.models.replies import TokenCounts, lines_of, usage_of
 from pddlego.pddl import EDIT_SCHEMA
+from tests.clock import FakeClock
 from tests.model_server import ModelServer, Reply, answer, fault
 from tests.models.endpoints import ENDPOINTS, TEXT, Endpoint, chunk, lines, streamed, used, violations
+from tests.scale import PATIENCE
 
 KEY = "sk-canary-0123456789abcdef"
 PAGE = Path(__file__).parent.parent.parent / "docs" / "endpoints.md"
@@ -271,14 +273,18 @@ def test_a_line_that_never_ends_has_an_end(model_server: ModelServer) -> None:
     assert caught.value.next_step
 
 
-@pytest.mark.slow  # the time-out is long enough for a busy machine to connect and read within it
 def test_a_stream_without_end_is_ended_by_the_time_out(model_server: ModelServer) -> None:
     endless = lines(*[chunk({"reasoning": "hm "})] * 50)
-    model_server.replies = [replace(endless, cut=len(endless.body) - 9, stall=30.0)]
-    text: list[RetryNotice | Delta] = []
-    client = OpenAIModel("m", KEY, model_server.url, timeout=5.0, attempts=1)
+    model_server.replies = [replace(endless, cut=len(endless.body) - 9, stall=threading.Event())]
+    clock, text = FakeClock(), list[RetryNotice | Delta]()
+
+    def report(update: RetryNotice | Delta) -> None:
+        text.append(update)
+        clock.advance(PATIENCE)
+
+    client = OpenAIModel("m", KEY, model_server.url, timeout=PATIENCE, attempts=1, clock=clock)
     with pytest.raises(ModelError, match="longer than the time-out"):
-        client.complete(asked(text))
+        client.complete(replace(asked([]), report=report))
     assert any(isinstance(item, Delta) and "hm" in item.reasoning for item in text)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import socket
-import threading
 from dataclasses import dataclass, replace
 from email.utils import formatdate
 from typing import Any
@@ -21,6 +20,7 @@ from pddlego.models.limiter import SharedLimiter
 from pddlego.models.openai import MAX_REPLY, OpenAIModel
 from pddlego.pddl import EDIT_SCHEMA
 from pddlego.planning import ProcessPlanner
+from tests.clock import FakeClock, Silence
 from tests.methods.textgames.grid_house import small_house
 from tests.methods.textgames.playing import of, play
 from tests.methods.textgames.situations import situation_with
@@ -68,6 +68,10 @@ def missing(*names: str) -> str:
 HTML = {"content-type": "text/html"}
 IN_AN_HOUR = formatdate(4_000_000_000, usegmt=True)
 
+CLOCK = FakeClock()
+TIMEOUT = PATIENCE
+SILENT = Silence(CLOCK, TIMEOUT)
+
 CASES = [
     # what passes is tried again
     Case("connection reset", Reply(reset=True)),
@@ -95,8 +99,8 @@ CASES = [
     Case("429 in a stream", lines('data: {"error": {"code": 429, "message": "slow down"}}')),
     Case("502 in the middle of a stream", lines(chunk({"content": "{"}), chunk({}, "error", error={"code": 502}))),
     # what does not pass ends the call at once, in words
-    Case("slow first byte", answer("{}", delay=1.5), "longer than the time-out", 2),
-    Case("a stream that stops", replace(answer("{}"), cut=20, stall=1.5), "longer than the time-out", 2),
+    Case("slow first byte", answer("{}", hold=SILENT), "longer than the time-out", 2),
+    Case("a stream that stops", replace(answer("{}"), cut=20, stall=SILENT), "longer than the time-out", 2),
     Case("401 wrong key", fault(401, "Incorrect API key"), "Check OPENAI_API_KEY", 1),
     Case("403 forbidden", fault(403, "not for you"), "may not use this model", 1),
     Case("404 no such model", fault(404, "The model `m` does not exist"), "Check the name of the model", 1),
@@ -152,8 +156,12 @@ def test_there_are_more_than_24() -> None:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_failure(model_server: ModelServer, request_: Request, case: Case) -> None:
     waits: list[float] = []
-    timeout = 0.3 if "longer than the time-out" in case.text else 10.0
-    model = OpenAIModel("m", KEY, model_server.url, timeout=timeout, attempts=TRIES, sleep=waits.append)
+
+    def sleep(seconds: float) -> None:
+        waits.append(seconds)
+        CLOCK.advance(seconds + 1.0)  # also to the end of the pause after a 429
+
+    model = OpenAIModel("m", KEY, model_server.url, timeout=TIMEOUT, attempts=TRIES, sleep=sleep, clock=CLOCK)
     model_server.replies = [case.reply] if case.text else [case.reply, answer("{}")]
     if case.text:
         with pytest.raises(ModelError) as caught:
@@ -186,13 +194,15 @@ def test_time_that_is_up_while_the_endpoint_fails_is_the_endpoint_s_failure(
     model_server: ModelServer, request_: Request, name: str, waits: bool
 ) -> None:
     """With every try, or with all but the last one, which is cut short."""
-    held = threading.Event()
-    model_server.replies = [OUTAGES[name]] if waits else [OUTAGES[name], answer("{}", hold=held)]
+    clock = FakeClock(step=0.001)
+    last = answer("{}", hold=Silence(clock, 30.0))
+    model_server.replies = [OUTAGES[name]] if waits else [OUTAGES[name], last]
     with pytest.raises(ModelError) as caught:
-        OpenAIModel("m", KEY, model_server.url).complete(replace(request_, seconds=2.0))
+        OpenAIModel("m", KEY, model_server.url, sleep=clock.advance, clock=clock).complete(
+            replace(request_, seconds=30.0)
+        )
     assert not isinstance(caught.value, NoTimeLeftError)
     assert "model-timeout" not in caught.value.next_step
-    held.set()
 
 
 def test_a_request_that_is_never_sent_because_others_are_turned_away(
@@ -200,18 +210,18 @@ def test_a_request_that_is_never_sent_because_others_are_turned_away(
 ) -> None:
     limiter = SharedLimiter(1)
     limiter.hold(PATIENCE)
+    clock = FakeClock(step=1.0)
     with pytest.raises(ModelError, match="was not asked") as caught:
-        OpenAIModel("m", KEY, model_server.url, limiter=limiter).complete(replace(request_, seconds=0.2))
+        OpenAIModel("m", KEY, model_server.url, limiter=limiter, clock=clock).complete(replace(request_, seconds=1.0))
     assert not isinstance(caught.value, NoTimeLeftError)
 
 
 def test_a_slow_answer_is_no_outage(model_server: ModelServer, request_: Request) -> None:
-    held = threading.Event()
-    model_server.replies = [answer("{}", hold=held)]
+    clock = FakeClock()
+    model_server.replies = [answer("{}", hold=Silence(clock, 1.0))]
     with pytest.raises(NoTimeLeftError) as caught:
-        OpenAIModel("m", KEY, model_server.url).complete(replace(request_, seconds=0.2))
+        OpenAIModel("m", KEY, model_server.url, clock=clock).complete(replace(request_, seconds=1.0))
     assert "--max-seconds" in caught.value.next_step
-    held.set()
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from pddlego.models import Message, Request
 from pddlego.models.limiter import OUTPUT_ESTIMATE, Ledger, LedgerEntry, Price, SharedLimiter, Spending, read_ledger
 from pddlego.pddl import Domain, Problem
 from tests.methods.textgames.situations import situation_with
+from tests.scale import PATIENCE
 
 DOMAIN = Domain("d")
 REQUEST = Request("edit", (Message("user", "x" * 300),), situation_with("", "", DOMAIN, Problem("p", "d")))
@@ -76,6 +77,7 @@ def test_a_budget_that_a_request_might_exceed_stops_it(limits: Spending) -> None
 def test_no_more_than_the_jobs_are_in_flight() -> None:
     limiter = SharedLimiter(3)
     flying, most, lock = 0, 0, threading.Lock()
+    together = threading.Barrier(3)
 
     def one(_: int) -> None:
         nonlocal flying, most
@@ -83,7 +85,7 @@ def test_no_more_than_the_jobs_are_in_flight() -> None:
             with lock:
                 flying += 1
                 most = max(most, flying)
-            threading.Event().wait(0.005)
+            together.wait(PATIENCE)
             with lock:
                 flying -= 1
 
@@ -111,7 +113,7 @@ def test_a_pause_holds_for_everybody_and_may_grow_meanwhile() -> None:
     assert not sent.wait(0.05), "the longest pause counts, one that came during the wait too"
     now[0] = 8.0
     limiter.hold(0.0)
-    assert sent.wait(10)
+    assert sent.wait(PATIENCE)
 
 
 def test_the_ledger_knows_what_a_killed_process_had_sent(tmp_path: Path) -> None:
@@ -154,7 +156,7 @@ def test_nobody_waits_on_when_all_is_broken_off(waiting: str) -> None:
         assert thread.is_alive()
         limiter.break_off()
         assert not permit.wanted
-        thread.join(5)
+        thread.join(PATIENCE)
     assert ended == [KeyboardInterrupt]
 
 

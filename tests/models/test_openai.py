@@ -18,8 +18,10 @@ from pddlego.models.dialect import Sampling
 from pddlego.models.limiter import SharedLimiter, Spending
 from pddlego.models.openai import OpenAIModel
 from pddlego.pddl import EDIT_SCHEMA
+from tests.clock import FakeClock, Passing, Silence
 from tests.methods.textgames.situations import situation_with
 from tests.model_server import ModelServer, Reply, answer, fault
+from tests.scale import PATIENCE
 
 KEY = "sk-canary-0123456789abcdef"
 
@@ -35,7 +37,7 @@ def model(server: ModelServer, waits: list[float] | None = None, **options: Any)
     sleeping = waits if waits is not None else []
     chosen = {name: options.pop(name) for name in list(options) if name in Sampling.__dataclass_fields__}
     sampling = replace(Sampling(temperature=0.5, seed=7, streams=False), **chosen)
-    options = {"timeout": 5.0, "sampling": sampling, **options}
+    options = {"timeout": PATIENCE, "sampling": sampling, **options}
     return OpenAIModel("test-model", KEY, server.url, sleep=sleeping.append, **options)
 
 
@@ -159,12 +161,14 @@ def test_it_gives_up_after_the_last_try(model_server: ModelServer, request_: Req
 
 
 def test_a_time_out(model_server: ModelServer, request_: Request) -> None:
-    model_server.replies = [answer("{}", delay=1.0), answer("{}")]
-    completion = model(model_server, timeout=0.3).complete(request_)
+    clock = FakeClock()
+    late = answer("{}", hold=Silence(clock, PATIENCE))
+    model_server.replies = [late, answer("{}")]
+    completion = model(model_server, clock=clock).complete(request_)
     assert completion.attempts == 2
-    model_server.replies = [answer("{}", delay=1.0)]
+    model_server.replies = [late]
     with pytest.raises(ModelError, match="longer than the time-out"):
-        model(model_server, timeout=0.2, attempts=1).complete(request_)
+        model(model_server, attempts=1, clock=clock).complete(request_)
 
 
 @pytest.mark.parametrize("word", ["response_format", "json_schema is not supported", "guided decoding failed"])
@@ -217,12 +221,12 @@ def test_an_answer_without_content_is_empty(model_server: ModelServer, request_:
 
 
 def test_a_deadline_holds_whatever_drips_in(model_server: ModelServer, request_: Request) -> None:
-    from dataclasses import replace
-
-    model_server.replies = [answer("{}", delay=2.0)]
+    clock = FakeClock()
+    drops = [" " if number % 2 else Passing(clock, 0.25) for number in range(8)]
+    model_server.replies = [Reply(headers={"content-length": "100"}, pieces=(*drops, threading.Event()))]
     with pytest.raises(NoTimeLeftError):
-        model(model_server).complete(replace(request_, seconds=0.2))
-    assert len(model_server.requests) <= 1, "it asks again"  # on a busy machine the time is over before it asked
+        model(model_server, clock=clock).complete(replace(request_, seconds=1.0))
+    assert len(model_server.requests) == 1, "it asks again"
 
 
 def test_a_key_never_reaches_a_text(model_server: ModelServer, request_: Request) -> None:
@@ -269,11 +273,15 @@ def test_without_key_and_endpoint_there_is_no_model() -> None:
 
 
 def test_an_answer_that_nobody_wants_any_more_is_not_waited_for(model_server: ModelServer, request_: Request) -> None:
-    model_server.replies = [answer("{}", delay=30)]
-    limiter = SharedLimiter(1)
-    threading.Timer(0.5, limiter.break_off).start()
+    limiter, silent = SharedLimiter(1), answer("{}", hold=threading.Event())
+
+    def stopped(body: object) -> Reply:
+        limiter.break_off()
+        return silent
+
+    model_server.replies = [stopped]
     with pytest.raises(KeyboardInterrupt):
-        model(model_server, timeout=60.0, limiter=limiter).complete(request_)
+        model(model_server, timeout=PATIENCE, limiter=limiter).complete(request_)
     assert limiter.load().in_flight == 0
     assert limiter.spent.calls == 1
 

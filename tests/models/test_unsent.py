@@ -7,6 +7,7 @@ import shutil
 import socket
 import ssl
 import subprocess
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -157,7 +158,7 @@ def test_a_request_that_is_given_up_after_it_was_sent_is_paid_for(
     """Also on a connection that was open already."""
     limiter, load = make(tmp_path / "ledger")
     model = OpenAIModel("m", "key", model_server.url, limiter=limiter)
-    model_server.replies = [fault(400, "Your credit balance is too low"), Reply(body="{}", delay=1.0)]
+    model_server.replies = [fault(400, "Your credit balance is too low"), Reply(hold=threading.Event())]
     with pytest.raises(ModelError):
         model.complete(REQUEST)
     assert costs(tmp_path / "ledger", load) == (0, 0)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from pddlego import tools
 from pddlego.pddl.foreign import without_foreign
+from tests.growth import is_linear
 
 DOMAIN = """(define (domain garden)
   (:requirements :strips :typing :equality :disjunctive-preconditions :negative-preconditions :conditional-effects)
@@ -166,13 +165,10 @@ def test_a_fact_with_a_truth_value_in_init_names_the_fact() -> None:
 
 @pytest.mark.parametrize("sign", ["/* ", "<!-- ", "// (\n", "# x)", "a -- b\n", "[", "'a "])
 def test_many_signs_are_read_in_linear_time(sign: str) -> None:
-    def seconds(length: int) -> float:
-        began = time.process_time()
+    def read(length: int) -> None:
         without_foreign(sign * (length // len(sign)) + ")")
-        return time.process_time() - began
 
-    short, long = (min(seconds(length) for _ in range(5)) for length in (5_000, 160_000))
-    assert long < 300 * max(short, 0.001), "32 times the length, where a square would be 1,024"
+    assert is_linear(lambda: read(5_000), lambda: read(160_000), 32)
 
 
 def test_several_conditions_of_a_goal_are_joined() -> None:

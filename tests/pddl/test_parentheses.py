@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from pddlego.pddl.parentheses import balancing, edited
 from pddlego.pddl.problem import read_problem
 from pddlego.pddl.rules import Defect
 from pddlego.pddl.sexpr import TOKEN, Source, read_sexprs
+from tests.growth import is_linear
 
 FILES = sorted((Path(__file__).parents[2] / "domains").glob("*.pddl"))
 
@@ -99,11 +99,8 @@ def test_one_mistake_is_one_finding_nearly_always_at_its_line() -> None:
     assert right / total >= 0.97
 
 
-def test_a_text_of_twice_the_length_takes_twice_the_time() -> None:
-    def seconds(times: int) -> float:
-        text = "(define (problem p) (:init " + "(not (and (a b (c)\n" * 20 + "(d e) (f\n" * times
-        start = time.process_time()
-        balancing(text)
-        return time.process_time() - start
+def test_balancing_takes_linear_time() -> None:
+    def read(times: int) -> None:
+        balancing("(define (problem p) (:init " + "(not (and (a b (c)\n" * 20 + "(d e) (f\n" * times)
 
-    assert seconds(8000) < 12 * max(seconds(2000), 0.01)
+    assert is_linear(lambda: read(500), lambda: read(8000), 16)

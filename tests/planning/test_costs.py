@@ -18,6 +18,7 @@ from pddlego.planning.engines import Attempt, attempts, missing, solve_strips
 from pddlego.planning.ground import ground
 from pddlego.planning.validate import FaultKind, plan_cost
 from pddlego.planning.worker import solve
+from tests.clock import unhurried
 
 DOMAIN = """(define (domain roads) (:requirements :strips :typing :action-costs) (:types town)
   (:predicates (at ?t - town) (road ?a ?b - town) (map))
@@ -41,7 +42,7 @@ def trip(short: str = "3", long: str = "9") -> Problem:
 
 
 def solved(problem: Problem, search: str, engine: str) -> tuple[float | None, list[str]]:
-    with ProcessPlanner() as planner:
+    with ProcessPlanner(clock=unhurried) as planner:
         result = planner.solve(ROADS, problem, Search.parse(search, engine))
     assert result.status is PlanStatus.SOLVED, result
     assert result.plan is not None
@@ -187,7 +188,7 @@ def test_compiled_engines_plan_with_recursive_rules(engine: str) -> None:
     engine_or_skip(engine)
     text = """(define (problem p) (:domain reach) (:objects a b c d - spot) (:init (edge a b) (edge c d))
       (:goal (and (path a d) (done))))"""
-    with ProcessPlanner(engine) as planner:
+    with ProcessPlanner(engine, clock=unhurried) as planner:
         result = planner.solve(RECURSIVE, parse_problem(text), Search("gbf", "hff"))
     assert result.status is PlanStatus.SOLVED, result
     assert result.engine == engine
@@ -198,13 +199,13 @@ def test_compiled_engines_plan_for_goals_with_quantifiers(engine: str) -> None:
     engine_or_skip(engine)
     goal = "(:goal (exists (?t - town) (and (at ?t) (or (road b ?t) (not (road a ?t))) (not (at a)))))"
     problem = parse_problem(str(trip()).replace("(:goal (at c))", goal))
-    with ProcessPlanner(engine) as planner:
+    with ProcessPlanner(engine, clock=unhurried) as planner:
         result = planner.solve(ROADS, problem, Search("gbf", "hff"))
     assert result.status is PlanStatus.SOLVED, result
 
 
 def test_auto_says_which_engine_found_the_plan() -> None:
-    with ProcessPlanner() as planner:
+    with ProcessPlanner(clock=unhurried) as planner:
         assert planner.solve(ROADS, trip(), Search("gbf", "hff", "auto")).engine == "pyperplan"
 
 
@@ -229,7 +230,7 @@ def test_pyperplan_gives_way_after_its_head_start() -> None:
 def test_mimir_is_not_tried_for_optimal_searches() -> None:
     optimal = [attempt.engine for attempt in attempts(Search("astar", "lmcut", "auto"), 30)]
     assert "mimir" not in optimal
-    with ProcessPlanner("mimir") as planner:
+    with ProcessPlanner("mimir", clock=unhurried) as planner:
         result = planner.solve(ROADS, trip(), Search("astar", "lmcut"))
     assert (result.status, "no optimal search" in result.message) == (PlanStatus.INVALID, True)
 
@@ -246,7 +247,7 @@ def test_costs_count_without_a_number_in_init() -> None:
       (:action first :parameters () :effect (and (a) (increase (total-cost) 1)))
       (:action second :parameters () :precondition (a) :effect (and (c) (increase (total-cost) 1))))""")
     text = "(define (problem p) (:domain d) (:init) (:goal (c)) (:metric minimize (total-cost)))"
-    with ProcessPlanner() as planner:
+    with ProcessPlanner(clock=unhurried) as planner:
         assert planner.solve(domain, parse_problem(text), Search()).cost == 2
 
 
@@ -268,7 +269,7 @@ def toll(amount: str) -> Problem:
 @pytest.mark.parametrize("search", ["gbf(hff)", "astar(lmcut)", "astar(blind)"])
 @pytest.mark.parametrize(("amount", "least"), [("3000000000", 3_000_000_000), ("12000000000", 9_000_000_000)])
 def test_fast_downward_plans_with_costs_above_its_integers(search: str, amount: str, least: int) -> None:
-    with ProcessPlanner("fast-downward") as planner:
+    with ProcessPlanner("fast-downward", clock=unhurried) as planner:
         result = planner.solve(TOLLS, toll(amount), Search.parse(search))
     assert result.status is PlanStatus.SOLVED
     assert result.cost == least or (search == "gbf(hff)" and result.cost == int(amount))
@@ -277,10 +278,10 @@ def test_fast_downward_plans_with_costs_above_its_integers(search: str, amount: 
 @pytest.mark.oracle
 @pytest.mark.parametrize("amount", ["9000000001", "2000000000.5"])
 def test_costs_that_fast_downward_cannot_minimize_are_named(amount: str) -> None:
-    with ProcessPlanner("fast-downward") as planner:
+    with ProcessPlanner("fast-downward", clock=unhurried) as planner:
         result = planner.solve(TOLLS, toll(amount), Search.parse("astar(lmcut)"))
     assert (result.status, "cannot minimize costs above" in result.message) == (PlanStatus.INVALID, True)
-    with ProcessPlanner() as planner:
+    with ProcessPlanner(clock=unhurried) as planner:
         assert planner.solve(TOLLS, toll("9000000001"), Search.parse("astar(lmcut)")).cost == 9_000_000_000
 
 

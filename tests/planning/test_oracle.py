@@ -10,9 +10,10 @@ from pddlego.methods.textgames.loading import load
 from pddlego.pddl import Domain, Problem
 from pddlego.planning import PlanStatus, ProcessPlanner, Search
 from pddlego.planning.validate import plan_cost, validate
+from tests.clock import unhurried
 from tests.methods.textgames.houses import COIN, WORKSHOP, random_problem, random_workshop
 from tests.planning.unified_oracle import solve_unified
-from tests.scale import scaled
+from tests.scale import PATIENCE, scaled
 from tests.shared import SMALL_SUITES, suite
 from tests.test_domains import kitchen
 
@@ -30,7 +31,7 @@ def problem(number: int) -> tuple[Domain, Problem]:
 def _compare(numbers: range) -> list[tuple[int, PlanStatus, str]]:
     """(number, our status, how the oracle disagrees or nothing) for each problem."""
     result = []
-    with ProcessPlanner() as ours, ProcessPlanner("fast-downward", timeout=60) as oracle:
+    with ProcessPlanner(clock=unhurried) as ours, ProcessPlanner("fast-downward", timeout=PATIENCE) as oracle:
         for number in numbers:
             domain, item = problem(number)
             # Fast Downward's optimal search takes no conditional effects: there any plan of it has to do.
@@ -68,7 +69,7 @@ def test_fast_downward_plans_for_derived_predicates_too(planner: ProcessPlanner)
     setting = load("cooking-hard")
     ready = ("recipe_known", "ingredient carrot", "wanted carrot sliced", "thing_at carrot kitchen", "have salt")
     missing = ("recipe_known", "ingredient carrot", "closed fridge kitchen", "likely carrot fridge")
-    with ProcessPlanner("fast-downward", timeout=60) as oracle:
+    with ProcessPlanner("fast-downward", timeout=PATIENCE) as oracle:
         for facts in ((*ready, "thing_at knife corridor"), missing):
             for rung in setting.start.ladder:
                 problem = kitchen(*facts).with_goal(rung.goal)
@@ -92,7 +93,7 @@ def test_both_ways_to_fast_downward_find_plans_of_one_cost(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     domain, task = suite(name)
-    with ProcessPlanner("fast-downward") as planner:
+    with ProcessPlanner("fast-downward", clock=unhurried) as planner:
         for search in (ASTAR, ANY):
             plan, oracle = planner.solve(domain, task, search).plan, solve_unified(domain, task, search)
             assert plan is not None

@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -23,6 +23,7 @@ from pddlego.planning.process import PlannerPool
 from pddlego.planning.search import IndexedTask, breadth_first
 from pddlego.planning.worker import solve
 from tests.children import started
+from tests.clock import FakeClock, unhurried
 from tests.methods.textgames.houses import COIN, explored
 from tests.scale import PATIENCE
 
@@ -141,7 +142,7 @@ def test_the_same_planner_works_on_after_a_timeout() -> None:
 
 @pytest.mark.slow
 def test_memory_is_bounded() -> None:
-    with ProcessPlanner(memory=200) as planner:
+    with ProcessPlanner(memory=200, clock=unhurried) as planner:
         result = planner.solve(HANOI, hanoi(14), BLIND)
         assert result.status is PlanStatus.MEMORY
         assert "out of memory" in result.message
@@ -171,7 +172,7 @@ def test_a_planner_that_waits_for_an_answer_can_be_closed() -> None:
         return ()
 
     results: list[PlanResult] = []
-    with ProcessPlanner() as planner:
+    with ProcessPlanner(clock=unhurried) as planner:
 
         def solve() -> None:
             results.append(planner.solve(COIN, explored(5, 2, seed=3), asking(advise)))
@@ -187,7 +188,7 @@ def test_a_planner_that_waits_for_an_answer_can_be_closed() -> None:
 
 
 def test_a_planner_that_is_killed_while_it_waits_is_an_answer() -> None:
-    with ProcessPlanner() as planner:
+    with ProcessPlanner(clock=unhurried) as planner:
 
         def advise(question: AdviceQuestion) -> Sequence[str]:
             planner._process.kill()
@@ -202,30 +203,37 @@ def test_what_an_answer_raises_ends_the_planning_and_the_next_call_works() -> No
     def advise(question: AdviceQuestion) -> Sequence[str]:
         raise LookupError("no answer")
 
-    with ProcessPlanner() as planner:
+    with ProcessPlanner(clock=unhurried) as planner:
         with pytest.raises(LookupError):
             planner.solve(COIN, explored(5, 2, seed=3), asking(advise))
         assert planner.solve(COIN, explored(5, 2, seed=3), Search()).status is PlanStatus.SOLVED
 
 
 def test_time_that_is_waited_for_an_answer_counts_nowhere() -> None:
-    waits: list[float] = []
+    clock = FakeClock()
 
     def advise(question: AdviceQuestion) -> Sequence[str]:
-        began = time.monotonic()
-        time.sleep(0.0 if waits else 1.5)
-        waits.append(time.monotonic() - began)
+        clock.advance(1_000.0)
         return ()
 
-    with ProcessPlanner(timeout=PATIENCE) as planner:
-        began = time.monotonic()
+    with ProcessPlanner(clock=clock) as planner:
         result = planner.solve(COIN, explored(5, 2, seed=3), asking(advise))
-        assert result.status is PlanStatus.SOLVED
-        assert result.seconds <= time.monotonic() - began - waits[0]
+        assert (result.status, result.seconds) == (PlanStatus.SOLVED, 0.0)
+
+
+def test_a_call_ends_when_the_time_of_its_clock_is_up() -> None:
+    clock = FakeClock()
+    with ProcessPlanner(timeout=600.0, clock=clock) as planner, ThreadPoolExecutor(1) as threads:
+        call = threads.submit(planner.solve, HANOI, hanoi(16), BLIND)
+        while not call.done():
+            clock.advance(100.0)
+            wait((call,), timeout=0.01)
+        assert (call.result().status, call.result().message) == (PlanStatus.TIMEOUT, "no answer within 600 s")
+        assert planner.solve(COIN, explored(5, 2, seed=3), Search()).status is PlanStatus.SOLVED
 
 
 def test_a_killed_planner_is_an_answer_and_the_next_call_works() -> None:
-    with ProcessPlanner() as planner:
+    with ProcessPlanner(clock=unhurried) as planner:
         planner._process.kill()
         planner._process.wait(PATIENCE)
         assert planner.solve(COIN, explored(5, 2, seed=3), Search()).status is PlanStatus.SOLVED
@@ -245,7 +253,7 @@ def test_arguments_of_another_type_are_refused_by_name(planner: ProcessPlanner) 
 
 
 def test_a_closed_planner_says_that_it_is_closed() -> None:
-    planner = ProcessPlanner()
+    planner = ProcessPlanner(clock=unhurried)
     planner.close()
     result = planner.solve(COIN, explored(5, 2, seed=3), Search())
     assert (result.status, result.message) == (PlanStatus.CRASHED, "the planner is closed")
@@ -257,7 +265,7 @@ def test_an_unknown_engine_is_refused() -> None:
 
 
 def test_nothing_of_a_closed_planner_is_left() -> None:
-    planner = ProcessPlanner()
+    planner = ProcessPlanner(clock=unhurried)
     pid, folder = planner._process.pid, planner._folder
     planner.close()
     planner.close()

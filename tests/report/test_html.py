@@ -94,6 +94,7 @@ def test_it_opens_without_a_complaint_and_fits(browser: Any, page_file: Path, wi
 def page(browser: Any, page_file: Path, request: pytest.FixtureRequest) -> Iterator[Any]:
     """The report at the width of a phone, or at another that the test asks for."""
     page = browser.new_page(viewport={"width": getattr(request, "param", 390), "height": 800})
+    page.set_default_timeout(PATIENCE * 1_000)
     complaints: list[str] = []
     page.on("console", lambda message: complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))

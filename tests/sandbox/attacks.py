@@ -12,6 +12,7 @@ from pddlego.sandbox.probes import ENDLESS, PROBES, Probe, ProbeResult, code, ke
 from pddlego.sandbox.result import SandboxLimits, Status
 from pddlego.sandbox.sandbox import Isolation
 from tests.children import started
+from tests.scale import PATIENCE
 
 ASLEEP = SandboxLimits(seconds=0.3, memory=256, patience=1.0, grace=0.2)
 
@@ -95,7 +96,7 @@ session.call("attack")
 """
 
 
-def orphan(isolation: Isolation = "required", patience: float = 10.0) -> ProbeResult:
+def orphan(isolation: Isolation = "required", patience: float = PATIENCE) -> ProbeResult:
     """Whether a program goes on running after its host was killed."""
     name = "outlive the host"
     paths = [path or str(Path.cwd()) for path in sys.path]

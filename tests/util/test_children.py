@@ -10,11 +10,12 @@ import pytest
 from pddlego.errors import EngineError
 from pddlego.planning.process import ProcessPlanner
 from pddlego.util.children import start_python
+from tests.scale import PATIENCE
 
 
 def test_it_runs_this_interpreter() -> None:
     child = start_python("It", ["-c", "print(7)"], stdout=subprocess.PIPE)
-    assert child.communicate(timeout=60)[0].split() == [b"7"]
+    assert child.communicate(timeout=PATIENCE)[0].split() == [b"7"]
     assert child.returncode == 0
 
 

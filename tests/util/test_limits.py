@@ -3,21 +3,50 @@ from __future__ import annotations
 import signal
 import threading
 import time
+from queue import SimpleQueue
 
-from pddlego.util.limits import Deadline
+import pytest
+
+from pddlego.errors import TooManyCasesError
+from pddlego.util.limits import SILENCE, SLICE, Deadline, Heartbeat, Work
+from tests.clock import FakeClock
+from tests.scale import PATIENCE
 
 
 def test_it_expires_unless_it_is_cancelled() -> None:
-    called = threading.Event()
-    late = Deadline(0.01, called.set)
-    assert called.wait(10)
+    clock, called = FakeClock(), threading.Event()
+    late = Deadline(600.0, called.set, clock)
+    silent = Deadline(600.0, called.clear, clock)
+    silent.cancel()
+    silent.cancel()
+    clock.advance(599.0)
+    assert not called.wait(2 * SLICE)
+    clock.advance(1.0)
+    assert called.wait(PATIENCE)
     assert late.expired
-    silent = Deadline(0.2, lambda: called.clear())
-    silent.cancel()
-    silent.cancel()
-    time.sleep(0.3)
-    assert called.is_set()
     assert not silent.expired
+
+
+def test_silence_is_reported_once_in_each_period() -> None:
+    clock, reports = FakeClock(), SimpleQueue[float]()
+    with Heartbeat(reports.put, clock) as heartbeat:
+        clock.advance(SILENCE - 1)
+        heartbeat.beat()
+        clock.advance(SILENCE)
+        assert reports.get(timeout=PATIENCE) == 2 * SILENCE - 1
+        clock.advance(SILENCE)
+        assert reports.get(timeout=PATIENCE) == 3 * SILENCE - 1
+    assert reports.empty()
+
+
+def test_work_ends_when_its_time_is_up() -> None:
+    clock = FakeClock()
+    work = Work(1, seconds=5.0, clock=clock)
+    clock.advance(5.0)
+    work.renew()
+    clock.advance(1.0)
+    with pytest.raises(TooManyCasesError):
+        work.renew()
 
 
 def test_an_interrupt_at_any_moment_leaves_nothing_locked() -> None:

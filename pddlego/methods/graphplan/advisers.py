@@ -23,7 +23,6 @@ from pddlego.errors import UsageError
 from pddlego.methods.base import BUILT_IN_MODEL, BuiltIn, base_mode
 from pddlego.methods.graphplan.options import PLANS_BY_MODEL
 from pddlego.models.base import Feedback, Message, Model, Request, RuleModel, incomplete
-from pddlego.models.limiter import SLICE
 from pddlego.pddl import Domain, Problem
 from pddlego.planning import Planner, PlanResult, Search
 from pddlego.planning.graphplan.graph import relevance
@@ -38,6 +37,7 @@ from pddlego.planning.graphplan.values import (
 )
 from pddlego.runs.cells import Cell
 from pddlego.util.answers import spoken
+from pddlego.util.limits import SLICE
 
 Answer = tuple[str, ...]
 

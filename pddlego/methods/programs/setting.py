@@ -55,7 +55,7 @@ class ProgramSetting(PlanningSetting):
 def task_limits(options: ProgramOptions, evaluating: bool) -> SandboxLimits:
     """The limits of a program for one task."""
     seconds = options.eval_timeout if evaluating and options.eval_timeout is not None else options.task_timeout
-    return SandboxLimits(seconds=seconds, memory=options.task_memory)
+    return SandboxLimits(seconds=seconds, memory=options.task_memory, patience=options.patience)
 
 
 _TRAINING, _PRINTED, _PROPERTY = 10.0, 300.0, 30.0
@@ -69,7 +69,7 @@ def heuristic_limits(options: ProgramOptions, evaluating: bool, direct: bool = F
     seconds = own or (_PRINTED if options.parity == "paper" else default)
     if direct and not evaluating:
         seconds = own or _PROPERTY
-    return SandboxLimits(seconds=seconds, memory=options.task_memory)
+    return SandboxLimits(seconds=seconds, memory=options.task_memory, patience=options.patience)
 
 
 def candidates_of(options: ProgramOptions, direct: bool = False) -> int:

@@ -71,6 +71,7 @@ from pddlego.planning import Planner, PlanStatus, PlanStep
 from pddlego.planning.ladder import climb
 from pddlego.runs.store import DOMAIN, DOMAIN_FROM
 from pddlego.runs.summary import GAME_FILE
+from pddlego.util.limits import Clock
 from pddlego.util.text import count
 
 _MODELS_GOALS = "a goal of the model's"
@@ -440,7 +441,7 @@ class Agent:
         episode: Episode,
         game: Game,
         agents: Agents,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Clock = time.monotonic,
         restart: Restart | None = None,
         checker: Checker | GameReader | None = None,
     ) -> None:

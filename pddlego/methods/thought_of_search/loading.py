@@ -56,13 +56,13 @@ class SearchSetting(Setting):
 
 def call_limits(options: SearchOptions) -> SandboxLimits:
     """The limits of one call of a function."""
-    return SandboxLimits(seconds=options.call_timeout, memory=options.memory)
+    return SandboxLimits(seconds=options.call_timeout, memory=options.memory, patience=options.patience)
 
 
 def search_limits(options: SearchOptions, evaluating: bool) -> SearchLimits:
     """The limits of one search, in the tests or in the evaluation."""
     seconds = options.eval_timeout if evaluating and options.eval_timeout is not None else options.search_timeout
-    return SearchLimits(seconds, options.states, options.memory)
+    return SearchLimits(seconds, options.states, options.memory, options.patience)
 
 
 def most_answers(options: SearchOptions) -> int:

@@ -15,6 +15,7 @@ from pddlego.episode.events import Event
 from pddlego.methods.thought_of_search.events import SearchRunning
 from pddlego.methods.thought_of_search.functions import Expanded, Fault, FunctionFault, ModelFunctions
 from pddlego.methods.thought_of_search.space import SearchOrder, SearchTask, StateKey
+from pddlego.util.limits import Clock
 
 _FIRST, _LARGEST = 32, 256
 """States of the first batch, and of the largest."""
@@ -67,6 +68,7 @@ class StateSearch:
     key: StateKey
     limits: SearchLimits
     check: Check | None = None
+    clock: Clock = time.monotonic
 
     def run(self, search: SearchTask, instance: str = "") -> Generator[Event, None, SearchResult]:
         """Search, with an event about the progress for an instance once a second."""
@@ -76,12 +78,12 @@ class StateSearch:
         self.queued: set[int] = set()
         self.expansions = self.generated = 0
         functions.begin(search, self.limits.memory)
-        used, clock, began = functions.seconds, time.thread_time(), time.monotonic()
+        used, own, began = functions.seconds, time.thread_time(), self.clock()
         self.waiting: deque[tuple[int, int | None]] = deque([(0, None)])
         size, last_report = (_FIRST if self.order == "breadth-first" else 1), began
 
         def spent() -> float:
-            return functions.seconds - used + time.thread_time() - clock
+            return functions.seconds - used + time.thread_time() - own
 
         def ended(path: tuple[Any, ...] | None = None, fault: Fault | None = None) -> SearchResult:
             return SearchResult(path, self.expansions, self.generated, spent(), fault)
@@ -96,7 +98,7 @@ class StateSearch:
                     pending.append(batch)
             if not pending:
                 break
-            now = time.monotonic()
+            now = self.clock()
             fault = self._exceeded(spent(), now - began)
             if fault is not None:
                 return ended(fault=fault)
@@ -111,7 +113,7 @@ class StateSearch:
                 return ended(fault=bad)
             if goal is not None or fault is not None:
                 return ended(None if goal is None else self._path(goal), fault)
-            took = time.monotonic() - now
+            took = self.clock() - now
             if self.order == "breadth-first":
                 size = min(_LARGEST, size * 2) if took < _SHORT else max(1, size // 4) if took > _LONG else size
         return ended()

@@ -15,6 +15,7 @@ from pddlego.pddl import Domain, Problem
 from pddlego.planning import PlanResult, PlanStatus, ProcessPlanner, Search
 from pddlego.planning.graphplan.values import Graphplan
 from pddlego.runs.cells import Cell
+from tests.clock import unhurried
 
 
 def played(
@@ -38,7 +39,7 @@ def played(
     elif isinstance(model, (tuple, list)):
         model = ScriptedModel(tuple(model))
     assert not isinstance(model, Sequence)
-    with planner or ProcessPlanner() as used:
+    with planner or ProcessPlanner(clock=unhurried) as used:
         tools = Tools(model, used, limits or Limits(None), recorded=recorded)
         return list(METHOD.run(cell, loaded, chosen, tools))
 

@@ -14,6 +14,7 @@ from pddlego.planning import Planner
 from pddlego.sandbox import Sandbox, SandboxLimits
 from pddlego.tasks import Task
 from pddlego.tasks.generators import GENERATORS
+from tests.scale import PATIENT
 
 DOMAINS = ("blocks", "delivery", "ferry", "gripper", "miconic", "spanner")
 """The domains for which the package has a good heuristic."""
@@ -56,5 +57,5 @@ def tried(
     memory: int = 512,
 ) -> GuidedTrial:
     """The result of a heuristic on a task of blocks."""
-    limits = SandboxLimits(seconds=seconds, memory=memory, patience=50.0)
+    limits = SandboxLimits(seconds=seconds, memory=memory, patience=PATIENT)
     return guided(sandbox, text, grounded(planner, blocks(number)), limits, algorithms)

@@ -14,6 +14,8 @@ from pddlego.models import Model
 from pddlego.models.base import ScriptedModel
 from pddlego.planning import Planner, ProcessPlanner
 from pddlego.runs.cells import Cell
+from tests.clock import unhurried
+from tests.scale import PATIENT
 
 NOBODY = ScriptedModel(("",), "none")
 
@@ -33,12 +35,13 @@ def events_of(
     planner: Planner | None = None,
     limits: Limits | None = None,
 ) -> list[Event]:
-    """Everything that happens in an episode."""
+    """Everything that happens in an episode, where no time-out depends on how busy the machine is."""
+    options = (options or ProgramOptions()).model_copy(update={"patience": PATIENT})
     asked: Model = ScriptedModel(model) if isinstance(model, tuple) else model
-    own = planner or ProcessPlanner()
+    own = planner or ProcessPlanner(clock=unhurried)
     try:
         tools = Tools(model=asked, planner=own, limits=limits or Limits(None))
-        return list(METHOD.run(Cell(setting.name, mode, asked.name, 0), setting, options or ProgramOptions(), tools))
+        return list(METHOD.run(Cell(setting.name, mode, asked.name, 0), setting, options, tools))
     finally:
         if planner is None:
             own.close()

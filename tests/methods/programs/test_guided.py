@@ -29,9 +29,11 @@ from pddlego.sandbox import Sandbox, SandboxLimits
 from pddlego.tasks import Task
 from tests.methods.programs.guiding import DOMAINS, GOAL_COUNT, blocks, grounded, heuristic, improving, tried
 from tests.sandbox.ordinary import needs_locks
-from tests.scale import scaled
+from tests.scale import PATIENCE, PATIENT, scaled
 
 pytestmark = needs_locks
+
+UNHURRIED = SandboxLimits(patience=PATIENT)
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +54,7 @@ def test_our_heuristics_are_direct(sandbox: Sandbox, planner: ProcessPlanner, do
             sandbox,
             reference(domain, "heuristics") or "",
             grounded(planner, task, domain),
-            SandboxLimits(),
+            UNHURRIED,
             (algorithm,),
         )
         assert trial.solved and trial.plan is not None, trial
@@ -80,7 +82,7 @@ def test_the_greedy_search_is_that_of_pyperplan(sandbox: Sandbox, planner: Proce
         assert made is not None
         indexed = IndexedTask(made)
         expected = greedy_best_first_search(indexed, _GoalCount(indexed))
-        trial = guided(sandbox, GOAL_COUNT, grounded(planner, task, domain), SandboxLimits())
+        trial = guided(sandbox, GOAL_COUNT, grounded(planner, task, domain), UNHURRIED)
         assert trial.plan is not None and expected is not None
         assert [str(step) for step in trial.plan.steps] == [operator.name.split("#")[0] for operator in expected]
         assert trial.expanded == indexed.expanded
@@ -124,9 +126,9 @@ def test_a_task_without_a_plan_is_not_a_fault_of_the_heuristic(sandbox: Sandbox,
     )
     problem = parse_problem("(define (problem p) (:domain d) (:init (home)) (:goal (rich)))")
     task = GroundedTask.of(planner, domain, Task("p", problem), 10)
-    assert guided(sandbox, GOAL_COUNT, task, SandboxLimits()).kind is GuidedKind.UNSOLVABLE
+    assert guided(sandbox, GOAL_COUNT, task, UNHURRIED).kind is GuidedKind.UNSOLVABLE
     pruning = heuristic("return float('inf') if '(away)' in node.state else 1")
-    assert guided(sandbox, pruning, task, SandboxLimits()).kind is GuidedKind.EXHAUSTED
+    assert guided(sandbox, pruning, task, UNHURRIED).kind is GuidedKind.EXHAUSTED
 
 
 @pytest.mark.parametrize("arguments", ["self", "self, one, other"])
@@ -190,7 +192,7 @@ def test_static_facts_and_operators_are_those_of_the_task(sandbox: Sandbox, plan
         sandbox,
         heuristic("return len(self.goals - node.state)", checks),
         grounded(planner, task, "ferry"),
-        SandboxLimits(),
+        UNHURRIED,
     )
     assert trial.solved, trial
 
@@ -207,7 +209,7 @@ def test_a_goal_is_reached_from_every_value(sandbox: Sandbox, planner: ProcessPl
     problem = parse_problem("(define (problem p) (:domain lights) (:objects a) (:init) (:goal (and (on a))))")
     task = GroundedTask.of(planner, domain, Task("p", problem), 30.0)
     for value in ("float('-inf')", "float('inf')", "0"):
-        assert guided(sandbox, heuristic(f"return {value}"), task, SandboxLimits(), (CLIMB,)).length == 1
+        assert guided(sandbox, heuristic(f"return {value}"), task, UNHURRIED, (CLIMB,)).length == 1
 
 
 def test_a_counterexample_has_the_negated_facts_of_the_state(sandbox: Sandbox, planner: ProcessPlanner) -> None:
@@ -215,7 +217,7 @@ def test_a_counterexample_has_the_negated_facts_of_the_state(sandbox: Sandbox, p
     goal = "(and (not (on a)) (on b))"
     problem = parse_problem(f"(define (problem p) (:domain lights) (:objects a b) (:init (on a)) (:goal {goal}))")
     task = GroundedTask.of(planner, domain, Task("p", problem), 30.0)
-    trial = guided(sandbox, heuristic("return 0"), task, SandboxLimits(), (CLIMB,))
+    trial = guided(sandbox, heuristic("return 0"), task, UNHURRIED, (CLIMB,))
     assert trial.counterexample is not None, trial
     assert trial.counterexample.facts == ("(not (on b))", "(on a)")
 
@@ -259,7 +261,7 @@ def test_every_goal_of_the_planner_is_one_of_the_search(
     domain = parse_domain(NEGATIVE)
     problem = parse_problem(f"(define (problem p) (:domain lights) (:objects a b c) (:init (on b)) (:goal {goal}))")
     task = GroundedTask.of(planner, domain, Task("p", problem), 30.0)
-    trial = guided(sandbox, GOAL_COUNT, task, SandboxLimits())
+    trial = guided(sandbox, GOAL_COUNT, task, UNHURRIED)
     assert trial.solved is solved, trial
     if not solved:
         assert trial.kind is GuidedKind.GROUNDING
@@ -268,7 +270,7 @@ def test_every_goal_of_the_planner_is_one_of_the_search(
 
 def test_grounding_counts_and_ends_in_time(sandbox: Sandbox, planner: ProcessPlanner) -> None:
     task = grounded(planner, blocks(120), seconds=0.2)
-    trial = guided(sandbox, GOAL_COUNT, task, SandboxLimits())
+    trial = guided(sandbox, GOAL_COUNT, task, UNHURRIED)
     assert trial.kind is GuidedKind.TIMEOUT
     assert trial.message.startswith("while grounding: no answer within 0.2 s")
 
@@ -277,7 +279,7 @@ def test_a_large_task_is_sent_in_slices(sandbox: Sandbox, planner: ProcessPlanne
     task = grounded(planner, blocks(scaled(105, in_ci=140)))
     assert len(task.result.slices) > 3
     text = reference("blocks", "heuristics") or ""
-    trial = guided(sandbox, text, task, SandboxLimits(seconds=300.0, memory=2048))
+    trial = guided(sandbox, text, task, SandboxLimits(seconds=PATIENCE, memory=2048, patience=PATIENT))
     assert trial.solved and trial.expanded == trial.length
 
 
@@ -416,21 +418,21 @@ def looked_up(**values: int) -> str:
 
 def test_a_violation_beside_the_best_path_is_a_counterexample(sandbox: Sandbox, planner: ProcessPlanner) -> None:
     text, task = looked_up(s=4, a=1, b=3, t=2, g=0), walk(planner)
-    assert guided(sandbox, text, task, SandboxLimits(), (CLIMB,)).solved
-    trial = guided(sandbox, text, task, SandboxLimits(), (PROPERTY,))
+    assert guided(sandbox, text, task, UNHURRIED, (CLIMB,)).solved
+    trial = guided(sandbox, text, task, UNHURRIED, (PROPERTY,))
     assert trial.kind is GuidedKind.STALLED and trial.counterexample is not None
     example = trial.counterexample
     assert (example.steps, example.missing, example.value) == (2, ("(at g)",), 2.0)
     assert "(at t)" in example.facts
     assert example.successors == (("(go t s)", 4.0, ("(at s)",), ("(at t)",)),)
     assert trial.message == "the state after 2 steps has the value 2, and no better successor"
-    assert guided(sandbox, looked_up(s=4, a=1, b=4, t=2, g=0), task, SandboxLimits(), (PROPERTY,)).solved
+    assert guided(sandbox, looked_up(s=4, a=1, b=4, t=2, g=0), task, UNHURRIED, (PROPERTY,)).solved
 
 
 def test_a_search_for_a_violation_that_is_not_finished_passes(sandbox: Sandbox, planner: ProcessPlanner) -> None:
     """It improves with each call, and a call takes half of the time."""
-    limits = SandboxLimits(seconds=0.5, patience=1000.0)
-    slow = improving(seconds=0.3)
+    limits = SandboxLimits(seconds=2.0, patience=PATIENT)
+    slow = improving(seconds=1.2)
     trial = guided(sandbox, slow, walk(planner), limits, (PROPERTY,))
     assert (trial.kind, trial.unfinished) == (GuidedKind.TIMEOUT, True), trial
     never = guided(sandbox, heuristic("while True:\n    pass"), walk(planner), limits, (PROPERTY,))

@@ -20,6 +20,7 @@ from pddlego.methods.programs.trial import code_of
 from pddlego.models.base import Completion, Model, Request, ScriptedModel
 from pddlego.planning import ProcessPlanner
 from pddlego.runs.cells import Cell
+from tests.clock import unhurried
 from tests.methods.programs.guiding import DOMAINS, GOAL_COUNT, heuristic, improving
 from tests.methods.programs.playing import ending, events_of, small
 from tests.sandbox.ordinary import needs_locks
@@ -146,8 +147,8 @@ def test_a_state_beside_the_path_of_hill_climbing_goes_back(planner: ProcessPlan
 
 def test_a_heuristic_passes_if_the_search_for_a_violation_is_not_finished(planner: ProcessPlanner) -> None:
     """It improves with each call, and a call takes half of the time."""
-    slow = fenced(improving(seconds=0.5))
-    options = replace_options(training_timeout=1.0, eval_timeout=1.0)
+    slow = fenced(improving(seconds=1.2))
+    options = replace_options(training_timeout=2.0, eval_timeout=1.0)
     events = events_of(small("blocks", options, 2, 1), (slow,), "heuristic-direct", options, planner)
     assert not [event for event in events if isinstance(event, Rejected)]
     trained = [event.kind for event in events if isinstance(event, Ran) and event.split == "training"]
@@ -255,7 +256,7 @@ def test_the_built_in_model_writes_heuristics(planner: ProcessPlanner, domain: s
 
 
 def test_a_built_in_model_that_errs_makes_each_kind_of_fault(planner: ProcessPlanner) -> None:
-    options = replace_options(candidates=25, training_timeout=0.5)
+    options = replace_options(candidates=25, training_timeout=2.0, task_memory=256)
     setting = small("ferry", options, 1, 1)
     name = "reader+noise:1,seed=2"
     events = events_of(setting, built_in(setting, "heuristic", name), "heuristic", options, planner)
@@ -363,14 +364,14 @@ def test_blind_search_is_the_planner_without_its_heuristic(planner: ProcessPlann
     file = setting.file.model_copy(update={"evaluation": {"blocks": (6, 6)}})
     setting = replace(setting, file=file)
     expanded = []
-    with ProcessPlanner(engine="pyperplan") as own:
+    with ProcessPlanner(engine="pyperplan", clock=unhurried) as own:
         for mode in ("plan", "plan-no-heuristic"):
             events = events_of(setting, mode=mode, planner=own)
             (last,) = (event for event in events if isinstance(event, Ran) and event.split == "evaluation")
             assert last.solved
             expanded.append(last.expanded)
     assert 0 < expanded[0] < expanded[1]
-    with ProcessPlanner(engine="auto") as auto:
+    with ProcessPlanner(engine="auto", clock=unhurried) as auto:
         events = events_of(setting, mode="plan-no-heuristic", planner=auto)
     assert [event.expanded > 0 for event in events if isinstance(event, Ran)] == [True] * 3  # pyperplan counts them
 
@@ -378,10 +379,10 @@ def test_blind_search_is_the_planner_without_its_heuristic(planner: ProcessPlann
 def test_a_task_that_the_planner_did_not_try_is_not_unsolved() -> None:
     """The planner fails, or cannot read the task: the episode has no result."""
     setting = small("blocks", QUICK, training=1, evaluation=1)
-    with ProcessPlanner(engine="mimir") as mimir:
+    with ProcessPlanner(engine="mimir", clock=unhurried) as mimir:
         events = events_of(setting, mode="plan-no-heuristic", planner=mimir)
     assert "mimir has no gbf(blind); use pyperplan" in ending(events).message
-    closed = ProcessPlanner()
+    closed = ProcessPlanner(clock=unhurried)
     closed.close()
     for mode in ("plan", "heuristic", "heuristic-direct"):
         events += events_of(setting, (GOOD,), mode, QUICK, closed)

@@ -16,7 +16,12 @@ FERRY = RECORDED / "ferry"
 CONVERSATIONS = f"transcript:{FERRY / 'conversations.jsonl.gz'}"
 GPT_4 = f"{CONVERSATIONS},model=gpt-4"
 
-pytestmark = [pytest.mark.slow, pytest.mark.shared("recorded/ferry"), needs_locks]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.shared("recorded/ferry"),
+    needs_locks,
+    pytest.mark.usefixtures("patient_sandboxes"),
+]
 
 SHORT = ("--set", "task_timeout=1")
 """Endless loops are as endless after a second; what ends takes some milliseconds."""

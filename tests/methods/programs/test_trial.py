@@ -15,6 +15,7 @@ from pddlego.pddl import parse_domain, parse_problem
 from pddlego.sandbox import Sandbox, SandboxLimits
 from pddlego.tasks import Task
 from tests.sandbox.ordinary import needs_locks
+from tests.scale import PATIENT
 
 pytestmark = needs_locks
 
@@ -25,7 +26,7 @@ TASK = Task(
       (:goal (and (at c0 l1))))"""),
 )
 GOOD = ["(board c0 l0)", "(sail l0 l1)", "(debark c0 l1)"]
-LIMITS = SandboxLimits(seconds=20, memory=300)
+LIMITS = SandboxLimits(seconds=20, memory=300, patience=PATIENT)
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +117,7 @@ def test_what_is_kept_of_a_wrong_plan_is_cut(ferry: PlanningSetting, value: Any,
 
 @pytest.mark.parametrize("body", ["while True: pass", "while True: print('x' * 1000)"])
 def test_an_endless_program_is_told_where_it_was(sandbox: Sandbox, ferry: PlanningSetting, body: str) -> None:
-    result = tried(sandbox, ferry, program(f"{body}"), SandboxLimits(seconds=0.2, patience=1000))
+    result = tried(sandbox, ferry, program(f"{body}"), SandboxLimits(seconds=0.2, patience=PATIENT))
     assert result.kind is TrialKind.TIMEOUT
     assert result.message == "it took longer than 0.2 seconds"
 
@@ -193,5 +194,5 @@ def test_loading_and_planning_share_one_limit(sandbox: Sandbox, ferry: PlanningS
     source = (
         busy.format(0.6) + "def get_plan(o, i, g):\n    " + busy.format(0.6).replace("\n", "\n    ") + "\n    return 1"
     )
-    assert tried(sandbox, ferry, source, SandboxLimits(seconds=0.9, patience=1000)).kind is TrialKind.TIMEOUT
-    assert tried(sandbox, ferry, source, SandboxLimits(seconds=5, patience=1000)).kind is TrialKind.NO_PLAN
+    assert tried(sandbox, ferry, source, SandboxLimits(seconds=0.9, patience=PATIENT)).kind is TrialKind.TIMEOUT
+    assert tried(sandbox, ferry, source, SandboxLimits(seconds=20, patience=PATIENT)).kind is TrialKind.NO_PLAN

@@ -18,6 +18,8 @@ from pddlego.models import Model
 from pddlego.models.base import ScriptedModel
 from pddlego.planning import ProcessPlanner
 from pddlego.runs.cells import Cell
+from tests.clock import unhurried
+from tests.scale import PATIENT
 
 FEW = SearchOptions(instances=2)
 
@@ -48,9 +50,10 @@ def events_of(
     limits: Limits | None = None,
     approver: Approver | None = None,
 ) -> list[Event]:
-    """Everything that happens in an episode."""
+    """Everything that happens in an episode, where no time-out depends on how busy the machine is."""
+    options = options.model_copy(update={"patience": PATIENT})
     asked: Model = ScriptedModel(model) if isinstance(model, tuple) else model
-    planner = ProcessPlanner()
+    planner = ProcessPlanner(clock=unhurried)
     try:
         tools = Tools(model=asked, planner=planner, limits=limits or Limits(None), approver=approver)
         return list(METHOD.run(Cell(setting.name, mode, asked.name, 0), setting, options, tools))

@@ -18,6 +18,7 @@ from pddlego.sandbox import CallResult, Sandbox, SandboxLimits, Session, Status
 from pddlego.sandbox.jail.values import tagged
 from tests.sandbox.attacks import FORGE
 from tests.sandbox.ordinary import needs_locks
+from tests.scale import PATIENT
 
 pytestmark = needs_locks
 
@@ -32,7 +33,7 @@ def sandbox() -> Iterator[Sandbox]:
 
 
 def session(sandbox: Sandbox, successors: str = TREE, goal: str = EVEN, seconds: float = 5.0) -> Session:
-    result = sandbox.session(SandboxLimits(seconds=seconds), driver=Expander)
+    result = sandbox.session(SandboxLimits(seconds=seconds, patience=PATIENT), driver=Expander)
     assert result.load(successors, module="succ").returned
     assert result.load(goal, module="goal").returned
     return result

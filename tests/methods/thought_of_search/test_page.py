@@ -35,7 +35,7 @@ SUCCESSORS = """def successors(state, sizes):
 GOAL = "def is_goal(state, wanted):\n    return wanted in state"
 OVERFULL = SUCCESSORS.replace("min(state[i], room - state[j])", "state[i]")
 
-pytestmark = needs_locks
+pytestmark = [needs_locks, pytest.mark.usefixtures("patient_sandboxes")]
 
 
 @pytest.fixture

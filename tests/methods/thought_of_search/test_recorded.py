@@ -45,7 +45,7 @@ BY_PERSON = {0: 2.2, 1: 2.6, 3: 3.8, 4: 3.8}
 
 RECORDED_AS = {"gpt-4o-mini": "gpt4-mini", "gpt-4o": "gpt4"}
 
-pytestmark = [pytest.mark.slow, needs_locks]
+pytestmark = [pytest.mark.slow, needs_locks, pytest.mark.usefixtures("patient_sandboxes")]
 from_recordings = pytest.mark.shared("recorded/game24")
 
 

@@ -10,18 +10,20 @@ import pytest
 
 from pddlego.methods.thought_of_search import functions as functions_module
 from pddlego.methods.thought_of_search.functions import Code, FunctionFault, ModelFunctions
-from pddlego.methods.thought_of_search.loading import search_limits
+from pddlego.methods.thought_of_search.loading import call_limits, search_limits
 from pddlego.methods.thought_of_search.options import SearchOptions
 from pddlego.methods.thought_of_search.search import Check, SearchLimits, SearchResult, StateSearch
 from pddlego.methods.thought_of_search.space import SearchOrder, SearchTask, as_the_paper, canonical
 from pddlego.sandbox import Sandbox, SandboxLimits, Session
+from tests.clock import FakeClock
 from tests.methods.thought_of_search.playing import result_of
 from tests.sandbox.ordinary import needs_locks
+from tests.scale import PATIENT
 
 pytestmark = needs_locks
 
 KEY = canonical(())
-LIMITS = SearchLimits(seconds=60.0, states=100_000)
+LIMITS = SearchLimits(seconds=60.0, states=100_000, patience=PATIENT)
 
 # A graph with many ways to each state: numbers below `most`, each leads to three others.
 GRAPH = """
@@ -40,7 +42,7 @@ def sandbox() -> Iterator[Sandbox]:
 
 
 def made(sandbox: Sandbox, successors: str = GRAPH, goal: str = GOAL, seconds: float = 5.0) -> ModelFunctions:
-    result = ModelFunctions(sandbox, SandboxLimits(seconds=seconds))
+    result = ModelFunctions(sandbox, SandboxLimits(seconds=seconds, patience=PATIENT))
     assert result.put("successors", Code(successors, "successors")) is None
     assert result.put("goal", Code(goal, "is_goal")) is None
     return result
@@ -109,10 +111,11 @@ def test_numbers_begin_anew_and_the_search_is_the_same(sandbox: Sandbox, monkeyp
 
 def test_batches_that_take_too_long_together_are_done_one_by_one(sandbox: Sandbox) -> None:
     """Each state takes less than a call may, and a batch of them more: twice, with another batch under way."""
-    slow = GRAPH.replace(
-        "    n = state[0]", "    n = state[0]\n    if n % 7 == 3 and n > 20:\n        x = sum(range(2_000_000))"
-    )
-    result = searched(made(sandbox, slow, seconds=0.25), 333)
+    busy = "x = sum(range(2_000_000))"
+    slow = GRAPH.replace("    n = state[0]", f"    n = state[0]\n    if n % 7 == 3 and n > 20:\n        {busy}")
+    with sandbox.open(f"def f():\n    {busy}", SandboxLimits(patience=PATIENT)) as program:
+        once = max(program.call("f").seconds for _ in range(3))
+    result = searched(made(sandbox, slow, seconds=8 * once), 333)
     length, expanded = textbook(GRAPH, 333, "breadth-first")
     assert result.fault is None
     assert result.path is not None
@@ -161,6 +164,15 @@ def test_what_is_no_number_is_no_change(sandbox: Sandbox) -> None:
     assert result.fault is None
 
 
+@pytest.mark.parametrize(("patience", "is_late"), [(4.0, True), (1e6, False)])
+def test_a_search_ends_when_its_patience_ends(sandbox: Sandbox, patience: float, is_late: bool) -> None:
+    """A minute passes whenever the clock is read."""
+    limits = SearchLimits(seconds=60.0, patience=patience)
+    search = StateSearch(made(sandbox), "breadth-first", KEY, limits, clock=FakeClock(step=60.0))
+    fault = result_of(search.run(SearchTask([0], (333,), (333,)))).fault
+    assert (fault is not None and fault.kind is FunctionFault.SEARCH_TIME) is is_late
+
+
 @pytest.mark.parametrize(
     ("limits", "says"),
     [
@@ -179,6 +191,11 @@ def test_only_memory_and_time_limit_a_search_by_default() -> None:
     """The authors' code has no limit of states either."""
     assert search_limits(SearchOptions(), True).states is None
     assert search_limits(SearchOptions(states=50), True).states == 50
+
+
+def test_the_patience_is_an_option() -> None:
+    options = SearchOptions(patience=7.0)
+    assert (search_limits(options, False).patience, call_limits(options).patience) == (7.0, 7.0)
 
 
 def test_many_successors_are_too_many(sandbox: Sandbox) -> None:

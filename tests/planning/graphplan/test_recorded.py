@@ -31,6 +31,7 @@ from pddlego.planning.graphplan.values import (
     SearchWatcher,
     bits,
 )
+from tests.clock import unhurried
 from tests.planning.graphplan.planning import driven
 from tests.shared import RECORDED
 
@@ -149,7 +150,7 @@ def test_the_recorded_choices_as_answers_of_a_model_through_the_planning_process
             kept.append(result.actions)
         return ()
 
-    with ProcessPlanner() as planner:
+    with ProcessPlanner(clock=unhurried) as planner:
         graph = GraphSearch(prune=True, sort=True)
 
         def solve(advise: Advise, watch: SearchWatcher) -> PlanResult:

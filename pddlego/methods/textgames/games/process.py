@@ -17,7 +17,7 @@ from typing import Any, TextIO, cast
 
 from pddlego.errors import EngineError, explained, is_too_many_files
 from pddlego.util.children import die_with, for_children, kill_group, limit_memory
-from pddlego.util.limits import Deadline
+from pddlego.util.limits import Clock, Deadline
 
 _LAST = 4_000
 """Maximum number of bytes that are read from the end of the errors."""
@@ -33,9 +33,16 @@ class EngineProcess:
     The process is in a new session, so that Ctrl-C does not end it before the journal is closed.
     """
 
-    def __init__(self, command: Sequence[str], folder: Path | None = None, **environment: str) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        folder: Path | None = None,
+        environment: Mapping[str, str] | None = None,
+        clock: Clock = time.monotonic,
+    ) -> None:
         """Start the process in the working directory `folder`. Raises `OSError`."""
         self._late: float | None = None
+        self._clock = clock
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 -- lives as long as the process
         self._process = subprocess.Popen(
             command,
@@ -43,7 +50,7 @@ class EngineProcess:
             stdout=subprocess.PIPE,
             stderr=self._errors,
             cwd=folder,
-            env=for_children(**environment),
+            env=for_children(**(environment or {})),
             start_new_session=True,
         )
 
@@ -66,7 +73,7 @@ class EngineProcess:
     def line(self, seconds: float) -> bytes:
         """The next line of the output. Empty if the process has ended or is killed after `seconds`."""
         assert self._process.stdout is not None
-        deadline = Deadline(seconds, self.kill)
+        deadline = Deadline(seconds, self.kill, self._clock)
         line = b""
         try:
             with contextlib.suppress(OSError, ValueError):  # the pipe is closed
@@ -146,8 +153,8 @@ class GameProgram:
     `python -m MODULE play PARENT FOLDER ARGUMENT`, and works in FOLDER, which is empty, and removed at the end.
     """
 
-    def __init__(self, engine: str, module: str, advice: str) -> None:
-        self._engine, self._module, self._advice = engine, module, advice
+    def __init__(self, engine: str, module: str, advice: str, clock: Clock = time.monotonic) -> None:
+        self._engine, self._module, self._advice, self._clock = engine, module, advice, clock
         self._process: EngineProcess | None = None
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._closed = False
@@ -186,7 +193,7 @@ class GameProgram:
             folder = self._folder.name
             command = [sys.executable, "-m", self._module, "play", str(os.getpid()), folder, argument]
             # Programs put files into the folder for temporary files, and may be killed before they remove them.
-            self._process = EngineProcess(command, Path(folder), **environment(), TMPDIR=folder)
+            self._process = EngineProcess(command, Path(folder), {**environment(), "TMPDIR": folder}, self._clock)
         except OSError as error:
             reason = explained(error) if is_too_many_files(error) else f"{error.strerror or error}."
             advice = "Free space in the folder for temporary files, or name another one in TMPDIR."

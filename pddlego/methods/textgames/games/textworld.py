@@ -144,7 +144,7 @@ def _make(spec: GameSpec, path: Path) -> None:
     parameters = (f"{name}={value}" for name, value in spec.parameters.items())
     place = ("make", str(os.getpid()), str(path.parent), str(path))
     program = [sys.executable, "-m", textworld_programs.__name__, *place, spec.name, spec.fold, str(spec.seed)]
-    maker = EngineProcess([*program, *parameters], None, **environment())
+    maker = EngineProcess([*program, *parameters], environment=environment())
     try:
         code = maker.wait(_TIMEOUT)
         reason = (

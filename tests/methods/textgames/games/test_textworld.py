@@ -328,11 +328,18 @@ def test_closing_at_any_moment() -> None:
         assert game._program._folder is None or not Path(game._program._folder.name).exists()
 
 
-def test_closing_while_an_answer_is_awaited() -> None:
+def test_closing_while_an_answer_is_awaited(monkeypatch: pytest.MonkeyPatch) -> None:
     game = TextWorldGame(coin(3))
     game.start()
-    os.kill(process_of(game).pid, signal.SIGSTOP)
-    threading.Timer(0.2, game.close).start()
+    process = process_of(game)
+    os.kill(process.pid, signal.SIGSTOP)
+    wait_for_line = process.line
+
+    def close_meanwhile(seconds: float) -> bytes:
+        threading.Thread(target=game.close).start()
+        return wait_for_line(seconds)
+
+    monkeypatch.setattr(process, "line", close_meanwhile)
     with pytest.raises(EngineError, match="ended with code -9"):
         game.step("look")
 

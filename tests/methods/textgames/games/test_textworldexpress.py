@@ -140,7 +140,7 @@ def test_no_java_is_left_when_the_process_ends(how: str) -> None:
         else:
             getattr(parent, how)()
         parent.wait(PATIENCE)
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + PATIENCE
         while alive(pid) and time.monotonic() < deadline:
             time.sleep(0.05)
         assert not alive(pid)
