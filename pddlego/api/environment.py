@@ -19,6 +19,7 @@ from pddlego.api.play import arguments_named, episode_setup, episode_so_far, fir
 from pddlego.api.splits import Split, check_split, check_split_name, seeds_of
 from pddlego.episode.events import Accepted, Ended, Event, Outcome, Rejected, Response
 from pddlego.episode.session import PushedAnswers, Session
+from pddlego.episode.trace import Call
 from pddlego.errors import PddlegoError, UsageError
 from pddlego.evaluation.setup import make_planners
 from pddlego.methods.base import BUILT_IN_MODEL, Tools, check_seed
@@ -188,7 +189,7 @@ class Environment:
     ) -> Observation:
         """The observation of the events from number `seen` on, after the request with the messages `before`."""
         new, request, verdicts = session.trace.events[seen:], session.request, self._verdicts
-        reward: float | None = verdicts.take(new, fault)
+        reward: float | None = verdicts.take(new, [call for call in session.trace.calls if call.place >= seen], fault)
         messages = request.messages if request else ()
         ended = next((event for event in new if isinstance(event, Ended)), None)
         text = _end_of(new, ended) if ended else _news(messages, before)
@@ -264,16 +265,18 @@ class _Verdicts:
         self.score = self._value = 0.0
         self.unknown = ""
 
-    def take(self, events: Sequence[Event], fault: str = "") -> float:
+    def take(self, events: Sequence[Event], calls: Sequence[Call], fault: str = "") -> float:
         """Judge the events since the last answer, whose form has a `fault`; returns the increase of the value."""
-        self.accepted, self.reasons = None, ()
+        verdict, self.reasons = calls[-1].verdict if calls else None, ()
+        self.accepted = calls[-1].accepted if isinstance(verdict, (Accepted, Rejected, Response)) else None
         for event in events:
             if isinstance(event, Rejected):
-                self.accepted, self.reasons = False, (event.feedback.message, *event.feedback.evidence)
+                self.reasons = (event.feedback.message, *event.feedback.evidence)
                 self._honesty.append(0.0)
             elif isinstance(event, Accepted):
                 self._take_accepted(event, fault)
             elif isinstance(event, Response):
+                self.reasons = ("the game refused the command",) if event is verdict and event.refused else self.reasons
                 self._take_response(event)
             if isinstance(event, (Response, Ended)):
                 self.score = event.score
@@ -282,9 +285,6 @@ class _Verdicts:
         return self._value - last_value
 
     def _take_response(self, event: Response) -> None:
-        if self.accepted is None and event.command is not None:
-            self.accepted = not event.refused
-            self.reasons = ("the game refused the command",) if event.refused else ()
         if self.truth is not None and not self.unknown:
             try:
                 self.truth.read(event)
@@ -293,7 +293,6 @@ class _Verdicts:
 
     def _take_accepted(self, event: Accepted, fault: str) -> None:
         """Judge an accepted answer. A plan may also have changed the problem, without an answer."""
-        self.accepted = True if event.source == "model" else self.accepted
         if self.truth is None or self.unknown or event.kind != "problem":
             return
         honesty, faults = self.truth.judge(event)

@@ -243,7 +243,8 @@ class _Episode:
             limits = replace(setup.limits, seconds=seconds)
             tools = Tools(self, planner, limits, setup.config.limits.retries)
             follow(setup.played_in(cell).play(cell, tools), [keep])
-        summary = summarize(cell, 1, Trace((event, 0.0) for event in events), measuring_of(cell.setting, cell.mode).of)
+        trace, measuring = Trace((event, 0.0) for event in events), measuring_of(cell.setting, cell.mode)
+        summary = summarize(cell, 1, trace, measuring.measured)
         left = from_thread.run_sync(_seconds_left)
         if summary.outcome is Outcome.INTERRUPTED and left is not None and left <= 0:
             summary = replace(summary, outcome=Outcome.BUDGET, message="Inspect's time limit is up", cause="seconds")

@@ -72,7 +72,7 @@ class Episode:
     @cached_property
     def summary(self) -> Summary:
         """The result, with the measures of the method."""
-        return summarize(self.cell, self.attempt, self.recorded.trace, self.recorded.played.method.measuring.of)
+        return summarize(self.cell, self.attempt, self.recorded.trace, self.recorded.played.method.measuring.measured)
 
     @property
     def outcome(self) -> Outcome:

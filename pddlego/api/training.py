@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pddlego.api.play import play
 from pddlego.api.rewards import Rewards, digest_of, reward
 from pddlego.api.splits import refuse_test_seeds, seeds_of, setting_of, split_of
-from pddlego.episode.events import Accepted, Answered, Asked, Judged, Rejected, step_of
+from pddlego.episode.events import Answered, Asked
+from pddlego.episode.trace import Call
 from pddlego.methods.base import BUILT_IN_MODEL, Reward
 from pddlego.runs.store import installed_version
 from pddlego.util.answers import spoken
@@ -34,56 +35,10 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
-class Call:
-    """A request of an episode with its answer. `number` counts from 1; `attempt` counts retries from 0.
-
-    `accepted` is None if the episode does not say whether the answer was accepted; `feedback` says why it was rejected.
-    """
-
-    number: int
-    step: int
-    purpose: str
-    attempt: int
-    messages: tuple[Message, ...]
-    completion: Completion
-    accepted: bool | None = None
-    feedback: str = ""
-
-
 def calls_of(episode: Episode) -> list[Call]:
-    """The answered requests of an episode, in order.
-
-    If the method judges each answer, the event that follows an answer accepts or rejects it. Several answers in the
-    same attempt, as in mode `full-steps`, are accepted or rejected together.
-    """
-    calls: list[Call] = []
-    asked: Asked | None = None
-    step, first, is_open = 0, 0, False
-    judged = episode.recorded.played.method.judges_each_answer
-    for event in episode.events:
-        step = step_of(event) or step
-        if isinstance(event, Asked):
-            asked = event
-        elif isinstance(event, Answered) and asked is not None:
-            is_next = is_open and (asked.purpose, asked.attempt) == (calls[-1].purpose, calls[-1].attempt)
-            first = first if is_next else len(calls)
-            calls.append(Call(event.call, step, asked.purpose, asked.attempt, asked.messages, event.completion))
-            is_open = judged
-            continue
-        if not is_open:
-            continue
-        if isinstance(event, Rejected):
-            calls[first:] = (replace(call, accepted=False, feedback=event.feedback.message) for call in calls[first:])
-        elif isinstance(event, Accepted) and event.source == "model":
-            calls[first:] = (replace(call, accepted=True) for call in calls[first:])
-        elif getattr(event, "command", None) is not None:  # the answer was a command
-            accepted = not getattr(event, "refused", False)
-            calls[first:] = (replace(call, accepted=accepted) for call in calls[first:])
-        elif not (isinstance(event, Judged) and event.decision == "replaced"):
-            continue
-        is_open = False
-    return calls
+    """The answered requests of an episode, in order; without verdicts if its method does not judge each answer."""
+    calls, judged = episode.recorded.trace.calls, episode.recorded.played.method.judges_each_answer
+    return calls if judged else [replace(call, verdict=None) for call in calls]
 
 
 def chat_rows(

@@ -192,8 +192,8 @@ def usage_line(trace: Trace, now: float, glyphs: Glyphs) -> str:
     if started is None or started.model != NO_MODEL:
         cached = f" ({usage.from_cache} from the cache)" if usage.from_cache else ""
         parts.append(f"{count(usage.calls, 'call')}{cached}")
-    if usage.tokens_in + usage.tokens_out:
-        parts.append(f"{'~' if trace.is_estimated else ''}{usage.tokens_in + usage.tokens_out:,} tokens")
+    if usage.tokens:
+        parts.append(f"{'~' if trace.is_estimated else ''}{usage.tokens:,} tokens")
     parts.append(f"{now:.1f} s played")
     return f" {glyphs.dot} ".join(parts)
 

@@ -36,15 +36,15 @@ def _described(step: Step, kinds: tuple[type[Event], ...], glyphs: Glyphs) -> li
 def answer_lines(step: Step, glyphs: Glyphs) -> list[Text]:
     """The answers of a step with their reasoning. The wrong parts of a rejected answer are highlighted."""
     lines: list[Text] = []
-    answer: list[Text] = []
+    attempts = {id(call.verdict): call for call in step.calls}  # the last answer of each
+    rejected = {call.number: call.verdict for call in attempts.values() if isinstance(call.verdict, Rejected)}
     for event in step.events:
         if isinstance(event, (Answered, Rejected, Judged)):
             description = describe(event, glyphs)
             event_lines = [Text(clean(line.text), line.style) for line in (description.title, *description.body)]
-            if isinstance(event, Rejected):
-                for line in answer:
-                    line.highlight_words(wrong_parts(event), "bold red reverse")
-            answer = event_lines[1:] if isinstance(event, Answered) else answer
+            if isinstance(event, Answered) and event.call in rejected:
+                for line in event_lines[1:]:
+                    line.highlight_words(wrong_parts(rejected[event.call]), "bold red reverse")
             lines += event_lines
     return lines or [Text("no answer in this step", "dim")]
 

@@ -79,7 +79,7 @@ class Budget:
         used, limits = self.usage, self.limits
         if limits.calls is not None and used.calls - used.from_cache >= limits.calls:
             raise EpisodeOver(Outcome.BUDGET, f"{count(limits.calls, 'model call')} used up", "calls")
-        if limits.tokens is not None and used.tokens_in + used.tokens_out >= limits.tokens:
+        if limits.tokens is not None and used.tokens >= limits.tokens:
             raise EpisodeOver(Outcome.BUDGET, f"{count(limits.tokens, 'token')} used up", "tokens")
         self.check_time()
 

@@ -239,6 +239,10 @@ class Usage:
     from_cache: int = 0
     tokens_reasoning: int = 0
 
+    @property
+    def tokens(self) -> int:
+        return self.tokens_in + self.tokens_out
+
     def with_answer(self, answer: Completion) -> Usage:
         """The usage after one more answer."""
         return replace(

@@ -1,18 +1,32 @@
 """An episode as one value: its events with their seconds, and the steps, requests and usage that result from them.
 
 Summaries, tables, screens, pages, the Python interface, training data and replay are functions of a `Trace`. A method
-adds functions of its own; no other code iterates over the events of an episode.
+adds functions of its own. Ask a `Trace`, not its events: what two callers need is a method here.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
-from pddlego.episode.events import Accepted, Answered, Asked, Ended, Event, Retrying, Started, Streamed, Usage, step_of
-from pddlego.models.base import CHARACTERS_PER_TOKEN, RetryNotice
+from pddlego.episode.events import (
+    Accepted,
+    Answered,
+    Asked,
+    Ended,
+    Event,
+    Judged,
+    Rejected,
+    Retrying,
+    Started,
+    Streamed,
+    Usage,
+    step_of,
+)
+from pddlego.models.base import CHARACTERS_PER_TOKEN, Completion, Message, Request, RetryNotice
 from pddlego.pddl import Problem, parse_problem
 from pddlego.util.text import shown_command
 
@@ -46,6 +60,43 @@ class OpenRequest:
 
 
 @dataclass(frozen=True)
+class Call:
+    """An answered request. `number` counts from 1, `attempt` counts retries from 0, and `step` is that of the answer.
+
+    `verdict` is the event that accepted or rejected the answer, or the response to the command that the answer was;
+    None without one. Answers in the same attempt, as in mode `full-steps`, share it. It is not about an answer that a
+    person `replaced`. `place` and `judged_at` are the places of the answer and of the verdict.
+    """
+
+    number: int
+    step: int
+    purpose: str
+    attempt: int
+    messages: tuple[Message, ...]
+    completion: Completion
+    place: int
+    verdict: Event | None = None
+    judged_at: int = -1
+    replaced: bool = False
+
+    @property
+    def request(self) -> Request:
+        return Request(self.purpose, self.messages)
+
+    @property
+    def accepted(self) -> bool | None:
+        """Whether the answer was accepted; None if the episode does not say."""
+        if self.verdict is None or self.replaced:
+            return None
+        return not (isinstance(self.verdict, Rejected) or getattr(self.verdict, "refused", False))
+
+    @property
+    def feedback(self) -> str:
+        """Why the answer was rejected; empty if it was not."""
+        return self.verdict.feedback.message if isinstance(self.verdict, Rejected) and not self.replaced else ""
+
+
+@dataclass(frozen=True)
 class Step:
     """One step of an episode: its number, and the events from the response to a command until the next command.
 
@@ -74,6 +125,11 @@ class Step:
         return str(getattr(self.done, "text", ""))
 
     @property
+    def calls(self) -> list[Call]:
+        """The requests that were answered in the step."""
+        return [call for call in self.after.calls if call.step == self.number]
+
+    @property
     def problem(self) -> Problem | None:
         """The agent's PDDL problem after the step; None in modes without problems and before the first problem."""
         accepted = self.after.last(Accepted, where=lambda event: event.kind == "problem")
@@ -98,6 +154,8 @@ class Trace:
         self._places: dict[type[Event], list[int]] = {}
         self._begins: list[tuple[int, int]] = []  # the number of each step, and the place of its first event
         self._complete_steps: list[Step] = []
+        self._calls: list[Call] = []
+        self._attempt = 0  # the index of the first call of the last attempt
         self._end: int | None = None  # the number of events of a prefix; None for a trace that can grow
         for event, seconds in timed:
             self.add(event, seconds)
@@ -111,12 +169,41 @@ class Trace:
         self._places.setdefault(type(event), []).append(place)
         if not self._begins or (number is not None and number > self._begins[-1][0]):
             self._begins.append((number or 0, place))
+        if isinstance(event, Answered):
+            self._add_call(event, place)
+        elif self._calls and (self._calls[-1].verdict is None or isinstance(event, (Accepted, Rejected))):
+            self._judge_calls(event, place)
+
+    def _add_call(self, answered: Answered, place: int) -> None:
+        asked_at = self.place(Asked)
+        if asked_at < 0:
+            return
+        asked, last = cast(Asked, self._events[asked_at]), self._calls[-1] if self._calls else None
+        if last is None or (last.place, last.purpose, last.attempt) != (asked_at - 1, asked.purpose, asked.attempt):
+            self._attempt = len(self._calls)
+        about = asked.purpose, asked.attempt, asked.messages, answered.completion
+        self._calls.append(Call(answered.call, self._begins[-1][0], *about, place=place))
+
+    def _judge_calls(self, event: Event, place: int) -> None:
+        """Note what an event says about the answers of the last attempt. `Accepted` and `Rejected` are final, and of
+        several texts that are accepted at once the last one counts. Else the response to a command is the verdict."""
+        last, changes = self._calls[-1], dict[str, Any]()
+        if isinstance(event, (Accepted, Rejected)):
+            is_first = not isinstance(last.verdict, (Accepted, Rejected)) or last.judged_at == place - 1
+            is_verdict = is_first and getattr(event, "source", "model") == "model"
+        else:
+            is_verdict = getattr(event, "command", None) is not None
+        if is_verdict:
+            changes = {"verdict": event, "judged_at": place}
+        elif isinstance(event, Judged) and event.decision == "replaced":
+            changes = {"replaced": True}
+        if changes:
+            self._calls[self._attempt :] = [replace(call, **changes) for call in self._calls[self._attempt :]]
 
     def until(self, end: int) -> Trace:
         """The first `end` events as a trace, which does not grow."""
-        part = Trace()
-        part._events, part._seconds, part._places = self._events, self._seconds, self._places
-        part._begins, part._complete_steps, part._end = self._begins, self._complete_steps, end
+        part = copy(self)
+        part._end = end
         return part
 
     def with_events(self, events: Iterable[Event]) -> Trace:
@@ -198,6 +285,12 @@ class Trace:
         before = self.until(begin + bool(number))
         return Step(number, tuple(self._events[begin:end]), before, self.until(end))
 
+    @property
+    def calls(self) -> list[Call]:
+        """The answered requests, in order, each with the verdict so far."""
+        calls = self._calls[: bisect_left(self._calls, len(self), key=lambda call: call.place)]
+        return [call if call.judged_at < len(self) else replace(call, verdict=None) for call in calls]
+
     def step(self, number: int) -> Step | None:
         """The step with a number; None if there is no such step."""
         return next((step for step in self.steps if step.number == number), None)
@@ -245,8 +338,7 @@ class Trace:
         return replace(request, trouble=cast(Retrying, self._events[failed]).trouble, tried_at=self._seconds[failed])
 
     def _usual_seconds(self, purpose: str) -> float | None:
-        calls = {event.call for event in self.all(Asked) if event.purpose == purpose}
-        answers = (event.completion for event in self.all(Answered) if event.call in calls)
+        answers = (call.completion for call in self.calls if call.purpose == purpose)
         seconds = [answer.seconds for answer in answers if not answer.from_cache]
         return sorted(seconds)[len(seconds) // 2] if seconds else None
 

@@ -96,7 +96,7 @@ def open_store(path: Path, configuration: Mapping[str, Any], about: Mapping[str,
         path,
         configuration,
         codec=make_codec(),
-        measure_of=lambda cell: measuring_of(cell.setting, cell.mode).of,
+        measure_of=lambda cell: measuring_of(cell.setting, cell.mode).measured,
         about={**about, **environment_manifest()},
     )
 

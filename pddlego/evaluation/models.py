@@ -22,7 +22,7 @@ from pddlego.models.transcript import (
 )
 from pddlego.runs.cells import NO_MODEL, Cell
 from pddlego.runs.folders import find_journal
-from pddlego.runs.journal import Codec, read_journal, recorded_calls
+from pddlego.runs.journal import Codec, read_journal
 
 TRANSCRIPT = "transcript:"
 
@@ -103,4 +103,4 @@ def _recorded_model(cell: Cell, setting: Setting) -> Model:
 def transcript(place: str) -> TranscriptModel:
     """A model with the answers of a journal. Raises `UsageError` and `JournalError`."""
     path = find_journal(Path(place))
-    return TranscriptModel(recorded_calls(read_journal(path, Codec()).events), str(path))
+    return TranscriptModel([(call.request, call.completion) for call in read_journal(path, Codec()).calls], str(path))

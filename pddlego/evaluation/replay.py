@@ -26,7 +26,7 @@ from pddlego.models.transcript import TranscriptModel
 from pddlego.planning import Planner
 from pddlego.runs.cells import Cell
 from pddlego.runs.folders import MANIFEST
-from pddlego.runs.journal import Timed, event_value, read_journal, recorded_calls
+from pddlego.runs.journal import Timed, event_value, read_journal
 from pddlego.runs.store import DOMAIN_FROM, read_configuration, recorded_setting
 from pddlego.util.text import one_line
 
@@ -181,16 +181,17 @@ def _check_replay(then: Event, now: Event | None) -> None:
 
 def _play_again(recorded: Recorded, planner: Planner) -> Timed:
     """The events of the recorded episode while it is played again."""
-    events = recorded.trace.events
-    judged = [(event.what, Decision(event.decision, event.text)) for event in events if isinstance(event, Judged)]
-    transcript = TranscriptModel(recorded_calls(events), str(recorded.path), recorded.started.model)
+    trace = recorded.trace
+    judged = [(event.what, Decision(event.decision, event.text)) for event in trace.all(Judged)]
+    answers = [(call.request, call.completion) for call in trace.calls]
+    transcript = TranscriptModel(answers, str(recorded.path), recorded.started.model)
     tools = Tools(
         model=transcript,
         planner=planner,
         limits=recorded.started.limits,
         retries=recorded.config.limits.retries,
         approver=RecordedApprover(judged),
-        recorded=events,
+        recorded=trace,
     )
     return recorded.played.play(recorded.cell, tools)
 

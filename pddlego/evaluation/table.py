@@ -1,6 +1,7 @@
 """The tables of results: a row for each configuration, a line for each episode, and the upper bounds of a dry run.
 
-A column for all methods is one entry: of `COMMON_COLUMNS` if each episode has such a number, else of `shown_columns`.
+A column for all methods is one entry: of `COMMON_COLUMNS` in `methods/base.py` if each episode has such a number, else
+of `shown_columns`.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from rich.text import Text
 
 from pddlego.evaluation.models import is_free
 from pddlego.evaluation.statistics import Interval, wilson
-from pddlego.methods.base import Column
+from pddlego.methods.base import COMMON_COLUMNS, EPISODE_COLUMNS, FILE_COLUMNS, Column
 from pddlego.methods.registry import measuring_of
 from pddlego.models.limiter import LedgerEntry, Price
 from pddlego.runs.cells import Cell
@@ -31,29 +32,8 @@ Configuration = tuple[str, str, str]
 ALL_GAMES = "all games"
 """The name of all games together in tables."""
 
-NAMES = ("game", "mode", "model")
+NAMES = EPISODE_COLUMNS[:3]
 """The columns that name a configuration."""
-
-
-COMMON_COLUMNS = (
-    Column("score", value=lambda summary: summary.score, rank=10),
-    Column("calls", blank_zero=True, value=lambda summary: summary.usage.calls, rank=5),
-    Column("characters", shown=False, value=lambda summary: summary.usage.characters),
-    Column("tokens_in", shown=False, value=lambda summary: summary.usage.tokens_in),
-    Column("tokens_out", shown=False, value=lambda summary: summary.usage.tokens_out),
-    Column("tokens_cached", shown=False, value=lambda summary: summary.usage.tokens_cached),
-    Column("from_cache", blank_zero=True, value=lambda summary: summary.usage.from_cache, rank=6),
-    Column(
-        "tokens",
-        digits=0,
-        blank_zero=True,
-        listed=False,
-        value=lambda summary: summary.usage.tokens_in + summary.usage.tokens_out,
-        rank=3,
-    ),
-    Column("seconds", digits=1, listed=False, value=lambda summary: summary.usage.seconds, rank=1),
-)
-"""The columns of every method. In tables the first one precedes the columns of the method, and the others follow."""
 
 
 @dataclass(frozen=True)
@@ -206,8 +186,8 @@ def columns(results: Collection[Summary]) -> tuple[str, ...]:
         hidden = {column.name for column in measuring_of(setting, mode).columns if not column.listed}
         measured |= dict.fromkeys(name for summary in group for name in summary.measures.numbers if name not in hidden)
     first, *others = (column.name for column in COMMON_COLUMNS if column.listed)
-    files = ("game_file", "game_sha256") if any(summary.game_file for summary in results) else ()
-    return tuple(dict.fromkeys((*NAMES, "seed", "repeat", "outcome", first, *measured, *others, *files)))
+    files = FILE_COLUMNS if any(summary.game_file for summary in results) else ()
+    return tuple(dict.fromkeys((*EPISODE_COLUMNS, first, *measured, *others, *files)))
 
 
 def result_table(results: Iterable[Summary]) -> str:

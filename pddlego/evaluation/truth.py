@@ -115,7 +115,7 @@ def check_episode(journal: Path, reference: Model | str | None = None) -> tuple[
     if isinstance(reference, str):
         reference = recorded.played.method.builtin_model(reference, recorded.cell, None)
     trace = recorded.checked(reference)
-    return trace, summarize(recorded.cell, 1, trace, recorded.played.method.measuring.of)
+    return trace, summarize(recorded.cell, 1, trace, recorded.played.method.measuring.measured)
 
 
 def _has_claims(result: Summary) -> bool:

@@ -220,6 +220,25 @@ class Column:
         return self.value(summary) if self.value is not None else summary.measures.numbers.get(self.name)
 
 
+COMMON_COLUMNS = (
+    Column("score", value=lambda summary: summary.score, rank=10),
+    Column("calls", blank_zero=True, value=lambda summary: summary.usage.calls, rank=5),
+    Column("characters", shown=False, value=lambda summary: summary.usage.characters),
+    Column("tokens_in", shown=False, value=lambda summary: summary.usage.tokens_in),
+    Column("tokens_out", shown=False, value=lambda summary: summary.usage.tokens_out),
+    Column("tokens_cached", shown=False, value=lambda summary: summary.usage.tokens_cached),
+    Column("from_cache", blank_zero=True, value=lambda summary: summary.usage.from_cache, rank=6),
+    Column("tokens", digits=0, blank_zero=True, listed=False, value=lambda summary: summary.usage.tokens, rank=3),
+    Column("seconds", digits=1, listed=False, value=lambda summary: summary.usage.seconds, rank=1),
+)
+"""The columns of every method. In tables the first one precedes the columns of the method, and the others follow."""
+
+EPISODE_COLUMNS = ("game", "mode", "model", "seed", "repeat", "outcome")
+FILE_COLUMNS = ("game_file", "game_sha256")
+RESERVED = frozenset((*EPISODE_COLUMNS, *FILE_COLUMNS, *(column.name for column in COMMON_COLUMNS if column.listed)))
+"""The columns of every method in the table of episodes. The numbers that a method measures must have other names."""
+
+
 Published = Mapping[str, Mapping[str, float]]
 """A paper's means for one setting: by model, then by mode. Modes without a model have the model `none`."""
 
@@ -296,6 +315,16 @@ class Measuring:
     best: Callable[[Any, int, Planner], int | None] | None = None
     checked: Callable[[Trace, Any, Any, Model | None], Trace] | None = None
 
+    def measured(self, trace: Trace) -> Measures:
+        """The values of an episode. Raises `ValueError` and `TypeError` for a number that cannot be a column."""
+        measures = self.of(trace)
+        for name, number in measures.numbers.items():
+            if name in RESERVED:
+                raise ValueError(f"measured '{name}', and every table has a column of that name")
+            if not isinstance(number, (int, float)):
+                raise TypeError(f"measured {name} = {number!r:.60}")
+        return measures
+
     @property
     def compared(self) -> str:
         """The name of the column by which methods are compared; empty without one."""
@@ -307,8 +336,8 @@ class Tools:
     """The tools of a method to play one cell.
 
     `limits` are the user's limits of the episode. `person` asks a person for one of the possible commands, in modes
-    that need a person. `carried` is the text of the domain of an earlier episode. In a replay, `recorded` are the
-    recorded events: `model` and `approver` repeat their answers, and the method makes a `person` from the events.
+    that need a person. `carried` is the text of the domain of an earlier episode. In a replay, `recorded` is the
+    recorded episode: `model` and `approver` repeat their answers, and the method makes a `person` from it.
     `restart` is a value of the method that describes the point at which this episode continues a recorded one.
     """
 
@@ -319,7 +348,7 @@ class Tools:
     approver: Approver | None = None
     person: Callable[[tuple[str, ...]], str] | None = None
     carried: str = ""
-    recorded: tuple[Event, ...] | None = None
+    recorded: Trace | None = None
     restart: Any = None
 
 

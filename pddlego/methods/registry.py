@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel
 
 from pddlego.errors import UsageError
-from pddlego.methods.base import Measuring, Method, Mode, Variant, base_mode, parse_variant
+from pddlego.methods.base import RESERVED, Measuring, Method, Mode, Variant, base_mode, parse_variant
 from pddlego.util.resources import guests
 from pddlego.util.text import suggestion
 
@@ -70,8 +70,6 @@ def _fault(loaded: Method, name: str) -> str:
         return "its options are not a pydantic model"
     if not loaded.modes or not all(isinstance(mode, Mode) for mode in loaded.modes):
         return "its modes are not values of Mode"
-    from pddlego.runs.summary import RESERVED
-
     taken = [column.name for column in loaded.measuring.columns if column.name in RESERVED]
     return f"it measures '{taken[0]}', and every table has a column of that name" if taken else ""
 

@@ -18,20 +18,11 @@ from pddlego.models.base import Completion, Message, Request
 from pddlego.util.text import count
 
 
-@dataclass(frozen=True)
-class RecordedCall:
-    """One question with its answer, from a journal."""
-
-    purpose: str
-    messages: tuple[Message, ...]
-    completion: Completion
-
-
 @dataclass
 class TranscriptModel:
-    """Gives the answers of recorded calls, in their order."""
+    """Gives the answers of recorded calls, each with its request, in their order."""
 
-    calls: Sequence[RecordedCall]
+    calls: Sequence[tuple[Request, Completion]]
     source: str
     name: str = "transcript"
     _used: int = field(default=0)
@@ -48,8 +39,8 @@ class TranscriptModel:
                 f"{self.source} holds {len(self.calls)} answers, and one more was asked for ({request.purpose}).",
                 "Play with the settings and the seed of the recorded run.",
             )
-        call = self.calls[self._used]
-        difference = _difference(call, request)
+        recorded, completion = self.calls[self._used]
+        difference = _difference(recorded, request)
         if difference:
             raise ModelError(
                 f"Request {self._used + 1} differs from the transcript",
@@ -57,13 +48,13 @@ class TranscriptModel:
                 "Play with the settings, prompts and seed of the recorded run.",
             )
         self._used += 1
-        return call.completion
+        return completion
 
 
-def _difference(call: RecordedCall, request: Request) -> str:
-    if call.purpose != request.purpose:
-        return f"It was recorded for '{call.purpose}' and is asked for '{request.purpose}'."
-    for number, (old, new) in enumerate(zip(call.messages, request.messages, strict=False), start=1):
+def _difference(recorded: Request, request: Request) -> str:
+    if recorded.purpose != request.purpose:
+        return f"It was recorded for '{recorded.purpose}' and is asked for '{request.purpose}'."
+    for number, (old, new) in enumerate(zip(recorded.messages, request.messages, strict=False), start=1):
         if old.role != new.role:
             return f"Message {number} was from {old.role} and is from {new.role}."
         for line, (before, after) in enumerate(zip(_lines(old), _lines(new), strict=False), start=1):
@@ -73,8 +64,8 @@ def _difference(call: RecordedCall, request: Request) -> str:
             return (
                 f"Message {number} ({old.role}) has {len(_lines(old))} lines in the record and {len(_lines(new))} now."
             )
-    if len(call.messages) != len(request.messages):
-        return f"It was recorded with {len(call.messages)} messages and has {len(request.messages)} now."
+    if len(recorded.messages) != len(request.messages):
+        return f"It was recorded with {len(recorded.messages)} messages and has {len(request.messages)} now."
     return ""
 
 

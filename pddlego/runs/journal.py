@@ -13,10 +13,9 @@ from typing import Any, cast
 
 from pydantic import TypeAdapter
 
-from pddlego.episode.events import COMMON, Answered, Asked, Ended, Event, Judged, Unknown
+from pddlego.episode.events import COMMON, Ended, Event, Judged, Unknown
 from pddlego.episode.trace import TimedEvent, Trace
 from pddlego.errors import JournalError, PddlegoError, UsageError
-from pddlego.models.transcript import RecordedCall
 from pddlego.runs.folders import JOURNAL
 from pddlego.util.files import append, cannot_make, cannot_write, flush_to_disk, open_run_file, read_run_file
 
@@ -136,18 +135,6 @@ def save_journal(trace: Trace, folder: Path) -> Path:
         for event, seconds in trace.timed:
             journal.write(event, seconds)
     return path
-
-
-def recorded_calls(events: Iterable[Event]) -> list[RecordedCall]:
-    """The answered requests among the events, in their order."""
-    asked: Asked | None = None
-    calls: list[RecordedCall] = []
-    for event in events:
-        if isinstance(event, Asked):
-            asked = event
-        elif isinstance(event, Answered) and asked is not None:
-            calls.append(RecordedCall(asked.purpose, asked.messages, event.completion))
-    return calls
 
 
 def read_journal(path: Path, codec: Codec) -> Trace:

@@ -27,7 +27,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from pddlego.episode.events import Accepted, Event, Outcome, Started, Usage
+from pddlego.episode.events import Accepted, Event, Outcome, Usage
 from pddlego.episode.trace import Trace
 from pddlego.errors import JournalError, UsageError
 from pddlego.models.limiter import Price
@@ -505,19 +505,18 @@ def kept_domain(folder: Path, summaries: Iterable[Summary], codec: Codec, fits: 
     Raises `UsageError` and `JournalError` for a journal that cannot be read.
     """
     for summary in reversed([summary for summary in summaries if summary.outcome is Outcome.WON and fits(summary)]):
-        events = read_journal(folder / EPISODES / journal_name(summary.cell, summary.attempt), codec).events
-        domain = last_domain(events)
+        domain = last_domain(read_journal(folder / EPISODES / journal_name(summary.cell, summary.attempt), codec))
         if domain:
             return domain
     return ""
 
 
-def last_domain(events: Iterable[Event]) -> str:
+def first_domain(trace: Trace) -> str:
+    """The model's own domain with which an episode began, as a text; empty if it began without a domain."""
+    return str(trace.started.details.get(DOMAIN, "")) if trace.started is not None else ""
+
+
+def last_domain(trace: Trace) -> str:
     """The domain at the end of an episode, as a text; empty if the episode has no domain."""
-    domain = ""
-    for event in events:
-        if isinstance(event, Accepted) and event.kind == DOMAIN:
-            domain = event.text
-        elif isinstance(event, Started):
-            domain = str(event.details.get(DOMAIN, ""))
-    return domain
+    accepted = trace.last(Accepted, where=lambda event: event.kind == DOMAIN)
+    return first_domain(trace) if accepted is None else accepted.text

@@ -16,15 +16,6 @@ from pddlego.episode.trace import Trace
 from pddlego.errors import message_of
 from pddlego.runs.cells import Cell
 
-RESERVED = frozenset(
-    {
-        *("game", "mode", "model", "seed", "repeat", "outcome", "score"),
-        *("calls", "characters", "tokens_in", "tokens_out", "tokens_cached", "from_cache"),
-        *("game_file", "game_sha256"),
-    }
-)
-"""Columns of the table of episodes for every method. The numbers that a method measures must have other names."""
-
 
 @dataclass(frozen=True)
 class LastingError:
@@ -165,13 +156,7 @@ def _game_file(trace: Trace) -> Mapping[str, Any]:
 def _measured(measure: Measure, trace: Trace) -> Measures:
     """The measures of the method; if its `measure` fails, the exception as a count in the group `UNMEASURED`."""
     try:
-        measured = measure(trace)
-        for name, number in measured.numbers.items():
-            if name in RESERVED:
-                raise ValueError(f"measured '{name}', and every table has a column of that name")
-            if not isinstance(number, (int, float)):
-                raise TypeError(f"measured {name} = {number!r:.60}")
-        return measured
+        return measure(trace)
     except Exception as error:  # noqa: BLE001 -- a bug in a measure must not discard an episode that was paid for
         return Measures(counts={UNMEASURED: {f"{type(error).__name__}: {message_of(error):.80}": 1}})
 

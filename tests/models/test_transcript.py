@@ -5,7 +5,7 @@ import pytest
 from pddlego.errors import ModelError
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.models import Completion, Message, Request
-from pddlego.models.transcript import RecordedCall, TranscriptModel
+from pddlego.models.transcript import TranscriptModel
 from tests.methods.textgames.situations import situation_with
 
 
@@ -16,7 +16,7 @@ def request(coin: GameSetting, purpose: str, *texts: str) -> Request:
 
 def recorded(*texts: str) -> TranscriptModel:
     messages = tuple(Message("user", text) for text in texts)
-    return TranscriptModel([RecordedCall("edit", messages, Completion("yes", 3, 4))], "run.jsonl")
+    return TranscriptModel([(Request("edit", messages), Completion("yes", 3, 4))], "run.jsonl")
 
 
 def test_the_same_question_gets_the_same_answer(coin: GameSetting) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 
 from pddlego.episode.ask import Chat
@@ -11,6 +11,7 @@ from pddlego.episode.budget import Budget, EpisodeOver
 from pddlego.episode.events import Event, Outcome, Rejected
 from pddlego.episode.lifecycle import Body
 from pddlego.episode.loop import Attempt, Retry, refine
+from pddlego.episode.trace import Trace
 from pddlego.methods.base import Tools, base_mode, parse_variant
 from pddlego.methods.graphplan.advisers import Advisers, PlanRequest, planning
 from pddlego.methods.graphplan.events import (
@@ -173,7 +174,8 @@ class _TaskEpisode(ABC):
         """The length of a shortest plan for the intact domain."""
         if self._unit == "level" and proposal.shortest:
             return len(proposal.steps)
-        if any(isinstance(event, Bounded) and event.most is None for event in self.tools.recorded or ()):
+        recorded = self.tools.recorded
+        if recorded is not None and any(bounded.most is None for bounded in recorded.all(Bounded)):
             most = None  # a replay does not search for a plan that was not found in time
         else:
             with self.budget.paused():  # the episode's clock excludes this search
@@ -258,12 +260,12 @@ class _RecordedTimeoutError(Exception):
     """A replay has reached the moment at which planning timed out in the recorded episode."""
 
 
-def _recorded_timeout(events: Sequence[Event]) -> tuple[int, str] | None:
+def _recorded_timeout(recorded: Trace | None) -> tuple[int, str] | None:
     """The number of moments before a recorded timeout, and its message: a faster machine must not replay more."""
-    done = next((event for event in events if isinstance(event, PlanConcluded)), None)
-    if done is None or done.kind != PlanStatus.TIMEOUT.value:
+    done = recorded.last(PlanConcluded) if recorded is not None else None
+    if recorded is None or done is None or done.kind != PlanStatus.TIMEOUT.value:
         return None
-    return sum(isinstance(event, (Grown, Looked, PassEnded)) for event in events), done.message
+    return sum(len(recorded.all(kind)) for kind in (Grown, Looked, PassEnded)), done.message
 
 
 class _GraphplanEpisode(_TaskEpisode):
@@ -271,7 +273,7 @@ class _GraphplanEpisode(_TaskEpisode):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._timeout = _recorded_timeout(self.tools.recorded or ())
+        self._timeout = _recorded_timeout(self.tools.recorded)
         self._moments = 0
         self._pruned = False
         self._steps: tuple[tuple[str, ...], ...] = ()

@@ -202,9 +202,9 @@ class HeuristicDialogue:
 
         A replay repeats the recorded choice, because times differ from run to run.
         """
-        for event in self.tools.recorded or ():
-            if isinstance(event, Chosen) and event.answer <= len(self._candidates):
-                return self._candidates[event.answer - 1]
+        for chosen in self.tools.recorded.all(Chosen) if self.tools.recorded is not None else ():
+            if chosen.answer <= len(self._candidates):
+                return self._candidates[chosen.answer - 1]
         if self.direct and self._failed is None:
             return self._candidates[-1]
         if self.direct:

@@ -236,9 +236,9 @@ def program_in(place: Path) -> str:
         return read_text(place)
     if not place.exists():
         raise UsageError(f"{place} holds no program", "There is no such file.", "Name a Python file, or a run folder.")
-    events = read_journal(find_journal(place), Codec(lambda method: EVENTS)).events
-    written = [event.text for event in events if isinstance(event, ProgramWritten)]
-    kept = [event.program for event in events if isinstance(event, Evaluated) and event.program]
+    trace = read_journal(find_journal(place), Codec(lambda method: EVENTS))
+    written = [event.text for event in trace.all(ProgramWritten)]
+    kept = [event.program for event in trace.all(Evaluated) if event.program]
     if not written:
         reason = "No model wrote one in it."
         raise UsageError(f"{place} holds no program", reason, "Name a Python file, or a run folder.")

@@ -449,7 +449,7 @@ class Agent:
         self.approver, self.restart = agents.approver, restart
         self._model, self._checker = agents.model, checker
         self._budget = Budget(episode.limits, clock)
-        self._memory = Memory(episode.plans and "remedies" not in episode.without, episode.whole_memory)
+        self._memory = Memory(episode.plans and "remedies" not in episode.without, episode.options.history == "all")
         self._world = GameSession(episode, game, self._memory, self._budget)
         self._rules = self._world.rules
         self._policy = PlanningPolicy(episode, agents, self._world, self._look_again)
@@ -493,6 +493,7 @@ class Agent:
 
         Commands of fixed rules come first. They end the plan if the model must read the observations that follow.
         """
+        options = self.episode.options
         for planned in intentions:
             followed = yield from self._follow_rules()
             if followed and self._rules.is_reported:
@@ -503,10 +504,10 @@ class Agent:
                 self._policy.hint = Retry(0, intention.command, decision.feedback)
                 return
             observed = yield from self._send(intention)
-            if observed.refused and self.episode.rewinds:
+            if observed.refused and options.rewind:
                 yield from self._world.rewind()
             surprised = self.episode.monitors and (observed.refused or observed.mismatch)
-            if surprised or self.episode.replan_every_step or decision.kind == "replaced":
+            if surprised or options.replan == "every-step" or decision.kind == "replaced":
                 return
             self._budget.check_time()
         self._rules.plan_ended(self._policy.rung)

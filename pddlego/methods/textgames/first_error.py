@@ -24,7 +24,7 @@ from pddlego.models import Model
 from pddlego.pddl import Atom, DefectKind, Problem
 from pddlego.pddl.conditions import read_atom, read_typed_list
 from pddlego.pddl.sexpr import read_sexprs
-from pddlego.runs.store import DOMAIN
+from pddlego.runs.store import first_domain
 from pddlego.runs.summary import LastingError, unusable_answer
 
 
@@ -156,7 +156,7 @@ def check_recorded(trace: Trace, setting: GameSetting, options: TextGameOptions,
     started = trace.started
     assert started is not None, "a recorded episode has begun"
     variant = parse_variant(started.mode, MODES)
-    setting = setting_for(setting, variant, str(started.details.get(DOMAIN, "")))
+    setting = setting_for(setting, variant, first_domain(trace))
     seed = started.seed or 0
     reference = make_reference(setting, seed) if model is None else Reference(setting, model)
     plans = variant.mode.name in PLANNING

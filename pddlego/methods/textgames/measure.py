@@ -94,20 +94,18 @@ def _first_answers(trace: Trace) -> dict[str, float]:
     `first_try` is 1 if the episode was won and all first answers succeeded, else 0.
     """
     started, succeeded, retried = trace.started, list[bool](), False
-    for event in trace.events:
-        if isinstance(event, Rejected) or (isinstance(event, Accepted) and _is_answer(event)):
-            succeeded += [] if retried else [isinstance(event, Accepted)]
-            retried = isinstance(event, Rejected)
-        elif isinstance(event, Observed) and event.refused and succeeded:
+    for step in trace.steps:
+        if succeeded and any(isinstance(event, Observed) and event.refused for event in step.events):
             succeeded[-1] = False
+        verdicts = {id(call.verdict): call.verdict for call in step.calls}  # one for each attempt
+        for verdict in verdicts.values():
+            if isinstance(verdict, (Accepted, Rejected)):
+                succeeded += [] if retried else [isinstance(verdict, Accepted)]
+                retried = isinstance(verdict, Rejected)
     if started is None or base_mode(started.mode) not in PLANNING or not succeeded:
         return {}
     won = trace.ended is not None and trace.ended.outcome is Outcome.WON
     return {"first_try": int(won and all(succeeded)), "first_answers": sum(succeeded) / len(succeeded)}
-
-
-def _is_answer(accepted: Accepted) -> bool:
-    return accepted.kind == "problem" and accepted.source == "model"
 
 
 _INPUT = "input length"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from itertools import product
 
 from pddlego.episode.approval import Approver
-from pddlego.episode.events import Event, Started
+from pddlego.episode.events import Event
 from pddlego.episode.loop import Retry
+from pddlego.episode.trace import Trace
 from pddlego.errors import UsageError
 from pddlego.methods.base import Tools, check_seed, parse_variant
 from pddlego.methods.textgames import games
@@ -20,7 +21,7 @@ from pddlego.methods.textgames.formalize.full import FullEditor, FullFormalizer,
 from pddlego.methods.textgames.formalize.problems import PddlEdit, PddlGen
 from pddlego.methods.textgames.games import Closes, Game, ReportsFacts, Solves
 from pddlego.methods.textgames.loading import setting_for
-from pddlego.methods.textgames.options import ACT_COT, MODES, WRITES_DOMAIN, TextGameOptions, requests_of
+from pddlego.methods.textgames.options import ACT_COT, MODES, TextGameOptions, requests_of
 from pddlego.methods.textgames.reader import can_read, check_reader
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.truth import Checker, GameFacts, GameReader, Reference
@@ -32,7 +33,7 @@ from pddlego.pddl import parse_problem
 from pddlego.planning import Planner
 from pddlego.runs.cells import Cell
 from pddlego.runs.journal import Timed
-from pddlego.runs.store import DOMAIN
+from pddlego.runs.store import first_domain
 
 
 def make_method(mode: str, setting: GameSetting, seed: int, person: Person | None = None) -> Formalizer:
@@ -53,22 +54,26 @@ def make_method(mode: str, setting: GameSetting, seed: int, person: Person | Non
 def _formalizer(name: str, setting: GameSetting, seed: int, person: Person | None) -> Formalizer:
     asking, variant = setting.asking, parse_variant(name, MODES)
     prompts, protocol = Prompts(asking.prompts), asking.protocol
-    without = (*variant.without, *protocol.without)
-    tolerant, plain_requests = "tolerance" not in without, protocol.plain_requests
-    if variant.mode.name == "edit":
-        return PddlEdit(prompts, tolerant, plain_requests=plain_requests, ignores_unmatched=protocol.ignores_unmatched)
-    if variant.mode.name == "gen":
-        return PddlGen(prompts, tolerant, plain_requests=plain_requests)
-    if variant.mode.name in WRITES_DOMAIN:
-        writers: dict[str, type[FullFormalizer | FullEditor]] = {"full-edit": FullEditor, "full-steps": FullSteps}
-        method = writers.get(variant.mode.name, FullFormalizer)
-        return method(prompts, setting.start, _terms(setting, without), tolerant)
-    if variant.mode.name in ("act", ACT_COT):
-        thinks = variant.mode.name == ACT_COT
-        return ActionGen(prompts, checked="check" not in without, plain_requests=plain_requests, thinks=thinks)
-    if variant.mode.name == "random":
-        return RandomActions(seed)
-    assert variant.mode.name in ("human", "gold"), f"no method for mode {name}"
+    without, plain = (*variant.without, *protocol.without), protocol.plain_requests
+    tolerant, checked = "tolerance" not in without, "check" not in without
+    with_domain = prompts, setting.start, _terms(setting, without), tolerant
+    of_modes: Mapping[str, Callable[[], Formalizer]] = {
+        "edit": lambda: PddlEdit(prompts, tolerant, plain, protocol.ignores_unmatched),
+        "gen": lambda: PddlGen(prompts, tolerant, plain),
+        "act": lambda: ActionGen(prompts, checked, plain),
+        ACT_COT: lambda: ActionGen(prompts, checked, plain, thinks=True),
+        "random": lambda: RandomActions(seed),
+        "gold": lambda: _typed_by(person),
+        "human": lambda: _typed_by(person),
+        "full": lambda: FullFormalizer(*with_domain),
+        "full-edit": lambda: FullEditor(*with_domain),
+        "full-steps": lambda: FullSteps(*with_domain),
+        "full-own-goals": lambda: FullFormalizer(*with_domain),
+    }
+    return of_modes[variant.mode.name]()
+
+
+def _typed_by(person: Person | None) -> HumanActions:
     if person is None:
         raise UsageError("Mode human needs a person", "Standard input is not a terminal.", "Use 'pddlego play'.")
     return HumanActions(person)
@@ -134,7 +139,7 @@ def _checker(episode: Episode, method: Formalizer) -> Checker | GameReader | Non
 
     Raises `UsageError` if `--truth` is set and there is no reference for the facts of the game.
     """
-    if episode.truth:
+    if episode.options.truth:
         reference = make_reference(episode.setting, episode.seed)
         return Checker(episode.setting, method, reference) if episode.plans else GameReader(reference)
     if episode.mode == "human" and can_read(episode.setting):
@@ -187,34 +192,23 @@ def _episode_of(cell: Cell, setting: GameSetting, options: TextGameOptions, tool
         cell.mode,
         replace(limits, steps=setting.max_steps if limits.steps is None else limits.steps),
         tools.retries,
-        replan_every_step=options.replan == "every-step",
-        whole_memory=options.history == "all",
-        all_valid_actions=options.valid_actions == "all",
-        rewinds=options.rewind,
-        truth=options.truth,
+        options,
     )
 
 
-def first_domain(events: Sequence[Event]) -> str:
-    """The model's own domain with which a recorded episode began; empty if it began without a domain."""
-    started = next((event for event in events if isinstance(event, Started)), None)
-    return str(started.details.get(DOMAIN, "")) if started else ""
-
-
-def _typed(events: Sequence[Event]) -> Person:
+def _typed(recorded: Trace) -> Person:
     """A person who types the commands of a recorded episode; those before a resumption were not typed."""
-    resumed = next((number for number, event in enumerate(events) if isinstance(event, Resumed)), 0)
-    observed = (event for event in events[resumed:] if isinstance(event, Observed))
+    observed = (event for event in recorded.since(recorded.place(Resumed)) if isinstance(event, Observed))
     typed = (event for event in observed if event.step and not (event.free or event.repeated))
     return typed_before([event.command or "" for event in typed])
 
 
-def _restart_of(events: Sequence[Event]) -> Restart | None:
+def _restart_of(recorded: Trace) -> Restart | None:
     """The restart with which a recorded episode began; None if it began with a new game."""
-    resumed = next((event for event in events if isinstance(event, Resumed)), None)
+    resumed = recorded.last(Resumed)
     if resumed is None:
         return None
-    observed = [event for event in events[: events.index(resumed)] if isinstance(event, Observed)]
+    observed = recorded.until(recorded.place(Resumed)).all(Observed)
     return Restart(
         source=resumed.source,
         step=resumed.step,

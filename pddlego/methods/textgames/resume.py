@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from pddlego.episode.events import Accepted, Answered, Started
+from pddlego.episode.events import Accepted, Started
 from pddlego.episode.trace import Trace
 from pddlego.errors import JournalError, UsageError
 from pddlego.methods.base import parse_variant
@@ -16,11 +16,11 @@ from pddlego.methods.textgames.formalize.problems import read_file
 from pddlego.methods.textgames.knowledge import Knowledge, beginning_with
 from pddlego.methods.textgames.loading import setting_for
 from pddlego.methods.textgames.options import MODES, PLANNING, WRITES_DOMAIN
-from pddlego.methods.textgames.play import first_domain, make_method
+from pddlego.methods.textgames.play import make_method
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.world import Restart
 from pddlego.pddl import PddlSyntaxError, Problem, parse_problem
-from pddlego.runs.store import DOMAIN, DOMAIN_FROM
+from pddlego.runs.store import DOMAIN, DOMAIN_FROM, first_domain
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class RecordedGame:
     def setting(self) -> GameSetting:
         """The setting without the removed parts, and with the domain that the episode began with."""
         variant = parse_variant(self.started.mode, MODES)
-        return setting_for(self.loaded, variant, first_domain(self.trace.events))
+        return setting_for(self.loaded, variant, first_domain(self.trace))
 
     @property
     def plans(self) -> bool:
@@ -79,42 +79,31 @@ def restart_at(recorded: RecordedGame, step: int) -> Restart:
         reason = f"The episode has the steps 0 to {last}." if last >= 0 else "The game never answered."
         raise UsageError(f"Unknown step {step}", reason, "Choose another.")
     _check_not_before_resumption(recorded, step)
-    problem, covered, observations = recorded.setting.start.problem, 0, 0
-    commands: list[Observed] = []
-    answer, domain_text = "", recorded.setting.sources.get(DOMAIN_FROM, "")
-    for event in recorded.trace.events:
-        if isinstance(event, Observed) and event.repeated:
-            continue  # the game was started again after a refused command, and the command was repeated
-        if isinstance(event, Accepted) and event.kind == DOMAIN:
-            domain_text = event.text
-        elif isinstance(event, Observed):
-            if event.step > step:
-                break
-            observations, answer = observations + 1, ""
-            if event.command is not None:
-                commands.append(event)
-        elif isinstance(event, Answered):
-            answer = event.completion.text
-        elif isinstance(event, (Accepted, Resumed)):
-            if isinstance(event, Resumed):
-                domain_text, covered = event.written, event.known
-                problem = _recorded_problem(recorded, event.corrected or event.before)
-            else:
-                problem = _recorded_problem(recorded, event.text)
-                # A user's correction that was accepted without an answer covers no more observations than before.
-                if answer or event.source == "plan":
-                    covered = observations
-            answer = ""
+    shown = recorded.trace.step(step)
+    assert shown is not None, "the game answered in it"
+    part, verdicts = shown.after, [call.verdict for call in shown.after.calls]
+    resumed = part.last(Resumed)
+    problem = part.last(Accepted, where=lambda event: event.kind != DOMAIN)
+    domain = part.last(Accepted, where=lambda event: event.kind == DOMAIN)
+    text = problem.text if problem else resumed.corrected or resumed.before if resumed else ""
+    # A user's correction that was accepted without an answer covers no more observations than before.
+    covering = part.place(Accepted, where=lambda event: event.source == "plan" or any(event is v for v in verdicts))
+    read = [event for event in part.until(max(0, covering)).all(Observed) if not event.repeated]
+    begun_with = resumed.written if resumed else recorded.setting.sources.get(DOMAIN_FROM, "")
+    commands = [event for event in part.all(Observed) if event.command is not None and not event.repeated]
     restart = Restart(
         source=str(recorded.journal),
         step=step,
         commands=commands,
-        before=problem,
-        covered_observations=covered,
+        before=_recorded_problem(recorded, text) if text else recorded.setting.start.problem,
+        covered_observations=resumed.known if resumed and covering < 0 else len(read),
         first_observation=observed[0].text,
-        domain_text=domain_text,
+        domain_text=domain.text if domain else begun_with,
     )
-    return replace(restart, rejected=_rejected_problem(recorded, restart, answer)) if answer else restart
+    call = shown.calls[-1] if shown.calls else None
+    if call is None or isinstance(call.verdict, Accepted) or not call.completion.text:
+        return restart
+    return replace(restart, rejected=_rejected_problem(recorded, restart, call.completion.text))
 
 
 def problem_at(journal: Path, trace: Trace, loaded: object, step: int) -> str:

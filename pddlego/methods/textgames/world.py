@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 
 from pddlego.episode.budget import Budget
@@ -17,7 +17,7 @@ from pddlego.methods.textgames.formalize import Exchange
 from pddlego.methods.textgames.games import Game, Lists, Observation
 from pddlego.methods.textgames.knowledge import Knowledge
 from pddlego.methods.textgames.memory import Memory
-from pddlego.methods.textgames.options import MODES, PLANNING, WRITES_DOMAIN
+from pddlego.methods.textgames.options import MODES, PLANNING, WRITES_DOMAIN, TextGameOptions
 from pddlego.methods.textgames.reader.houses import PaperCooking
 from pddlego.methods.textgames.settings import FixedRule, GameSetting
 from pddlego.pddl import Atom, Problem, from_name, same_name, to_name
@@ -32,10 +32,6 @@ class Episode:
     """The arguments of an episode. Raises `UsageError` for a mode that does not exist.
 
     `retries` is the maximum number of retries after an unusable answer, unless the setting has a maximum of its own.
-    With `whole_memory` each request shows all exchanges with the game, else only the new ones. With `all_valid_actions`
-    a model that chooses commands is shown the valid ones of every turn, else of the last. With `rewinds` the agent
-    restarts the game after a refused command, and repeats the commands that worked. With `truth` the facts of each
-    problem are compared with a reference.
     """
 
     setting: GameSetting
@@ -43,11 +39,7 @@ class Episode:
     mode: str
     limits: Limits
     retries: int = 5
-    replan_every_step: bool = False
-    whole_memory: bool = False
-    all_valid_actions: bool = False
-    rewinds: bool = False
-    truth: bool = False
+    options: TextGameOptions = field(default_factory=TextGameOptions)
 
     def __post_init__(self) -> None:
         parse_variant(self.mode, MODES)
@@ -237,7 +229,8 @@ class GameSession:
         self.rules = FixedRules(fixed.rules, fixed.script if episode.plans else "")
         self._worked: list[tuple[str, str]] = []
         self._asking = episode.setting.asking
-        self._all_valid = not episode.plans and (episode.all_valid_actions or self._asking.protocol.plain_requests)
+        all_valid = episode.options.valid_actions == "all" or self._asking.protocol.plain_requests
+        self._all_valid = all_valid and not episode.plans
 
     def start(self) -> Observed:
         """Start the game, and return its first observation."""

@@ -16,6 +16,7 @@ from pddlego.planning import PlanResult, PlanStatus, ProcessPlanner, Search
 from pddlego.planning.graphplan.values import Graphplan
 from pddlego.runs.cells import Cell
 from tests.clock import unhurried
+from tests.traces import trace_of
 
 
 def played(
@@ -25,7 +26,7 @@ def played(
     seed: int = 0,
     limits: Limits | None = None,
     planner: ProcessPlanner | None = None,
-    recorded: tuple[Event, ...] | None = None,
+    recorded: Sequence[Event] = (),
     **options: Any,
 ) -> list[Event]:
     """Every event of an episode; `model` is a model, the name of one of ours, or answers."""
@@ -40,7 +41,8 @@ def played(
         model = ScriptedModel(tuple(model))
     assert not isinstance(model, Sequence)
     with planner or ProcessPlanner(clock=unhurried) as used:
-        tools = Tools(model, used, limits or Limits(None), recorded=recorded)
+        recording = trace_of(recorded) if recorded else None
+        tools = Tools(model, used, limits or Limits(None), recorded=recording)
         return list(METHOD.run(cell, loaded, chosen, tools))
 
 

@@ -182,12 +182,12 @@ def test_where_nobody_knows_how_short_a_plan_can_be_it_is_not_won() -> None:
 def test_what_a_clock_ended_is_played_again_to_the_same_point() -> None:
     """The bound was not found then, and would be now; the planner was stopped in the middle."""
     then = played("logistics", "adversarial", seed=3, planner=Hurried())
-    again = played("logistics", "adversarial", seed=3, recorded=tuple(then))
+    again = played("logistics", "adversarial", seed=3, recorded=then)
     assert concluded(again) == concluded(then)
     whole = played("gripper", "keep-all", seed=4)
     cut = [event for event in whole if not isinstance(event, Looking)][:12]
     cut.append(PlanConcluded(9, "no plan: timeout", "timeout", "no answer within 30 s"))
-    again = played("gripper", "keep-all", seed=4, recorded=tuple(cut))
+    again = played("gripper", "keep-all", seed=4, recorded=cut)
     assert [event for event in again if not isinstance(event, Looking)][:12] == cut[:12]
     assert concluded(again).kind == "timeout"
 

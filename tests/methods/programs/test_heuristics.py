@@ -295,7 +295,7 @@ def test_the_papers_numbers_are_those_of_parity() -> None:
 def test_a_replay_repeats_the_choice_whatever_the_times_are(planner: ProcessPlanner) -> None:
     setting = small("blocks", QUICK, 2, 2)
     events = events_of(setting, (GOOD, COUNT, WRONG), "heuristic", QUICK, planner)
-    recorded = tuple(replace(event, answer=2) if isinstance(event, Chosen) else event for event in events)
+    recorded = trace_of(replace(event, answer=2) if isinstance(event, Chosen) else event for event in events)
     tools = Tools(ScriptedModel((GOOD, COUNT, WRONG)), planner, Limits(None), recorded=recorded)
     again = list(METHOD.run(Cell("blocks", "heuristic", "script", 0), setting, QUICK, tools))
     assert [event.answer for event in again if isinstance(event, Chosen)] == [2]
@@ -325,7 +325,8 @@ def test_what_was_written_before_a_budget_ended_is_evaluated(planner: ProcessPla
     assert evaluated.answer == 1
     assert (ending(events).outcome, ending(events).cause) == (Outcome.BUDGET, ended)
     assert ending(events).score == evaluated.solved / 2
-    tools = Tools(replace(model, error=RecordEndedError("No answer is left")), planner, limits, recorded=tuple(events))
+    ended_model = replace(model, error=RecordEndedError("No answer is left"))
+    tools = Tools(ended_model, planner, limits, recorded=trace_of(events))
     again = list(METHOD.run(Cell("blocks", mode, "scripted", 0), setting, QUICK, tools))
     assert [event.type for event in again] == [event.type for event in events], "a replay does the same"
 

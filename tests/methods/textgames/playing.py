@@ -9,6 +9,7 @@ from typing import Any
 from pddlego.episode.events import Ended, Event, Limits
 from pddlego.methods.textgames.agent import Agent, Agents
 from pddlego.methods.textgames.games import Game
+from pddlego.methods.textgames.options import TextGameOptions
 from pddlego.methods.textgames.play import make_method
 from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.methods.textgames.settings import GameSetting
@@ -37,11 +38,10 @@ def agent(
     mode: str = "edit",
     limits: Limits | None = None,
     retries: int = 5,
-    replan_every_step: bool = False,
     **options: Any,
 ) -> Agent:
-    played = {name: options.pop(name) for name in ("whole_memory", "all_valid_actions", "rewinds") if name in options}
-    episode = Episode(setting, 1, mode, limits or Limits(50), retries, replan_every_step, **played)
+    played = TextGameOptions(**{name: options.pop(name) for name in TextGameOptions.model_fields if name in options})
+    episode = Episode(setting, 1, mode, limits or Limits(50), retries, played)
     asked = {name: options.pop(name) for name in ("approver", "advisers") if name in options}
     return Agent(episode, game, Agents(make_method(mode, setting, 1), model, planner, **asked), **options)
 

@@ -168,7 +168,7 @@ def test_a_refused_command_stops_the_plan_and_is_counted(coin: GameSetting, plan
 
 def test_replanning_at_every_step(coin: GameSetting, planner: ProcessPlanner) -> None:
     usual = play(coin, planner, small_house("pantry"), ReaderModel())
-    often = play(coin, planner, small_house("pantry"), ReaderModel(), replan_every_step=True)
+    often = play(coin, planner, small_house("pantry"), ReaderModel(), replan="every-step")
     assert ended(often).outcome is Outcome.WON
     assert len(of(often, Planned)) == ended(often).usage.steps
     assert len(of(often, Planned)) > len(of(usual, Planned))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
 import pytest
 
-from pddlego.episode.events import Accepted, Ended, Event, Limits, Outcome, Rejected, Started
+from pddlego.episode.events import Accepted, Answered, Asked, Ended, Event, Limits, Outcome, Rejected, Started
 from pddlego.methods.textgames.events import Observed
 from pddlego.methods.textgames.measure import measure
-from pddlego.models.base import Feedback
+from pddlego.models.base import Completion, Feedback
 from tests.traces import trace_of
 
 ACCEPTED, EXPECTED = Accepted("problem", "p"), Accepted("problem", "p", source="plan")
@@ -19,6 +22,15 @@ WON, LOST = Ended(Outcome.WON, "", 1.0), Ended(Outcome.NO_PLAN, "", 0.0)
 
 def started(mode: str) -> Started:
     return Started("coin", "Coin", mode, "m", 1, "", Limits(50), "textgames")
+
+
+def with_answers(events: Sequence[Event]) -> Iterator[Event]:
+    """The events, with a request and its answer before each verdict on one."""
+    for number, event in enumerate(events):
+        if isinstance(event, (Accepted, Rejected)) and event is not EXPECTED and DOMAIN not in events[:number][-1:]:
+            yield Asked(number, "edit", 0, (), 0)
+            yield Answered(number, Completion(""))
+        yield replace(event)  # type: ignore[type-var]
 
 
 @pytest.mark.parametrize(
@@ -35,10 +47,12 @@ def started(mode: str) -> Started:
 def test_first_answers_are_accepted_and_no_command_is_refused(
     events: list[Event], first_try: int, share: float
 ) -> None:
-    numbers = measure(trace_of([started("full-no-hint"), *events])).numbers
+    numbers = measure(trace_of([started("full-no-hint"), *with_answers(events)])).numbers
     assert (numbers["first_try"], numbers["first_answers"]) == (first_try, share)
 
 
-@pytest.mark.parametrize(("mode", "events"), [("act", [REJECTED, DONE, WON]), ("edit", [WON])])
+@pytest.mark.parametrize(
+    ("mode", "events"), [("act", [*with_answers([REJECTED]), DONE, WON]), ("edit", [WON]), ("edit", [ACCEPTED, WON])]
+)
 def test_without_plans_or_answers_nothing_is_said_of_them(mode: str, events: list[Event]) -> None:
     assert not {"first_try", "first_answers"} & set(measure(trace_of([started(mode), *events])).numbers)

@@ -195,13 +195,13 @@ WALK = ("move north", "I would like to move north please", "examine nothing", "m
         ("paper-coin", "act", {}, True),
         ("paper-coin", "act-cot", {}, True),
         ("coin", "act-no-prompts", {}, True),
-        ("coin", "act", {"all_valid_actions": True}, True),
-        ("coin", "act-cot-no-check", {"all_valid_actions": True}, True),
+        ("coin", "act", {"valid_actions": "all"}, True),
+        ("coin", "act-cot-no-check", {"valid_actions": "all"}, True),
         ("coin", "act-no-check", {}, False),
     ],
 )
 def test_a_conversation_keeps_the_valid_actions_of_every_turn(
-    planner: ProcessPlanner, name: str, mode: str, options: dict[str, bool], grows: bool
+    planner: ProcessPlanner, name: str, mode: str, options: dict[str, str], grows: bool
 ) -> None:
     """A request begins with the last one, word for word, as in the scripts; without the option, lists are left out."""
     setting = of_variant(name, mode)
@@ -225,7 +225,7 @@ def test_earlier_kinds_of_commands_are_kept(planner: ProcessPlanner) -> None:
 
     model = ForgetfulModel(["move north", "take t5", "take t6"])
     house = Kinds({("kitchen", "north"): "pantry"})
-    play(load("coin"), planner, house, model, "act-no-check", Limits(4), all_valid_actions=True)
+    play(load("coin"), planner, house, model, "act-no-check", Limits(4), valid_actions="all")
     last = [message.content for message in model.requests[-1].messages]
     assert sum("Kinds of valid actions: take OBJ" in text for text in last) >= 2
 

@@ -25,6 +25,9 @@ from pddlego.util.answers import reasoning, unspoken
 _FENCED = re.compile(r"```[a-z]{0,10}[ \t]*\n((?:(?!```).)*)```\Z", re.DOTALL | re.IGNORECASE)
 """A text that is one fenced block."""
 
+_MARK = re.compile(r"\s*<\|\w{1,20}\|>\s*")
+"""A special token alone, such as the end of a Harmony message."""
+
 _FOREIGN = re.compile(r"[^\t\r\n -:<-~]")
 """A semicolon, which begins a comment, or a character that is not printable ASCII or white space."""
 
@@ -74,7 +77,7 @@ def _text_of(answer: str) -> tuple[str, str]:
         return "", f"the answer has more than {MAX_ANSWER:,} characters"
     end, stop, thoughts = 0, len(answer), reasoning(answer)
     for start, after in unspoken(answer):
-        if after == len(answer) and (start, after) not in thoughts:
+        if after == len(answer) and ((start, after) not in thoughts or _MARK.fullmatch(answer, start)):
             stop = start  # markers, and what follows the turn
         elif answer[end:start].strip():
             return "", "there is text before the reasoning"

@@ -9,7 +9,8 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Protocol
 
-from pddlego.episode.events import Accepted, Answered, Event, Rejected
+from pddlego.episode.events import Accepted, Event, Rejected
+from pddlego.episode.trace import Trace
 from pddlego.errors import ModelError
 from pddlego.methods.textgames.events import FactsChecked, GameRead, Observed, Resumed
 from pddlego.methods.textgames.formalize import Exchange, Formalizer, Observations, ProblemProposal, Situation
@@ -91,8 +92,7 @@ class Checker:
     def __init__(self, setting: GameSetting, method: Formalizer, reference: Follows) -> None:
         self._setting, self._method, self._reference = setting, method, reference
         self._judge = Judge(setting.claims, reference.knowledge.placeholder)
-        self._known, self._step = setting.start, 0
-        self._answers: list[str] = []
+        self._known, self._step, self._trace = setting.start, 0, Trace()
 
     def close(self) -> None:
         """Close the reference."""
@@ -100,22 +100,21 @@ class Checker:
 
     def after(self, event: Event) -> Iterator[FactsChecked]:
         """Check the problem of an event, if it has one. Raises `ModelError` if the reference cannot answer."""
+        self._trace.add(event, 0.0)
         if isinstance(event, Observed) and not event.repeated:
             self._step = event.step
             renamed = self._reference.read(event)
             self._judge.reference_changed(self._reference.knowledge.problem, renamed)
-        elif isinstance(event, Answered):
-            self._answers.append(event.completion.text)
-        elif isinstance(event, Rejected) and self._answers:
-            *earlier, answer = self._answers
-            situation = Situation(self._known, answers=tuple(earlier), reader=self._setting.reader)
-            proposal, self._answers = self._method.read(answer, situation), []
+        judged = self._trace.calls if isinstance(event, Rejected) else ()
+        if answers := [call.completion.text for call in judged if call.verdict is event]:
+            situation = Situation(self._known, answers=tuple(answers[:-1]), reader=self._setting.reader)
+            proposal = self._method.read(answers[-1], situation)
             if isinstance(proposal, ProblemProposal):
                 renamed = proposal.report.renamed if proposal.report else ()
                 yield self._checked(proposal.problem, renamed, rejected=True)
         problem = _claimed(event)
         if problem is not None:
-            self._answers, self._known = [], self._known.with_problem(problem)
+            self._known = self._known.with_problem(problem)
             yield self._checked(problem, event.renamed if isinstance(event, Accepted) else ())
 
     def _checked(self, problem: Problem, renamed: Renamed, *, rejected: bool = False) -> FactsChecked:

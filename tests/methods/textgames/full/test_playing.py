@@ -23,6 +23,7 @@ from pddlego.planning import ProcessPlanner
 from pddlego.runs.store import last_domain
 from tests.methods.textgames.grid_house import GridHouse, small_house
 from tests.methods.textgames.playing import ForgetfulModel, ended, of, play
+from tests.traces import trace_of
 
 PROBLEM = """<problem>
 (define (problem p) (:domain coin-collector) (:objects kitchen loc1 - location)
@@ -117,7 +118,7 @@ def test_going_back_repeats_what_had_worked_and_counts_it(coin: GameSetting, pla
         frozenset({frozenset({"kitchen", "hall"}), frozenset({"hall", "pantry"})}),
         coin="pantry",
     )
-    events = full(coin, planner, model, game=game, rewinds=True)
+    events = full(coin, planner, model, game=game, rewind=True)
     assert ended(events).outcome is Outcome.WON
     repeated = [event.command for event in of(events, Observed) if event.repeated]
     assert repeated == ["open door to north", "move north"]
@@ -278,9 +279,9 @@ def test_commands_that_repeat_are_told(coin: GameSetting, planner: ProcessPlanne
 
 
 def test_a_whole_memory_shows_every_command(coin: GameSetting, planner: ProcessPlanner) -> None:
-    for whole, seen in ((True, "The game begins:"), (False, "")):
+    for history, seen in (("all", "The game begins:"), ("news", "")):
         model = ForgetfulModel([])
-        full(coin, planner, model, game=small_house("pantry"), whole_memory=whole)
+        full(coin, planner, model, game=small_house("pantry"), history=history)
         last = model.requests[-1].messages[-1].content
         assert len(model.requests) > 2
         assert ("The game begins:" in last) is bool(seen)
@@ -289,7 +290,7 @@ def test_a_whole_memory_shows_every_command(coin: GameSetting, planner: ProcessP
 def test_a_kept_domain_is_begun_with_and_not_written_again(coin: GameSetting, planner: ProcessPlanner) -> None:
     for mode in ("full", "full-no-schemas"):
         first = full(coin, planner, ReaderModel(), mode, small_house("pantry"))
-        kept = last_domain(first)
+        kept = last_domain(trace_of(first))
         played = setting_for(coin, parse_variant(mode, MODES), kept)
         model = ForgetfulModel([])
         events = play(played, planner, small_house("pantry"), model, mode, Limits(30))
@@ -298,4 +299,4 @@ def test_a_kept_domain_is_begun_with_and_not_written_again(coin: GameSetting, pl
         assert "(:action move" in model.requests[0].messages[-1].content
         assert domain_parts(played.start.domain) == domain_parts(coin.start.domain)
         (started,) = of(events, Started)
-        assert started.details["domain"] == kept == last_domain(events)
+        assert started.details["domain"] == kept == last_domain(trace_of(events))
