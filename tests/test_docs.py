@@ -33,6 +33,8 @@ from tests.site import (
     write_site,
 )
 
+pytestmark = pytest.mark.whole
+
 DOCS = Path(__file__).parent.parent / "docs"
 
 

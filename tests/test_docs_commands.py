@@ -26,6 +26,8 @@ from tests.pages import write_files
 from tests.scale import PATIENCE
 from tests.shared import RECORDED
 
+pytestmark = pytest.mark.whole
+
 ROOT = Path(__file__).parent.parent
 PAGES = {
     str(page.relative_to(ROOT)): page.read_text(encoding="utf-8")

@@ -71,7 +71,13 @@ def test_the_expert_gets_it_where_the_game_says_less_than_a_player_must_suppose(
 
 
 @pytest.mark.parametrize(
-    "game, mode", [("spanner", "program"), ("24game", "tos"), ("coin", "full"), ("ferry", "program")]
+    "game, mode",
+    [
+        pytest.param("spanner", "program", marks=pytest.mark.method("programs")),
+        pytest.param("24game", "tos", marks=pytest.mark.method("thought_of_search")),
+        ("coin", "full"),
+        pytest.param("ferry", "program", marks=pytest.mark.method("programs")),
+    ],
 )
 def test_every_method_can_be_stepped(game: str, mode: str) -> None:
     with Environment(game, mode) as environment:
@@ -263,6 +269,7 @@ def test_what_playing_forgives_pays_nothing() -> None:
         assert observed.won and environment._verdicts._honesty[0] == 0.0
 
 
+@pytest.mark.method("graphplan")
 def test_what_has_no_environment() -> None:
     for mode in ("random", "human", "gold"):
         with pytest.raises(UsageError):

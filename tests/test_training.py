@@ -158,7 +158,15 @@ def test_a_trajectory_begins_with_what_the_game_says_first(mode: str) -> None:
     assert (first["source"], first["message"]) == ("user", said)
 
 
-@pytest.mark.parametrize("game", ["coin", "ferry", "text-ferry", pytest.param("24game", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "game",
+    [
+        "coin",
+        pytest.param("ferry", marks=pytest.mark.method("programs")),
+        pytest.param("text-ferry", marks=pytest.mark.method("builders")),
+        pytest.param("24game", marks=[pytest.mark.slow, pytest.mark.method("thought_of_search")]),
+    ],
+)
 def test_trajectories_keep_the_rules_of_the_format(game: str) -> None:
     """The rules that its published models check: ids in order, and each result belongs to a call of its own step."""
     episode = pddlego.play(game)
@@ -246,6 +254,7 @@ def test_the_answers_of_one_attempt_have_one_verdict() -> None:
     assert None not in verdicts
 
 
+@pytest.mark.method("thought_of_search")
 @pytest.mark.slow
 def test_of_a_search_it_is_not_known_which_answer_was_wrong() -> None:
     assert {call.accepted for call in training.calls_of(pddlego.play("24game"))} == {None}

@@ -1,20 +1,22 @@
 """The registry of methods. It holds names, and imports a method on first use.
 
-A package adds a method with an entry point in the group `pddlego.methods` that names a `Method`.
+A package adds a method with an entry point in the group `pddlego.methods` that names a `Method`. Our own methods are
+entry points, too, but listed here instead of in `pyproject.toml`: hatchling sorts metadata by name, whereas the first
+mode for a kind of setting is its default; and a new method works without another installation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import lru_cache
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
 
 from pddlego.errors import UsageError
 from pddlego.methods.base import RESERVED, Measuring, Method, Mode, Variant, base_mode, parse_variant
-from pddlego.util.resources import guests
+from pddlego.util.resources import entry_points_of, guests, installed
 from pddlego.util.text import suggestion
 
 if TYPE_CHECKING:
@@ -23,39 +25,48 @@ if TYPE_CHECKING:
     from pddlego.display.screens import Screen
     from pddlego.runs.journal import Codec
 
-BUILT_IN: Mapping[str, str] = {
-    "textgames": "pddlego.methods.textgames",
-    "programs": "pddlego.methods.programs",
-    "thought_of_search": "pddlego.methods.thought_of_search",
-    "graphplan": "pddlego.methods.graphplan",
-    "builders": "pddlego.methods.builders",
-}
-"""The packages of our own methods; each package has a `METHOD`."""
+_OWN = (
+    "textgames",
+    "programs",
+    "thought_of_search",
+    "graphplan",
+    "builders",
+)
+"""Our own methods in the order of every list: packages in `pddlego.methods`, each with a `METHOD`."""
 
 
 def _method_names() -> list[str]:
     """All methods: ours first, then those of other packages by name."""
-    return [*BUILT_IN, *sorted(set(_offered()) - set(BUILT_IN))]
+    return [*_OWN, *sorted({entry.name for entry in entry_points_of("methods")} - set(_OWN))]
+
+
+def _entry_point(name: str) -> EntryPoint | None:
+    """The entry point of a method; None for an unknown one. No other package replaces one of ours."""
+    if name not in _OWN:
+        return next((entry for entry in reversed(entry_points_of("methods")) if entry.name == name), None)
+    from importlib.metadata import EntryPoint
+
+    return EntryPoint(name, f"pddlego.methods.{name}:METHOD", "pddlego.methods")
 
 
 @lru_cache(maxsize=64)
 def method(name: str) -> Method:
     """The method of that name. Raises `UsageError` if it does not exist, or if it cannot be loaded."""
-    if name in BUILT_IN:
-        method: Method = import_module(BUILT_IN[name]).METHOD
-        return method
-    offered = _offered()
-    if name not in offered:
+    entry = _entry_point(name)
+    if entry is None:
         known = ", ".join(_method_names())
         advice = suggestion(name, _method_names(), "Install its package.")
         raise UsageError(f"Unknown method '{name}'", f"The methods are: {known}.", advice)
+    if name in _OWN:
+        own: Method = entry.load()
+        return own
     try:
-        loaded: Method = offered[name].load()
+        loaded: Method = entry.load()
         fault = _fault(loaded, name)
     except (Exception, SystemExit) as error:  # noqa: BLE001 -- another package's code: its faults are not ours
         fault = f"{type(error).__name__}: {error}"
     if fault:
-        reason = f"{offered[name].value}: {fault}."
+        reason = f"{entry.value}: {fault}."
         raise UsageError(f"The method '{name}' cannot be loaded", reason, "Fix or remove its package.")
     return loaded
 
@@ -85,28 +96,17 @@ def broken_methods() -> list[UsageError]:
     return broken
 
 
-@lru_cache(maxsize=1)
-def _offered() -> dict[str, EntryPoint]:
-    """The entry points of other packages. Cached, because a search of all installed packages takes milliseconds."""
-    from importlib.metadata import entry_points
-
-    return {entry.name: entry for entry in entry_points(group="pddlego.methods")}
-
-
 def package_of(name: str) -> str | None:
     """The name of the distribution that contains a method; None for our own methods."""
-    package = None if name in BUILT_IN else _offered().get(name)
-    return package.dist.name if package is not None and package.dist is not None else None
+    entry = _entry_point(name)
+    return entry.dist.name if entry is not None and entry.dist is not None else None
 
 
 def methods() -> Iterator[Method]:
     """Every method that can be loaded. Methods of other packages that cannot are skipped."""
     for name in _method_names():
-        try:
+        with suppress(UsageError):
             yield method(name)
-        except UsageError:
-            if name in BUILT_IN:
-                raise
 
 
 def modes() -> tuple[Mode, ...]:
@@ -205,7 +205,7 @@ def make_codec() -> Codec:
 
 def forget() -> None:
     """Clear all caches, so that methods installed meanwhile are found."""
-    for cached in (_offered, method, guests):
+    for cached in (installed, method, guests):
         cached.cache_clear()
 
 

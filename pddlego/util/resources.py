@@ -2,19 +2,22 @@
 
 A folder `envs/`, `domains/` or `prompts/` in the working directory adds files to those of the package and replaces
 files of the same name. The package of a method or an engine may hold such folders, too: it adds files, but replaces
-none of pddlego. The folder in the working directory may be untrusted. Its files must not be links that lead out of it:
-otherwise a prompt could send any file of the user to an endpoint.
+none of pddlego. The files in `envs/` may be grouped in folders, such as one for each method; the name of a setting does
+not contain its group. The folder in the working directory may be untrusted. Its files must not be links that lead out
+of it: otherwise a prompt could send any file of the user to an endpoint.
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from collections.abc import Iterable
 from functools import lru_cache
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pddlego.errors import SettingError
 
@@ -23,8 +26,8 @@ if sys.version_info >= (3, 11):
 else:
     from importlib.abc import Traversable
 
-GUESTS = ("methods", "engines")
-"""The groups of entry points, after `pddlego.`, whose packages may hold settings, domains and prompts."""
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint, EntryPoints, SelectableGroups
 
 
 def roots(folder: str) -> list[Traversable]:
@@ -40,18 +43,35 @@ def roots(folder: str) -> list[Traversable]:
     distinct: list[Traversable] = []
     for place in places:
         if place.is_dir() and not any(str(place) == str(other) for other in distinct):
-            distinct.append(place)
+            distinct += [place, *(_groups(place) if folder == "envs" else ())]
     return distinct
+
+
+def _groups(place: Traversable) -> list[Traversable]:
+    """The readable folders in a place, sorted by name."""
+    folders = sorted((item for item in place.iterdir() if item.is_dir()), key=lambda folder: folder.name)
+    return [item for item in folders if not isinstance(item, Path) or os.access(item, os.R_OK | os.X_OK)]
+
+
+def entry_points_of(group: str) -> tuple[EntryPoint, ...]:
+    """The entry points of installed packages in the group `pddlego.GROUP`."""
+    return tuple(installed().select(group=f"pddlego.{group}"))
+
+
+@lru_cache(maxsize=1)
+def installed() -> EntryPoints | SelectableGroups:
+    """All entry points. Cached, because a search of all installed packages takes milliseconds."""
+    from importlib.metadata import entry_points
+
+    return entry_points()
 
 
 @lru_cache(maxsize=1)
 def guests() -> tuple[Path, ...]:
     """The folders of installed packages with methods or engines, found without importing them."""
-    from importlib.metadata import entry_points
-
     folders = []
-    for group in GUESTS:
-        for entry in entry_points(group=f"pddlego.{group}"):
+    for group in ("methods", "engines"):
+        for entry in entry_points_of(group):
             package, *rest = entry.value.partition(":")[0].strip().split(".")
             spec = None
             with contextlib.suppress(ImportError, ValueError):  # an entry point of another package may be malformed
@@ -111,7 +131,7 @@ def inside(root: Traversable, folder: str, name: str) -> Traversable:
 def _is_in_working_directory(root: Path, folder: str) -> bool:
     """Whether the root is the folder in the working directory, which may be untrusted."""
     with contextlib.suppress(FileNotFoundError):
-        return root == Path.cwd() / folder
+        return Path.cwd() / folder in (root, root.parent)
     return False
 
 

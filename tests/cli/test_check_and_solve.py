@@ -164,6 +164,7 @@ def test_files_in_the_wrong_order_are_said_to_be_so(tmp_path: Path, task: str) -
     ]
 
 
+@pytest.mark.method("programs")
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -202,6 +203,7 @@ def test_there_is_no_plan(tmp_path: Path) -> None:
     assert "No plan: unsolvable" in done.stderr
 
 
+@pytest.mark.method("programs")
 @pytest.mark.slow
 @needs_locks
 def test_a_program_plans_and_one_that_fails_is_replaced_by_search(tmp_path: Path, task: str) -> None:
@@ -220,6 +222,7 @@ def test_a_program_plans_and_one_that_fails_is_replaced_by_search(tmp_path: Path
         assert limit or (done.returncode, done.stdout) == (0, PLAN)  # the search has the same limit
 
 
+@pytest.mark.method("programs")
 @needs_locks
 def test_the_program_of_a_run_plans(tmp_path: Path, task: str) -> None:
     small = ("--set", "eval_timeout=5")
@@ -229,6 +232,7 @@ def test_the_program_of_a_run_plans(tmp_path: Path, task: str) -> None:
     assert (done.returncode, done.stdout) == (0, PLAN)
 
 
+@pytest.mark.method("graphplan")
 def test_graphplan_solves_and_says_what_it_took(tmp_path: Path, task: str) -> None:
     done = run("solve", str(FERRY), task, "--planner", "graphplan", cwd=tmp_path)
     assert done.returncode == 0
@@ -241,6 +245,7 @@ def test_graphplan_solves_and_says_what_it_took(tmp_path: Path, task: str) -> No
     assert " calls" in advised.stderr
 
 
+@pytest.mark.method("graphplan")
 @pytest.mark.parametrize(
     ("options", "code", "text"),
     [
@@ -287,6 +292,7 @@ def test_findings_as_json(tmp_path: Path, task: str) -> None:
     assert json.loads(run("check", str(FERRY), task, "--format", "json", cwd=tmp_path).stdout)["ok"]
 
 
+@pytest.mark.method("graphplan")
 def test_a_cheapest_plan_is_found_and_its_cost_checked(tmp_path: Path) -> None:
     from tests.planning.test_costs import DOMAIN, PROBLEM
 
@@ -369,6 +375,7 @@ def towers(tmp_path: Path) -> str:
     return "towers.pddl"
 
 
+@pytest.mark.method("programs")
 @needs_locks
 def test_a_heuristic_guides_the_search(tmp_path: Path, towers: str) -> None:
     done = run("solve", str(BLOCKS), towers, "--heuristic", str(HEURISTIC), cwd=tmp_path)
@@ -385,6 +392,7 @@ def test_a_heuristic_guides_the_search(tmp_path: Path, towers: str) -> None:
     assert "led to a plan" in done.stderr, done.stderr
 
 
+@pytest.mark.method("programs")
 @needs_locks
 def test_a_heuristic_that_fails_is_replaced_by_a_search(tmp_path: Path, towers: str) -> None:
     (tmp_path / "h.py").write_text("class H:\n    def __call__(self, node):\n        return None\n")
@@ -394,6 +402,7 @@ def test_a_heuristic_that_fails_is_replaced_by_a_search(tmp_path: Path, towers: 
     assert "Searching with auto instead" in done.stderr
 
 
+@pytest.mark.method("programs")
 @pytest.mark.parametrize(
     ("more", "reason"),
     [

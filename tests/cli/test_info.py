@@ -18,6 +18,7 @@ def test_games(tmp_path: Path) -> None:
     assert "  coin " in done.stdout
 
 
+@pytest.mark.whole
 def test_a_game_and_the_modes_are_described(tmp_path: Path) -> None:
     described = run("games", "coin", cwd=tmp_path).stdout
     for words in ("Coin Collector (text game)", "dev", "10-59", "numLocations", "the model edits the problem"):
@@ -30,6 +31,7 @@ def test_a_game_and_the_modes_are_described(tmp_path: Path) -> None:
     assert "LLMs4Plan" in listed
 
 
+@pytest.mark.method("programs")
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

@@ -33,6 +33,8 @@ def test_a_flag_beats_the_field_of_a_table(file: Path) -> None:
     assert resolve({"planner": "pyperplan"}, {}, file).config.planner.engine == "pyperplan"
 
 
+@pytest.mark.method("programs")
+@pytest.mark.method("thought_of_search")
 def test_a_table_sets_the_options_of_one_method_only(file: Path) -> None:
     file.write_text('[programs]\nisolation = "off"\n')
     resolved = resolve({}, {}, file)
@@ -43,7 +45,7 @@ def test_a_table_sets_the_options_of_one_method_only(file: Path) -> None:
 @pytest.mark.parametrize(
     ("flags", "text"),
     [
-        ({"kappa": "1,2"}, "--kappa 1,2 is invalid"),
+        pytest.param({"kappa": "1,2"}, "--kappa 1,2 is invalid", marks=pytest.mark.method("graphplan")),
         ({"planner_memory": "much"}, "--planner-memory much is invalid"),
         ({"workers": 0}, "--workers 0 is invalid"),
     ],
@@ -95,7 +97,7 @@ def test_a_list_of_fields_holds_texts() -> None:
         ({"models": "reader,reader+noise:0.1"}, "One episode has one model"),
         ({"repeats": 2}, "One episode has one repeat"),
         ({"ablate": "ladder"}, "One episode has one mode"),
-        ({"kappa": 1.0}, "kappa has no effect here"),
+        pytest.param({"kappa": 1.0}, "kappa has no effect here", marks=pytest.mark.method("graphplan")),
     ],
 )
 def test_one_episode_is_one_cell(options: dict[str, Any], text: str) -> None:
@@ -103,6 +105,7 @@ def test_one_episode_is_one_cell(options: dict[str, Any], text: str) -> None:
         one_cell(make_setup(resolve({"games": ("coin",), "seeds": "0", **options}, {})))
 
 
+@pytest.mark.method("builders")
 def test_a_build_takes_only_options_that_change_it() -> None:
     for name in ("workers", "max_cost", "kappa"):
         options: dict[str, Any] = {name: 1}
@@ -113,9 +116,9 @@ def test_a_build_takes_only_options_that_change_it() -> None:
 @pytest.mark.parametrize(
     ("game", "mode", "options"),
     [
-        ("ferry", "plan-no-heuristic", {"planner": "fast-downward"}),
-        ("ferry", "plan-no-heuristic", {"planner": "mimir"}),
-        ("ferry", "plan-no-heuristic", {"planner": "graphplan"}),
+        pytest.param("ferry", "plan-no-heuristic", {"planner": "fast-downward"}, marks=pytest.mark.method("programs")),
+        pytest.param("ferry", "plan-no-heuristic", {"planner": "mimir"}, marks=pytest.mark.method("programs")),
+        pytest.param("ferry", "plan-no-heuristic", {"planner": "graphplan"}, marks=pytest.mark.method("programs")),
         ("coin", "edit", {"planner": "mimir"}),
         ("coin", "edit-no-ladder", {"planner": "mimir"}),
         ("coin", "full-own-goals", {"planner": "mimir"}),
@@ -133,12 +136,21 @@ def test_a_search_that_the_planner_does_not_have_is_refused_before_the_first_tas
     assert caught.value.reason and caught.value.next_step
 
 
-@pytest.mark.parametrize(("game", "mode"), [("ferry", "plan"), ("ferry", "random"), ("coin", "act"), ("blocks", "tos")])
+@pytest.mark.parametrize(
+    ("game", "mode"),
+    [
+        pytest.param("ferry", "plan", marks=pytest.mark.method("programs")),
+        pytest.param("ferry", "random", marks=pytest.mark.method("programs")),
+        ("coin", "act"),
+        pytest.param("blocks", "tos", marks=pytest.mark.method("thought_of_search")),
+    ],
+)
 @pytest.mark.parametrize("planner", ["fast-downward", "mimir", "graphplan"])
 def test_modes_that_can_use_a_planner_are_not_refused(game: str, mode: str, planner: str) -> None:
     assert make_setup(resolve({"games": (game,), "modes": (mode,), "planner": planner}, {}))
 
 
+@pytest.mark.method("programs")
 def test_an_engine_that_is_not_installed_is_refused_before_the_first_task(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pddlego.planning.process.missing", lambda engine: ("up_fast_downward", "pip install it"))
     with pytest.raises(UsageError, match="The planner fast-downward is not installed"):

@@ -14,25 +14,23 @@ from typing import Any
 
 import pytest
 
-from pddlego.methods.programs.reference_model import reference
-from pddlego.methods.thought_of_search.reference_model import reference as functions
 from tests.children import started
 from tests.cli.command import run
 from tests.coin_endpoint import next_command, next_files
-from tests.methods.builders.test_command_build import next_component
-from tests.methods.thought_of_search.playing import fenced
 from tests.model_server import ModelServer, answer
 from tests.report.pages import pages_in
 from tests.sandbox.ordinary import needs_locks
 from tests.scale import PATIENCE
+from tests.without import need
 
 pytestmark = [needs_locks, pytest.mark.usefixtures("patient_sandboxes")]
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A mode on a setting, and what its endpoint says to a request."""
+    """A mode of a method on a setting, and what its endpoint says to a request."""
 
+    method: str
     game: str
     mode: str
     says: Callable[[dict[str, Any]], str]
@@ -41,6 +39,8 @@ class Kind:
 
 def next_program(body: dict[str, Any]) -> str:
     """A summary, a strategy, a program that fails, and one that does not."""
+    from pddlego.methods.programs.reference_model import reference
+
     asked = len(body["messages"])
     if asked < 5:
         return "It is about a ferry."
@@ -49,6 +49,9 @@ def next_program(body: dict[str, Any]) -> str:
 
 def next_function(body: dict[str, Any]) -> str:
     """A successor function that fails, a goal test, and a successor function that does not."""
+    from pddlego.methods.thought_of_search.reference_model import reference as functions
+    from tests.methods.thought_of_search.playing import fenced
+
     asked, texts = len(body["messages"]), functions("deduction")
     if asked < 5:
         return "```python\ndef successors(state, rules):\n    return []\n```" if asked == 2 else fenced(texts["goal"])
@@ -69,24 +72,34 @@ def next_plan(body: dict[str, Any]) -> str:
 
 def next_heuristic(body: dict[str, Any]) -> str:
     """A heuristic that is not direct, and then one that is."""
+    from pddlego.methods.programs.reference_model import reference
+
     name = "goal-count" if len(body["messages"]) == 1 else "spanner"
     return f"```python\n{reference(name, 'heuristics')}```"
 
 
 def a_heuristic(body: dict[str, Any]) -> str:
+    from pddlego.methods.programs.reference_model import reference
+
     return f"```python\n{reference('spanner', 'heuristics')}```"
 
 
+def a_component(body: dict[str, Any]) -> str:
+    from tests.methods.builders.test_command_build import next_component
+
+    return next_component(body)
+
+
 KINDS = [
-    Kind("coin", "act", next_command),
-    Kind("coin", "full", next_files),
-    Kind("ferry", "program", next_program),
-    Kind("spanner", "heuristic", a_heuristic, ("--set", "candidates=2")),
-    Kind("spanner", "heuristic-direct", next_heuristic),
-    Kind("text-coin", "build-whole", next_component, ("--set", "feedback=model")),
-    Kind("deduction", "tos", next_function, ("--set", "instances=20")),
-    Kind("logistics", "graphplan", next_advice),
-    Kind("logistics", "plan-by-model", next_plan, ("--retries", "2")),
+    Kind("textgames", "coin", "act", next_command),
+    Kind("textgames", "coin", "full", next_files),
+    Kind("programs", "ferry", "program", next_program),
+    Kind("programs", "spanner", "heuristic", a_heuristic, ("--set", "candidates=2")),
+    Kind("programs", "spanner", "heuristic-direct", next_heuristic),
+    Kind("builders", "text-coin", "build-whole", a_component, ("--set", "feedback=model")),
+    Kind("thought_of_search", "deduction", "tos", next_function, ("--set", "instances=20")),
+    Kind("graphplan", "logistics", "graphplan", next_advice),
+    Kind("graphplan", "logistics", "plan-by-model", next_plan, ("--retries", "2")),
 ]
 SEEDS = "0-2"
 
@@ -97,6 +110,7 @@ SEEDS = "0-2"
 )
 def kind(request: pytest.FixtureRequest) -> Kind:
     result: Kind = request.param
+    need(result.method)
     return result
 
 

@@ -24,6 +24,7 @@ class Writes:
         return self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
 
 
+@pytest.mark.method("builders")
 @pytest.mark.slow
 def test_a_build_ends_within_its_time() -> None:
     domain = f"""(define (domain d) (:requirements :adl :derived-predicates) (:predicates (p ?x ?y) (w) (r)) {RULE}

@@ -123,7 +123,7 @@ RECORDED = "transcript:a.jsonl.gz,model="
         ("ferry", "program-no-cot-no-debug", "gpt-4", None),
         ("ferry", "random", "none", (1.0, 0.0)),
         ("ferry", "tos", "gpt-4", None),
-        ("logistics", "graphplan", "gpt-4", (1.0, 1.0)),
+        pytest.param("logistics", "graphplan", "gpt-4", (1.0, 1.0), marks=pytest.mark.method("graphplan")),
         ("coin", "edit", "gpt-4", None),
         ("gone", "program", "gpt-4", None),
     ],
@@ -137,6 +137,7 @@ def test_a_papers_figure_stands_beside_ours_where_model_mode_and_domain_are_the_
     assert body == ([[setting, mode, model, *row]] if expected else [])
 
 
+@pytest.mark.method("thought_of_search")
 def test_of_thought_of_search_the_answers_are_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "envs").mkdir()
     text = 'extends = "24game"\n\n[paper]\n"llama3.1-405b" = { tos = 3.4 }\n'
@@ -146,6 +147,7 @@ def test_of_thought_of_search_the_answers_are_printed(tmp_path: Path, monkeypatc
     assert published_means(rows(results), {}).body == [["cards", "tos", "llama3.1-405b", "answers", "3.00", "3.40"]]
 
 
+@pytest.mark.method("graphplan")
 def test_the_paper_s_column_of_graphplan_alone_is_compared_whatever_the_model() -> None:
     """The damage of the paper's domains is not known, so its figures are printed with any damage."""
     results = [played("logistics", "graphplan-no-prune-no-sort", "relaxed")]
@@ -190,6 +192,7 @@ def test_efficiency_is_that_of_won_episodes_beside_the_baseline() -> None:
     assert ["coin", "edit", "m", "3", "6.00", "0.33", "40%", "1.41"] in body
 
 
+@pytest.mark.method("thought_of_search")
 def test_counts_are_drawn_as_bars(tmp_path: Path) -> None:
     table = Table("Errors by category", [*NAMES, "error", "times"], [["24game", "tos", "m", "no function", "2"]])
     rows_of = rows([played("24game", "tos", "m")])

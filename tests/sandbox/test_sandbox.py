@@ -27,15 +27,19 @@ from tests.scale import PATIENCE, PATIENT, scaled
 
 pytestmark = needs_locks
 
-ATTACKS = (
-    "tests/sandbox/test_answers.py",
-    "tests/sandbox/test_drivers.py",
-    "tests/methods/programs/test_trial.py",
-    "tests/methods/programs/test_hostile_heuristics.py",
-    "tests/methods/thought_of_search/test_expander.py",
-    "tests/methods/thought_of_search/test_search.py",
-    "tests/methods/thought_of_search/test_checks.py",
-)
+ATTACKS = [
+    file
+    for file in (
+        "tests/sandbox/test_answers.py",
+        "tests/sandbox/test_drivers.py",
+        "tests/methods/programs/test_trial.py",
+        "tests/methods/programs/test_hostile_heuristics.py",
+        "tests/methods/thought_of_search/test_expander.py",
+        "tests/methods/thought_of_search/test_search.py",
+        "tests/methods/thought_of_search/test_checks.py",
+    )
+    if (Path(__file__).parents[2] / file).exists()
+]
 """Files of tests in which models write what harms: they run as this user, and as an ordinary one."""
 
 

@@ -181,7 +181,7 @@ def _read(name: str, table: SettingTable) -> SettingFile:
     except ValidationError as error:
         faults = "; ".join(map(fault_of, error.errors()))
         raise SettingError(
-            f"envs/{name}.toml is not a valid setting", f"{faults}.", "See envs/coin.toml for the form."
+            f"envs/{name}.toml is not a valid setting", f"{faults}.", "See envs/textgames/coin.toml for the form."
         ) from error
 
 

@@ -9,6 +9,8 @@ import pytest
 from tests.cli.command import run
 from tests.model_server import ModelServer, answer
 
+pytestmark = pytest.mark.method("graphplan")
+
 
 def test_coin_is_won_with_graphplan(tmp_path: Path) -> None:
     done = run("play", "coin", "--planner", "graphplan", "--seed", "12", "--pace", "0", cwd=tmp_path)
