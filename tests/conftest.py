@@ -16,9 +16,10 @@ import pytest
 from hypothesis import settings
 
 from pddlego.episode.events import Event, Limits
-from pddlego.planning import ProcessPlanner
+from pddlego.planning import ProcessPlanner, process
 from tests.clock import unhurried
 from tests.model_server import ModelServer
+from tests.planners import close_kept, kept_planner
 from tests.scale import PATIENT, scaled
 from tests.shared import VARIABLE, missing
 from tests.without import absent, need
@@ -26,7 +27,7 @@ from tests.without import absent, need
 if TYPE_CHECKING:
     from pddlego.methods.textgames.settings import GameSetting
 
-settings.register_profile("ci", deadline=None, derandomize=True, max_examples=scaled(40, in_ci=100))
+settings.register_profile("ci", deadline=None, derandomize=True, max_examples=scaled(30, in_ci=60))
 settings.load_profile("ci")
 
 # Containers often forbid bytecode: each process that a test starts would compile the whole package again.
@@ -37,11 +38,12 @@ SNAPSHOTS = Path(__file__).parent / "snapshots"
 
 
 def pytest_configure() -> None:
-    """Give children the default effect of signals: a background job of a script ignores some, and passes that on."""
+    """Keep planners, and give children the default effect of signals, some of which a background job ignores."""
     for name, default in (("SIGINT", signal.default_int_handler), ("SIGHUP", signal.SIG_DFL)):
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, default)
+    process.ProcessPlanner = kept_planner  # type: ignore[assignment, misc]  # as `make_planner` finds it
 
 
 SLOW = ("slow", "cluster", "browser")
@@ -54,6 +56,10 @@ WITHOUT_SHARED = "the files of others that it reads are not here"
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
     """Do not collect a module that imports a method which is not here (see tests/without.py)."""
     return True if collection_path.suffix == ".py" and absent(collection_path) else None
+
+
+def pytest_sessionfinish() -> None:
+    close_kept()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

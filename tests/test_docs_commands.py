@@ -1,7 +1,7 @@
 """The commands that README and docs print are run, page by page and in their order, in an empty folder.
 
-A command that needs a language model gets a local server. An evaluation plays its first game and first seed only,
-and a planner has three seconds.
+A command that needs a language model gets a local server. An evaluation plays its first game and first seed only, a
+planner and a program have three seconds, and a search problem has five instances.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ import doctest
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from string import Template
 from typing import Any
 
 import pytest
@@ -21,6 +23,7 @@ from _pytest.mark.structures import ParameterSet
 
 from pddlego.methods.builders.reference import component_of
 from pddlego.pddl import parse_domain, parse_problem
+from tests.cli.command import run_at_once
 from tests.model_server import ModelServer, Reply, answer
 from tests.pages import write_files
 from tests.scale import PATIENCE
@@ -71,6 +74,9 @@ def warehouse(body: dict[str, Any]) -> Reply:
     )
 
 
+FEW = {"PDDLEGO_PLANNER_TIMEOUT": "3", "PDDLEGO_TASK_TIMEOUT": "3", "PDDLEGO_INSTANCES": "5"}
+"""Limits of what a command of a page does here."""
+
 NEED_A_PACKAGE = ("docs/adding-a-method.md", "docs/adding-an-engine.md")
 """Pages whose own tests bring the package of the page."""
 
@@ -81,7 +87,7 @@ def test_the_commands_of_a_page_print_what_it_shows(name: str, tmp_path: Path) -
     write_files(PAGES[name], tmp_path)
     for session in "".join(SESSIONS[name]).split("$ ")[1:]:
         command, _, wanted = session.partition("\n")
-        printed = _bash(command, tmp_path).stdout
+        printed = _ran(command, tmp_path, {})[1]
         flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
         assert doctest.OutputChecker().check_output(wanted, printed, flags), f"{command} printed:\n{printed}"
         assert _carets(wanted) == _carets(printed), f"{command} printed:\n{printed}"
@@ -111,12 +117,11 @@ def test_the_commands_of_a_page_run_in_their_order(name: str, tmp_path: Path) ->
     script = re.sub(r"pddlego eval ([\w-]+)( [\w-]+)*? -", r"pddlego eval \1 -", script)
     with ModelServer() as server:
         server.replies = [warehouse]
-        checked = "\n".join(f'{line}\necho "exit code $?"' for line in script.splitlines())
-        done = _bash(checked, tmp_path, OPENAI_BASE_URL=server.url, PDDLEGO_PLANNER_TIMEOUT="3")
-    codes = re.findall(r"^exit code (\d+)$", done.stdout, re.MULTILINE)
-    assert len(codes) == len(script.splitlines())
-    assert set(codes) <= {"0", "1"}, f"1 is a game that was not won\n{done.stdout}"
-    assert not re.search(r"^(Traceback|Error: )", done.stdout, re.MULTILINE), done.stdout
+        variables = {"OPENAI_BASE_URL": server.url, **FEW}
+        for line in script.splitlines():
+            code, printed = _ran(line, tmp_path, variables)
+            assert code in (0, 1), f"1 is a game that was not won\n{line} printed:\n{printed}"
+            assert not re.search(r"^(Traceback|Error: )", printed, re.MULTILINE), f"{line} printed:\n{printed}"
 
 
 def test_the_python_of_the_page_about_pddl_prints_what_it_shows(
@@ -149,6 +154,18 @@ def test_the_python_of_a_page_runs(name: str, tmp_path: Path) -> None:
         variables = {"OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": "none"}
         done = _bash('python page.py; echo "exit code $?"', tmp_path, **variables)
     assert done.stdout.endswith("\nexit code 0\n"), done.stdout
+
+
+def _ran(line: str, folder: Path, variables: dict[str, str]) -> tuple[int, str]:
+    """The exit code and the output of a line. `pddlego` runs here; a variable that the line sets is kept."""
+    if assignment := re.fullmatch(r"(?:export )?(\w+)=(\S+)", line):
+        variables[assignment[1]] = assignment[2]
+        return 0, ""
+    if re.fullmatch(r"pddlego [^|<>;&`*~]*", line):
+        words = shlex.split(Template(line).safe_substitute(variables), comments=True)
+        return run_at_once(*words[1:], cwd=folder, **variables)
+    done = _bash(line, folder, **variables)
+    return done.returncode, done.stdout
 
 
 def _bash(script: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:

@@ -42,13 +42,13 @@ class Interrupts:
 
 
 class Guard:
-    """Kills this process `ENDING` seconds after `count` interrupts (signals of these `numbers`), or after `arm`.
+    """Kills this process so many `seconds` after `count` interrupts (signals of these `numbers`), or after `arm`.
 
     `close` ends the guard, unless it was armed. Only signals that have a handler count. On Windows, which has neither
     such pipes nor such signals, the guard does nothing.
     """
 
-    def __init__(self, numbers: Iterable[int], count: int) -> None:
+    def __init__(self, numbers: Iterable[int], count: int, seconds: float = ENDING) -> None:
         self._armed = False
         self._process: subprocess.Popen[bytes] | None = None
         if not hasattr(os, "fork"):
@@ -57,7 +57,7 @@ class Guard:
 
         reading, self._writing = os.pipe()
         os.set_blocking(self._writing, False)
-        arguments = ["-I", "-S", __file__, *map(str, (reading, os.getpid(), count, *map(int, numbers)))]
+        arguments = ["-I", "-S", __file__, *map(str, (seconds, reading, os.getpid(), count, *map(int, numbers)))]
         null = subprocess.DEVNULL
         self._process = start_python(
             "The guard", arguments, stdin=null, stdout=null, stderr=null, pass_fds=(reading,), env={}
@@ -66,7 +66,7 @@ class Guard:
         self._before = signal.set_wakeup_fd(self._writing, warn_on_full_buffer=False)
 
     def arm(self) -> None:
-        """Kill the process in `ENDING` seconds unless it ends before."""
+        """Kill the process after `seconds` unless it ends before."""
         self._armed = True
         if self._process is not None:
             with contextlib.suppress(OSError):  # the guard is gone: the process ends on its own
@@ -82,7 +82,7 @@ class Guard:
         self._process = None
 
 
-def main(reading: int, parent: int, count: int, *numbers: int) -> None:
+def main(seconds: float, reading: int, parent: int, count: int, *numbers: int) -> None:
     """Run the guard process: count interrupts up to `count`, then kill the parent if it does not end in time."""
     interrupts = Interrupts(0.3)  # longer than in the parent, which must not be killed for what it does not count
     while count > 0:
@@ -92,13 +92,13 @@ def main(reading: int, parent: int, count: int, *numbers: int) -> None:
         if _AT_ONCE[0] in signals:
             break
         count -= sum(interrupts.is_new(number) for number in set(signals) & set(numbers))
-    if not _is_closed(reading) and os.getppid() == parent:
+    if not _is_closed(reading, seconds) and os.getppid() == parent:
         os.kill(parent, signal.SIGKILL)
 
 
-def _is_closed(reading: int) -> bool:
-    """Wait up to `ENDING` seconds for the parent to close the pipe. Whether it was closed."""
-    end = time.monotonic() + ENDING
+def _is_closed(reading: int, seconds: float) -> bool:
+    """Wait so long for the parent to close the pipe. Whether it was closed."""
+    end = time.monotonic() + seconds
     while (left := end - time.monotonic()) > 0:
         if select.select([reading], [], [], left)[0] and not os.read(reading, 100):
             return True
@@ -106,4 +106,4 @@ def _is_closed(reading: int) -> bool:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main(float(sys.argv[1]), *map(int, sys.argv[2:]))

@@ -1,6 +1,7 @@
 """Runs `pddlego` as a user does: its real entry point, here in the process of the tests or in one of its own.
 
-Here it shares the Java machine of the other tests, which takes longer to start than most commands take. What is about
+Here it shares the Java machine and the planners of the other tests, which take longer to start than most commands
+take. What is about
 the process itself (signals, pipes, limits, what children get) needs one of its own.
 """
 
@@ -20,23 +21,33 @@ from tests.scale import PATIENCE
 
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
-"""Seconds after which a command is said to hang: a busy machine takes long."""
-
 
 def run(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run a command here."""
     text, wrong = _Stream(), _Stream()
+    code = _exit_code(arguments, cwd, environment, text, wrong)
+    return subprocess.CompletedProcess(["pddlego", *arguments], code, text.text(), wrong.text())
+
+
+def run_at_once(*arguments: str, cwd: Path, **environment: str) -> tuple[int, str]:
+    """Run a command here. Its exit code, and what it writes to its output and its errors, in that order."""
+    both = _Stream()
+    return _exit_code(arguments, cwd, environment, both, both), both.text()
+
+
+def _exit_code(
+    arguments: tuple[str, ...], cwd: Path, environment: dict[str, str], output: _Stream, errors: _Stream
+) -> int:
     with (
         _as_a_process(cwd, environment, arguments),
-        contextlib.redirect_stdout(text),
-        contextlib.redirect_stderr(wrong),
+        contextlib.redirect_stdout(output),
+        contextlib.redirect_stderr(errors),
     ):
         try:
             main()
-            code = 0
         except SystemExit as ending:
-            code = ending.code if isinstance(ending.code, int) else int(ending.code is not None)
-    return subprocess.CompletedProcess(["pddlego", *arguments], code, text.text(), wrong.text())
+            return ending.code if isinstance(ending.code, int) else int(ending.code is not None)
+    return 0
 
 
 class _Stream(io.TextIOWrapper):

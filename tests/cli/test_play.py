@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
+import threading
 from pathlib import Path
 
 import pytest
@@ -170,14 +170,12 @@ def test_an_endpoint_that_refuses_is_one_readable_line(tmp_path: Path, model_ser
 def test_an_interrupt_ends_cleanly_with_the_run_folder_whole(
     tmp_path: Path, model_server: ModelServer, how: signal.Signals
 ) -> None:
-    model_server.replies = [answer("{}", delay=20.0)]
+    model_server.replies = [answer("{}", hold=threading.Event())]
     command = [sys.executable, "-m", "pddlego", "play", "coin", "--model", "m", "--base-url", model_server.url]
     with started(
         command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as playing:
-        deadline = time.monotonic() + 20
-        while not model_server.requests and time.monotonic() < deadline:
-            time.sleep(0.05)
+        model_server.wait_for_requests()
         os.killpg(playing.pid, how)
         output, errors = playing.communicate(timeout=PATIENCE)
     assert playing.returncode == 130, errors

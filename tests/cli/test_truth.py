@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -27,7 +28,7 @@ MODE = "edit-no-feedback-no-tolerance"
 def lost(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a run in which episodes are lost to errors that were made on purpose."""
     folder = tmp_path_factory.mktemp("lost")
-    seeds = scaled("10-17", in_ci="10-59")
+    seeds = scaled("10-17", in_ci="10-16")
     options = ("--modes", MODE, "--models", MODEL, "--seeds", seeds, "--run", "lost", "--retries", "0")
     games = scaled(("coin",), in_ci=("coin", "mapreader", "twc", "cooking-easy", "cooking-hard", "cooking-full"))
     done = run("eval", *games, *options, cwd=folder)
@@ -136,13 +137,22 @@ def test_facts_are_checked_while_an_episode_is_played(tmp_path: Path) -> None:
     assert run("replay", "checked", cwd=tmp_path).returncode == 0
 
 
-def lost_runs(folder: Path, models: str, name: str = "lost", seeds: str = "10-12") -> None:
-    options = ("--modes", MODE, "--models", models, "--seeds", seeds, "--run", name, "--retries", "0")
-    assert run("eval", "coin", *options, cwd=folder).returncode == 0
+@pytest.fixture(scope="session")
+def refusals(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a run `lost` in which three episodes are lost to refused answers, and a run `one` with one."""
+    folder = tmp_path_factory.mktemp("refusals")
+    for name, seeds in (("lost", "10-12"), ("one", "10")):
+        options = ("--models", "reader+noise:1,kinds=refusal", "--seeds", seeds, "--run", name, "--retries", "0")
+        assert run("eval", "coin", "--modes", MODE, *options, cwd=folder).returncode == 0
+    return folder
 
 
-def test_what_cannot_be_corrected_is_said_before_anything_is_played(tmp_path: Path) -> None:
-    lost_runs(tmp_path, "reader+noise:1,kinds=refusal")
+def lost_run(refusals: Path, folder: Path, name: str = "lost") -> None:
+    shutil.copytree(refusals / "runs" / name, folder / "runs" / name)
+
+
+def test_what_cannot_be_corrected_is_said_before_anything_is_played(tmp_path: Path, refusals: Path) -> None:
+    lost_run(refusals, tmp_path)
     for arguments, reason in (
         (("--with", "nosuch"), "No API key"),
         (("--with", "reader+noise:x"), "Unknown model"),
@@ -155,8 +165,8 @@ def test_what_cannot_be_corrected_is_said_before_anything_is_played(tmp_path: Pa
     assert not (tmp_path / "runs" / "counterfactual-lost").exists()
 
 
-def test_one_model_does_not_play_the_episodes_of_two_on_as_one(tmp_path: Path) -> None:
-    lost_runs(tmp_path, "reader+noise:1,kinds=refusal", seeds="10")
+def test_one_model_does_not_play_the_episodes_of_two_on_as_one(tmp_path: Path, refusals: Path) -> None:
+    lost_run(refusals, tmp_path, "one")
     (tmp_path / "two.toml").write_text('models = ["reader+noise:1,kinds=refusal", "reader+noise:1,kinds=empty"]\n')
     options = ("--modes", MODE, "--seeds", "10", "--run", "two", "--retries", "0", "--config", "two.toml")
     assert run("eval", "coin", *options, cwd=tmp_path).returncode == 0
@@ -170,16 +180,16 @@ def test_one_model_does_not_play_the_episodes_of_two_on_as_one(tmp_path: Path) -
     assert "unfinished" not in listed
 
 
-def test_corrections_of_another_run_are_not_mixed_in(tmp_path: Path) -> None:
-    for name in ("one", "other"):
-        lost_runs(tmp_path, "reader+noise:1,kinds=refusal", name, seeds="10")
+def test_corrections_of_another_run_are_not_mixed_in(tmp_path: Path, refusals: Path) -> None:
+    for name in ("one", "lost"):
+        lost_run(refusals, tmp_path, name)
     assert run("counterfactual", "one", "--with", "reader", "--run", "mine", cwd=tmp_path).returncode == 0
-    done = run("counterfactual", "other", "--with", "reader", "--run", "mine", cwd=tmp_path)
+    done = run("counterfactual", "lost", "--with", "reader", "--run", "mine", cwd=tmp_path)
     assert (done.returncode, "belongs to another run" in done.stderr) == (2, True)
 
 
-def test_truth_goes_on_after_a_damaged_journal(tmp_path: Path) -> None:
-    lost_runs(tmp_path, "reader+noise:1,kinds=refusal")
+def test_truth_goes_on_after_a_damaged_journal(tmp_path: Path, refusals: Path) -> None:
+    lost_run(refusals, tmp_path)
     first, second, third = sorted((tmp_path / "runs" / "lost" / "episodes").iterdir())
     with first.open("ab") as file:
         file.write(b"noise\n")
@@ -192,11 +202,13 @@ def test_truth_goes_on_after_a_damaged_journal(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("correction", [1, 2])
-def test_every_correction_can_be_stopped(tmp_path: Path, model_server: ModelServer, correction: int) -> None:
-    lost_runs(tmp_path, "reader+noise:1,kinds=refusal", seeds="10")
+def test_every_correction_can_be_stopped(
+    tmp_path: Path, refusals: Path, model_server: ModelServer, correction: int
+) -> None:
+    lost_run(refusals, tmp_path, "one")
     model_server.replies = [*([answer("nonsense")] * (correction - 1)), answer("nonsense", hold=threading.Event())]
     options = ("--with", "m", "--base-url", model_server.url)
-    command = [sys.executable, "-m", "pddlego", "counterfactual", "lost", *options]
+    command = [sys.executable, "-m", "pddlego", "counterfactual", "one", *options]
     environment = {**os.environ, "OPENAI_API_KEY": "k"}
     with started(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True) as playing:
         assert playing.stdout is not None
@@ -208,15 +220,15 @@ def test_every_correction_can_be_stopped(tmp_path: Path, model_server: ModelServ
                 playing.send_signal(signal.SIGTERM)
         playing.wait(PATIENCE)
     assert playing.returncode in (130, -signal.SIGKILL)
-    results = [read_results(place)[0] for place in sorted((tmp_path / "runs" / "counterfactual-lost").iterdir())]
+    results = [read_results(place)[0] for place in sorted((tmp_path / "runs" / "counterfactual-one").iterdir())]
     assert [len(result) for result in results] == [1] * correction
     outcomes = {"1": ["interrupted"], "2": ["interrupted", "no plan"]}  # the control is played first
     assert [result.outcome.value for (result,) in results] == outcomes[str(correction)]
 
 
-def test_what_was_not_played_on_is_no_loss(tmp_path: Path, model_server: ModelServer) -> None:
+def test_what_was_not_played_on_is_no_loss(tmp_path: Path, refusals: Path, model_server: ModelServer) -> None:
     """The budget ends the evaluation: the episodes without a result are counted apart."""
-    lost_runs(tmp_path, "reader+noise:1,kinds=refusal")
+    lost_run(refusals, tmp_path)
     model_server.replies = [answer("nonsense")]
     options = ("--with", "m", "--max-calls", "1", "--workers", "1")
     endpoint = {"OPENAI_BASE_URL": model_server.url, "OPENAI_API_KEY": "k"}

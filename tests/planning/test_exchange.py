@@ -62,16 +62,16 @@ def as_sets(task: GroundTask | None) -> object:
 @pytest.mark.parametrize("name", GENERATED)
 def test_generated_problems_come_back_as_the_same_task(name: str) -> None:
     setting = PlanningSetting(**load_planning(name))
-    tasks = setting.small_tasks(3, "exchange")[:5]
+    tasks = setting.small_tasks(3, "exchange")[:2]
     for task in tasks:
         assert ground(setting.domain, task.problem) is not None
         there_and_back(setting.domain, task.problem)
-    assert len(tasks) == 5
+    assert len(tasks) == 2
 
 
-@pytest.mark.parametrize("part", range(5))
+@pytest.mark.parametrize("part", range(4))
 def test_random_problems_of_games_come_back_as_the_same_task(part: int) -> None:
-    for number in range(part * 10, part * 10 + 10):
+    for number in range(part * 5, part * 5 + 5):
         domain, problem = (WORKSHOP, random_workshop(number)) if number % 3 == 0 else (COIN, random_problem(number))
         there_and_back(domain, problem)
 

@@ -19,7 +19,7 @@ from tests.test_domains import kitchen
 
 pytestmark = pytest.mark.slow
 
-PROBLEMS = scaled(15, in_ci=150)
+PROBLEMS = scaled(15, in_ci=60)
 PARTS = 5  # so that pytest-xdist can share them out
 BFS, ASTAR, ANY = Search(), Search.parse("astar(lmcut)"), Search.parse("gbf(hff)")
 
@@ -57,7 +57,7 @@ def test_problems_are_solved_as_fast_downward_solves_them(part: int) -> None:
 
 
 def test_breadth_first_plans_are_as_short_as_those_of_a_star(planner: ProcessPlanner) -> None:
-    for number in range(scaled(40, in_ci=80)):
+    for number in range(scaled(20, in_ci=40)):
         domain, item = problem(number)
         first, second = planner.solve(domain, item, BFS), planner.solve(domain, item, ASTAR)
         assert first.status is second.status

@@ -16,6 +16,7 @@ from pddlego.planning import PlanResult, PlanStatus, ProcessPlanner, Search
 from pddlego.planning.graphplan.values import Graphplan
 from pddlego.runs.cells import Cell
 from tests.clock import unhurried
+from tests.planners import kept_planner
 from tests.traces import trace_of
 
 
@@ -40,7 +41,7 @@ def played(
     elif isinstance(model, (tuple, list)):
         model = ScriptedModel(tuple(model))
     assert not isinstance(model, Sequence)
-    with planner or ProcessPlanner(clock=unhurried) as used:
+    with planner or kept_planner(clock=unhurried) as used:
         recording = trace_of(recorded) if recorded else None
         tools = Tools(model, used, limits or Limits(None), recorded=recording)
         return list(METHOD.run(cell, loaded, chosen, tools))

@@ -12,9 +12,10 @@ from pddlego.methods.programs.options import ProgramOptions
 from pddlego.methods.programs.setting import ProgramSetting, load
 from pddlego.models import Model
 from pddlego.models.base import ScriptedModel
-from pddlego.planning import Planner, ProcessPlanner
+from pddlego.planning import Planner
 from pddlego.runs.cells import Cell
 from tests.clock import unhurried
+from tests.planners import kept_planner
 from tests.scale import PATIENT
 
 NOBODY = ScriptedModel(("",), "none")
@@ -38,7 +39,7 @@ def events_of(
     """Everything that happens in an episode, where no time-out depends on how busy the machine is."""
     options = (options or ProgramOptions()).model_copy(update={"patience": PATIENT})
     asked: Model = ScriptedModel(model) if isinstance(model, tuple) else model
-    own = planner or ProcessPlanner(clock=unhurried)
+    own = planner or kept_planner(clock=unhurried)
     try:
         tools = Tools(model=asked, planner=own, limits=limits or Limits(None))
         return list(METHOD.run(Cell(setting.name, mode, asked.name, 0), setting, options, tools))

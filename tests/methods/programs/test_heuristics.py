@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 import pytest
 
@@ -51,8 +52,9 @@ def all_of(events: list[Event], kind: type[Event]) -> list[Event]:
     return [event for event in events if isinstance(event, kind)]
 
 
+@cache
 def first_prompt(mode: str, options: ProgramOptions = QUICK) -> str:
-    events = events_of(small("ferry", options, 2, 1), (WRONG,), mode, options)
+    events = events_of(small("ferry", options, 2, 1), (WRONG,), mode, options, limits=Limits(None, calls=1))
     return next(event for event in events if isinstance(event, Asked)).messages[0].content
 
 
@@ -240,7 +242,7 @@ def test_examples_are_of_other_domains() -> None:
 @pytest.mark.parametrize("mode", ["heuristic", "heuristic-no-names", "heuristic-direct", "heuristic-direct-no-names"])
 def test_the_built_in_model_writes_heuristics(planner: ProcessPlanner, domain: str, mode: str) -> None:
     options = ProgramOptions()
-    setting = small(domain, options, scaled(2, in_ci=4), scaled(2, in_ci=5))
+    setting = small(domain, options, 2, scaled(1, in_ci=2))
     if domain in ("gripper", "blocks"):  # small enough for counting goals, which may be chosen
         ranges = {"gripper": {"rooms": (2, 3), "balls": (3, 6)}, "blocks": {"blocks": (5, 9)}}[domain]
         setting = replace(setting, file=setting.file.model_copy(update={"evaluation": ranges, "training": ranges}))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import random
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import product
 from statistics import mean
+from typing import TypeVar
 
 import pytest
 from hypothesis import given, settings
@@ -27,6 +30,7 @@ def rewards() -> Iterator[Rewards]:
         yield made
 
 
+@cache
 def questions(game: str, mode: str, seed: int) -> list[tuple[str, Honest]]:
     """The expert's questions of an episode that change the problem, with their identifiers."""
     chosen = []
@@ -49,10 +53,17 @@ def questions(game: str, mode: str, seed: int) -> list[tuple[str, Honest]]:
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("game", GAMES)
 def test_the_expert_gets_everything(game: str, mode: str, rewards: Rewards) -> None:
-    for seed in range(60, scaled(61, in_ci=65)):
+    for seed in range(60, scaled(61, in_ci=62)):
         for name, honest in questions(game, mode, seed):
             reward = rewards(name, honest.text)
             assert (reward.value, reward.reasons) == (1.0, ()), (name, honest.text)
+
+
+T = TypeVar("T")
+
+
+def sampled(items: Sequence[T], most: int) -> Sequence[T]:
+    return random.Random(1).sample(items, min(len(items), most))
 
 
 def dishonest(rewards: Rewards, name: str, honest: Honest, kind: str) -> float | None:
@@ -74,26 +85,25 @@ def test_answers_without_knowledge_get_almost_nothing(rewards: Rewards) -> None:
     """On average over all games and modes: answers to questions of other episodes share some facts of small games."""
     values: dict[str, list[float]] = {}
     for game, mode in product(GAMES, MODES):
-        asked = [question for seed in range(60, scaled(61, in_ci=62)) for question in questions(game, mode, seed)]
-        others = [question for seed in range(70, scaled(71, in_ci=72)) for question in questions(game, mode, seed)]
+        asked = sampled(questions(game, mode, 60), scaled(2, in_ci=6))
+        others = questions(game, mode, 70)
         for kind, (name, honest) in product(("nothing", "unchanged", "echoed question", "shuffled words"), asked):
             values.setdefault(kind, []).append(rewards(name, TEXT[kind](honest) or "").value)
-        for (name, honest), (_, other) in product(asked, others):
+        for (name, honest), (_, other) in sampled(list(product(asked, others)), scaled(10, in_ci=30)):
             if other.text != honest.text:
                 values.setdefault("another question", []).append(rewards(name, other.text).value)
     assert {kind: mean(each) for kind, each in values.items() if mean(each) >= 0.1} == {}
 
 
-@settings(max_examples=scaled(15, in_ci=150))
+@settings(max_examples=scaled(10, in_ci=50))
 @given(
     st.sampled_from(GAMES[:3]),
     st.sampled_from(MODES),
     st.lists(st.sampled_from(sorted(TEXT)), min_size=2, max_size=3, unique=True),
 )
-def test_mixtures_get_less(game: str, mode: str, kinds: list[str]) -> None:
+def test_mixtures_get_less(rewards: Rewards, game: str, mode: str, kinds: list[str]) -> None:
     name, honest = questions(game, mode, 60)[0]
     text = honest.text
     for kind in kinds:
         text = TEXT[kind](replace(honest, text=text)) or text
-    with Rewards() as rewards:
-        assert text == honest.text or rewards(name, text).value < 1.0 or text.split() == honest.text.split()
+    assert text == honest.text or rewards(name, text).value < 1.0 or text.split() == honest.text.split()

