@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from pddlego.episode.events import Ended, Limits, Outcome
 from pddlego.methods.textgames.games import Game, Observation
-from pddlego.methods.textgames.play import episode_events, make_game
+from pddlego.methods.textgames.play import episode_events, setting_game
 from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.methods.textgames.settings import GameSetting
-from pddlego.methods.textgames.world import Episode
+from pddlego.methods.textgames.world import EpisodeSetup
 from pddlego.models import Model
 from pddlego.planning import Planner
 from pddlego.runs.journal import follow
@@ -106,9 +106,9 @@ def play(
     ends: list[Ended] = []
     own = 0.0
     for seed in seeds:
-        game = TimedGame(make_game(setting, seed))
+        game = TimedGame(setting_game(setting, seed))
         started = time.perf_counter()
-        episode = Episode(setting, seed, mode, Limits(setting.max_steps))
+        episode = EpisodeSetup(setting, seed, mode, Limits(setting.max_steps))
         ends.append(follow(episode_events(episode, game, model_of(seed), planner), []))
         own += time.perf_counter() - started - game.seconds
     return Played(tuple(ends), own)

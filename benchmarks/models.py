@@ -20,14 +20,14 @@ from benchmarks.table import show
 from pddlego.episode.events import Limits
 from pddlego.errors import ModelError
 from pddlego.evaluation.statistics import mcnemar, wilson
-from pddlego.methods.textgames.formalize import CommandProposal, Formalizer, ProblemProposal, Situation
+from pddlego.methods.textgames.formalize import CommandProposal, Formalizer, ProblemProposal, PromptContext
 from pddlego.methods.textgames.formalize.problems import unless_contradicting, unless_incomplete
 from pddlego.methods.textgames.loading import load
-from pddlego.methods.textgames.play import episode_events, make_game, make_method
+from pddlego.methods.textgames.play import episode_events, make_method, setting_game
 from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.truth.judge import Judge
-from pddlego.methods.textgames.world import Episode
+from pddlego.methods.textgames.world import EpisodeSetup
 from pddlego.models import Completion, Model, Request
 from pddlego.models.endpoint import Access, Endpoint, make_endpoint
 from pddlego.planning import Planner, ProcessPlanner
@@ -87,8 +87,8 @@ def questions(setting: GameSetting, mode: str, planner: Planner) -> Iterator[tup
     """The questions of the reader's episodes, each with its name and the reader's answer."""
     for seed in SEEDS:
         reader = Collector()
-        episode = Episode(setting, seed, mode, Limits(setting.max_steps))
-        follow(episode_events(episode, make_game(setting, seed), reader, planner), [])
+        episode = EpisodeSetup(setting, seed, mode, Limits(setting.max_steps))
+        follow(episode_events(episode, setting_game(setting, seed), reader, planner), [])
         for number, (request, answer) in enumerate(reader.kept):
             yield f"{setting.name} {mode} {seed}.{number}", request, answer
 
@@ -97,7 +97,7 @@ def judge(
     name: str,
     completion: Completion,
     expert: str,
-    situation: Situation,
+    situation: PromptContext,
     method: Formalizer,
     setting: GameSetting,
     planner: Planner,
@@ -144,7 +144,7 @@ def run(
     setting = load(game)
     method = make_method(mode, setting, 0, None)
     for (name, request, expert), _ in zip(questions(setting, mode, planner), range(number), strict=False):
-        assert isinstance(request.context, Situation)
+        assert isinstance(request.context, PromptContext)
         completion = Completion("", finish="error")
         if answers is not None:
             entry = answers.get(name, {"answer": "", "tokens": 0, "seconds": 0.0})

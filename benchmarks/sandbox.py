@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 
 from benchmarks.table import show
-from pddlego.sandbox import Sandbox, Session
+from pddlego.sandbox import Sandbox, SandboxSession
 from pddlego.sandbox.sandbox import ISOLATIONS
 
 STARTS, CALLS = 50, 20_000
@@ -40,7 +40,7 @@ def _open(sandbox: Sandbox) -> None:
     sandbox.open(_PROGRAM).close()
 
 
-def _called(program: Session) -> None:
+def _called(program: SandboxSession) -> None:
     for _ in range(CALLS):
         program.call("f", 1)
 

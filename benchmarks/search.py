@@ -17,7 +17,7 @@ from benchmarks.table import show
 from pddlego.methods.thought_of_search.functions import Code, Expanded, Fault, ModelFunctions
 from pddlego.methods.thought_of_search.loading import call_limits, load, search_limits
 from pddlego.methods.thought_of_search.options import SearchOptions
-from pddlego.methods.thought_of_search.reference_model import reference
+from pddlego.methods.thought_of_search.reference_model import reference_functions
 from pddlego.methods.thought_of_search.search import StateSearch
 from pddlego.methods.thought_of_search.space import SearchTask, StateKey, canonical
 from pddlego.sandbox import Sandbox
@@ -61,7 +61,7 @@ class HostFunctions(ModelFunctions):
 def main() -> None:
     rows = []
     for name in SETTINGS:
-        setting, texts = load(name, OPTIONS), dict(reference(name))
+        setting, texts = load(name, OPTIONS), dict(reference_functions(name))
         key = canonical(setting.space.unordered)
         with Sandbox() as sandbox:
             with setting.space.judge(sandbox, 0) as judge:
@@ -129,7 +129,7 @@ def _rate(run: Callable[[SearchTask], int], searches: Iterable[SearchTask]) -> f
 
 def _memory() -> None:
     """Memory of both processes, by the number of states that were expanded."""
-    setting, texts = load("24game", OPTIONS), reference("24game")
+    setting, texts = load("24game", OPTIONS), reference_functions("24game")
     rows = []
     with Sandbox() as sandbox:
         with setting.space.judge(sandbox, 0) as judge:

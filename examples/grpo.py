@@ -35,7 +35,7 @@ MARKS = (END, BEGIN, STOP, "<tool_call>", "</tool_call>", "<tool_response>", "</
 
 def conversation(game: str, mode: str, seed: int) -> list[dict[str, Any]]:
     """The first question of an episode with a right tool call: in mode `act`, any valid command."""
-    (row,) = pddlego_trl.rows(game, mode, [seed])
+    (row,) = pddlego_trl.dataset_rows(game, mode, [seed])
     with Environment(game, mode) as environment:
         observed = environment.reset(seed)
         answer = observed.valid_commands[-1] if mode == "act" else environment.expert()
@@ -124,7 +124,7 @@ def main() -> None:
     trainer = GRPOTrainer(
         model=model,
         args=config,
-        train_dataset=Dataset.from_list(pddlego_trl.rows(chosen.game, chosen.mode)),
+        train_dataset=Dataset.from_list(pddlego_trl.dataset_rows(chosen.game, chosen.mode)),
         processing_class=tokenizer,
         environment_factory=pddlego_trl.environment_factory(chosen.game, chosen.mode),
     )

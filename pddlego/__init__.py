@@ -13,7 +13,7 @@ from pddlego.errors import PddlegoError
 
 if TYPE_CHECKING:
     from pddlego.api import training
-    from pddlego.api.environment import Environment, Observation
+    from pddlego.api.environment import Environment, StepResult
     from pddlego.api.results import Episode, Evaluation
     from pddlego.episode.trace import Step
     from pddlego.methods.builders.builder import Builder, Built
@@ -29,7 +29,7 @@ _PLACES = {
     "pddlego.planning": ("Plan",),
     "pddlego.methods.builders.builder": ("Builder", "Built"),
     "pddlego.methods.builders.python": ("build", "builder"),
-    "pddlego.api.environment": ("Environment", "Observation"),
+    "pddlego.api.environment": ("Environment", "StepResult"),
     "pddlego.api.results": ("Episode", "Evaluation"),
     "pddlego.episode.trace": ("Step",),
     "pddlego.tools": ("check", "compare", "repair", "repair_files", "simulate", "solve", "validate"),
@@ -46,13 +46,13 @@ __all__ = [
     "Evaluation",
     "Message",
     "Model",
-    "Observation",
     "PddlSyntaxError",
     "PddlegoError",
     "Plan",
     "Problem",
     "Request",
     "Step",
+    "StepResult",
     "Stream",
     "build",
     "builder",

@@ -284,7 +284,7 @@ async def _run(server: MCPServer) -> None:
         await serving.run(reading, writing, serving.create_initialization_options())
 
 
-def serve(seconds: float, memory: int) -> NoReturn:
+def serve_tools(seconds: float, memory: int) -> NoReturn:
     """Serve until standard input closes. Each call is limited to `seconds`, and to `memory` in MiB."""
     os.environ["PYDANTIC_ERRORS_INCLUDE_URL"] = "0"
     calls = Calls(seconds, memory)

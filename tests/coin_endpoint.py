@@ -11,7 +11,7 @@ from typing import Any
 
 from pddlego.methods.textgames.formalize import Exchange
 from pddlego.methods.textgames.loading import load
-from pddlego.methods.textgames.reader import as_json
+from pddlego.methods.textgames.reader import edit_as_json
 from pddlego.methods.textgames.reader.houses import CoinRules
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.pddl import apply_edit, parse_problem
@@ -48,7 +48,7 @@ def next_edit(body: dict[str, Any]) -> str:
     news += [Exchange(command, text.strip()) for command, text in did]
     coin = _coin()
     known = situation_with("coin", "", coin.start.domain, parse_problem(problem), tuple(news))
-    return json.dumps(as_json(CoinRules().edit(replace(known, placeholder=placeholder[1] if placeholder else ""))))
+    return json.dumps(edit_as_json(CoinRules().edit(replace(known, placeholder=placeholder[1] if placeholder else ""))))
 
 
 def next_files(body: dict[str, Any]) -> str:

@@ -174,10 +174,10 @@ def story(coin: GameSetting, planner: ProcessPlanner) -> list[Event]:
     from pddlego.methods.textgames.events import Planned
     from pddlego.methods.textgames.play import make_method
     from pddlego.methods.textgames.reader import ReaderModel
-    from pddlego.methods.textgames.world import Episode
+    from pddlego.methods.textgames.world import EpisodeSetup
     from tests.methods.textgames.grid_house import small_house
 
-    episode = Episode(coin, 12, "edit", Limits(50))
+    episode = EpisodeSetup(coin, 12, "edit", Limits(50))
     method = make_method("edit", coin, 1)
     thinking = Agents(method, ReaderModel(), planner)
     agent = Agent(episode, small_house("pantry"), thinking, clock=lambda: 0.0)

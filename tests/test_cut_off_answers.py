@@ -27,7 +27,7 @@ from pddlego.methods.textgames.formalize.full import FullEditor, FullFormalizer
 from pddlego.methods.textgames.formalize.problems import PddlEdit, PddlGen, unless_incomplete
 from pddlego.methods.textgames.knowledge import EMPTY_DOMAIN, Knowledge
 from pddlego.methods.textgames.loading import load
-from pddlego.methods.thought_of_search.functions import code_of as function_of
+from pddlego.methods.thought_of_search.functions import function_code as function_of
 from pddlego.methods.thought_of_search.space import Which
 from pddlego.models.base import Completion, Request
 from pddlego.models.prompts import Prompts

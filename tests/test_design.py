@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from collections import defaultdict
 from functools import lru_cache
 from pathlib import Path
 
@@ -190,6 +191,44 @@ OWN_ENDS = {
     "util/guard.py",
 }
 """Modules with limits of their own on the end of our processes and threads: no user sets them, no test waits."""
+
+
+CONVENTIONS = {
+    *(
+        "METHOD",
+        "builtin_model",
+        "check_recorded",
+        "command",
+        "load",
+        "main",
+        "measure",
+        "panes",
+        "play",
+        "upper_bound",
+    ),
+    *("send", "serve"),  # the two ends of a pipe: in the jail, and in a process of ours
+}
+"""Functions that every method, command or program has under the same name."""
+
+MIRRORS = {
+    "tools.py": "the names of the commands, for Python and agents",
+    "cli/corpus.py": "its subcommands",
+    "methods/programs/guide.py": "the names of pyperplan's classes, which heuristics use",
+    "methods/textgames/games/fast_downward_shim.py": "the names of the library's classes that it replaces",
+}
+"""Modules that repeat names of others on purpose, and why."""
+
+
+def test_a_public_name_has_one_meaning() -> None:
+    """No two modules define a class, or a function, of the same name."""
+    homes: dict[str, set[str]] = defaultdict(set)
+    for path in modules().values():
+        name = path.relative_to(PACKAGE).as_posix()
+        if name not in MIRRORS and ".reference." not in name:
+            for node in ast.parse(path.read_text(encoding="utf-8")).body:
+                if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)) and node.name[0] != "_":
+                    homes[node.name].add(name)
+    assert {name: places for name, places in homes.items() if len(places) > 1 and name not in CONVENTIONS} == {}
 
 
 def test_whatever_has_a_limit_of_time_takes_a_clock() -> None:

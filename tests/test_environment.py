@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import pddlego
-from pddlego import Environment, Observation
+from pddlego import Environment, StepResult
 from pddlego.api import environment as api
 from pddlego.api.splits import Split
 from pddlego.episode.events import Accepted, Event
@@ -27,7 +27,7 @@ from tests.scale import scaled
 GAMES = ("coin", "mapreader", "twc", "cooking-easy", "cooking-hard", "cooking-full", "paper-coin")
 
 
-def won_by_the_expert(environment: Environment, seed: int) -> tuple[float, Observation]:
+def won_by_the_expert(environment: Environment, seed: int) -> tuple[float, StepResult]:
     observed = environment.reset(seed)
     total = observed.reward or 0.0  # fixed rules may earn points before the first question
     while not observed.done:
@@ -178,7 +178,7 @@ def java_processes() -> list[int]:
     return [pid for pid in children if b"java" in Path(f"/proc/{pid}/cmdline").read_bytes()]
 
 
-def lost(environment: Environment, answer: Callable[[], str]) -> Observation:
+def lost(environment: Environment, answer: Callable[[], str]) -> StepResult:
     """The last observation of an episode that is not won."""
     observed = environment.reset(60)
     while not observed.done:

@@ -15,10 +15,10 @@ from pddlego.episode.events import Ended, Limits, Outcome
 from pddlego.methods.textgames.events import Observed
 from pddlego.methods.textgames.loading import load
 from pddlego.methods.textgames.options import TextGameOptions
-from pddlego.methods.textgames.play import episode_events, make_game
+from pddlego.methods.textgames.play import episode_events, setting_game
 from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.methods.textgames.settings import GameSetting
-from pddlego.methods.textgames.world import Episode
+from pddlego.methods.textgames.world import EpisodeSetup
 from pddlego.planning import ProcessPlanner
 from pddlego.runs.journal import follow
 from tests.scale import scaled
@@ -27,8 +27,8 @@ from tests.scale import scaled
 def play(setting: GameSetting, mode: str, seeds: Iterable[int], planner: ProcessPlanner) -> list[Ended]:
     ends = []
     for seed in seeds:
-        episode = Episode(setting, seed, mode, Limits(setting.max_steps))
-        events = list(episode_events(episode, make_game(setting, seed), ReaderModel(), planner))
+        episode = EpisodeSetup(setting, seed, mode, Limits(setting.max_steps))
+        events = list(episode_events(episode, setting_game(setting, seed), ReaderModel(), planner))
         assert not [event for event in events if isinstance(event, Observed) and event.lost]
         ends.append(follow(events, []))
     return ends

@@ -8,7 +8,7 @@ import pytest
 
 from pddlego.episode import events as ev
 from pddlego.episode.events import Outcome
-from pddlego.methods.textgames.formalize import Situation
+from pddlego.methods.textgames.formalize import PromptContext
 from pddlego.methods.textgames.formalize.problems import PddlEdit, PddlGen
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.models.openai import OpenAIModel
@@ -41,7 +41,7 @@ def million(domain: str) -> str:
 
 
 @pytest.fixture
-def situation(coin: GameSetting) -> Situation:
+def situation(coin: GameSetting) -> PromptContext:
     return situation_with("coin", "", coin.start.domain, coin.start.problem)
 
 
@@ -65,12 +65,12 @@ def situation(coin: GameSetting) -> Situation:
     ids=lambda text: text[:30],
 )
 @pytest.mark.parametrize("method", [PddlEdit(PROMPTS), PddlGen(PROMPTS)], ids=["edit", "gen"])
-def test_nesting_without_end(situation: Situation, method: PddlEdit | PddlGen, text: str) -> None:
+def test_nesting_without_end(situation: PromptContext, method: PddlEdit | PddlGen, text: str) -> None:
     assert method.read(text, situation).feedback is not None
     repair(text, text)
 
 
-def test_a_million_objects(coin: GameSetting, planner: ProcessPlanner, situation: Situation) -> None:
+def test_a_million_objects(coin: GameSetting, planner: ProcessPlanner, situation: PromptContext) -> None:
     proposal = PddlGen(PROMPTS).read(million(coin.start.domain.name), situation)
     assert proposal.feedback is not None
     assert proposal.feedback.evidence == (
@@ -133,7 +133,7 @@ def test_a_flood_of_harmless_defects_is_cut_short(coin: GameSetting) -> None:
     assert result[-1].blocking, "what makes planning impossible is found behind them"
 
 
-def test_a_key_as_long_as_an_answer(situation: Situation) -> None:
+def test_a_key_as_long_as_an_answer(situation: PromptContext) -> None:
     key = "k" * 150_000
     for text in (f'{{"{key}": 1}}', f'{{"init": {{"{key}": 1, "{key}": 2}}}}'):
         feedback = PddlEdit(PROMPTS).read(text, situation).feedback

@@ -38,7 +38,7 @@ from pddlego.methods.textgames.formalize.problems import PddlEdit, PddlGen
 from pddlego.methods.textgames.knowledge import EMPTY_DOMAIN, Knowledge
 from pddlego.methods.textgames.loading import load
 from pddlego.methods.thought_of_search.functions import code_as_the_paper
-from pddlego.methods.thought_of_search.functions import code_of as function_of
+from pddlego.methods.thought_of_search.functions import function_code as function_of
 from pddlego.models.base import ScriptedModel
 from pddlego.models.prompts import Prompts
 from pddlego.pddl import EditSyntaxError, PddlSyntaxError, Problem, apply_edit, check, parse_domain, parse_edit

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Observation:
+class StepResult:
     """What the environment returns: the next question to the model, and the verdict on its last answer.
 
     `messages` is the whole request that pddlego sends to a model; `text` is the part of it that the last request did
@@ -97,7 +97,7 @@ class Environment:
         """The setting, with its splits and its limit of steps."""
         return self._open().setting
 
-    def reset(self, seed: int | None = None) -> Observation:
+    def reset(self, seed: int | None = None) -> StepResult:
         """Begin an episode, and end the one that is open. Without a `seed`, the next one of the split is played.
 
         Raises `UsageError` for a seed that is not in the environment's split, and `EngineError` if the game cannot be
@@ -118,7 +118,7 @@ class Environment:
             self._session = Session(lambda model: shared.played.play(self._cell, shared.tools(model)))
             return self._observe(self._session)
 
-    def step(self, answer: str) -> Observation:
+    def step(self, answer: str) -> StepResult:
         """Answer the open question. Raises `UsageError` if no question is open, or if the answer is not a text."""
         if not isinstance(answer, str):
             raise UsageError(f"An answer is {type(answer).__name__}", "A model answers with a str.", "Pass its text.")
@@ -141,11 +141,11 @@ class Environment:
             assert model is not None, "the name of the built-in model"
             return model.complete(request).text
 
-    async def reset_async(self, seed: int | None = None) -> Observation:
+    async def reset_async(self, seed: int | None = None) -> StepResult:
         """`reset` without blocking the event loop."""
         return await asyncio.to_thread(self.reset, seed)
 
-    async def step_async(self, answer: str) -> Observation:
+    async def step_async(self, answer: str) -> StepResult:
         """`step` without blocking the event loop."""
         return await asyncio.to_thread(self.step, answer)
 
@@ -186,7 +186,7 @@ class Environment:
 
     def _observe(
         self, session: Session, seen: int = 0, before: tuple[Message, ...] = (), fault: str = ""
-    ) -> Observation:
+    ) -> StepResult:
         """The observation of the events from number `seen` on, after the request with the messages `before`."""
         new, request, verdicts = session.trace.events[seen:], session.request, self._verdicts
         reward: float | None = verdicts.take(new, [call for call in session.trace.calls if call.place >= seen], fault)
@@ -194,7 +194,7 @@ class Environment:
         ended = next((event for event in new if isinstance(event, Ended)), None)
         text = _end_of(new, ended) if ended else _news(messages, before)
         system_error = verdicts.unknown or (_system_error(session.trace.events, ended) if ended else "")
-        return Observation(
+        return StepResult(
             text,
             messages,
             getattr(request.context, "valid_commands", ()) if request else (),

@@ -10,7 +10,7 @@ from typing import Any
 from pddlego.api.results import Episode
 from pddlego.api.training import trajectory
 from pddlego.errors import UsageError
-from pddlego.evaluation.truth import Causes, Progress, explain
+from pddlego.evaluation.truth import Causes, Progress, explain_losses
 from pddlego.models.prompts import Prompts
 from pddlego.runs.cells import Cell
 from pddlego.runs.folders import CONTROL
@@ -26,7 +26,7 @@ class Failures:
     """
 
     def __init__(self, run: Path, progress: Progress | None = None, counterfactual: Path | None = None) -> None:
-        results, self._causes = explain(run, progress)
+        results, self._causes = explain_losses(run, progress)
         self._results = {result.cell: result for result in results.values()}
         self._repeats = max((cell.repeat for cell in self._results), default=1)
         folder = counterfactual or run.parent / f"counterfactual-{run.name}"

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pddlego.evaluation.replay import Recorded, Replayed
     from pddlego.evaluation.runner import Runner
     from pddlego.evaluation.setup import Setup
-    from pddlego.evaluation.statistics import Comparison
+    from pddlego.evaluation.statistics import PairedComparison
     from pddlego.pddl import Problem
     from pddlego.report import Report
     from pddlego.runs.summary import Summary
@@ -381,7 +381,7 @@ class Evaluation:
 
         return all_numbers(self.report.rows).markdown()
 
-    def compare(self) -> tuple[Comparison, ...]:
+    def compare(self) -> tuple[PairedComparison, ...]:
         """Paired comparisons of modes and models on common seeds: McNemar's test, and the difference of means."""
         return self.report.comparisons
 

@@ -25,7 +25,7 @@ from pddlego.errors import PddlegoError, UsageError
 from pddlego.methods.commands import load
 from pddlego.methods.registry import make_codec, screen_of
 from pddlego.runs.journal import JournalTail
-from pddlego.runs.listing import EpisodeList, status_of
+from pddlego.runs.listing import EpisodeList, journal_status
 from pddlego.runs.store import check_output, is_locked
 from pddlego.runs.summary import Summary
 from pddlego.util.files import cannot_write, write_whole
@@ -56,19 +56,19 @@ def explain_episode(journal: Path, known: Mapping[Path, Summary] | None = None) 
     `known` are the results of the run, which are read without them. Raises `PddlegoError` if checks are impossible.
     """
     # Imported here, because other views need no code of games.
-    from pddlego.evaluation.truth import Causes, check_episode, explain
+    from pddlego.evaluation.truth import Causes, check_episode, explain_losses
 
     trace, result = check_episode(journal)
-    known = explain(journal.parent.parent, None)[0] if known is None else known
+    known = explain_losses(journal.parent.parent, None)[0] if known is None else known
     causes = Causes({**known, journal: result}.values())
     return Explanation(trace.timed, causes.error_of(result), result.measures.errors)
 
 
 def causes_of(run: Path, progress: Callable[[int, int], None]) -> Mapping[str, str]:
     """The cause of each lost episode of a run, by the name of its journal. Raises `PddlegoError`."""
-    from pddlego.evaluation.truth import explain
+    from pddlego.evaluation.truth import explain_losses
 
-    results, causes = explain(run, progress)
+    results, causes = explain_losses(run, progress)
     return {journal.name: causes.of(result) for journal, result in results.items()}
 
 
@@ -84,7 +84,7 @@ def write_page(console: Console, path: Path, journals: Sequence[Path]) -> None:
     """Write the episodes step by step as one HTML file, with checks of facts where possible."""
     # Imported here, because only pages need Jinja.
     from pddlego.display.page import ListedEpisode, episode_page, render
-    from pddlego.evaluation.truth import explain
+    from pddlego.evaluation.truth import explain_losses
 
     listed, known = list[ListedEpisode](), dict[Path, Mapping[Path, Summary]]()
     for number, journal in enumerate(journals):
@@ -92,10 +92,10 @@ def write_page(console: Console, path: Path, journals: Sequence[Path]) -> None:
         explanation = Explanation(trace.timed)
         with contextlib.suppress(PddlegoError):
             run = journal.parent.parent
-            known[run] = known.get(run) or explain(run, None)[0]
+            known[run] = known.get(run) or explain_losses(run, None)[0]
             explanation = explain_episode(journal, known[run])
         cause = explanation.cause
-        status = replace(status_of(journal, journal.stat().st_size), cause=str(cause or ""))
+        status = replace(journal_status(journal, journal.stat().st_size), cause=str(cause or ""))
         page = episode_page(f"episode-{number}", explanation.timed, screen, cause)
         listed.append(ListedEpisode(status, page))
     write_whole(path, render("page.html.j2", listed, title="pddlego"))

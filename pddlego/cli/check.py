@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pddlego.cli.results import Format, Line, end, finding_lines, show
+from pddlego.cli.printing import Format, Line, end, finding_lines, print_result
 from pddlego.util.text import count
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def command(domain: DomainFile, problem: ProblemFile = None, plan: PlanFile = No
 
     checked = tools.check_files(domain, problem, plan)
     result = checked.result
-    show(result, form, _lines(checked, {"domain": domain, "problem": problem, "plan": plan}))
+    print_result(result, form, _lines(checked, {"domain": domain, "problem": problem, "plan": plan}))
     end(result.ok)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import pddlego
-from pddlego.cli.results import Format, Line, end, show
+from pddlego.cli.printing import Format, Line, end, print_result
 
 if TYPE_CHECKING:
     from pddlego.planning.compare import Comparison
@@ -29,7 +29,7 @@ def command(first: FirstFile, second: SecondFile, third: ThirdFile = None, form:
     """
     result = pddlego.compare(first, second, third)
     left, right = (first, second) if third is None else (second, third)
-    show(result, form, _lines(result, left, right))
+    print_result(result, form, _lines(result, left, right))
     end(result.verdict.value == "same")
 
 

@@ -30,7 +30,7 @@ def command(
 
     Exit code: 0 every episode has a result, 2 wrong usage, 3 some are lost to errors or the budget, 130 interrupted.
     """
-    from pddlego.cli.evaluating import evaluate
+    from pddlego.cli.evaluating import play_missing
 
     flags |= {"games": ",".join(games)} if games else {}
-    raise typer.Exit(evaluate(resolve(flags, os.environ, Path(config) if config else None), dry_run))
+    raise typer.Exit(play_missing(resolve(flags, os.environ, Path(config) if config else None), dry_run))

@@ -20,7 +20,7 @@ from pddlego.util.guard import Guard, Interrupts
 from pddlego.util.text import money
 
 
-def evaluate(resolved: Resolved, dry_run: bool) -> int:
+def play_missing(resolved: Resolved, dry_run: bool) -> int:
     """Play the episodes that have no result yet, or only print the estimated costs. Returns the exit code."""
     handle_sigterm()
     setup = make_setup(resolved, sends=not dry_run)

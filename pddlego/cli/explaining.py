@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pddlego.display.console import Console
 from pddlego.errors import UsageError
-from pddlego.evaluation.truth import Causes, Progress, ResultFilter, explain
+from pddlego.evaluation.truth import Causes, Progress, ResultFilter, explain_losses
 from pddlego.runs.folders import EpisodeFilter, find_journals
 from pddlego.runs.store import TRUTH, changed_journals, read_results
 from pddlego.runs.summary import Summary
@@ -45,7 +45,7 @@ def explain_journals(place: Path, which: EpisodeFilter, wanted: ResultFilter) ->
     folder = place.parent.parent if place.is_file() else place
     if not any(which.has(result.cell) for result in read_results(folder)[0]):
         find_journals(place, which)  # says what the run has
-    results, causes = explain(folder, check_progress())
+    results, causes = explain_losses(folder, check_progress())
     chosen = {
         journal: result
         for journal, result in results.items()

@@ -19,7 +19,7 @@ from pddlego.cli.options import OfCause, OfGames, OfOutcome, OnlyLost, Runs, res
 from pddlego.display.console import Console
 from pddlego.errors import UsageError
 from pddlego.evaluation.setup import parse_seeds
-from pddlego.evaluation.truth import EVERY_RESULT, ResultFilter, explain
+from pddlego.evaluation.truth import EVERY_RESULT, ResultFilter, explain_losses
 from pddlego.runs.folders import find_run, runs_folder
 from pddlego.runs.store import check_output
 from pddlego.util.files import cannot_write
@@ -127,7 +127,7 @@ def _chosen(places: Iterable[Path], wanted: ResultFilter) -> set[Path]:
     """The journals of the selected episodes."""
     chosen = set[Path]()
     for place in places:
-        results, causes = explain(place, check_progress() if wanted.cause else None)
+        results, causes = explain_losses(place, check_progress() if wanted.cause else None)
         chosen |= {journal.resolve() for journal, result in results.items() if wanted.matches(result, causes)}
     if not chosen:
         raise UsageError("There is nothing to export", "No episode has all of the chosen values.", "Choose others.")

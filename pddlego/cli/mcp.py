@@ -20,6 +20,6 @@ def command(timeout: _Seconds = 60.0, memory: _Memory = 4096) -> None:
     """
     if find_spec("mcp") is None:
         raise UsageError("The tool server is not installed", "Missing: mcp.", "Install it: pip install 'pddlego[mcp]'.")
-    from pddlego.mcp_server import serve
+    from pddlego.mcp_server import serve_tools
 
-    serve(timeout, memory)
+    serve_tools(timeout, memory)

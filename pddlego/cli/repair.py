@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pddlego.cli.results import Line, end, finding_lines, show_lines
+from pddlego.cli.printing import Line, end, finding_lines, show_lines
 from pddlego.errors import UsageError
 from pddlego.util.answers import spoken
 from pddlego.util.files import read_source, read_text, write_whole

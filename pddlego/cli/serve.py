@@ -53,12 +53,12 @@ def command(
         raise UsageError("A public server needs a token", reason, f"Set {_TOKEN}, or listen on 127.0.0.1.")
     from pddlego.api.environment import Environment
     from pddlego.display.console import Console
-    from pddlego.trainers.openenv import Access, Served, listen, make_app, serve
+    from pddlego.trainers.openenv import Served, ServerAccess, listen, make_app, serve_application
 
     chosen = tuple(options or ())
     with Environment(game, mode, split=split, set=chosen) as template, listen(host, port) as listening:
-        access = Access((*_LOOPBACK, host, *map(str.lower, names or ())), token, public=host not in _LOOPBACK)
+        access = ServerAccess((*_LOOPBACK, host, *map(str.lower, names or ())), token, public=host not in _LOOPBACK)
         app = make_app(Served(template, {"set": chosen}), sessions, idle, access)
         where = f"http://{host}:{listening.getsockname()[1]}"
         Console(stderr=True).print(f"{game} in mode {template.mode} at {where} (stop with Ctrl-C)")
-        serve(app, listening)
+        serve_application(app, listening)

@@ -10,7 +10,7 @@ import typer
 
 from pddlego.cli import exits
 from pddlego.cli.options import with_options
-from pddlego.cli.results import say
+from pddlego.cli.printing import say
 from pddlego.errors import EngineError, UsageError
 from pddlego.evaluation.config import FLAG, Resolved, resolve
 from pddlego.methods.commands import load

@@ -25,7 +25,7 @@ def command(
     from pddlego.cli.browsing import browse, is_terminal, print_list, sources
     from pddlego.display.browser.app import at_run
     from pddlego.display.console import Console
-    from pddlego.runs.listing import changed
+    from pddlego.runs.listing import modified_at
 
     root = runs_folder(runs)
     folder = newest_run(root) if run is None else find_run(run, root)
@@ -36,4 +36,4 @@ def command(
     if is_terminal(console):
         browse(at_run(folder, sources(console), partial(newest_run, root) if run is None else None))
         return
-    print_list(console, folder, sorted((folder / EPISODES).glob("*.jsonl"), key=changed, reverse=True))
+    print_list(console, folder, sorted((folder / EPISODES).glob("*.jsonl"), key=modified_at, reverse=True))

@@ -105,7 +105,7 @@ class LineProgress:
         elif isinstance(progress, Stopping):
             self._say(waiting_line(progress, self.state), "yellow")
         elif isinstance(progress, WorkerDone):
-            self._say(f"{self._place()} {result_line(progress.summary)}")
+            self._say(f"{self._place()} {episode_line(progress.summary)}")
 
     def _say(self, line: str, style: str = "") -> None:
         self._heartbeat.beat()
@@ -143,7 +143,7 @@ def _cell_line(cell: Cell) -> str:
     return clean(f"{cell.setting} {cell.mode} {cell.model} seed {cell.seed}{again}")
 
 
-def result_line(summary: Summary) -> str:
+def episode_line(summary: Summary) -> str:
     """`coin edit reader seed 12: won in 21 steps`."""
     message = f" ({summary.message})" if summary.message else ""
     score = "" if summary.won else f", score {summary.score:.2f}"

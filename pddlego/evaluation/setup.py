@@ -130,9 +130,9 @@ class Setup:
         local = [name for name in self.matrix.models if is_local(name)]
         if not local:
             return ()
-        from pddlego.models.local import read_file
+        from pddlego.models.local import local_model
 
-        return tuple(read_file(name).sentence for name in local)
+        return tuple(local_model(name).sentence for name in local)
 
     @property
     def settings(self) -> tuple[Setting, ...]:
@@ -471,7 +471,7 @@ def play(
         retries=setup.config.limits.retries,
         approver=approver,
         person=person,
-        carried=carried,
+        first_domain=carried,
         restart=continuation.restart if continuation else None,
     )
     return setup.played_in(cell).play(cell, tools)

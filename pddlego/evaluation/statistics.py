@@ -90,7 +90,7 @@ def bootstrap_mean(differences: Sequence[float], samples: int = 9_999) -> Interv
 
 
 @dataclass(frozen=True)
-class Comparison:
+class PairedComparison:
     """Two methods on the seeds of a game that both played, without episodes that were lost to an error.
 
     Repeats of a seed are one pair, because they are not independent: a seed counts as won if most of its repeats were
@@ -121,14 +121,14 @@ class Side:
     results: Sequence[Summary]
 
 
-def compare(first: Side, second: Side, game: str, compared: str) -> Comparison:
+def compare_paired(first: Side, second: Side, game: str, compared: str) -> PairedComparison:
     """Compare the results of two methods on one game, pairwise by seed; `compared` is a number that both measure."""
     one, other = (_by_seed(side.results, game, compared) for side in (first, second))
     common = [(one[seed], other[seed]) for seed in sorted(one.keys() & other.keys())]
     won = [(left is not None, right is not None) for left, right in common]
     both = [(left, right) for left, right in common if left is not None and right is not None]
     differences = [left - right for left, right in both]
-    return Comparison(
+    return PairedComparison(
         game=game,
         first=first.name,
         second=second.name,
@@ -156,7 +156,7 @@ def _by_seed(results: Iterable[Summary], game: str, compared: str) -> dict[int, 
     return by_seed
 
 
-def corrected(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
+def holm_corrected(comparisons: Sequence[PairedComparison]) -> tuple[PairedComparison, ...]:
     """The comparisons with p-values adjusted for their number, by Holm's step-down procedure."""
     adjusted: dict[int, float] = {}
     least = 0.0

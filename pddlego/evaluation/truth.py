@@ -96,7 +96,7 @@ class ResultFilter:
 EVERY_RESULT = ResultFilter()
 
 
-def explain(folder: Path, progress: Progress | None) -> tuple[dict[Path, Summary], Causes]:
+def explain_losses(folder: Path, progress: Progress | None) -> tuple[dict[Path, Summary], Causes]:
     """The last attempt at each cell of a run folder with its lasting errors, by journal, and the causes of losses.
 
     Without `progress` nothing is checked: only known errors are used. Raises `UsageError` for unreadable results.

@@ -336,8 +336,9 @@ class Tools:
     """The tools of a method to play one cell.
 
     `limits` are the user's limits of the episode. `person` asks a person for one of the possible commands, in modes
-    that need a person. `carried` is the text of the domain of an earlier episode. In a replay, `recorded` is the
-    recorded episode: `model` and `approver` repeat their answers, and the method makes a `person` from it.
+    that need a person. `first_domain` is the PDDL domain that the last won episode ended with (`--carry`). In a replay,
+    `recorded` is the recorded episode: `model` and `approver` repeat their answers, and the method makes a `person`
+    from it.
     `restart` is a value of the method that describes the point at which this episode continues a recorded one.
     """
 
@@ -347,7 +348,7 @@ class Tools:
     retries: int = 5
     approver: Approver | None = None
     person: Callable[[tuple[str, ...]], str] | None = None
-    carried: str = ""
+    first_domain: str = ""
     recorded: Trace | None = None
     restart: Any = None
 

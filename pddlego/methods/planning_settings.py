@@ -18,7 +18,7 @@ from pydantic import Field
 
 from pddlego.errors import SettingError
 from pddlego.methods.base import Setting
-from pddlego.methods.setting_files import SettingHead, checked, read_setting
+from pddlego.methods.setting_files import SettingHead, read_setting, validated
 from pddlego.methods.shared_options import PLANNING
 from pddlego.pddl import Domain, PddlSyntaxError, parse_domain
 from pddlego.pddl.check import check_domain
@@ -134,7 +134,7 @@ def load_planning(name: str, tasks: str | None = None, tasks_no_names: str | Non
     Raises `UsageError` for an unknown name, and `SettingError` for an invalid file.
     """
     table = read_setting(name, PLANNING)
-    file = checked(name, PlanningFile, table.tables)
+    file = validated(name, PlanningFile, table.tables)
     place = tasks or file.tasks
     folder = read_tasks(place) if place else None
     hidden = tasks_no_names or (file.tasks_no_names if place == file.tasks else None)

@@ -77,7 +77,7 @@ def read_setting(name: str, kind: str | None = None) -> SettingTable:
     return SettingTable(own_kind, merged, sources)
 
 
-def checked(name: str, model: type[File], tables: Mapping[str, Any]) -> File:
+def validated(name: str, model: type[File], tables: Mapping[str, Any]) -> File:
     """The tables of a setting file as a value. Raises `SettingError` for an invalid key or value."""
     try:
         return model.model_validate(tables)
@@ -97,7 +97,7 @@ def load_plain(name: str, kind: str, prompts: Iterable[str] = (), max_steps: int
     `prompts` are the names of its templates, such as `guess/ask`. Raises `UsageError` and `SettingError`.
     """
     table = read_setting(name, kind)
-    head = checked(name, SettingHead, table.tables)
+    head = validated(name, SettingHead, table.tables)
     sources = {**table.sources, **prompt_texts(prompts)}
     return Setting(name, head.title or name, head.about, max_steps, {"dev": range(10)}, range(100_000), sources=sources)
 

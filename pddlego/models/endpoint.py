@@ -154,10 +154,14 @@ def make_endpoint(
             )
 
         if is_local(name):
-            from pddlego.models.local import LocalModel, read_file
+            from pddlego.models.local import LocalModel, local_model
 
             model = LocalModel(
-                name, read_file(name), sampling.named(), access.servers, lambda address: connect(f"{address}/v1", None)
+                name,
+                local_model(name),
+                sampling.named(),
+                access.servers,
+                lambda address: connect(f"{address}/v1", None),
             )
         else:
             model = connect(options.base_url, access.key)

@@ -44,8 +44,8 @@ from pddlego.models.replies import (
     FailedAnswerError,
     NoReplyError,
     Reply,
+    ReplyStream,
     ReportedError,
-    Stream,
     body_of,
     error_of,
     lines_of,
@@ -304,7 +304,9 @@ class _Connection:
             self._client = _Client(self._options)
         return self._client
 
-    def within(self, silence: float, seconds: float, stream: Stream, call: Callable[[], Any], wanted: Wanted) -> Any:
+    def within(
+        self, silence: float, seconds: float, stream: ReplyStream, call: Callable[[], Any], wanted: Wanted
+    ) -> Any:
         """The result of `call`, which uses the client, and fills the `stream` if the answer is streamed.
 
         The call may take so many `seconds`, and at most `silence` seconds without a new part of the answer: comments
@@ -425,7 +427,7 @@ class _StreamReporter:
         self._report, self._secrets = report, secrets
         self._reported = [0, 0]
 
-    def report_new(self, stream: Stream, everything: bool = False) -> None:
+    def report_new(self, stream: ReplyStream, everything: bool = False) -> None:
         """Report new text and reasoning; unless `everything` is reported, without a possible beginning of a secret."""
         new = []
         for number, text in enumerate((stream.text, stream.reasoning)):
@@ -559,7 +561,7 @@ class OpenAIModel:
         for place in (f"{address.removesuffix('/v1')}/props", "/models")[0 if address else 1 :]:
             get = partial(self._connection.client.get, place, cast_to=httpx2.Response)
             try:
-                response = self._connection.within(_ASKING, _ASKING, Stream(clock=self._clock), get, lambda: True)
+                response = self._connection.within(_ASKING, _ASKING, ReplyStream(clock=self._clock), get, lambda: True)
                 self._learned.asked = _TIMES
                 yield json.loads(response.text)
             except (openai.OpenAIError, ValueError, RecursionError):
@@ -642,7 +644,7 @@ class OpenAIModel:
         status = f"{error.status_code}: " if hasattr(error, "status_code") else ""
         return RetryNotice(f"{status}the endpoint {what}", min(sent[0], self._attempts), self._attempts, 0.0)
 
-    def _exchange(self, arguments: Mapping[str, Any], request: Request, stream: Stream) -> Reply:
+    def _exchange(self, arguments: Mapping[str, Any], request: Request, stream: ReplyStream) -> Reply:
         """Send the request and read the reply, a streamed one into `stream` as it is received."""
         import openai
 
@@ -676,7 +678,7 @@ class OpenAIModel:
         """Send one request, and report its usage, or its rejection by the endpoint, to the permit."""
         import openai
 
-        stream = Stream(clock=self._clock)
+        stream = ReplyStream(clock=self._clock)
         exchange = partial(self._exchange, arguments, request, stream)
         try:
             reply: Reply = self._connection.within(

@@ -233,7 +233,7 @@ def _broken_off(error: ReportedError) -> NoReplyError:
 
 
 @dataclass
-class Stream:
+class ReplyStream:
     """The streamed part of a reply, from lines of server-sent events. Other lines are ignored.
 
     `heard` is the time of its last new part on the `clock`.

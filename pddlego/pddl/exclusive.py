@@ -4,8 +4,8 @@ A candidate is a set of predicates, such as `clear ?x`, `on * ?x` and `holding ?
 at most one of their facts is true. The claim holds if every action that makes such a fact true makes another fact about
 the same object false that was true before (the balance of Helmert's *Concise finite-domain representations*, 2009). A
 candidate that an action violates is extended by a fact that the action makes false. Different parameters are assumed to
-be different objects, so a candidate is evidence for a warning, not a proof. `Completion` also considers one object for
-several parameters, which gives a proof.
+be different objects, so a candidate is evidence for a warning, not a proof. `ImpliedFacts` also considers one object
+for several parameters, which gives a proof.
 """
 
 from __future__ import annotations
@@ -185,7 +185,7 @@ def _counted_for(atom: Atom, places: Mapping[str, int]) -> str:
     return "" if place == ALL else atom.args[place]
 
 
-class Completion:
+class ImpliedFacts:
     """The facts that follow from true facts, because exactly one fact of each group is true in every reachable state.
 
     A group is a candidate and an object: exactly one of its facts is true in the initial state, and no action changes

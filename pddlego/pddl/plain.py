@@ -1,6 +1,6 @@
 """Rewrites a task without constructs that some planners refuse or misread, such as `(either …)` types.
 
-`plain` is for all engines; `write_out` is for engines without derived predicates.
+`in_plain_pddl` is for all engines; `write_out` is for engines without derived predicates.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _T = TypeVar("_T")
 _Head = TypeVar("_Head", Predicate, Function)
 
 
-def plain(domain: Domain, problem: Problem) -> tuple[Domain, Problem]:
+def in_plain_pddl(domain: Domain, problem: Problem) -> tuple[Domain, Problem]:
     """The task without `(either …)` types, nested effects, and repeated or missing declarations and bindings.
 
     Returns the same values if nothing has to change. Actions keep their names and parameters, so each plan of the

@@ -37,7 +37,7 @@ from pddlego.pddl.conditions import (
 )
 from pddlego.pddl.costs import TOTAL_COST, counts_cost, values_of
 from pddlego.pddl.domain import either
-from pddlego.pddl.exclusive import Completion
+from pddlego.pddl.exclusive import ImpliedFacts
 from pddlego.planning.world import Transitions, World, transitions
 from pddlego.util.limits import Work
 
@@ -295,7 +295,7 @@ def _completed_goals(
             for atom, value in literals
             if atom.predicate not in static or (atom in problem.facts) is not value
         }
-        completion = Completion(domain, problem, (atom for atom, value in wanted if value), work)
+        completion = ImpliedFacts(domain, problem, (atom for atom, value in wanted if value), work)
         false = {(atom, value) for atom, value in wanted if not value and not completion.is_excluded(atom)}
         goals.append(frozenset({*((atom, True) for atom in completion.true), *false}))
         exact &= completion.is_total and not any(atom.predicate in domain.rules for atom, _ in literals)

@@ -24,7 +24,7 @@ from pddlego.pddl import Atom, Domain, Problem, conjuncts
 from pddlego.pddl.conditions import ANY_TYPE, Compare, Not, Term
 from pddlego.pddl.costs import TOTAL_COST, counts_cost
 from pddlego.pddl.domain import Predicate, Rule
-from pddlego.pddl.plain import plain
+from pddlego.pddl.plain import in_plain_pddl
 from pddlego.pddl.problem import without
 from pddlego.planning.ground import PlanningError, ground, slices_of, translating, translator_task
 from pddlego.planning.result import GROUND, Plan, PlanStatus, PlanStep, Search
@@ -47,7 +47,7 @@ CPU time, so that a busy machine does not change which engine finds the plan.
 
 
 @dataclass(frozen=True)
-class Attempt:
+class EngineTurn:
     """One engine's turn, and how many seconds it may take."""
 
     engine: str
@@ -55,7 +55,7 @@ class Attempt:
     seconds: float = math.inf
 
 
-def attempts(search: Search, seconds: float) -> list[Attempt]:
+def attempts(search: Search, seconds: float) -> list[EngineTurn]:
     """Return the attempts of a planning call that may take `seconds`.
 
     The first attempt that finds a plan, or proves that none exists, ends the call. `auto` begins with pyperplan, goes
@@ -63,17 +63,17 @@ def attempts(search: Search, seconds: float) -> list[Attempt]:
     unable to read the problem.
     """
     if search.algorithm == GROUND.algorithm:
-        return [Attempt("translator", _grounded)]
+        return [EngineTurn("translator", _grounded)]
     engines = ("fast-downward",) if search.is_optimal else ("fast-downward", "mimir")
     compiled = next((name for name in engines if not missing(name) and not refusal(name, search)), None)
     if search.engine != "auto" or compiled is None:
         engine = "pyperplan" if search.engine == "auto" else search.engine
         # The process ends a search in Python, which would slow it down to look at the clock itself.
         limit = math.inf if engine == "pyperplan" else seconds
-        return [Attempt(engine, _ENGINES[engine].solver, limit)]
-    head = [Attempt("pyperplan", solve_strips, _HEAD_START)] if hasattr(signal, "setitimer") else []
+        return [EngineTurn(engine, _ENGINES[engine].solver, limit)]
+    head = [EngineTurn("pyperplan", solve_strips, _HEAD_START)] if hasattr(signal, "setitimer") else []
     left = max(0.1, seconds - _HEAD_START * len(head))
-    return [*head, Attempt(compiled, _ENGINES[compiled].solver, left), Attempt("pyperplan", solve_strips)]
+    return [*head, EngineTurn(compiled, _ENGINES[compiled].solver, left), EngineTurn("pyperplan", solve_strips)]
 
 
 def missing(engine: str) -> tuple[str, str] | None:
@@ -222,7 +222,7 @@ def _translated(domain: Domain, problem: Problem, search: Search) -> tuple[bytes
     from fast_downward.translate import main
 
     with translating():
-        task = main.pddl_to_sas(translator_task(*plain(domain, problem)))
+        task = main.pddl_to_sas(translator_task(*in_plain_pddl(domain, problem)))
     highest = max((operator.cost for operator in task.operators), default=0)
     if highest > _MAX_ACTION_COST:
         divisor = math.gcd(*(operator.cost for operator in task.operators))
@@ -308,7 +308,7 @@ def _lazy_greedy(task: Any, heuristic: Any, seconds: float) -> Plan | None:
 
 def _mimir_texts(domain: Domain, problem: Problem) -> tuple[str, str]:
     """Write the domain and the problem as mimir reads them."""
-    domain, problem = plain(domain, without(problem, domain.constants))
+    domain, problem = in_plain_pddl(domain, without(problem, domain.constants))
     domain, problem = _with_plain_goal(domain, problem)
     types = tuple(supertype for supertype in domain.supertypes if supertype.name != ANY_TYPE)
     domain_text = str(replace(domain, name="domain", requirements=_REQUIREMENTS, supertypes=types))

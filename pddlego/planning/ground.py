@@ -20,7 +20,7 @@ from typing import Any
 from pddlego.pddl import Domain, Problem
 from pddlego.pddl.conditions import Formula, TypedName, arguments_in
 from pddlego.pddl.costs import counts_cost, integral
-from pddlego.pddl.plain import plain
+from pddlego.pddl.plain import in_plain_pddl
 from pddlego.pddl.problem import without
 from pddlego.pddl.sexpr import Sexpr, read_sexprs
 from pddlego.planning.result import PlanStatus
@@ -89,7 +89,7 @@ def ground(domain: Domain, problem: Problem, relevant: bool = True) -> GroundTas
     """
     from fast_downward.translate import instantiate
 
-    domain, problem = plain(domain, problem)
+    domain, problem = in_plain_pddl(domain, problem)
     with translating():
         if problem.values or counts_cost(problem):
             task = translator_task(domain, problem)

@@ -12,7 +12,7 @@ from pddlego.errors import PddlegoError
 from pddlego.pddl import Domain, PddlSyntaxError, Problem, check, parse_domain, parse_problem
 from pddlego.pddl.check import check_domain
 from pddlego.pddl.names import is_name
-from pddlego.pddl.plain import plain, write_out
+from pddlego.pddl.plain import in_plain_pddl, write_out
 from pddlego.pddl.problem import without
 
 _REQUIREMENTS = (":typing", ":adl", ":action-costs")
@@ -39,7 +39,7 @@ def to_unified(domain: Domain, problem: Problem) -> Any:
     if domain.circles:
         reason = f"The derived predicate {next(iter(domain.circles))} is recursive, and it has no derived predicates."
         raise ExchangeError("unified-planning cannot hold the problem", reason, "Write the domain without it.")
-    readable, problem = plain(domain, without(problem, domain.constants))
+    readable, problem = in_plain_pddl(domain, without(problem, domain.constants))
     readable, goal = write_out(readable, problem.goal)
     readable = replace(readable, requirements=_REQUIREMENTS)
     name = problem.name if is_name(problem.name) else "problem"

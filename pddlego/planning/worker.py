@@ -24,7 +24,7 @@ from typing import BinaryIO, cast
 from pddlego.errors import TooManyCasesError
 from pddlego.pddl import Domain, Problem, check, parse_domain
 from pddlego.pddl.check import check_domain
-from pddlego.planning.engines import Attempt, attempts
+from pddlego.planning.engines import EngineTurn, attempts
 from pddlego.planning.graphplan.values import GraphSearch, TaskKind
 from pddlego.planning.ground import PlanningError
 from pddlego.planning.result import NOTHING_THERE, PlanResult, PlanStatus, Search
@@ -61,7 +61,7 @@ class Job:
 _domain = lru_cache(maxsize=8)(parse_domain)
 
 
-def send(stream: BinaryIO, value: object) -> None:
+def send_line(stream: BinaryIO, value: object) -> None:
     stream.write(pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL))
     stream.flush()
 
@@ -94,7 +94,7 @@ def main() -> None:
     try:
         while True:
             job = cast(Job, receive(sys.stdin.buffer))
-            send(answers, _answer(job, partial(_tell, answers)))
+            send_line(answers, _answer(job, partial(_tell, answers)))
     except EOFError:
         pass
     except MemoryError:
@@ -111,7 +111,7 @@ def _preload(engine: str) -> None:
 
 def _tell(answers: BinaryIO, value: object) -> tuple[str, ...]:
     """Send a value that does not end the job, and receive the answer to it."""
-    send(answers, value)
+    send_line(answers, value)
     return cast("tuple[str, ...]", receive(sys.stdin.buffer))
 
 
@@ -119,7 +119,7 @@ def _answer(job: Job, tell: Callable[[object], tuple[str, ...]]) -> PlanResult:
     if job.graph is not None:
         from pddlego.planning.graphplan.search import graph_solver
 
-        tries = [Attempt("graphplan", graph_solver(job.graph, job.task == "relevant", tell))]
+        tries = [EngineTurn("graphplan", graph_solver(job.graph, job.task == "relevant", tell))]
     else:
         tries = attempts(job.search, job.seconds)
     # Python itself may fail without memory, and then says "error return without exception set".
@@ -129,7 +129,7 @@ def _answer(job: Job, tell: Callable[[object], tuple[str, ...]]) -> PlanResult:
     return PlanResult(PlanStatus.MEMORY, job.problem.goal, message=OUT_OF_MEMORY)
 
 
-def solve(domain: Domain, problem: Problem, search: Search, tries: Sequence[Attempt]) -> PlanResult:
+def solve(domain: Domain, problem: Problem, search: Search, tries: Sequence[EngineTurn]) -> PlanResult:
     """Plan for `problem.goal`: the first attempt that finds a plan, or proves that none exists, ends the call.
 
     Every plan is executed on the problem before it is returned. Work is not counted, because the process is killed at
@@ -163,7 +163,7 @@ def _before_planning(domain: Domain, problem: Problem) -> PlanResult | None:
     return PlanResult(PlanStatus.ALREADY_TRUE, problem.goal, message=message)
 
 
-def _attempted(domain: Domain, problem: Problem, search: Search, attempt: Attempt) -> PlanResult:
+def _attempted(domain: Domain, problem: Problem, search: Search, attempt: EngineTurn) -> PlanResult:
     """Run one attempt, and validate its plan."""
 
     def failed(status: PlanStatus, message: str) -> PlanResult:

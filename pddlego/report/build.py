@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pddlego.errors import JournalError, UsageError
-from pddlego.evaluation.statistics import Comparison, Side, compare, corrected
+from pddlego.evaluation.statistics import PairedComparison, Side, compare_paired, holm_corrected
 from pddlego.evaluation.table import Row, by_configuration, played_of, rows, spent_elsewhere
 from pddlego.evaluation.truth import EVERY_RESULT, Causes, Progress, ResultFilter, last_attempts, with_truth
 from pddlego.methods.base import base_mode
@@ -72,7 +72,7 @@ class Report:
     results: tuple[Summary, ...]
     rows: tuple[Row, ...]
     settings: Mapping[str, Any] = field(default_factory=dict)
-    comparisons: tuple[Comparison, ...] = ()
+    comparisons: tuple[PairedComparison, ...] = ()
     figures: tuple[DrawnFigure, ...] = ()
     bars: tuple[Table, ...] = ()
     analyses: tuple[Table, ...] = ()
@@ -246,7 +246,7 @@ def _requests(path: Path) -> tuple[list[LedgerEntry], tuple[str, ...]]:
     return list(entries.values()), warnings
 
 
-def _comparisons(results: Sequence[Summary]) -> tuple[Comparison, ...]:
+def _comparisons(results: Sequence[Summary]) -> tuple[PairedComparison, ...]:
     """Compare every two methods on each game that both played; an ablation is compared with its whole mode only."""
     methods: dict[tuple[str, str], list[Summary]] = {}
     for result in results:
@@ -256,12 +256,12 @@ def _comparisons(results: Sequence[Summary]) -> tuple[Comparison, ...]:
     sides = {key: Side(_name(key) if several else key[1], results) for key, results in methods.items()}
     games = sorted({summary.cell.setting for summary in results})
     compared = (
-        compare(sides[first], sides[second], game, _compared(game, first, second))
+        compare_paired(sides[first], sides[second], game, _compared(game, first, second))
         for game in games
         for first, second in itertools.combinations(ordered, 2)
         if _are_compared(first, second)
     )
-    return corrected([comparison for comparison in compared if comparison.pairs])
+    return holm_corrected([comparison for comparison in compared if comparison.pairs])
 
 
 def _compared(game: str, first: tuple[str, str], second: tuple[str, str]) -> str:

@@ -18,7 +18,7 @@ from rich.text import Text
 from pddlego.display.console import Console
 from pddlego.display.page import EpisodePage, ListedEpisode, episode_page, render
 from pddlego.errors import JournalError, PddlegoError
-from pddlego.evaluation.progress import result_line
+from pddlego.evaluation.progress import episode_line
 from pddlego.evaluation.replay import load_recorded
 from pddlego.evaluation.table import Measured, Row, result_table, results_table
 from pddlego.methods.registry import make_codec, screen_of
@@ -235,7 +235,7 @@ def _lost(console: Console, report: Report) -> None:
         console.print(Text("Episodes that were not won", "bold"))
         for summary in lost[:_LOST]:
             cause = report.causes.of(summary)
-            line = f"{result_line(summary)}{f'; cause: {cause}' if cause else ''}"
+            line = f"{episode_line(summary)}{f'; cause: {cause}' if cause else ''}"
             console.print(one_line(line, console.width), highlight=False, markup=False)
         if len(lost) > _LOST:
             console.print(f"… {len(lost) - _LOST} more", style="dim", highlight=False)

@@ -19,7 +19,7 @@ from rich.text import Text
 
 from pddlego.errors import UsageError
 from pddlego.evaluation.models import answered_by
-from pddlego.evaluation.statistics import Comparison, bootstrap_mean
+from pddlego.evaluation.statistics import PairedComparison, bootstrap_mean
 from pddlego.evaluation.table import ALL_GAMES, NAMES, Configuration, Row, by_configuration, shown_columns
 from pddlego.evaluation.truth import Causes
 from pddlego.methods.base import CountTable, ShareTable, base_mode
@@ -412,7 +412,7 @@ def published_shares(grouped: Grouped) -> Table:
     return Table("Shares of errors, and those of the paper", head, body)
 
 
-def comparison_table(comparisons: Iterable[Comparison]) -> Table:
+def comparison_table(comparisons: Iterable[PairedComparison]) -> Table:
     """The comparison of every two methods on their common seeds: the wins, and the difference where both won.
 
     The last column is empty if both methods won too few common seeds.

@@ -43,7 +43,7 @@ _SILENT = 60.0
 class EpisodeStatus:
     """A summary of an episode: its current `step` of `most` (0: no limit), and its `outcome` (None while it runs).
 
-    `changed` is the time of the last change of its journal, and `read` the number of journal bytes that this status
+    `modified_at` is the time of the last change of its journal, and `read` the number of journal bytes that this status
     reflects. `calls`, `seconds` and `cost` are set once the episode has a result, and `cause` once the cause of
     a loss is known.
     """
@@ -113,7 +113,7 @@ class EpisodeStatus:
         return self if event else replace(self, damaged=True)
 
 
-def status_of(path: Path, size: int) -> EpisodeStatus:
+def journal_status(path: Path, size: int) -> EpisodeStatus:
     """The status of an episode from the first and last lines of its journal, which has `size` bytes."""
     try:
         with BufferedReader(open_run_file(path, "rb")) as file:
@@ -206,7 +206,7 @@ class EpisodeList:
             self._costs, self._ledger_size = costs_of(self.run), size
         for summary in summaries:
             journal = self.run / EPISODES / journal_name(summary.cell, summary.attempt)
-            known = self._statuses.get(journal.name) or EpisodeStatus(journal, changed=changed(journal))
+            known = self._statuses.get(journal.name) or EpisodeStatus(journal, changed=modified_at(journal))
             self._statuses[journal.name] = known.with_result(summary, self._costs.get(summary.cell.label, 0.0))
         return True
 
@@ -228,7 +228,7 @@ class EpisodeList:
             except OSError:
                 continue
             if known is None or file.st_size > known.read:
-                status = status_of(Path(entry.path), file.st_size) if known is None else _updated(known)
+                status = journal_status(Path(entry.path), file.st_size) if known is None else _updated(known)
                 self._statuses[entry.name] = replace(status, changed=file.st_mtime)
                 new = new or status != known
         return new
@@ -265,7 +265,7 @@ NOTE_FILE = "note.txt"
 def list_runs(root: Path) -> Iterator[RunRow]:
     """A row for every run folder in `root` and in its subfolders, newest first; for a damaged one, with the error."""
     runs = [run for folder in folders(root) for run in ((folder,) if _is_run(folder) else folders(folder))]
-    for folder in sorted(filter(_is_run, runs), key=changed, reverse=True):
+    for folder in sorted(filter(_is_run, runs), key=modified_at, reverse=True):
         try:
             yield replace(_run(folder), name=str(folder.relative_to(root)))
         except (PddlegoError, OSError, ValueError) as error:
@@ -330,7 +330,7 @@ def _size(path: Path) -> int:
         return 0
 
 
-def changed(path: Path) -> float:
+def modified_at(path: Path) -> float:
     """The time (epoch) of the last change of a file; 0 if it cannot be read."""
     try:
         return path.stat().st_mtime

@@ -2,7 +2,7 @@
 
 from pddlego.sandbox.jail.values import TooLargeError, differs
 from pddlego.sandbox.result import CallResult, SandboxLimits, Status
-from pddlego.sandbox.sandbox import ISOLATIONS, Isolation, Sandbox, Session
+from pddlego.sandbox.sandbox import ISOLATIONS, Isolation, Sandbox, SandboxSession
 
 __all__ = [
     "ISOLATIONS",
@@ -10,7 +10,7 @@ __all__ = [
     "Isolation",
     "Sandbox",
     "SandboxLimits",
-    "Session",
+    "SandboxSession",
     "Status",
     "TooLargeError",
     "differs",

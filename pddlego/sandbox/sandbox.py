@@ -92,7 +92,7 @@ class Sandbox:
         with self.session() as session:
             return session.layers
 
-    def open(self, source: str, limits: SandboxLimits | None = None) -> Session:
+    def open(self, source: str, limits: SandboxLimits | None = None) -> SandboxSession:
         """A session with a program. The session's `loaded` is the result of loading the program."""
         session = self.session(limits, modules_of(source))
         try:
@@ -104,7 +104,7 @@ class Sandbox:
 
     def session(
         self, limits: SandboxLimits | None = None, modules: tuple[str, ...] = (), driver: type | None = None
-    ) -> Session:
+    ) -> SandboxSession:
         """A session without a program. Raises `UsageError` if a needed layer does not hold.
 
         The `driver` is a class whose file is run in the process before any program; `Session.post` calls the methods of
@@ -130,7 +130,7 @@ class Sandbox:
             if (child := answer["child"]) is None:
                 raise EngineError("No sandbox can be started", f"{answer['reason']}.", "Play with fewer --workers.")
             ours.pop_all()  # the session closes its own ends
-        session = Session(child, (out, into), limits, self._end, self._clock)
+        session = SandboxSession(child, (out, into), limits, self._end, self._clock)
         try:
             self._check(session)
         except BaseException:
@@ -149,7 +149,7 @@ class Sandbox:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _check(self, session: Session) -> None:
+    def _check(self, session: SandboxSession) -> None:
         """Raise `UsageError` if a needed layer does not hold."""
         if self.isolation != "required":
             return
@@ -289,7 +289,7 @@ class _BrokenError(Exception):
     """The process has closed its pipe (empty message), or has sent too much."""
 
 
-class Session:
+class SandboxSession:
     """A process in the sandbox, with one or more programs. Not safe for several threads.
 
     `loaded` is the result of loading the last program. After the process has ended, every call ends as `died`.
@@ -390,7 +390,7 @@ class Session:
         """End the process. Safe to call twice."""
         self._finish(kill=True)
 
-    def __enter__(self) -> Session:
+    def __enter__(self) -> SandboxSession:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -80,7 +80,7 @@ class PddlegoEnvironment(Environment[PddlegoAction, PddlegoObservation, PddlegoS
         self._served = served
         self._own: environment.Environment | None = None
         self._messages = False
-        self._last = environment.Observation(NO_EPISODE)
+        self._last = environment.StepResult(NO_EPISODE)
         self._state = PddlegoState(game=served.game, mode=served.mode)
 
     def reset(
@@ -150,7 +150,7 @@ class PddlegoEnvironment(Environment[PddlegoAction, PddlegoObservation, PddlegoS
         """End the episode."""
         if self._own is not None:
             self._own.close()
-        self._own, self._last = None, environment.Observation(NO_EPISODE)
+        self._own, self._last = None, environment.StepResult(NO_EPISODE)
 
     def get_metadata(self) -> EnvironmentMetadata:
         about = f"{self._served.game} in mode {self._served.mode}: PDDL, a planner, and rewards proved by true facts"
@@ -257,7 +257,7 @@ class Served:
 
 
 @dataclass(frozen=True)
-class Access:
+class ServerAccess:
     """Who may use a server.
 
     With a `token`, every request but `/health` needs the header `Authorization: Bearer TOKEN`. Pages in a browser may
@@ -288,7 +288,7 @@ _HOST = re.compile(r"(?:https?://)?(\[[\da-fA-F:.]+\]|[^\s:/@\[\]]+)(?::\d+)?")
 """The address of a server or of a page, with its host name."""
 
 
-def make_app(served: Served, sessions: int, idle: float, access: Access = Access()) -> Any:
+def make_app(served: Served, sessions: int, idle: float, access: ServerAccess = ServerAccess()) -> Any:
     """The application: at most so many `sessions`, each closed after `idle` seconds without a message."""
     limits = ConcurrencyConfig(max_concurrent_envs=sessions, session_timeout=idle)
     app = create_app(
@@ -323,7 +323,7 @@ def _response(status: int, reason: str) -> Any:
 class _Guard:
     """Refuses requests that have no access, bodies that are too long, and messages that would end a session."""
 
-    def __init__(self, app: Any, access: Access) -> None:
+    def __init__(self, app: Any, access: ServerAccess) -> None:
         self._app, self._access = app, access
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -393,7 +393,7 @@ def listen(host: str, port: int) -> socket.socket:
         ) from error
 
 
-def serve(app: Any, listening: socket.socket) -> None:
+def serve_application(app: Any, listening: socket.socket) -> None:
     """Serve an application until the process is interrupted."""
     # py4j logs the end of a dead engine to the root logger, and uvicorn a traceback for each dropped connection.
     logging.getLogger().addHandler(logging.NullHandler())

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from pddlego.api.environment import Environment, Observation
+from pddlego.api.environment import Environment, StepResult
 from pddlego.api.splits import refuse_test_seeds, seeds_of, setting_of
 from pddlego.errors import UsageError
 from pddlego.models.prompts import Prompts
@@ -33,7 +33,7 @@ def environment_factory(game: str, mode: str | None = None, **options: Unpack[Ep
         def __init__(self) -> None:
             self._environment = Environment(game, first.mode, **options)
             self._value: float | None = 0.0
-            self._observed = Observation("")
+            self._observed = StepResult("")
 
         def reset(self, seed: int, **_: Any) -> str:
             """Begin the episode of a row; returns the first question, which TRL appends to the prompt."""
@@ -71,7 +71,7 @@ def environment_factory(game: str, mode: str | None = None, **options: Unpack[Ep
     return PddlegoEpisode
 
 
-def rows(game: str, mode: str | None = None, seeds: Sequence[int] | None = None) -> list[dict[str, Any]]:
+def dataset_rows(game: str, mode: str | None = None, seeds: Sequence[int] | None = None) -> list[dict[str, Any]]:
     """The rows of a dataset, for `datasets.Dataset.from_list`: a prompt, and the seed, which all its rollouts share.
 
     Without `seeds`, those of the split `train`. Raises `UsageError` for a seed of the split `test`.

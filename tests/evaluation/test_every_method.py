@@ -49,7 +49,7 @@ def next_program(body: dict[str, Any]) -> str:
 
 def next_function(body: dict[str, Any]) -> str:
     """A successor function that fails, a goal test, and a successor function that does not."""
-    from pddlego.methods.thought_of_search.reference_model import reference as functions
+    from pddlego.methods.thought_of_search.reference_model import reference_functions as functions
     from tests.methods.thought_of_search.playing import fenced
 
     asked, texts = len(body["messages"]), functions("deduction")

@@ -28,7 +28,7 @@ from pddlego.methods.textgames.play import episode_events
 from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.methods.textgames.resume import recorded_game, restart_at, with_correction
 from pddlego.methods.textgames.settings import GameSetting
-from pddlego.methods.textgames.world import Episode
+from pddlego.methods.textgames.world import EpisodeSetup
 from pddlego.models.base import ScriptedModel
 from pddlego.planning import ProcessPlanner
 from pddlego.runs.folders import EpisodeFilter, find_journal, find_journals, find_run, newest_run
@@ -46,7 +46,7 @@ def again(journal: Path, planner: ProcessPlanner) -> Replayed:
 def replay_in(game: Game, recorded: Recorded, planner: ProcessPlanner) -> Replayed:
     """Play a recorded episode again in another game than its setting's."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pddlego.methods.textgames.play.make_game", lambda *_: game)
+        patch.setattr("pddlego.methods.textgames.play.setting_game", lambda *_: game)
         return replay(recorded, planner)
 
 
@@ -200,7 +200,7 @@ def kept(
     folder: Path, coin: GameSetting, planner: ProcessPlanner, mode: str, limits: Limits | None = None, **people: Any
 ) -> Recorded:
     """An episode of the pure-Python game, recorded and read back."""
-    episode = Episode(coin, 1, mode, limits or Limits(50))
+    episode = EpisodeSetup(coin, 1, mode, limits or Limits(50))
     model = ReaderModel() if mode != "human" else ScriptedModel(("",), "none")
     events = episode_events(episode, small_house(), model, planner, **people)
     return recorded_in(folder, coin, 1, mode, events)

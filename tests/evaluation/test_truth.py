@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import pddlego
 from pddlego.episode.events import Outcome
-from pddlego.evaluation.truth import Causes, ResultFilter, explain, with_truth
+from pddlego.evaluation.truth import Causes, ResultFilter, explain_losses, with_truth
 from pddlego.runs.cells import NO_MODEL, Cell
 from pddlego.runs.store import TRUTH, journal_name, read_results
 from pddlego.runs.summary import LastingError, Measures, Summary
@@ -127,7 +127,7 @@ def test_runs_with_and_without_truth_join_and_are_checked_once(night: Path) -> N
 def test_live_checks_and_later_ones_find_the_same(night: Path) -> None:
     live = {summary.cell: summary.measures.errors for summary in read_results(night / "runs" / "live")[0]}
     reported: list[tuple[int, int]] = []
-    later, _ = explain(night / "runs" / "live", lambda checked, total: reported.append((checked, total)))
+    later, _ = explain_losses(night / "runs" / "live", lambda checked, total: reported.append((checked, total)))
     assert reported == [], "nothing is checked a second time"
     assert {summary.cell: summary.measures.errors for summary in later.values()} == live
 
@@ -164,7 +164,7 @@ def test_causes_are_the_errors_that_were_made(tmp_path: Path, mode: str) -> None
     options = ("--modes", mode, "--models", "reader+noise:0.3", "--seeds", scaled("0-1", in_ci="0-9"))
     assert run("eval", *GAMES, *options, "--retries", "0", "--run", "night", cwd=tmp_path).returncode == 0
     folder = tmp_path / "runs" / "night"
-    results, causes = explain(folder, lambda checked, total: None)
+    results, causes = explain_losses(folder, lambda checked, total: None)
     right = single = 0
     for summary in results.values():
         step, made = 0, []

@@ -17,7 +17,7 @@ from pddlego.errors import PddlegoError
 from pddlego.evaluation.config import resolve
 from pddlego.evaluation.setup import read_prices
 from pddlego.methods.registry import make_codec, screen_of
-from pddlego.methods.textgames.formalize import Exchange, Situation
+from pddlego.methods.textgames.formalize import Exchange, PromptContext
 from pddlego.methods.textgames.formalize.act import ActionGen
 from pddlego.methods.textgames.formalize.problems import PddlEdit, PddlGen
 from pddlego.methods.textgames.loading import load
@@ -51,7 +51,7 @@ class Bench:
     settings: tuple[GameSetting, ...]
 
 
-def situation_of(setting: GameSetting) -> Situation:
+def situation_of(setting: GameSetting) -> PromptContext:
     looked = (Exchange(None, "You are in the kitchen."),)
     return situation_with(
         setting.asking.prompts,

@@ -8,7 +8,7 @@ import pytest
 
 from pddlego.pddl import Atom, parse_domain, parse_problem
 from pddlego.pddl.check import check_domain
-from pddlego.pddl.plain import plain
+from pddlego.pddl.plain import in_plain_pddl
 from pddlego.planning.world import Simulator, World
 
 HARBOUR = """(define (domain harbour) (:requirements :adl :derived-predicates :action-costs)
@@ -52,7 +52,7 @@ NESTED_TASK = """(define (problem p) (:domain d) (:objects a b c - t)
 def test_walks_of_a_task_and_of_its_plain_form_are_the_same(domain_text: str, problem_text: str) -> None:
     domain, problem = parse_domain(domain_text), parse_problem(problem_text)
     assert not check_domain(domain)
-    simpler, stated = plain(domain, problem)
+    simpler, stated = in_plain_pddl(domain, problem)
     assert not check_domain(simpler)
     assert parse_domain(simpler.text) == simpler
     assert "(either" not in f"{simpler} {stated}"
@@ -89,13 +89,13 @@ def test_a_plain_task_stays_the_same_value() -> None:
     )
     domain = parse_domain(text)
     problem = parse_problem("(define (problem p) (:domain harbour) (:objects d - depot) (:init) (:goal (at d)))")
-    simpler, stated = plain(domain, problem)
+    simpler, stated = in_plain_pddl(domain, problem)
     assert simpler is domain
     assert stated is problem
 
 
 def test_the_name_of_a_predicate_that_is_declared_is_not_used_again() -> None:
-    simpler, stated = plain(parse_domain(HARBOUR), parse_problem(TASK))
+    simpler, stated = in_plain_pddl(parse_domain(HARBOUR), parse_problem(TASK))
     assert Atom("is-truck-or-plane_", ("t1",)) in stated.facts
     assert not any(fact.predicate == "is-truck-or-plane" for fact in stated.facts)
     assert len({predicate.name for predicate in simpler.predicates}) == len(simpler.predicates)

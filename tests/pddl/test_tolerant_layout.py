@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pddlego.pddl.sexpr import Expression, Sexpr, read_sexprs
-from pddlego.pddl.tolerant.layout import Draft, edits
+from pddlego.pddl.tolerant.layout import EditedText, edits
 
 WORDS = st.sampled_from(["a", "b", "?x", "-", "t", ":init"])
 TREES = st.recursive(WORDS, lambda parts: st.lists(parts, max_size=5).map(tuple), max_leaves=25)
@@ -35,7 +35,7 @@ def texts(draw: st.DrawFn) -> str:
 def test_after_the_edits_a_text_reads_as_is_wanted(text: str, wanted: tuple[Sexpr, ...]) -> None:
     (node,) = read_sexprs(text).expressions
     assert isinstance(node, Expression)
-    draft = Draft.of(text).edited(edits(node, wanted))
+    draft = EditedText.of(text).edited(edits(node, wanted))
     assert read_sexprs(draft.text).expressions == (wanted,)
     if node == wanted:
         assert draft.text == text
@@ -43,7 +43,7 @@ def test_after_the_edits_a_text_reads_as_is_wanted(text: str, wanted: tuple[Sexp
 
 @given(st.text(alphabet="ab(\n\r ;", max_size=40), st.data())
 def test_a_position_leads_back_to_the_same_character(text: str, data: st.DataObject) -> None:
-    draft = Draft.of(text)
+    draft = EditedText.of(text)
     for _ in range(3):
         cuts = sorted(data.draw(st.lists(st.integers(0, len(draft.text)), min_size=4, max_size=4)))
         draft = draft.edited([(cuts[0], cuts[1], "xy\nz"), (cuts[2], cuts[3], "")])
@@ -60,7 +60,7 @@ def test_what_moves_takes_its_text_along() -> None:
     text = "(define\n  (:goal (AND  (b))) ; why\n  (:init\n    (a)   ; here\n    (c)))"
     (node,) = read_sexprs(text).expressions
     assert isinstance(node, Expression)
-    draft = Draft.of(text).edited(edits(node, (node[0], node[2], node[1])))
+    draft = EditedText.of(text).edited(edits(node, (node[0], node[2], node[1])))
     assert "(:init\n    (a)   ; here\n    (c))" in draft.text
     assert "(:goal (AND  (b)))" in draft.text
     assert read_sexprs(draft.text).expressions[0] == (node[0], node[2], node[1])
@@ -70,4 +70,4 @@ def test_a_new_part_stands_as_its_neighbours_do() -> None:
     text = "(:init\n    (a)\n    (b))"
     (node,) = read_sexprs(text).expressions
     assert isinstance(node, Expression)
-    assert Draft.of(text).edited(edits(node, (*node, ("c",)))).text == "(:init\n    (a)\n    (b)\n    (c))"
+    assert EditedText.of(text).edited(edits(node, (*node, ("c",)))).text == "(:init\n    (a)\n    (b)\n    (c))"

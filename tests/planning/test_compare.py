@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pddlego.methods.planning_settings import PlanningSetting, load_planning
 from pddlego.pddl import And, Atom, Domain, Problem, Renaming, parse_domain, parse_problem
-from pddlego.pddl.exclusive import Completion
+from pddlego.pddl.exclusive import ImpliedFacts
 from pddlego.pddl.perturb import anonymous
 from pddlego.pddl.problem import rename
 from pddlego.planning.compare import Comparison, ComparisonVerdict, compare_domains, compare_problems
@@ -139,7 +139,7 @@ def test_what_is_completed_is_implied(edges: set[int], more: set[int]) -> None:
     wanted = {Atom("on", (f"b{number}", f"b{number + 1}")) for number in edges if number < 3}
     wanted |= {Atom("on-table", (f"b{number}",)) for number in more}
     reached = [state for state in system.states if wanted <= state]
-    completion = Completion(BLOCKS, problem, wanted)
+    completion = ImpliedFacts(BLOCKS, problem, wanted)
     if reached:
         assert completion.true <= frozenset.intersection(*reached)
 

@@ -14,7 +14,7 @@ from pddlego.pddl.check import check_domain
 from pddlego.pddl.conditions import Term, number
 from pddlego.pddl.costs import integral
 from pddlego.planning import Plan, PlanStatus, PlanStep, ProcessPlanner, Search, validate
-from pddlego.planning.engines import Attempt, attempts, missing, solve_strips
+from pddlego.planning.engines import EngineTurn, attempts, missing, solve_strips
 from pddlego.planning.ground import ground
 from pddlego.planning.validate import FaultKind, plan_cost
 from pddlego.planning.worker import solve
@@ -213,7 +213,7 @@ def test_an_attempt_that_fails_gives_way_to_the_next() -> None:
     def refuses(domain: Domain, problem: Problem, search: Search, seconds: float) -> Plan | None:
         raise MemoryError
 
-    tries = [Attempt("first", refuses), Attempt("pyperplan", solve_strips), Attempt("third", refuses)]
+    tries = [EngineTurn("first", refuses), EngineTurn("pyperplan", solve_strips), EngineTurn("third", refuses)]
     result = solve(ROADS, trip(), Search(), tries)
     assert (result.status, result.engine) == (PlanStatus.SOLVED, "pyperplan")
     assert solve(ROADS, trip(), Search(), tries[:1]).status is PlanStatus.MEMORY
@@ -223,7 +223,7 @@ def test_an_attempt_that_fails_gives_way_to_the_next() -> None:
 def test_pyperplan_gives_way_after_its_head_start() -> None:
     from tests.planning.test_process import HANOI, hanoi
 
-    result = solve(HANOI, hanoi(14), Search("astar", "blind"), [Attempt("pyperplan", solve_strips, 0.05)])
+    result = solve(HANOI, hanoi(14), Search("astar", "blind"), [EngineTurn("pyperplan", solve_strips, 0.05)])
     assert (result.status, result.message) == (PlanStatus.TIMEOUT, "no plan within 0.05 s")
 
 

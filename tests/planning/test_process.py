@@ -16,7 +16,7 @@ import pytest
 from pddlego.errors import UsageError
 from pddlego.pddl import And, Atom, Domain, Problem, TypedName, parse_condition, parse_domain
 from pddlego.planning import PlanResult, PlanStatus, ProcessPlanner, Search
-from pddlego.planning.engines import Attempt
+from pddlego.planning.engines import EngineTurn
 from pddlego.planning.graphplan.values import AdviceQuestion, Graphplan, GraphSearch
 from pddlego.planning.ground import Operator, ground
 from pddlego.planning.process import PlannerPool
@@ -154,7 +154,7 @@ def test_python_without_memory_is_out_of_memory_however_it_says_so(error: BaseEx
     def solver(domain: object, problem: object, search: object, seconds: object) -> None:
         raise error
 
-    tries = [Attempt("pyperplan", solver)]
+    tries = [EngineTurn("pyperplan", solver)]
     assert solve(COIN, explored(5, 2, seed=3), Search(), tries).status is PlanStatus.MEMORY
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from pddlego.episode.events import Outcome, Usage
 from pddlego.errors import UsageError
-from pddlego.evaluation.statistics import Side, compare, corrected
+from pddlego.evaluation.statistics import Side, compare_paired, holm_corrected
 from pddlego.evaluation.table import results_table, rows
 from pddlego.models.limiter import Price
 from pddlego.report import build_report, load_results
@@ -62,23 +62,23 @@ def test_rows_give_both_rates_and_what_it_took() -> None:
 
 def test_two_methods_are_compared_on_the_seeds_that_both_have() -> None:
     edit, act = RESULTS[:10], RESULTS[10:20]
-    result = compare(side("edit", edit), side("act", act), "coin", "steps")
+    result = compare_paired(side("edit", edit), side("act", act), "coin", "steps")
     assert (result.pairs, result.only_first, result.only_second) == (10, 8, 0)
     assert result.p_value == pytest.approx(2 / 2**8)
     assert (result.both_won, result.compared) == (2, "steps")
     slow = [replace(item, measures=Measures({"steps": 20})) for item in edit]
-    fewer = compare(side("edit", edit), side("slow", slow), "coin", "steps")
+    fewer = compare_paired(side("edit", edit), side("slow", slow), "coin", "steps")
     assert fewer.difference == -11.5
     assert fewer.interval is not None
     assert fewer.interval.high < 0
-    assert compare(side("edit", edit), side("act", act), "twc", "steps").pairs == 0
-    assert compare(side("one", edit), side("other", edit), "coin", "steps").p_value == 1
+    assert compare_paired(side("edit", edit), side("act", act), "twc", "steps").pairs == 0
+    assert compare_paired(side("one", edit), side("other", edit), "coin", "steps").p_value == 1
     lost = [replace(item, outcome=Outcome.CRASHED) for item in act]
-    assert compare(side("edit", edit), side("act", lost), "coin", "steps").pairs == 0
+    assert compare_paired(side("edit", edit), side("act", lost), "coin", "steps").pairs == 0
 
 
 def test_an_interval_without_bounds_is_not_printed() -> None:
-    pair = compare(side("edit", RESULTS[:10]), side("act", RESULTS[10:20]), "coin", "steps")
+    pair = compare_paired(side("edit", RESULTS[:10]), side("act", RESULTS[10:20]), "coin", "steps")
     _, head, (cells,), _ = comparison_table([pair])
     printed = dict(zip(head, cells, strict=True))
     assert (printed["both won"], printed["difference"], printed["95 %"]) == ("2", "-3.50 steps", "")
@@ -86,9 +86,9 @@ def test_an_interval_without_bounds_is_not_printed() -> None:
 
 def test_p_values_are_corrected_for_many_comparisons() -> None:
     """Holm's example: 0.01, 0.04, 0.03 and 0.005 become 0.03, 0.06, 0.06 and 0.02."""
-    pair = compare(side("one", RESULTS[:10]), side("other", RESULTS[10:20]), "coin", "steps")
+    pair = compare_paired(side("one", RESULTS[:10]), side("other", RESULTS[10:20]), "coin", "steps")
     values = (0.01, 0.04, 0.03, 0.005)
-    adjusted = [one.adjusted for one in corrected([replace(pair, p_value=value) for value in values])]
+    adjusted = [one.adjusted for one in holm_corrected([replace(pair, p_value=value) for value in values])]
     assert adjusted == pytest.approx([0.03, 0.06, 0.06, 0.02])
 
 
@@ -98,9 +98,9 @@ def test_repeats_of_a_seed_are_no_seeds_of_their_own() -> None:
 
     won = [again(RESULTS[0], repeat, Outcome.WON) for repeat in range(1, 8)]
     lost = [again(RESULTS[0], repeat, Outcome.LOST) for repeat in range(1, 8)]
-    result = compare(side("one", won), side("other", lost), "coin", "steps")
+    result = compare_paired(side("one", won), side("other", lost), "coin", "steps")
     assert (result.pairs, result.p_value) == (1, 1.0)
-    mixed = compare(side("one", [*won[:2], lost[2]]), side("other", lost), "coin", "steps")
+    mixed = compare_paired(side("one", [*won[:2], lost[2]]), side("other", lost), "coin", "steps")
     assert mixed.only_first == 1, "most of its repeats were won"
 
 

@@ -13,7 +13,7 @@ import pytest
 import pddlego.sandbox
 from pddlego.errors import EngineError
 from pddlego.methods.registry import methods
-from pddlego.sandbox import CallResult, Sandbox, SandboxLimits, Session, Status
+from pddlego.sandbox import CallResult, Sandbox, SandboxLimits, SandboxSession, Status
 from tests.sandbox.attacks import FORGE, OUTGOING
 from tests.sandbox.ordinary import needs_locks
 
@@ -117,7 +117,7 @@ def driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], t
     return make
 
 
-def asked(session: Session, method: str, *arguments: Any) -> CallResult:
+def asked(session: SandboxSession, method: str, *arguments: Any) -> CallResult:
     session.post(method, *arguments)
     return session.collect()
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pddlego.errors import UsageError
-from pddlego.trainers.trl import environment_factory, rows
+from pddlego.trainers.trl import dataset_rows, environment_factory
 from tests.scale import PATIENCE
 from tests.trainers.serving import expert_answers
 
@@ -22,7 +22,7 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "grpo.py"
 def test_the_expert_is_rewarded(mode: str) -> None:
     factory = environment_factory("coin", mode)
     instance = factory()
-    for row in rows("coin", mode, [60, 61]):
+    for row in dataset_rows("coin", mode, [60, 61]):
         assert "You are in" in instance.reset(**row)
         for answer in expert_answers("coin", mode, row["seed"]):
             assert instance.get_reward() == 0.0
@@ -36,9 +36,9 @@ def test_what_trl_reads_of_the_class() -> None:
     tools = [name for name, _ in inspect.getmembers(factory, inspect.isfunction) if not name.startswith("_")]
     assert sorted(tools) == ["answer", "get_reward", "reset"]
     assert "Args:\n" in (inspect.getdoc(factory.answer) or "")
-    assert all(row["seed"] >= 60 and row["prompt"][0]["role"] == "user" for row in rows("coin"))
+    assert all(row["seed"] >= 60 and row["prompt"][0]["role"] == "user" for row in dataset_rows("coin"))
     with pytest.raises(UsageError, match="test seeds"):
-        rows("coin", seeds=[12])
+        dataset_rows("coin", seeds=[12])
     with pytest.raises(UsageError):
         environment_factory("coim")
 

@@ -103,7 +103,7 @@ class OpenEpisode:
             self.steps = self.trace.steps
         return True
 
-    def show_explained(self, explanation: Explanation) -> None:
+    def use_checked(self, explanation: Explanation) -> None:
         """Replace the events by those with checks of facts."""
         self.explanation = explanation
         self._load(explanation.timed)
@@ -114,7 +114,7 @@ class OpenEpisode:
         return self.trace.ended is not None and self.trace.ended.outcome is not Outcome.WON
 
     @property
-    def decisive_step(self) -> int:
+    def decisive_index(self) -> int:
         """The index of the step after which the episode was lost: that of its cause, else the last failure."""
         cause, last = self.explanation.cause, max(0, len(self.steps) - 1)
         numbers = [step.number for step in self.steps]
@@ -129,7 +129,7 @@ class OpenEpisode:
 
     def why(self) -> RenderableType:
         """The outcome, the cause and the other lasting errors, and below the model's answer beside the truth."""
-        step = self.steps[self.decisive_step]
+        step = self.steps[self.decisive_index]
         cause, errors = self.explanation.cause, self.explanation.errors
         head = [result_line(self.trace)]
         if self.is_lost:
@@ -433,7 +433,7 @@ class EpisodeScreen(BrowserScreen):
     def _open_at_failure(self) -> None:
         """Show why the episode was lost, at once with what is known, and again with checks of facts."""
         (view,) = self.views
-        view.show(view.episode.decisive_step)
+        view.show(view.episode.decisive_index)
         self._activate(_WHY)
         self._explain(view, jumps=True)
 
@@ -508,10 +508,10 @@ class EpisodeScreen(BrowserScreen):
         except PddlegoError as error:
             self.app.call_from_thread(self.notify, clean(error.sentence), severity="warning", markup=False)
             return
-        self.app.call_from_thread(view.episode.show_explained, explanation)
+        self.app.call_from_thread(view.episode.use_checked, explanation)
         self.app.call_from_thread(view.update)
         if jumps and view.step_index == place:
-            self.app.call_from_thread(view.show, view.episode.decisive_step)
+            self.app.call_from_thread(view.show, view.episode.decisive_index)
 
     def action_next(self) -> None:
         """Show the next match of the search, or without a search the next failure."""

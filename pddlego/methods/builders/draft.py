@@ -128,7 +128,7 @@ class Functions(Component):
     functions: tuple[NewPredicate, ...]
 
 
-class Rules(Component):
+class DerivedPredicates(Component):
     """Derived predicates."""
 
     rules: tuple[NewRule, ...]
@@ -211,7 +211,7 @@ COMPONENTS: Mapping[str, type[Component]] = {
     "constants": Constants,
     "predicates": Predicates,
     "functions": Functions,
-    "rules": Rules,
+    "rules": DerivedPredicates,
     "action-list": ActionList,
     "parameters": Parameters,
     "preconditions": Preconditions,
@@ -388,7 +388,7 @@ class Draft:
             if section == "types":  # the check reports types with the same name
                 return self._with(section, {entry.line: entry.line for entry in entries})
             return self._with(section, {entry.name: entry.line for entry in entries})
-        if isinstance(component, Rules):
+        if isinstance(component, DerivedPredicates):
             return self._with_rules(component)
         if isinstance(component, ActionList):
             return replace(self, planned=component.actions)
@@ -407,7 +407,7 @@ class Draft:
     def _with(self, section: str, lines: Lines) -> Draft:
         return replace(self, sections={**self.sections, section: lines})
 
-    def _with_rules(self, component: Rules) -> Draft:
+    def _with_rules(self, component: DerivedPredicates) -> Draft:
         """Replace the rules, and add their heads to the predicates. Several rules may have the same head."""
         heads = {rule.name: rule.line for rule in component.rules}
         lines = [f"(:derived {rule.line} {rule.condition})" for rule in component.rules]

@@ -15,6 +15,7 @@ from pddlego.methods.builders.draft import (
     COMPONENTS,
     ActionList,
     Component,
+    DerivedPredicates,
     Draft,
     Goal,
     Init,
@@ -24,7 +25,6 @@ from pddlego.methods.builders.draft import (
     NewRule,
     NewType,
     Objects,
-    Rules,
     Typed,
     WholeAction,
     WholeDomain,
@@ -215,7 +215,7 @@ def _components(details: _Details) -> list[Component]:
     lists = {name: getattr(details, name) for name in ("types", "constants", "predicates", "functions")}
     components = [COMPONENTS[name](**{name: entries}) for name, entries in lists.items() if entries]
     if details.derived_predicates:
-        components.append(Rules(rules=details.derived_predicates))
+        components.append(DerivedPredicates(rules=details.derived_predicates))
     components += map(_action, details.actions)
     if details.domain_pddl and not components:
         components.append(WholeDomain(domain=details.domain_pddl))

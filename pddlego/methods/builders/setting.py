@@ -11,7 +11,7 @@ from pddlego.methods.base import Setting, UpperBound, parse_variant
 from pddlego.methods.builders.draft import COMPONENTS
 from pddlego.methods.builders.options import MODES, TEXT, BuilderOptions
 from pddlego.methods.planning_settings import PlanningSetting, load_planning
-from pddlego.methods.setting_files import checked, prompt_texts, read_setting
+from pddlego.methods.setting_files import prompt_texts, read_setting, validated
 from pddlego.pddl import Atom, Domain, Problem
 from pddlego.pddl.conditions import required_atoms
 from pddlego.pddl.names import from_name
@@ -89,7 +89,7 @@ class TextSetting(Setting):
 def load(name: str, options: BuilderOptions) -> TextSetting:
     """Load a setting. Raises `UsageError` and `SettingError`."""
     table = read_setting(name, TEXT)
-    file = checked(name, _TextFile, table.tables)
+    file = validated(name, _TextFile, table.tables)
     gold = PlanningSetting(**load_planning(file.gold))
     for number, wording in enumerate(file.wording, start=1):
         missing = sorted(set(gold.domain.predicates_by_name) - set(wording.facts))

@@ -7,7 +7,7 @@ from collections.abc import Generator, Sequence
 from contextlib import closing
 
 from pddlego import tools
-from pddlego.cli.results import say
+from pddlego.cli.printing import say
 from pddlego.episode.budget import Budget
 from pddlego.episode.events import Event, Limits, Retrying
 from pddlego.evaluation.config import Config

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pddlego.cli.results import say
+from pddlego.cli.printing import say
 from pddlego.evaluation.config import Config
 from pddlego.methods.programs.guided import GroundedTask, GuidedTrial, guided
 from pddlego.methods.programs.trial import Trial, attempt, program_in

@@ -21,7 +21,7 @@ from pddlego.planning.ground import GOAL_STEP
 from pddlego.planning.result import GROUND
 from pddlego.planning.validate import FaultKind
 from pddlego.planning.world import World
-from pddlego.sandbox import CallResult, Sandbox, SandboxLimits, Session, Status
+from pddlego.sandbox import CallResult, Sandbox, SandboxLimits, SandboxSession, Status
 from pddlego.sandbox.jail.values import LARGEST
 from pddlego.sandbox.sandbox import modules_of
 from pddlego.tasks import Task
@@ -145,7 +145,7 @@ _RAISED = {NoHeuristicError.__name__: GuidedKind.NO_CLASS, WrongValueError.__nam
 class _Search:
     """A search in a session of the sandbox. Its calls share the time of the limits."""
 
-    def __init__(self, session: Session, task: GroundedTask, limits: SandboxLimits) -> None:
+    def __init__(self, session: SandboxSession, task: GroundedTask, limits: SandboxLimits) -> None:
         self._session, self._task, self._limits = session, task, limits
         self._seconds = task.result.seconds
 

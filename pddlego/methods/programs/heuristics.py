@@ -54,7 +54,7 @@ _FATAL = frozenset({GuidedKind.LOADING, GuidedKind.NO_CLASS})
 class _Candidate:
     """A heuristic with the number of training tasks that it solves, and its agile score and expanded states on them.
 
-    `runs` is whether it gave values on every training task where it was tried.
+    `never_failed` is whether it gave values on every training task where it was tried.
     """
 
     answer: int
@@ -62,7 +62,7 @@ class _Candidate:
     solved: int = 0
     score: float = 0.0
     expanded: int = 0
-    runs: bool = True
+    never_failed: bool = True
 
 
 def is_out_of_requests(error: EpisodeOver | ModelError, tools: Tools) -> bool:
@@ -188,8 +188,8 @@ class HeuristicDialogue:
             failed.append((trial, task))
             if self.direct or trial.kind in _FATAL:
                 break
-        runs = all(trial.kind in (GuidedKind.STALLED, GuidedKind.GROUNDING) for trial, _ in failed)
-        self._candidates.append(replace(candidate, runs=runs))
+        never_failed = all(trial.kind in (GuidedKind.STALLED, GuidedKind.GROUNDING) for trial, _ in failed)
+        self._candidates.append(replace(candidate, never_failed=never_failed))
         if not self.direct:
             yield _summary(candidate, [trial for trial, _ in failed], len(self.benchmark.tasks.training))
         return next(iter(failed), None)
@@ -208,7 +208,9 @@ class HeuristicDialogue:
         if self.direct and self._failed is None:
             return self._candidates[-1]
         if self.direct:
-            return max(self._candidates, key=lambda candidate: (candidate.solved, candidate.runs, candidate.answer))
+            return max(
+                self._candidates, key=lambda candidate: (candidate.solved, candidate.never_failed, candidate.answer)
+            )
         return max(
             self._candidates, key=lambda candidate: (candidate.solved, round(candidate.score, 1), -candidate.expanded)
         )

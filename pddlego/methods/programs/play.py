@@ -60,7 +60,7 @@ def play(cell: Cell, setting: ProgramSetting, options: ProgramOptions, tools: To
             yield Isolated(options.isolation, sandbox.layers())
             yield from dialogue(benchmark, variant, options, tools, budget, sandbox).run()
     else:
-        baseline = _Baseline(benchmark, options, tools, budget, *searches(setting, cell.mode))
+        baseline = _Baseline(benchmark, options, tools, budget, *baseline_search(setting, cell.mode))
         yield from baseline.plan() if variant.mode.name == PLAN else baseline.walk(f"{cell.setting}/{cell.seed}")
     solved, total = round(budget.score * len(benchmark.tasks.evaluation)), len(benchmark.tasks.evaluation)
     raise EpisodeOver(Outcome.WON if solved == total else Outcome.LOST, f"{solved} of {total} evaluation tasks solved")
@@ -258,7 +258,7 @@ BLIND = Search("gbf", "blind", "auto")
 """Its search without a heuristic, which only pyperplan has."""
 
 
-def searches(setting: ProgramSetting, mode: str) -> tuple[Search, ...]:
+def baseline_search(setting: ProgramSetting, mode: str) -> tuple[Search, ...]:
     """The search of the baseline `plan`; other modes do not search with the planner."""
     variant = parse_variant(mode, MODES)
     return (BLIND if NO_HEURISTIC in variant.without else SEARCH,) if variant.mode.name == PLAN else ()

@@ -38,8 +38,8 @@ from pddlego.methods.textgames.formalize import (
     Formalizer,
     Observations,
     ProblemProposal,
+    PromptContext,
     Proposal,
-    Situation,
 )
 from pddlego.methods.textgames.formalize.problems import (
     read_file,
@@ -54,14 +54,14 @@ from pddlego.methods.textgames.memory import (
     UNREACHABLE,
     Memory,
     Placeholders,
-    ablated,
     no_plan,
     remedied,
+    without_ablated,
 )
 from pddlego.methods.textgames.options import requests_of
 from pddlego.methods.textgames.shortening import fitting_request
-from pddlego.methods.textgames.truth import Checker, GameReader, checked
-from pddlego.methods.textgames.world import Episode, GameSession, Intention, Restart, intended, normalize_command
+from pddlego.methods.textgames.truth import Checker, GameReader, with_checks
+from pddlego.methods.textgames.world import EpisodeSetup, GameSession, Intention, Restart, intended, normalize_command
 from pddlego.models import Completion, Model
 from pddlego.models.base import Feedback, incomplete
 from pddlego.pddl import Defect, DefectKind, EntryKind, Problem, diff
@@ -78,7 +78,7 @@ _MODELS_GOALS = "a goal of the model's"
 """The name of a goal on the ladder before the model has written its goals."""
 
 
-def _started(episode: Episode, model: Model, file: Mapping[str, str]) -> Started:
+def _started(episode: EpisodeSetup, model: Model, file: Mapping[str, str]) -> Started:
     setting = episode.setting
     begun_with = setting.sources.get(DOMAIN_FROM, "")
     goals = tuple(rung.name for rung in setting.start.ladder) or (_MODELS_GOALS,) if episode.plans else ()
@@ -157,7 +157,7 @@ def _resumed(restart: Restart) -> Resumed:
     )
 
 
-def _edit_question(before: Problem, proposal: ProblemProposal, situation: Situation) -> Question:
+def _edit_question(before: Problem, proposal: ProblemProposal, situation: PromptContext) -> Question:
     """The question whether a person accepts a proposal."""
     changed = diff(before, proposal.problem, dict(proposal.renamed))
     return Question(
@@ -218,7 +218,7 @@ class PlanningPolicy:
     """
 
     def __init__(
-        self, episode: Episode, agents: Agents, world: GameSession, look: Callable[[], Iterator[Event]]
+        self, episode: EpisodeSetup, agents: Agents, world: GameSession, look: Callable[[], Iterator[Event]]
     ) -> None:
         self.episode, self.setting = episode, episode.setting
         self.knowledge = self.setting.start
@@ -305,7 +305,7 @@ class PlanningPolicy:
             proposal = read_file(decision.text, situation)
         return (yield from self._plan(retry, answer, proposal))
 
-    def _read(self, completion: Completion, situation: Situation) -> Proposal:
+    def _read(self, completion: Completion, situation: PromptContext) -> Proposal:
         """Read an answer as a proposal, with feedback if the answer is incomplete or the problem contradicts itself."""
         proposal = unless_incomplete(self._formalizer.read(completion.text, situation), completion)
         if not isinstance(proposal, ProblemProposal):
@@ -382,7 +382,7 @@ class PlanningPolicy:
         self._notes = proposal.notes
         yield from events
 
-    def _situation(self, retry: Retry) -> Situation:
+    def _situation(self, retry: Retry) -> PromptContext:
         """All that a request may show: the knowledge, the observations, and how the last answer failed."""
         seen = Observations(
             news=tuple(self._memory.to_read(retry.attempt, retry.failed_with(UNREACHABLE))),
@@ -394,7 +394,7 @@ class PlanningPolicy:
             things=self._world.seen.things,
             every_command=self._world.every_command,
         )
-        situation = Situation(
+        situation = PromptContext(
             self.knowledge,
             self._world.game.task,
             seen,
@@ -405,9 +405,9 @@ class PlanningPolicy:
             reworded=retry.repeated if self._takes_no_temperature else 0,
             reader=self.setting.reader,
         )
-        return ablated(situation, self.episode.without)
+        return without_ablated(situation, self.episode.without)
 
-    def _ask(self, situation: Situation) -> Generator[Event, None, tuple[Completion, Situation]]:
+    def _ask(self, situation: PromptContext) -> Generator[Event, None, tuple[Completion, PromptContext]]:
         """Send the requests of an attempt: one, or one for each part in mode `full-steps`.
 
         Returns the last answer, and the situation with the answers before it.
@@ -438,7 +438,7 @@ class Agent:
 
     def __init__(
         self,
-        episode: Episode,
+        episode: EpisodeSetup,
         game: Game,
         agents: Agents,
         clock: Clock = time.monotonic,
@@ -458,7 +458,7 @@ class Agent:
         """Play to the end. The last event is always `Ended`, whatever happens; see `played`."""
         events = self._episode()
         if self._checker is not None:
-            events = checked(events, self._checker)
+            events = with_checks(events, self._checker)
         return played(events, self._budget)
 
     @property

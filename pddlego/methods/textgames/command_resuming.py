@@ -86,10 +86,10 @@ def endpoint_again(
     base_url = named or (None if model else endpoint.base_url)
     key = os.environ.get("OPENAI_API_KEY")
     if key and base_url is not None and base_url != named:
-        problem = (
+        warning = (
             f"Your key is not sent to {base_url}, which only the run folder names: --base-url says that you mean it"
         )
-        console.print(clean(problem), style="yellow", soft_wrap=True)
+        console.print(clean(warning), style="yellow", soft_wrap=True)
         key = None
     return endpoint.model_copy(update={"base_url": base_url}), Access(key)
 

@@ -6,12 +6,12 @@ import time
 from collections.abc import Callable, Mapping
 
 from pddlego.methods.setting_files import setting_names
-from pddlego.methods.textgames.formalize import Exchange, Observations, Situation
+from pddlego.methods.textgames.formalize import Exchange, Observations, PromptContext
 from pddlego.methods.textgames.games import Closes, engine_names, missing_for
 from pddlego.methods.textgames.games.java import express_program, shared_machine
 from pddlego.methods.textgames.loading import load
 from pddlego.methods.textgames.options import TEXT_GAME
-from pddlego.methods.textgames.play import make_game, make_method
+from pddlego.methods.textgames.play import make_method, setting_game
 from pddlego.models import Request
 
 
@@ -34,7 +34,7 @@ def _engines(java: str | None) -> str:
             notes.append(f"{engine} is not installed ({missing_for(engine)})")
         elif engine in settings:
             started_at = time.perf_counter()
-            game = make_game(settings[engine], settings[engine].all_seeds.start, java)
+            game = setting_game(settings[engine], settings[engine].all_seeds.start, java)
             game.start()
             if isinstance(game, Closes):
                 game.close()
@@ -49,7 +49,7 @@ def first_requests() -> Mapping[str, Request]:
     requests = {}
     for name in sorted(setting_names(TEXT_GAME), key=lambda name: name != "coin"):
         setting = load(name)
-        request = make_method("edit", setting, 0).request(Situation(setting.start, seen=seen))
+        request = make_method("edit", setting, 0).request(PromptContext(setting.start, seen=seen))
         if request is not None:
             requests[name] = request
     return requests

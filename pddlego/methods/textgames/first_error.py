@@ -109,7 +109,7 @@ _PARTLY_READ = ("defects", "refused lines")
 """Categories of rejected answers that were read in part: a missing fact may be in a line that was not read."""
 
 
-def corrected(problem: Problem, error: FirstError, symmetric: Collection[str]) -> Problem:
+def without_error(problem: Problem, error: FirstError, symmetric: Collection[str]) -> Problem:
     """The problem without the error, or without any error if the answer was unusable.
 
     A wrong fact and a missing one that differ in one argument are one misread fact, and are corrected together. The
@@ -188,8 +188,8 @@ def correction(recorded: RecordedGame) -> Correction | None:
     restart = restart_at(recorded, error.step)
     symmetric = {name for name, rule in recorded.loaded.claims.items() if rule.symmetric}
     if not error.checked.rejected:
-        return Correction(error, replace(restart, corrected=corrected(restart.before, error, symmetric)), restart)
-    problem = corrected(restart.latest, error, symmetric)
+        return Correction(error, replace(restart, corrected=without_error(restart.before, error, symmetric)), restart)
+    problem = without_error(restart.latest, error, symmetric)
     covered = len(restart.commands) + 1
     right = replace(restart, before=problem, covered_observations=covered, corrected=problem)
     return Correction(error, right, restart)

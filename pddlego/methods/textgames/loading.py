@@ -196,7 +196,7 @@ def _build(name: str, is_baseline: bool = False) -> GameSetting:
     start = Problem("start", domain.name)
     if file.planning.problem:
         start = _parsed("problem", parse_problem, file.planning.problem, sources)
-    sources |= {f"prompts/{prompt}": text for prompt, text in prompt_texts(file.prompts.folder)}
+    sources |= {f"prompts/{prompt}": text for prompt, text in game_prompts(file.prompts.folder)}
     baseline = _build(file.baseline, is_baseline=True) if file.baseline and not is_baseline else None
     sources |= baseline.sources if baseline is not None else {}
     try:
@@ -359,7 +359,7 @@ _SHARED = "textgames"
 """The folder of prompts that all games share in addition to those at the top level."""
 
 
-def prompt_texts(folder: str) -> Iterable[tuple[str, str]]:
+def game_prompts(folder: str) -> Iterable[tuple[str, str]]:
     """The file name and text of every prompt that a game with this folder of prompts may use.
 
     Raises `SettingError` for a folder outside of the prompts.

@@ -14,14 +14,14 @@ from pddlego.methods.base import Column, CountTable, Figure, Measuring, ShareTab
 from pddlego.methods.setting_files import published
 from pddlego.methods.textgames.events import FactsChecked, Observed, Planned, Verdict
 from pddlego.methods.textgames.first_error import check_recorded, lasting_errors
-from pddlego.methods.textgames.formalize import Exchange, Observations, Situation
+from pddlego.methods.textgames.formalize import Exchange, Observations, PromptContext
 from pddlego.methods.textgames.games import Game
 from pddlego.methods.textgames.options import PLANNING
-from pddlego.methods.textgames.play import episode_events, make_game
+from pddlego.methods.textgames.play import episode_events, setting_game
 from pddlego.methods.textgames.reader import ReaderModel, can_answer
 from pddlego.methods.textgames.reader.text import read_room
 from pddlego.methods.textgames.settings import GameSetting
-from pddlego.methods.textgames.world import Episode
+from pddlego.methods.textgames.world import EpisodeSetup
 from pddlego.models import Request
 from pddlego.pddl import Atom, Problem, parse_problem, to_name
 from pddlego.planning import Planner, Search
@@ -163,7 +163,7 @@ def optimum(setting: GameSetting, seed: int, planner: Planner) -> int | None:
         return None
     if setting.fixed.rules:  # a rule wins the game, so that no goal of the ladder does
         return None
-    game = make_game(setting, seed)
+    game = setting_game(setting, seed)
     exchanges = _explore(setting, seed, game, planner)
     problem = _initial_problem(setting, game.task, exchanges)
     if problem is None:
@@ -175,7 +175,7 @@ def optimum(setting: GameSetting, seed: int, planner: Planner) -> int | None:
 def _explore(setting: GameSetting, seed: int, game: Game, planner: Planner) -> list[Exchange]:
     """Visit every room with the built-in reader, and return all exchanges with the game."""
     exploring = replace(setting, start=replace(setting.start, ladder=setting.start.ladder[-1:]))
-    episode = Episode(exploring, seed, "edit", Limits(_EXPLORING_STEPS), retries=0)
+    episode = EpisodeSetup(exploring, seed, "edit", Limits(_EXPLORING_STEPS), retries=0)
     events = episode_events(episode, game, ReaderModel(), planner)
     return [Exchange(event.command, event.read) for event in events if isinstance(event, Observed)]
 
@@ -189,7 +189,7 @@ def _initial_problem(setting: GameSetting, task: str, exchanges: list[Exchange])
     if not rooms:
         return None
     news = tuple(exchanges)
-    situation = Situation(setting.start, task, Observations(news, news), reader=setting.reader)
+    situation = PromptContext(setting.start, task, Observations(news, news), reader=setting.reader)
     problem = parse_problem(ReaderModel().complete(Request("gen", (), situation)).text)
     exits = {(fact.args[0], fact.args[2]): fact.args[1] for fact in problem.facts if fact.predicate == "connected"}
     doors = {(to_name(room.name), way.direction) for room in rooms for way in room.exits if way.door}

@@ -21,7 +21,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from pddlego.episode.loop import Retry
-from pddlego.methods.textgames.formalize import Exchange, Situation
+from pddlego.methods.textgames.formalize import Exchange, PromptContext
 from pddlego.models import Request
 from pddlego.models.base import CUT_OFF, Feedback
 from pddlego.pddl import Problem
@@ -196,14 +196,14 @@ MORE_TOKENS = 16_384
 """Maximum number of tokens of a retry after an answer that was cut off."""
 
 
-def remedied(request: Request, situation: Situation) -> Request:
+def remedied(request: Request, situation: PromptContext) -> Request:
     """The request with a higher temperature after a repeated answer, and more tokens after one that was cut off."""
     unfinished = situation.retry.failed_with(CUT_OFF)
     hotter = INCREASE * (situation.retry.repeated - situation.reworded)
     return replace(request, temperature_increase=hotter, max_tokens=MORE_TOKENS if unfinished else None)
 
 
-def ablated(situation: Situation, without: Collection[str]) -> Situation:
+def without_ablated(situation: PromptContext, without: Collection[str]) -> PromptContext:
     """The situation without the feedback and remedies that a variant of a mode removes (`options.ABLATIONS`)."""
     if "remedies" in without or "feedback" in without:
         situation = replace(situation, retry=replace(situation.retry, repeated=0), reworded=0)

@@ -15,7 +15,7 @@ from pddlego.methods.base import Tools, check_seed, parse_variant
 from pddlego.methods.textgames import games
 from pddlego.methods.textgames.agent import Agent, Agents
 from pddlego.methods.textgames.events import Observed, Resumed
-from pddlego.methods.textgames.formalize import Exchange, Formalizer, Observations, Situation, Terms
+from pddlego.methods.textgames.formalize import Exchange, Formalizer, Observations, PromptContext, Terms
 from pddlego.methods.textgames.formalize.act import ActionGen, HumanActions, Person, RandomActions, typed_before
 from pddlego.methods.textgames.formalize.full import FullEditor, FullFormalizer, FullSteps
 from pddlego.methods.textgames.formalize.problems import PddlEdit, PddlGen
@@ -25,7 +25,7 @@ from pddlego.methods.textgames.options import ACT_COT, MODES, TextGameOptions, r
 from pddlego.methods.textgames.reader import can_read, check_reader
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.truth import Checker, GameFacts, GameReader, Reference
-from pddlego.methods.textgames.world import Episode, Restart
+from pddlego.methods.textgames.world import EpisodeSetup, Restart
 from pddlego.models import Model
 from pddlego.models.base import Feedback
 from pddlego.models.prompts import Prompts
@@ -47,7 +47,9 @@ def make_method(mode: str, setting: GameSetting, seed: int, person: Person | Non
     seen = Observations(exchanges, exchanges, ("trial",))
     for retry, previous_parts in product((Retry(), Retry(1, "trial", feedback)), range(requests_of(mode))):
         answers = ("trial",) * previous_parts
-        formalizer.request(Situation(setting.start, "trial", seen, retry, answers, ("trial",), reader=setting.reader))
+        formalizer.request(
+            PromptContext(setting.start, "trial", seen, retry, answers, ("trial",), reader=setting.reader)
+        )
     return formalizer
 
 
@@ -89,14 +91,14 @@ def _terms(setting: GameSetting, without: Collection[str]) -> Terms:
     return Terms(schemas, goals, "hint" not in without, "detailed-goal" not in without)
 
 
-def make_game(setting: GameSetting, seed: int, java: str | None = None) -> Game:
+def setting_game(setting: GameSetting, seed: int, java: str | None = None) -> Game:
     """The game of a setting. Raises `UsageError` for an unknown engine or seed, `EngineError` if the engine fails."""
     check_seed(setting, seed)
     return games.make_game(setting.game.engine, setting.spec(seed, java))
 
 
 def episode_events(
-    episode: Episode,
+    episode: EpisodeSetup,
     game: Game,
     model: Model,
     planner: Planner,
@@ -134,7 +136,7 @@ def _closing(events: Iterator[Event], *resources: object) -> Iterator[Event]:
                 resource.close()
 
 
-def _checker(episode: Episode, method: Formalizer) -> Checker | GameReader | None:
+def _checker(episode: EpisodeSetup, method: Formalizer) -> Checker | GameReader | None:
     """The checker of the problems with `--truth`, or the reader that draws the map in mode human; otherwise None.
 
     Raises `UsageError` if `--truth` is set and there is no reference for the facts of the game.
@@ -155,7 +157,7 @@ def make_reference(setting: GameSetting, seed: int) -> Reference | GameFacts:
     `EngineError` if the game cannot be made.
     """
     if setting.facts:
-        game = make_game(setting, seed)
+        game = setting_game(setting, seed)
         if not isinstance(game, ReportsFacts):
             reason = f"The engine {setting.game.engine} does not report the facts of its games."
             raise UsageError(f"{setting.name} has a table [facts]", reason, "Remove it, or use another engine.")
@@ -169,7 +171,7 @@ def play(cell: Cell, setting: GameSetting, options: TextGameOptions, tools: Tool
     recorded = tools.recorded
     return episode_events(
         _episode_of(cell, setting, options, tools),
-        make_game(setting, cell.seed, options.java),
+        setting_game(setting, cell.seed, options.java),
         tools.model,
         tools.planner,
         approver=tools.approver,
@@ -178,15 +180,15 @@ def play(cell: Cell, setting: GameSetting, options: TextGameOptions, tools: Tool
     )
 
 
-def _episode_of(cell: Cell, setting: GameSetting, options: TextGameOptions, tools: Tools) -> Episode:
+def _episode_of(cell: Cell, setting: GameSetting, options: TextGameOptions, tools: Tools) -> EpisodeSetup:
     """The episode of a cell, in its setting without the parts that the variant removes.
 
     If the model writes the domain, the first domain is that of the recorded episode in a replay, otherwise the one
     carried over from another episode, and otherwise the one of `--domain-from`.
     """
     limits = tools.limits
-    domain = (tools.carried or None) if tools.recorded is None else first_domain(tools.recorded)
-    return Episode(
+    domain = (tools.first_domain or None) if tools.recorded is None else first_domain(tools.recorded)
+    return EpisodeSetup(
         setting_for(setting, parse_variant(cell.mode, MODES), domain),
         cell.seed,
         cell.mode,

@@ -76,7 +76,7 @@ def lose(field: str, parts: list[Sexpr], rng: random.Random) -> None:
         parts[number] = (*part[:place], (*condition[:index], *condition[index + 1 :]), *part[place + 1 :])
 
 
-def undeclared_types(parts: list[Sexpr], rng: random.Random) -> None:
+def without_types(parts: list[Sexpr], rng: random.Random) -> None:
     """Remove the section of types."""
     parts[:] = [part for part in parts if part[:1] != (":types",)]
 
@@ -89,7 +89,7 @@ def _undeclared_predicate(parts: list[Sexpr], rng: random.Random) -> None:
             parts[number] = (*part[:lost], *part[lost + 1 :])
 
 
-def rename(new: Callable[[str], str], parts: list[Sexpr], rng: random.Random) -> None:
+def replace_variable(new: Callable[[str], str], parts: list[Sexpr], rng: random.Random) -> None:
     """Replace one variable in a condition or an effect by `new`: an undeclared variable, or nothing."""
     actions = [(number, part) for number, part in _actions(parts) if "?" in show(part[4:])]
     if not actions:
@@ -276,10 +276,10 @@ KINDS: Mapping[str, Misreading] = {
     "empty": Misreading(2, (*_ALSO_FULL, "act"), lambda text, rng: ""),
     "lost-condition": Misreading(21, DOMAIN, InDomain(partial(lose, ":precondition"))),
     "lost-effect": Misreading(22, DOMAIN, InDomain(partial(lose, ":effect"))),
-    "undeclared-types": Misreading(15, DOMAIN, InDomain(undeclared_types)),
+    "undeclared-types": Misreading(15, DOMAIN, InDomain(without_types)),
     "undeclared-predicate": Misreading(9, DOMAIN, InDomain(_undeclared_predicate)),
-    "undeclared-variable": Misreading(8, DOMAIN, InDomain(partial(rename, lambda word: f"{word}x"))),
-    "wrong-arity": Misreading(6, DOMAIN, InDomain(partial(rename, lambda word: ""))),
+    "undeclared-variable": Misreading(8, DOMAIN, InDomain(partial(replace_variable, lambda word: f"{word}x"))),
+    "wrong-arity": Misreading(6, DOMAIN, InDomain(partial(replace_variable, lambda word: ""))),
     "misspelt-section": Misreading(4, DOMAIN, InDomain(_misspelt_section)),
     "own-subtype": Misreading(18, DOMAIN, InDomain(_own_subtype)),
     "goal-true": Misreading(18, FULL, InGoals(_goal_true)),
@@ -386,13 +386,13 @@ class NoisyReader(ReaderModel):
             return in_problem(text, make, self._random)
         edit = self._answer(replace(request, purpose="edit"))
         if make.anywhere:
-            return changed(parse_problem(text), make, self._random, json.loads(edit)["objects"]["replace"])
+            return with_any_error(parse_problem(text), make, self._random, json.loads(edit)["objects"]["replace"])
         wrong = parse_edit(make(edit, self._random))
         situation = situation_of(request)
         return str(apply_edit(situation.knowledge.problem, wrong, situation.knowledge.domain.constants).problem)
 
 
-def changed(problem: Problem, error: Edited, rng: random.Random, renames: Sequence[Mapping[str, str]]) -> str:
+def with_any_error(problem: Problem, error: Edited, rng: random.Random, renames: Sequence[Mapping[str, str]]) -> str:
     """The problem file with an error in any line, or without one if the file has no place for the error.
 
     `renames` are the object lines that the reader's edit replaces.
@@ -414,7 +414,7 @@ def in_problem(answer: str, error: Edited, rng: random.Random) -> str:
     """An answer of several files with an error in its problem file, or without one if that file is invalid."""
     before = take_apart(answer).problem
     try:
-        wrong = changed(parse_problem(before), error, rng, [])
+        wrong = with_any_error(parse_problem(before), error, rng, [])
     except PddlSyntaxError:
         return answer
     return answer.replace(before, wrong)

@@ -11,7 +11,7 @@ from pddlego.episode.trace import Trace
 from pddlego.errors import JournalError, UsageError
 from pddlego.methods.base import parse_variant
 from pddlego.methods.textgames.events import Observed, Resumed
-from pddlego.methods.textgames.formalize import ProblemProposal, Situation
+from pddlego.methods.textgames.formalize import ProblemProposal, PromptContext
 from pddlego.methods.textgames.formalize.problems import read_file
 from pddlego.methods.textgames.knowledge import Knowledge, beginning_with
 from pddlego.methods.textgames.loading import setting_for
@@ -146,8 +146,8 @@ def knowledge_at(recorded: RecordedGame, restart: Restart) -> Knowledge:
     return knowledge.with_problem(restart.before)
 
 
-def _situation(recorded: RecordedGame, restart: Restart) -> Situation:
-    return Situation(knowledge_at(recorded, restart), reader=recorded.setting.reader)
+def _situation(recorded: RecordedGame, restart: Restart) -> PromptContext:
+    return PromptContext(knowledge_at(recorded, restart), reader=recorded.setting.reader)
 
 
 def check_not_over(recorded: RecordedGame, step: int) -> None:

@@ -10,7 +10,7 @@ from functools import cached_property
 from pddlego.episode.events import Accepted, Response
 from pddlego.methods.base import Reward, base_mode
 from pddlego.methods.textgames.events import FactsChecked, Observed
-from pddlego.methods.textgames.formalize import Formalizer, ProblemProposal, Situation
+from pddlego.methods.textgames.formalize import Formalizer, ProblemProposal, PromptContext
 from pddlego.methods.textgames.formalize.form import reward_fault
 from pddlego.methods.textgames.knowledge import Knowledge
 from pddlego.methods.textgames.play import make_method, make_reference
@@ -94,7 +94,7 @@ class ExpertPrompt:
 
     setting: GameSetting
     mode: str
-    situation: Situation
+    situation: PromptContext
     answer: str
 
     def __call__(self, answer: str, planner: Planner) -> Reward:

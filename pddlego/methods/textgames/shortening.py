@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from pddlego.methods.textgames.formalize import Formalizer, Situation
+from pddlego.methods.textgames.formalize import Formalizer, PromptContext
 from pddlego.models import Model, Request
 from pddlego.models.base import CHARACTERS_PER_TOKEN, window_of
 from pddlego.util.text import count
@@ -17,7 +17,7 @@ _SMALL = 2_048
 """Tokens of a request below which the endpoint is not asked for its window."""
 
 
-def fitting_request(formalizer: Formalizer, situation: Situation, model: Model) -> Request | None:
+def fitting_request(formalizer: Formalizer, situation: PromptContext, model: Model) -> Request | None:
     """The request of a situation, without the parts that are least important if it exceeds the model's window.
 
     The rejected answer is left out first, then the older half of the observations, and so on. The request's note
@@ -39,7 +39,7 @@ def fitting_request(formalizer: Formalizer, situation: Situation, model: Model) 
     return request
 
 
-def _shortened(situation: Situation) -> Iterator[tuple[Situation, str]]:
+def _shortened(situation: PromptContext) -> Iterator[tuple[PromptContext, str]]:
     """Ever shorter versions of the situation, each with what it lacks."""
     missing = ""
     if situation.retry.rejected:

@@ -28,7 +28,7 @@ from pddlego.util.text import filled
 
 
 @dataclass(frozen=True)
-class Episode:
+class EpisodeSetup:
     """The arguments of an episode. Raises `UsageError` for a mode that does not exist.
 
     `retries` is the maximum number of retries after an unusable answer, unless the setting has a maximum of its own.
@@ -222,7 +222,7 @@ def unforeseen(intention: Intention, difference: str, refused: bool) -> str:
 class GameSession:
     """A running game, the memory of its observations, and its fixed rules. `seen` is the last observation."""
 
-    def __init__(self, episode: Episode, game: Game, memory: Memory, budget: Budget) -> None:
+    def __init__(self, episode: EpisodeSetup, game: Game, memory: Memory, budget: Budget) -> None:
         self.seen = Observation("")
         self._table, self.observing, fixed = episode.setting.game, episode.setting.observing, episode.setting.fixed
         self.game, self.memory, self.budget = game, memory, budget

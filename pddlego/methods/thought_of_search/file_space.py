@@ -19,9 +19,9 @@ from pddlego.errors import SettingError
 from pddlego.methods.setting_files import SettingHead
 from pddlego.methods.thought_of_search.space import (
     BadTransition,
+    EpisodeTests,
     GoalTest,
     Instance,
-    Judge,
     SearchOrder,
     SearchTask,
     Space,
@@ -30,7 +30,7 @@ from pddlego.methods.thought_of_search.space import (
     first_bad_loop,
     have_form,
 )
-from pddlego.sandbox import CallResult, Sandbox, SandboxLimits, Session, Status, TooLargeError
+from pddlego.sandbox import CallResult, Sandbox, SandboxLimits, SandboxSession, Status, TooLargeError
 from pddlego.util import resources
 
 _LISTS = ("goals", "non_goals", "successors", "soundness", "instances")
@@ -121,7 +121,7 @@ class FileSpace(Space):
             paper=paper,
         )
 
-    def prompt(self, judge: Judge) -> Mapping[str, object]:
+    def prompt(self, judge: EpisodeTests) -> Mapping[str, object]:
         file = self.file
         example = file.example or brief(judge.instances[0].searches[0].start)
         return {
@@ -133,7 +133,7 @@ class FileSpace(Space):
         }
 
     @contextmanager
-    def judge(self, sandbox: Sandbox, seed: int) -> Iterator[Judge]:
+    def judge(self, sandbox: Sandbox, seed: int) -> Iterator[EpisodeTests]:
         with sandbox.session(SandboxLimits(seconds=60.0)) as session:
             yield FileJudge(self, session)
 
@@ -202,7 +202,7 @@ class FileJudge:
     model's function made a malformed state.
     """
 
-    def __init__(self, space: FileSpace, session: Session) -> None:
+    def __init__(self, space: FileSpace, session: SandboxSession) -> None:
         self._session, self._place, self._optimal = session, space.places[_MODULE], space.file.optimal
         self._load(space.texts[_MODULE], {"paper": space.paper, **space.file.options})
         examples = {kind: self._instances(space, kind) for kind in _LISTS}

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from pddlego.methods.thought_of_search.expander import FUNCTIONS, Expander
 from pddlego.methods.thought_of_search.space import SearchTask, Which, brief
-from pddlego.sandbox import CallResult, Sandbox, SandboxLimits, Session, Status, differs
+from pddlego.sandbox import CallResult, Sandbox, SandboxLimits, SandboxSession, Status, differs
 from pddlego.sandbox.jail.values import tagged
 from pddlego.sandbox.sandbox import modules_of
 from pddlego.util.answers import python_blocks, spoken
@@ -79,7 +79,7 @@ class Code:
     name: str
 
 
-def code_of(answer: str, which: Which) -> Code | None:
+def function_code(answer: str, which: Which) -> Code | None:
     """Read the last block of code that defines the function, with the definitions of earlier blocks.
 
     A model may show its old function before the new one. Returns None if the answer defines no function.
@@ -211,7 +211,7 @@ class _Batch:
 
     numbers: Sequence[int]
     watched: bool
-    session: Session | None = None
+    session: SandboxSession | None = None
 
 
 class ModelFunctions:
@@ -230,7 +230,7 @@ class ModelFunctions:
         self._offset = 0
         self._fresh = True
         self._sandbox = sandbox
-        self._session: Session | None = None
+        self._session: SandboxSession | None = None
         self._pending: deque[_Batch] = deque()
         self._sent: dict[Which, tuple[Any, ...]] = {}  # the last arguments of each function in the session
 
@@ -332,7 +332,7 @@ class ModelFunctions:
         for item in expansion.done:
             if isinstance(item, Changed):
                 before = (states[len(done)], *self._search.successor_arguments)
-                return done, changed(before[item.place], item.value)
+                return done, argument_fault(before[item.place], item.value)
             if item is not True and item and max(item) >= most:
                 return done, _forged(states[len(done)])
             done.append(item)
@@ -384,7 +384,7 @@ class ModelFunctions:
             if session is not None and session is self._session:
                 self.seconds += session.collect().seconds
 
-    def _open(self, new: Code | None = None) -> Session:
+    def _open(self, new: Code | None = None) -> SandboxSession:
         """The session with all functions; a new one if it has ended. `new` is the function that is loaded next."""
         if self._session is None or self._session.child is None:
             self.close()
@@ -412,7 +412,7 @@ def _last(trace: str) -> str:
     return "\n".join(line.rstrip() for line in lines[places[-1] :]) if places else trace
 
 
-def changed(before: Any, after: Any) -> Fault:
+def argument_fault(before: Any, after: Any) -> Fault:
     """The fault of a successor function that changed an argument."""
     shown = (("before the call", before), ("after the call", after))
     return Fault(FunctionFault.CHANGED, "successors", "the function changed its argument", shown)
@@ -420,7 +420,7 @@ def changed(before: Any, after: Any) -> Fault:
 
 def change_of(before: Sequence[Any], after: Sequence[Any]) -> Fault | None:
     """The fault of a call after which an argument differs, if one does."""
-    return next((changed(*pair) for pair in zip(before, after, strict=False) if differs(*pair)), None)
+    return next((argument_fault(*pair) for pair in zip(before, after, strict=False) if differs(*pair)), None)
 
 
 def _forged(state: Any) -> Fault:

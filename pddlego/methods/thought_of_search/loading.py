@@ -8,7 +8,7 @@ from typing import Any
 
 from pddlego.methods.base import Setting, UpperBound
 from pddlego.methods.planning_settings import PlanningSetting, load_planning
-from pddlego.methods.setting_files import SettingTable, checked, prompt_texts, read_setting
+from pddlego.methods.setting_files import SettingTable, prompt_texts, read_setting, validated
 from pddlego.methods.shared_options import PLANNING
 from pddlego.methods.thought_of_search.file_space import FileSpace, SearchFile
 from pddlego.methods.thought_of_search.options import NO_CHECK, OWN_TESTS, SEARCH, SearchOptions
@@ -90,7 +90,7 @@ def load(name: str, options: SearchOptions) -> SearchSetting:
 
 
 def _of_files(name: str, table: SettingTable, prompts: Mapping[str, str], options: SearchOptions) -> SearchSetting:
-    file = checked(name, SearchFile, table.tables)
+    file = validated(name, SearchFile, table.tables)
     space = FileSpace.read(name, file, options.parity == "paper")
     texts: dict[str, Any] = {f"domains/{place}": space.texts[name] for name, place in space.places.items()}
     return SearchSetting(

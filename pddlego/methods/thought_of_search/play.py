@@ -35,8 +35,8 @@ from pddlego.methods.thought_of_search.functions import (
     ModelFunctions,
     change_of,
     code_as_the_paper,
-    code_of,
     failed,
+    function_code,
 )
 from pddlego.methods.thought_of_search.loading import SearchSetting, call_limits, most_answers, search_limits
 from pddlego.methods.thought_of_search.model_tests import write_tests
@@ -54,9 +54,9 @@ from pddlego.methods.thought_of_search.options import (
 from pddlego.methods.thought_of_search.search import SearchLimits, SearchResult, StateSearch
 from pddlego.methods.thought_of_search.space import (
     TITLES,
+    EpisodeTests,
     GoalTest,
     Instance,
-    Judge,
     SearchTask,
     Space,
     StateKey,
@@ -114,7 +114,7 @@ class _Episode:
         self,
         setting: SearchSetting,
         options: SearchOptions,
-        judge: Judge,
+        judge: EpisodeTests,
         functions: ModelFunctions,
         without: tuple[str, ...],
         approver: Approver | None,
@@ -140,7 +140,7 @@ class _Episode:
         failing = yield from self._write_both()
         total = len(self.instances)
         if failing is not None:
-            yield from self._reach("first")
+            yield from self._evaluate_at("first")
             own, both = self.answers[failing], sum(self.answers.values())
             answers = count(own, "answer") if own >= self.options.answers else f"{both} answers for both"
             message = f"not finished: the {TITLES[failing]} still fails after {answers}"
@@ -173,7 +173,7 @@ class _Episode:
         """Steps 3 and 4: run the tests that use both functions. Returns the first fault."""
         fault = None if NO_SOUNDNESS in self.without else (yield from self.tests.soundness())
         if fault is None and NO_SOUNDNESS not in self.without:
-            yield from self._reach("sound")
+            yield from self._evaluate_at("sound")
         if fault is None and NO_COMPLETENESS not in self.without:
             fault = yield from self.tests.completeness()
         if fault is not None and self.paper and fault.kind is not FunctionFault.GOAL:
@@ -219,14 +219,14 @@ class _Episode:
         purpose = f"{which} again" if answers else which
         answer = yield from self._chat.say(purpose, question, max(0, answers - 1), limit=limit)
         self.answers[which] = answers + 1
-        code = (code_as_the_paper if self.paper else code_of)(answer, which)
+        code = (code_as_the_paper if self.paper else function_code)(answer, which)
         self._budget.step()
         command = f"{TITLES[which]} {answers + 1}"
         text, name = (code.text, code.name) if code is not None else ("", "")
         yield Coded(self._budget.usage.steps, command, which, answers + 1, text, name)
         fault = None if code is None else self.functions.put(which, code)
         if which == "goal":
-            yield from self._reach("first")
+            yield from self._evaluate_at("first")
         if code is None:
             return Fault(FunctionFault.UNREADABLE, which, "the answer holds no function")
         if fault is None and self.approver is not None:
@@ -248,11 +248,11 @@ class _Episode:
         """Show a function to the person, who accepts it, gives feedback, or replaces it."""
 
         def faults(text: str) -> tuple[str, ...]:
-            return () if code_of(f"```python\n{text}\n```", which) is not None else ("it holds no function",)
+            return () if function_code(f"```python\n{text}\n```", which) is not None else ("it holds no function",)
 
         question = partial(Question, "functions", f"the {TITLES[which]}", code.text, suffix=".py", faults=faults)
         decision = yield from ask_approval(self.approver, "functions", question, self._budget)
-        own = code_of(f"```python\n{decision.text}\n```", which) if decision.kind == "replaced" else None
+        own = function_code(f"```python\n{decision.text}\n```", which) if decision.kind == "replaced" else None
         if own is not None:
             command = f"{TITLES[which]} {self.answers[which]}, edited"
             yield Coded(self._budget.usage.steps, command, which, self.answers[which], own.text, own.name)
@@ -262,7 +262,7 @@ class _Episode:
         reason = decision.text or "a person rejected it and gave no reason"
         return Fault(FunctionFault.PERSON, which, reason, reason=reason)
 
-    def _reach(self, point: Point) -> Body:
+    def _evaluate_at(self, point: Point) -> Body:
         """With the option `curve`, evaluate the functions when a point of the dialogue is reached for the first time.
 
         If the first answers do not hold two functions that can be loaded, they solve no instance.
@@ -349,7 +349,7 @@ class _Tests:
     """The tests of both functions. With `paper`, they compare and check states as the paper's code does."""
 
     space: Space
-    judge: Judge
+    judge: EpisodeTests
     functions: ModelFunctions
     limits: SearchLimits
     check_transitions: bool

@@ -77,11 +77,11 @@ def builtin_model(name: str, cell: Cell, setting: SearchSetting | None) -> Searc
     if setting is not None and isinstance(setting.space, PlanningSpace):
         texts = planning_functions(setting.space.setting.domain)
     elif setting is not None and isinstance(setting.space, FileSpace):
-        texts = reference(setting.space.name)
+        texts = reference_functions(setting.space.name)
     return SearchReference(name, texts, built_in.rate or 0.0, rng)
 
 
-def reference(space: str) -> dict[Which, str]:
+def reference_functions(space: str) -> dict[Which, str]:
     """Read both functions from `reference.py` of a search problem, by its folder in `domains/`.
 
     Raises `UsageError` if there is no such file, and `SettingError` if the file is wrong.

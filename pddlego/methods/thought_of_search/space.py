@@ -69,7 +69,7 @@ class BadTransition:
     reason: str
 
 
-class Judge(Protocol):
+class EpisodeTests(Protocol):
     """The tests and instances of an episode, and functions that say whether states and solutions are right."""
 
     goal_tests: Sequence[GoalTest]
@@ -103,11 +103,11 @@ class Space(ABC):
     verifies_goals: bool = True
 
     @abstractmethod
-    def prompt(self, judge: Judge) -> Mapping[str, Any]:
+    def prompt(self, judge: EpisodeTests) -> Mapping[str, Any]:
         """The variables of its prompts."""
 
     @abstractmethod
-    def judge(self, sandbox: Sandbox, seed: int) -> AbstractContextManager[Judge]:
+    def judge(self, sandbox: Sandbox, seed: int) -> AbstractContextManager[EpisodeTests]:
         """The judge of an episode. Raises `SettingError` if a file is wrong."""
 
 

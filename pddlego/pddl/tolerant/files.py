@@ -15,8 +15,8 @@ from pddlego.pddl.problem import Problem, read_problem
 from pddlego.pddl.rules import Defect, PddlSyntaxError, Position
 from pddlego.pddl.sexpr import Sexpr, show
 from pddlego.pddl.tolerant import by_use, structure
-from pddlego.pddl.tolerant.layout import Draft, Section, same_or
-from pddlego.pddl.tolerant.lexical import Note, read_file
+from pddlego.pddl.tolerant.layout import EditedText, Section, same_or
+from pddlego.pddl.tolerant.lexical import Note, read_define
 from pddlego.pddl.tolerant.parts import Parts, Slot, is_in_order
 
 _OF_PROBLEM = (":domain", ":objects", ":init", ":goal")
@@ -53,7 +53,7 @@ class Repaired:
     problem: str
     repairs: tuple[Repair, ...] = ()
     declared: tuple[str, ...] = ()
-    drafts: tuple[Draft, Draft] | None = None
+    drafts: tuple[EditedText, EditedText] | None = None
 
     def domain_place(self, place: Position) -> Position:
         """The position in the original domain file of a position in the repaired file."""
@@ -78,7 +78,7 @@ def repair(domain: str, problem: str) -> Repaired:
         return lambda what: repairs.update({Repair(kind, what): None})
 
     lexical = noting(RepairKind.LEXICAL)
-    files = [read_file(text, kind, lexical) for text, kind in ((domain, "domain"), (problem, "problem"))]
+    files = [read_define(text, kind, lexical) for text, kind in ((domain, "domain"), (problem, "problem"))]
     reader = _Reader(noting(RepairKind.STRUCTURAL), both=all(file.define is not None for file in files))
     reader.read(files[0].parts, files[1].parts)
     parts = reader.parts
@@ -86,8 +86,8 @@ def repair(domain: str, problem: str) -> Repaired:
     if not repairs:
         return Repaired(domain, problem)
     # A text without any file is left unchanged, so that the check reports it.
-    first = files[0].rewritten(parts.domain_sections()) if files[0].define is not None else Draft.of(domain)
-    second = files[1].rewritten(parts.problem_sections()) if files[1].define is not None else Draft.of(problem)
+    first = files[0].rewritten(parts.domain_sections()) if files[0].define is not None else EditedText.of(domain)
+    second = files[1].rewritten(parts.problem_sections()) if files[1].define is not None else EditedText.of(problem)
     return Repaired(first.text, second.text, tuple(repairs), declared, (first, second))
 
 

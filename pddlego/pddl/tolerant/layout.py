@@ -1,8 +1,8 @@
 """Edits of a text that keep the spaces, line breaks, comments and capitals of its other parts.
 
 A repair computes the lists of the repaired file. `edits` compares them with the lists that were read, and replaces only
-what differs; a list that moves keeps its text. A `Draft` maps its positions to the original text, so that the position
-of a remaining error is a position in the user's file.
+what differs; a list that moves keeps its text. An `EditedText` maps its positions to the original text, so that the
+position of a remaining error is a position in the user's file.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Section = tuple[Sexpr, ...]
 
 
 @dataclass(frozen=True)
-class Draft:
+class EditedText:
     """A text that was edited. `kept` are its unchanged pieces: start in the draft, start in the original, length."""
 
     original: str
@@ -30,10 +30,10 @@ class Draft:
     kept: tuple[tuple[int, int, int], ...]
 
     @classmethod
-    def of(cls, text: str) -> Draft:
+    def of(cls, text: str) -> EditedText:
         return cls(text, text, ((0, 0, len(text)),))
 
-    def edited(self, edits: Iterable[Edit]) -> Draft:
+    def edited(self, edits: Iterable[Edit]) -> EditedText:
         """The draft after edits that do not overlap."""
         pieces: list[str] = []
         kept: list[tuple[int, int, int]] = []
@@ -43,7 +43,7 @@ class Draft:
             pieces += (self.text[done:start], new)
             size += start - done + len(new)
             done = end
-        return Draft(self.original, "".join(pieces), tuple(kept))
+        return EditedText(self.original, "".join(pieces), tuple(kept))
 
     def _kept(self, start: int, end: int, shift: int) -> Iterator[tuple[int, int, int]]:
         """The kept pieces between two offsets, moved."""

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from pddlego.pddl.domain import read_domain
 from pddlego.pddl.foreign import foreign_comments
-from pddlego.pddl.parentheses import Edit, balancing, place_of
+from pddlego.pddl.parentheses import Edit, balancing, edit_place
 from pddlego.pddl.problem import read_problem
 from pddlego.pddl.sexpr import Expression, Sexpr, SexprReading, read_sexprs
-from pddlego.pddl.tolerant.layout import Draft, edits
+from pddlego.pddl.tolerant.layout import EditedText, edits
 from pddlego.util.answers import last_file, reasoning, unspoken
 
 Note = Callable[[str], None]
@@ -40,11 +40,11 @@ class SourceFile:
     `parts` are the parts of the file, including parts behind a closing parenthesis that came too early.
     """
 
-    draft: Draft
+    draft: EditedText
     define: Expression | None = None
     parts: tuple[Sexpr, ...] = ()
 
-    def rewritten(self, parts: tuple[Sexpr, ...]) -> Draft:
+    def rewritten(self, parts: tuple[Sexpr, ...]) -> EditedText:
         """The draft of the file with other parts, and with nothing but comments behind the file."""
         if self.define is None:
             return self.draft
@@ -55,7 +55,7 @@ class SourceFile:
         return self.draft.edited(changes)
 
 
-def read_file(text: str, kind: str, note: Note) -> SourceFile:
+def read_define(text: str, kind: str, note: Note) -> SourceFile:
     """Read the `(define (KIND …) …)` in a text. Total."""
     draft = _cleaned(text, kind, note)
     reading = read_sexprs(draft.text)
@@ -114,12 +114,12 @@ def _continued(parts: tuple[Sexpr, ...], rest: list[Sexpr], note: Note) -> list[
     return sections
 
 
-def _balanced(draft: Draft, note: Note) -> Draft:
+def _balanced(draft: EditedText, note: Note) -> EditedText:
     """The file with missing parentheses, and without surplus ones."""
     edits = balancing(draft.text)
     end = _end(draft.text)
     for start, _, new in edits:
-        where = "at the end" if new and start == end else place_of(draft.text, start, new)
+        where = "at the end" if new and start == end else edit_place(draft.text, start, new)
         if new:
             note(f"{MISSING if new == ')' else 'an opening parenthesis was missing'} {where}")
         else:
@@ -146,9 +146,9 @@ def _opens_at_the_end(text: str) -> bool:
     return plain.rfind("(") > plain.rfind(")")
 
 
-def _cleaned(text: str, kind: str, note: Note) -> Draft:
+def _cleaned(text: str, kind: str, note: Note) -> EditedText:
     """The last file of a kind without the text around it, in characters that PDDL has. Comments stay."""
-    draft = Draft.of(text)
+    draft = EditedText.of(text)
     if parts := unspoken(text):
         note("the reasoning of the model found before the file" if reasoning(text) else "markers of a chat found")
         draft = draft.edited((start, end, "") for start, end in parts)
@@ -171,7 +171,7 @@ def _cleaned(text: str, kind: str, note: Note) -> Draft:
     return draft
 
 
-def _unescaped(draft: Draft, note: Note) -> Draft:
+def _unescaped(draft: EditedText, note: Note) -> EditedText:
     r"""The draft with line breaks in place of \n; in comments only if the text has few other line breaks."""
     text = draft.text
     if "\\n" not in text:

@@ -13,7 +13,7 @@ from pddlego.methods.textgames.options import TextGameOptions
 from pddlego.methods.textgames.play import make_method
 from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.methods.textgames.settings import GameSetting
-from pddlego.methods.textgames.world import Episode
+from pddlego.methods.textgames.world import EpisodeSetup
 from pddlego.models import Completion, Model, Request
 from pddlego.planning import Planner
 
@@ -41,7 +41,7 @@ def agent(
     **options: Any,
 ) -> Agent:
     played = TextGameOptions(**{name: options.pop(name) for name in TextGameOptions.model_fields if name in options})
-    episode = Episode(setting, 1, mode, limits or Limits(50), retries, played)
+    episode = EpisodeSetup(setting, 1, mode, limits or Limits(50), retries, played)
     asked = {name: options.pop(name) for name in ("approver", "advisers") if name in options}
     return Agent(episode, game, Agents(make_method(mode, setting, 1), model, planner, **asked), **options)
 

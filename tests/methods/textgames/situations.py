@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pddlego.episode.loop import Retry
-from pddlego.methods.textgames.formalize import Exchange, Observations, Situation, Terms
+from pddlego.methods.textgames.formalize import Exchange, Observations, PromptContext, Terms
 from pddlego.methods.textgames.knowledge import Knowledge, ModelDomain
 from pddlego.methods.textgames.settings import ReaderRules, ReadingRule
 from pddlego.pddl import Domain, Problem
@@ -32,10 +32,10 @@ def situation_with(
     reading: tuple[ReadingRule, ...] = (),
     reference: Knowledge | None = None,
     **fields: Any,
-) -> Situation:
+) -> PromptContext:
     """`fields` are those of a situation, and those of `Observations`, `Retry` and `Terms`."""
     parts = {part: {name: fields.pop(name) for name in names if name in fields} for part, names in PARTS.items()}
-    return Situation(
+    return PromptContext(
         Knowledge(domain, problem, only_planned=only_planned, written=written),
         task,
         Observations(news, history, valid_commands, **parts["seen"]),

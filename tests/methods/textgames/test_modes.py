@@ -11,11 +11,11 @@ from pddlego.evaluation.config import resolve
 from pddlego.evaluation.setup import make_setup
 from pddlego.methods.base import Mode, base_mode
 from pddlego.methods.registry import ablated, parse_mode
-from pddlego.methods.textgames.formalize import Situation
+from pddlego.methods.textgames.formalize import PromptContext
 from pddlego.methods.textgames.options import ABLATIONS, MODES, TextGameOptions
 from pddlego.methods.textgames.play import make_method
 from pddlego.methods.textgames.settings import GameSetting
-from pddlego.methods.textgames.world import Episode
+from pddlego.methods.textgames.world import EpisodeSetup
 
 
 def test_a_mode_is_its_text() -> None:
@@ -32,14 +32,14 @@ def test_a_mode_is_its_text() -> None:
 @pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)
 def test_every_mode_has_a_formalizer(coin: GameSetting, mode: Mode) -> None:
     formalizer = make_method(mode.name, coin, 1, person=lambda commands: "look around")
-    request = formalizer.request(Situation(coin.start, reader=coin.reader))
+    request = formalizer.request(PromptContext(coin.start, reader=coin.reader))
     assert (request is not None) is mode.asks_model
 
 
 def test_an_episode_has_the_options_as_the_user_set_them() -> None:
     """A copy under another name, such as `rewinds`, would be one more place that a new option touches."""
-    assert {field.name for field in fields(Episode)} == {"setting", "seed", "mode", "limits", "retries", "options"}
-    assert {field.type for field in fields(Episode) if field.name == "options"} == {TextGameOptions.__name__}
+    assert {field.name for field in fields(EpisodeSetup)} == {"setting", "seed", "mode", "limits", "retries", "options"}
+    assert {field.type for field in fields(EpisodeSetup) if field.name == "options"} == {TextGameOptions.__name__}
 
 
 @pytest.mark.parametrize(

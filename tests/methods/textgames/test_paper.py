@@ -14,11 +14,11 @@ from pddlego.episode.events import Accepted, Asked, Limits, Outcome, Rejected
 from pddlego.errors import SettingError, UsageError
 from pddlego.methods.base import parse_variant
 from pddlego.methods.textgames.events import Observed, Planned
-from pddlego.methods.textgames.formalize import Exchange, Observations, Situation
+from pddlego.methods.textgames.formalize import Exchange, Observations, PromptContext
 from pddlego.methods.textgames.games import Observation
 from pddlego.methods.textgames.loading import load, without_parts
 from pddlego.methods.textgames.options import MODES
-from pddlego.methods.textgames.play import make_game, make_method
+from pddlego.methods.textgames.play import make_method, setting_game
 from pddlego.methods.textgames.reader import ReaderModel, situation_of
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.models.base import ScriptedModel
@@ -107,7 +107,7 @@ def test_a_fact_that_the_domain_does_not_have_is_refused(
 @pytest.mark.parametrize("mode", ["edit", "gen", "act"])
 def test_the_reader_wins(planner: ProcessPlanner, name: str, mode: str) -> None:
     setting = load(name)
-    events = play(setting, planner, make_game(setting, 12), ReaderModel(), mode)
+    events = play(setting, planner, setting_game(setting, 12), ReaderModel(), mode)
     assert ended(events).outcome is Outcome.WON
     assert ended(events).usage.refused == 0
     for asked in of(events, Asked):
@@ -119,7 +119,7 @@ def test_without_all_our_parts_the_same_commands_are_sent(planner: ProcessPlanne
     for name, paper in (("coin", "paper-coin"), ("cooking-easy", "paper-cooking-easy")):
         text = []
         for setting, mode in ((of_variant(name, ALL_OUT), ALL_OUT), (load(paper), "edit")):
-            events = play(setting, planner, make_game(setting, 14), ReaderModel(), mode)
+            events = play(setting, planner, setting_game(setting, 14), ReaderModel(), mode)
             text.append([item.command for item in of(events, Observed)])
         assert text[0] == text[1]
 
@@ -145,7 +145,7 @@ def test_an_edit_is_requested_as_any_json_object() -> None:
     schemas: list[object] = []
     for name in ("paper-coin", "coin"):
         setting, first = load(name), (Exchange(None, "You see."),)
-        situation = Situation(setting.start, "", Observations(first, first), reader=setting.reader)
+        situation = PromptContext(setting.start, "", Observations(first, first), reader=setting.reader)
         request = make_method("edit", setting, 0).request(situation)
         assert request is not None
         schemas.append(request.schema)

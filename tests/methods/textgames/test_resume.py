@@ -17,7 +17,7 @@ from pddlego.methods.base import Tools
 from pddlego.methods.registry import method
 from pddlego.methods.textgames.events import Observed, Planned, Resumed
 from pddlego.methods.textgames.options import TextGameOptions
-from pddlego.methods.textgames.play import episode_events, make_game
+from pddlego.methods.textgames.play import episode_events, setting_game
 from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.methods.textgames.resume import (
     RecordedGame,
@@ -29,7 +29,7 @@ from pddlego.methods.textgames.resume import (
     with_correction,
 )
 from pddlego.methods.textgames.settings import GameSetting
-from pddlego.methods.textgames.world import Episode, Restart
+from pddlego.methods.textgames.world import EpisodeSetup, Restart
 from pddlego.pddl import parse_problem
 from pddlego.planning import ProcessPlanner
 from pddlego.runs.cells import Cell
@@ -43,8 +43,8 @@ from tests.runs.stores import kept
 @pytest.fixture(scope="module")
 def failed(tmp_path_factory: pytest.TempPathFactory, coin: GameSetting, planner: ProcessPlanner) -> RecordedGame:
     """An episode that failed because the model never says that the kitchen has an exit to the west."""
-    episode = Episode(coin, 4, "edit", Limits(50), retries=1)
-    events = episode_events(episode, make_game(coin, 4), Forgetful("kitchen", "west"), planner)
+    episode = EpisodeSetup(coin, 4, "edit", Limits(50), retries=1)
+    events = episode_events(episode, setting_game(coin, 4), Forgetful("kitchen", "west"), planner)
     recorded = kept(tmp_path_factory.mktemp("runs"), coin, 4, "edit", events, retries=1)
     assert ended(recorded.trace.events).outcome is Outcome.NO_PLAN
     return game_of(recorded)
@@ -55,8 +55,8 @@ def game_of(recorded: Recorded) -> RecordedGame:
 
 
 def resumed(played: RecordedGame, restart: Restart, planner: ProcessPlanner) -> list[Event]:
-    game = make_game(played.setting, played.seed)
-    episode = Episode(played.setting, played.seed, played.started.mode, played.started.limits)
+    game = setting_game(played.setting, played.seed)
+    episode = EpisodeSetup(played.setting, played.seed, played.started.mode, played.started.limits)
     return list(episode_events(episode, game, ReaderModel(), planner, restart=restart))
 
 
@@ -234,7 +234,7 @@ def test_what_the_plan_had_expected_is_known_after_a_resumption(coin: GameSettin
 
 def recorded_in(mode: str, root: Path, coin: GameSetting, planner: ProcessPlanner, carried: str = "") -> RecordedGame:
     """An episode of seed 4 that the method itself assembled, as `play` and `eval` do."""
-    tools = Tools(ReaderModel(), planner, Limits(None), carried=carried)
+    tools = Tools(ReaderModel(), planner, Limits(None), first_domain=carried)
     cell = Cell("coin", mode, "reader", 4)
     events = method("textgames").run(cell, coin, TextGameOptions.model_validate({}), tools)
     return game_of(kept(root, coin, 4, mode, events))

@@ -15,13 +15,13 @@ from pddlego.episode.budget import Budget
 from pddlego.episode.events import Answered, Limits
 from pddlego.episode.loop import Retry
 from pddlego.errors import ModelError
-from pddlego.methods.textgames.formalize import Exchange, Observations, Situation
+from pddlego.methods.textgames.formalize import Exchange, Observations, PromptContext
 from pddlego.methods.textgames.formalize.problems import PddlEdit
 from pddlego.methods.textgames.loading import load
-from pddlego.methods.textgames.play import episode_events, make_game
+from pddlego.methods.textgames.play import episode_events, setting_game
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.shortening import fitting_request
-from pddlego.methods.textgames.world import Episode
+from pddlego.methods.textgames.world import EpisodeSetup
 from pddlego.models import Completion, Message, Request
 from pddlego.models.base import Feedback, ScriptedModel
 from pddlego.models.openai import OpenAIModel
@@ -45,10 +45,10 @@ class Windowed:
         return Completion("{}")
 
 
-def situation(coin: GameSetting, rejected: int = 1_500, exchanges: int = 40) -> Situation:
+def situation(coin: GameSetting, rejected: int = 1_500, exchanges: int = 40) -> PromptContext:
     news = tuple(Exchange(f"command {number}", f"text {number} " * 30) for number in range(exchanges))
     retry = Retry(1, "x" * rejected, Feedback("defects", "wrong", ("line",)))
-    return Situation(coin.start, seen=Observations(news, news), retry=retry)
+    return PromptContext(coin.start, seen=Observations(news, news), retry=retry)
 
 
 def test_a_request_that_fits_is_unchanged(coin: GameSetting) -> None:
@@ -93,9 +93,9 @@ def test_an_endpoint_that_names_its_window_gets_a_shorter_request(
         return fault(400, f"This model's maximum context length is {len(text) // 3 + 1_000} tokens.")
 
     model_server.replies = [reply]
-    episode = Episode(setting, 10, "edit", Limits(50), retries=1)
+    episode = EpisodeSetup(setting, 10, "edit", Limits(50), retries=1)
     model = OpenAIModel("m", base_url=model_server.url)
-    events = list(episode_events(episode, make_game(setting, 10), model, planner))
+    events = list(episode_events(episode, setting_game(setting, 10), model, planner))
     first, second = (event.completion.note for event in events if isinstance(event, Answered))
     assert not first
     assert second.endswith("left out: the rejected answer")
@@ -116,7 +116,7 @@ class Unasked:
 
 
 def test_a_small_request_does_not_ask_for_the_window(coin: GameSetting) -> None:
-    assert fitting_request(FORMALIZER, Situation(coin.start), Unasked()) is not None
+    assert fitting_request(FORMALIZER, PromptContext(coin.start), Unasked()) is not None
 
 
 @pytest.mark.parametrize(

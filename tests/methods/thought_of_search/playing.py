@@ -12,7 +12,7 @@ from pddlego.methods.thought_of_search import METHOD
 from pddlego.methods.thought_of_search.file_space import FileSpace
 from pddlego.methods.thought_of_search.loading import SearchSetting, load
 from pddlego.methods.thought_of_search.options import SearchOptions
-from pddlego.methods.thought_of_search.reference_model import reference
+from pddlego.methods.thought_of_search.reference_model import reference_functions
 from pddlego.methods.thought_of_search.search import SearchResult
 from pddlego.models import Model
 from pddlego.models.base import ScriptedModel
@@ -30,7 +30,7 @@ def fenced(text: str) -> str:
 
 def right(name: str) -> tuple[str, str]:
     """Answers with our own functions."""
-    texts = reference(name)
+    texts = reference_functions(name)
     return fenced(texts["successors"]), fenced(texts["goal"])
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from pddlego.methods.thought_of_search.expander import Expander
 from pddlego.methods.thought_of_search.functions import Changed, Expansion, read_expansion
-from pddlego.sandbox import CallResult, Sandbox, SandboxLimits, Session, Status
+from pddlego.sandbox import CallResult, Sandbox, SandboxLimits, SandboxSession, Status
 from pddlego.sandbox.jail.values import tagged
 from tests.sandbox.attacks import FORGE
 from tests.sandbox.ordinary import needs_locks
@@ -32,14 +32,16 @@ def sandbox() -> Iterator[Sandbox]:
         yield made
 
 
-def session(sandbox: Sandbox, successors: str = TREE, goal: str = EVEN, seconds: float = 5.0) -> Session:
+def session(sandbox: Sandbox, successors: str = TREE, goal: str = EVEN, seconds: float = 5.0) -> SandboxSession:
     result = sandbox.session(SandboxLimits(seconds=seconds, patience=PATIENT), driver=Expander)
     assert result.load(successors, module="succ").returned
     assert result.load(goal, module="goal").returned
     return result
 
 
-def post(program: Session, *states: Any, wanted: int = -1, watched: bool = False, fresh: int | None = None) -> None:
+def post(
+    program: SandboxSession, *states: Any, wanted: int = -1, watched: bool = False, fresh: int | None = None
+) -> None:
     sent = [state if isinstance(state, int) else {"v": tagged(state, 1_000)} for state in states]
     goal, successors = ("goal", "is_goal"), ("succ", "successors")
     functions = {
@@ -50,12 +52,12 @@ def post(program: Session, *states: Any, wanted: int = -1, watched: bool = False
     program.post("expand", sent, functions, watched, fresh, check=check)
 
 
-def asked(program: Session, *states: Any, **details: Any) -> CallResult:
+def asked(program: SandboxSession, *states: Any, **details: Any) -> CallResult:
     post(program, *states, **details)
     return program.collect()
 
 
-def expanded(program: Session, *states: Any, **details: Any) -> Expansion:
+def expanded(program: SandboxSession, *states: Any, **details: Any) -> Expansion:
     result: Expansion = asked(program, *states, **details).value
     return result
 

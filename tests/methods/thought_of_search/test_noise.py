@@ -6,7 +6,12 @@ import pytest
 
 from pddlego.episode.events import Answered, Rejected
 from pddlego.methods.thought_of_search.options import SearchOptions
-from pddlego.methods.thought_of_search.reference_model import _FAULTS, SearchReference, builtin_model, reference
+from pddlego.methods.thought_of_search.reference_model import (
+    _FAULTS,
+    SearchReference,
+    builtin_model,
+    reference_functions,
+)
 from pddlego.methods.thought_of_search.space import Which
 from pddlego.runs.cells import Cell
 from tests.methods.thought_of_search.playing import FEW, ending, events_of, fenced, right, small
@@ -17,7 +22,7 @@ SPACES = ("24game", "blocksworld", "deduction", "sokoban", "crosswords")
 @pytest.mark.parametrize("which", ["successors", "goal"])
 @pytest.mark.parametrize("space", SPACES)
 def test_every_fault_changes_every_function(space: str, which: Which) -> None:
-    code = reference(space)[which]
+    code = reference_functions(space)[which]
     wrong = [fault(code) for fault in _FAULTS[which]]
     assert len({code, *wrong}) == len(wrong) + 1
 
@@ -27,7 +32,7 @@ def test_every_fault_changes_every_function(space: str, which: Which) -> None:
 def test_every_fault_is_noticed(which: Which, number: int) -> None:
     setting = small("deduction")
     successors, goal = right("deduction")
-    wrong = fenced(_FAULTS[which][number](reference("deduction")[which]))
+    wrong = fenced(_FAULTS[which][number](reference_functions("deduction")[which]))
     answers = (wrong, successors, goal) if which == "successors" else (successors, wrong, goal)
     assert [event for event in events_of(setting, (*answers, *answers)) if isinstance(event, Rejected)]
 

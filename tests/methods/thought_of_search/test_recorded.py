@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pddlego.methods.setting_files import checked, read_setting
+from pddlego.methods.setting_files import read_setting, validated
 from pddlego.methods.thought_of_search.file_space import SearchFile
 from pddlego.methods.thought_of_search.options import SEARCH
 from tests.cli.command import run
@@ -98,7 +98,7 @@ def test_there_are_five_dialogues_of_each_kind(tmp_path: Path) -> None:
 
 def test_the_settings_have_table_1_of_the_paper() -> None:
     for place, name in enumerate(("24game", "deduction", "sokoban", "crosswords", "blocksworld")):
-        published = checked(name, SearchFile, read_setting(name, SEARCH).tables).paper
+        published = validated(name, SearchFile, read_setting(name, SEARCH).tables).paper
         means = {model: {"tos": row[place]} for model, row in TABLE_1.items()}
         by_person = {"gpt-4": {"tos-human": BY_PERSON[place]}} if place in BY_PERSON else {}
         assert published == by_person | means | {other: means[model] for model, other in RECORDED_AS.items()}

@@ -16,7 +16,7 @@ from pddlego.methods.thought_of_search.events import Attempted, Tested
 from pddlego.methods.thought_of_search.loading import load
 from pddlego.methods.thought_of_search.options import SearchOptions
 from pddlego.methods.thought_of_search.planning_space import PlanningSpace
-from pddlego.methods.thought_of_search.reference_model import planning_functions, reference
+from pddlego.methods.thought_of_search.reference_model import planning_functions, reference_functions
 from pddlego.methods.thought_of_search.space import Instance, SearchTask, Which, canonical
 from pddlego.sandbox import Sandbox
 from tests.methods.thought_of_search.mutants import mutants
@@ -76,7 +76,7 @@ def all_mutants() -> list[tuple[str, Which, str, str]]:
         (name, which, what, text)
         for name in PROBLEMS
         for which in (SUCCESSORS, GOAL)
-        for what, text in mutants(reference(name)[which])
+        for what, text in mutants(reference_functions(name)[which])
     ]
     random.Random("mutants").shuffle(result)
     return result
@@ -108,7 +108,7 @@ def agrees(name: str, which: Which, text: str) -> bool:
     key = canonical(setting.space.unordered)
     with Sandbox() as sandbox, setting.space.judge(sandbox, 0) as judge:
         instances = [*judge.soundness, *judge.instances[:6]]
-    functions = {item: function_of(reference(name)[item]) for item in (SUCCESSORS, GOAL)}
+    functions = {item: function_of(reference_functions(name)[item]) for item in (SUCCESSORS, GOAL)}
     mutant = function_of(text)
     for search, state in itertools.islice(reachable(instances, functions[SUCCESSORS], key), 3_000):
         arguments = search.arguments(which)

@@ -14,7 +14,7 @@ from pddlego.methods.thought_of_search.loading import call_limits, search_limits
 from pddlego.methods.thought_of_search.options import SearchOptions
 from pddlego.methods.thought_of_search.search import Check, SearchLimits, SearchResult, StateSearch
 from pddlego.methods.thought_of_search.space import SearchOrder, SearchTask, as_the_paper, canonical
-from pddlego.sandbox import Sandbox, SandboxLimits, Session
+from pddlego.sandbox import Sandbox, SandboxLimits, SandboxSession
 from tests.clock import FakeClock
 from tests.methods.thought_of_search.playing import result_of
 from tests.sandbox.ordinary import needs_locks
@@ -97,13 +97,13 @@ def test_numbers_begin_anew_and_the_search_is_the_same(sandbox: Sandbox, monkeyp
     whole = searched(made(sandbox), 1_000)
     monkeypatch.setattr(functions_module, "KNOWN", 20)
     sent: list[int | None] = []
-    original = Session.post
+    original = SandboxSession.post
 
-    def post(session: Session, *arguments: Any, **details: Any) -> None:
+    def post(session: SandboxSession, *arguments: Any, **details: Any) -> None:
         sent.append(arguments[-1])
         original(session, *arguments, **details)
 
-    monkeypatch.setattr(Session, "post", post)
+    monkeypatch.setattr(SandboxSession, "post", post)
     again = searched(made(sandbox), 1_000)
     assert sum(fresh is not None for fresh in sent) > 3
     assert (again.path, again.expansions, again.generated) == (whole.path, whole.expansions, whole.generated)

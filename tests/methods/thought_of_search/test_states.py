@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pddlego.errors import SettingError
 from pddlego.methods.thought_of_search.file_space import items_of
-from pddlego.methods.thought_of_search.functions import code_as_the_paper, code_of
+from pddlego.methods.thought_of_search.functions import code_as_the_paper, function_code
 from pddlego.methods.thought_of_search.space import as_the_paper, brief, canonical, have_form
 
 NUMBERS = st.lists(st.one_of(st.integers(-1000, 1000), st.floats(-1000, 1000)), max_size=4)
@@ -81,7 +81,9 @@ def test_large_numbers_are_told_apart() -> None:
 
 def test_helpers_whose_names_are_alike_are_not_meant() -> None:
     text = "def successors(s):\n    return []\n\n\ndef _dedupe_successors(s):\n    return 1"
-    result = code_of(f"```python\nstate = [1]\nresult = successors(state)\n```\n```python\n{text}\n```", "successors")
+    result = function_code(
+        f"```python\nstate = [1]\nresult = successors(state)\n```\n```python\n{text}\n```", "successors"
+    )
     assert result is not None
     assert (result.name, result.text) == ("successors", text)
 
@@ -107,7 +109,7 @@ DEF = "def successors(state):\n    return []"
     ],
 )
 def test_the_function_is_found(answer: str, text: str | None) -> None:
-    result = code_of(answer, "successors")
+    result = function_code(answer, "successors")
     assert result is not None
     assert result.name == "successors"
     assert text is None or result.text == text
@@ -115,13 +117,13 @@ def test_the_function_is_found(answer: str, text: str | None) -> None:
 
 @pytest.mark.parametrize("answer", ["", "I cannot.", "```python\nx = 1\n```", "```bash\nls\n```"])
 def test_where_there_is_no_function_there_is_none(answer: str) -> None:
-    assert code_of(answer, "successors") is None
+    assert function_code(answer, "successors") is None
     assert code_as_the_paper(answer, "successors") is None
 
 
 def test_of_several_functions_the_one_with_the_name_is_meant() -> None:
     text = "def is_ok(x):\n    return True\n\n\ndef get_successors(s):\n    return []\n\n\ndef helper(x):\n    return x"
-    result = code_of(f"```python\n{text}\n```", "successors")
+    result = function_code(f"```python\n{text}\n```", "successors")
     assert result is not None
     assert (result.name, result.text) == ("get_successors", text)
 
@@ -138,7 +140,7 @@ def test_the_paper_takes_the_first_function_and_moves_imports_into_it() -> None:
 @given(st.text(max_size=300))
 def test_any_answer_is_read(answer: str) -> None:
     for which in ("successors", "goal"):
-        for read in (code_of, code_as_the_paper):
+        for read in (function_code, code_as_the_paper):
             result = read(answer, which)
             assert result is None or result.name in result.text
 

@@ -1,4 +1,4 @@
-"""Formalizers: they turn a `Situation` into a request, and the answer of a model into a `Proposal`.
+"""Formalizers: they turn a `PromptContext` into a request, and the answer of a model into a `Proposal`.
 
 Formalizers are pure functions: the agent sends the requests.
 """
@@ -79,7 +79,7 @@ class Terms:
 
 
 @dataclass(frozen=True)
-class Situation:
+class PromptContext:
     """The arguments from which a request is rendered, and with which its answer is read.
 
     `retry` holds the rejected answer to the same request, and `answers` the answers to the requests for its earlier
@@ -162,6 +162,6 @@ class Formalizer(Protocol):
     If `request` returns None, no model is asked, and `read` is called with an empty answer.
     """
 
-    def request(self, situation: Situation) -> Request | None: ...
+    def request(self, situation: PromptContext) -> Request | None: ...
 
-    def read(self, answer: str, situation: Situation) -> Proposal: ...
+    def read(self, answer: str, situation: PromptContext) -> Proposal: ...

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from pddlego.methods.textgames.formalize import CommandProposal, Observations, Situation
+from pddlego.methods.textgames.formalize import CommandProposal, Observations, PromptContext
 from pddlego.models import Message, Request
 from pddlego.models.base import THINKING, Feedback, cut_off, shortened
 from pddlego.models.prompts import Prompts
@@ -30,7 +30,7 @@ class ActionGen:
     ) -> None:
         self._prompts, self._checked, self._plain_requests, self._thinks = prompts, checked, plain_requests, thinks
 
-    def request(self, situation: Situation) -> Request:
+    def request(self, situation: PromptContext) -> Request:
         rules = self._prompts.render("act", task=situation.task, thinks=self._thinks)
         if self._plain_requests:
             messages = [Message("user", rules), Message("assistant", self._prompts.render("act-ready"))]
@@ -51,7 +51,7 @@ class ActionGen:
             messages.append(Message("user", again))
         return Request("act", tuple(messages), situation, longest=THINKING)
 
-    def read(self, answer: str, situation: Situation) -> CommandProposal:
+    def read(self, answer: str, situation: PromptContext) -> CommandProposal:
         """The first valid command among those of a JSON object or tool call, in boxes, and the lines of the answer.
 
         Case, punctuation, the numbers of a list and labels such as `Action:` are ignored. If not checked, it is the
@@ -105,10 +105,10 @@ class RandomActions:
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)
 
-    def request(self, situation: Situation) -> Request | None:
+    def request(self, situation: PromptContext) -> Request | None:
         return None
 
-    def read(self, answer: str, situation: Situation) -> CommandProposal:
+    def read(self, answer: str, situation: PromptContext) -> CommandProposal:
         commands = situation.seen.valid_commands or situation.seen.every_command()
         if not commands:
             return CommandProposal("", Feedback("no valid command", "the game lists no valid commands."))
@@ -173,10 +173,10 @@ class HumanActions:
     def __init__(self, person: Person) -> None:
         self._person = person
 
-    def request(self, situation: Situation) -> Request | None:
+    def request(self, situation: PromptContext) -> Request | None:
         return None
 
-    def read(self, answer: str, situation: Situation) -> CommandProposal:
+    def read(self, answer: str, situation: PromptContext) -> CommandProposal:
         command = " ".join(writable(self._person(situation.seen.valid_commands)).split())
         return CommandProposal(command, None if command else Feedback("no command", "nothing was typed."))
 

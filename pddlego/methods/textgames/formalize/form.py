@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pddlego.episode.ask import MAX_ANSWER
-from pddlego.methods.textgames.formalize import Formalizer, ProblemProposal, Situation
+from pddlego.methods.textgames.formalize import Formalizer, ProblemProposal, PromptContext
 from pddlego.pddl import EntryKind, Problem
 from pddlego.pddl.edit import read_edit
 from pddlego.pddl.names import is_name
@@ -37,7 +37,7 @@ _SECTION = re.compile(rf"(?:{_NAMES}(?: |\Z))*")
 _FACT = re.compile(r"\([^\s();]+(?: [^\s();]+)*\)")
 
 
-def reward_fault(answer: str, purpose: str, situation: Situation, strict: Formalizer) -> str:
+def reward_fault(answer: str, purpose: str, situation: PromptContext, strict: Formalizer) -> str:
     """Why an answer gets no reward: a fault of its form, or the reason why the `strict` formalizer refuses it.
 
     An episode goes on with what the tolerant reader makes of such an answer. Lines of an edit that change nothing are

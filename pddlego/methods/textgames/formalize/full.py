@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from pddlego.methods.textgames.formalize import MOST_GOALS, ProblemProposal, Situation, Terms
+from pddlego.methods.textgames.formalize import MOST_GOALS, ProblemProposal, PromptContext, Terms
 from pddlego.methods.textgames.formalize.problems import full_request, repaired_json, with_unmatched
 from pddlego.methods.textgames.knowledge import Knowledge, ModelDomain
 from pddlego.methods.textgames.options import STEPS
@@ -139,10 +139,10 @@ class FullFormalizer:
     def __init__(self, prompts: Prompts, blank: Knowledge, terms: Terms, tolerant: bool = True) -> None:
         self._prompts, self._blank, self._terms, self._tolerant = prompts, blank, terms, tolerant
 
-    def request(self, situation: Situation) -> Request:
+    def request(self, situation: PromptContext) -> Request:
         return full_request(self._prompts, "full", replace(situation, terms=self._terms))
 
-    def read(self, answer: str, situation: Situation) -> ProblemProposal:
+    def read(self, answer: str, situation: PromptContext) -> ProblemProposal:
         """Read the files in an answer, with repairs of unambiguous errors. Without tolerance no repair is allowed."""
         text = spoken(answer)
         parts = take_apart(text)
@@ -151,7 +151,7 @@ class FullFormalizer:
             return ProblemProposal(situation.knowledge, cut_off() if unfinished else NOTHING)
         return self.read_parts(parts, situation)
 
-    def read_parts(self, parts: FullAnswer, situation: Situation) -> ProblemProposal:
+    def read_parts(self, parts: FullAnswer, situation: PromptContext) -> ProblemProposal:
         """Read the texts of the two files as a proposal."""
         if any(is_cut_off(text, kind) for text, kind in ((parts.domain, "domain"), (parts.problem, "problem")) if text):
             return ProblemProposal(situation.knowledge, cut_off())
@@ -202,7 +202,7 @@ class FullSteps(FullFormalizer):
     Only the requested part of an answer is read.
     """
 
-    def request(self, situation: Situation) -> Request:
+    def request(self, situation: PromptContext) -> Request:
         parts, knowledge = _parts_of(situation.answers), situation.knowledge
         problem = str(knowledge.problem) if knowledge.written else ""
         draft: dict[str, Any] = {"domain": parts.domain or knowledge.domain.text, "problem": parts.problem or problem}
@@ -211,7 +211,7 @@ class FullSteps(FullFormalizer):
         asked = replace(situation, terms=self._terms)
         return full_request(self._prompts, "full-steps", asked, STEPS[len(situation.answers)], draft)
 
-    def read(self, answer: str, situation: Situation) -> ProblemProposal:
+    def read(self, answer: str, situation: PromptContext) -> ProblemProposal:
         """Read the answers to all requests as one. If there are fewer answers than requests, the last was cut off."""
         answers = (*situation.answers, answer)
         if len(answers) < len(STEPS):
@@ -312,10 +312,10 @@ class FullEditor:
         self._prompts, self._terms, self._tolerant = prompts, terms, tolerant
         self._whole = FullFormalizer(prompts, blank, terms, tolerant)
 
-    def request(self, situation: Situation) -> Request:
+    def request(self, situation: PromptContext) -> Request:
         return full_request(self._prompts, "full-edit", replace(situation, terms=self._terms))
 
-    def read(self, answer: str, situation: Situation) -> ProblemProposal:
+    def read(self, answer: str, situation: PromptContext) -> ProblemProposal:
         """Apply the edit in an answer to both files. The edit is accepted or rejected as a whole."""
         text = spoken(answer) if self._tolerant else answer
         if "(define" in text.lower().replace(" ", ""):
@@ -338,7 +338,7 @@ class FullEditor:
         proposal = self._applied(edit, situation)
         return replace(proposal, defects=(*proposal.defects, *map(repaired_json, found.repairs)))
 
-    def _applied(self, edit: _FullEdit, situation: Situation) -> ProblemProposal:
+    def _applied(self, edit: _FullEdit, situation: PromptContext) -> ProblemProposal:
         changes: dict[str, SectionEdit] = {
             name: section.as_value() for name, section in edit.domain.items() if section is not None
         }

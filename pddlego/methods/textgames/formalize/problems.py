@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from pddlego.methods.textgames.formalize import ProblemProposal, Proposal, Situation
+from pddlego.methods.textgames.formalize import ProblemProposal, PromptContext, Proposal
 from pddlego.methods.textgames.knowledge import Knowledge
 from pddlego.models import Completion, Message, Request
 from pddlego.models.base import CHARACTERS_PER_TOKEN, THINKING, Feedback, cut_off, incomplete, shortened
@@ -79,7 +79,7 @@ _NEW_LINES = 2_000
 """Tokens of an answer for what it adds to the last problem."""
 
 
-def _turn_variables(situation: Situation) -> dict[str, Any]:
+def _turn_variables(situation: PromptContext) -> dict[str, Any]:
     """The variables of a situation in the templates of all user messages."""
     retry = situation.retry
     return {
@@ -95,7 +95,7 @@ def _turn_variables(situation: Situation) -> dict[str, Any]:
 
 
 def _problem_request(
-    prompts: Prompts, purpose: str, situation: Situation, schema: bool = False, plain_requests: bool = False
+    prompts: Prompts, purpose: str, situation: PromptContext, schema: bool = False, plain_requests: bool = False
 ) -> Request:
     """The request for an edit or a whole problem file, as `purpose` says.
 
@@ -122,7 +122,7 @@ def _problem_request(
 
 
 def full_request(
-    prompts: Prompts, purpose: str, situation: Situation, part: str = "", draft: Mapping[str, Any] | None = None
+    prompts: Prompts, purpose: str, situation: PromptContext, part: str = "", draft: Mapping[str, Any] | None = None
 ) -> Request:
     """The request for a domain and a problem, as whole files or edits (purpose `full-edit`), or for one `part` of them.
 
@@ -161,10 +161,10 @@ class PddlGen:
     def __init__(self, prompts: Prompts, tolerant: bool = True, plain_requests: bool = False) -> None:
         self._prompts, self._tolerant, self._plain_requests = prompts, tolerant, plain_requests
 
-    def request(self, situation: Situation) -> Request:
+    def request(self, situation: PromptContext) -> Request:
         return _problem_request(self._prompts, "gen", situation, plain_requests=self._plain_requests)
 
-    def read(self, answer: str, situation: Situation) -> ProblemProposal:
+    def read(self, answer: str, situation: PromptContext) -> ProblemProposal:
         """Read the problem file in an answer. Without tolerance the answer must be the file and nothing else."""
         if not self._tolerant:
             return _read_strictly(answer, situation)
@@ -200,12 +200,12 @@ def _old_names(undeclared: Iterable[str], problem: Problem, before: Problem) -> 
     return tuple(defects)
 
 
-def read_file(text: str, situation: Situation) -> ProblemProposal:
+def read_file(text: str, situation: PromptContext) -> ProblemProposal:
     """Read the problem file in a text. Its goal is replaced, because the goal ladder has the goals."""
     return _read_strictly(file_in(text), situation)
 
 
-def _read_strictly(text: str, situation: Situation) -> ProblemProposal:
+def _read_strictly(text: str, situation: PromptContext) -> ProblemProposal:
     """Read a text that is a problem file and nothing else."""
     reading, knowledge = read_problem(text), situation.knowledge
     problem = replace(reading.problem, domain=knowledge.domain.name, goal=knowledge.problem.goal)
@@ -240,12 +240,12 @@ class PddlEdit:
         self._unfit = () if ignores_unmatched else _UNFIT
         self._whole = PddlGen(prompts, tolerant, plain_requests)
 
-    def request(self, situation: Situation) -> Request:
+    def request(self, situation: PromptContext) -> Request:
         if situation.retry.repeated >= WHOLE:
             return self._whole.request(situation)
         return _problem_request(self._prompts, "edit", situation, schema=True, plain_requests=self._plain_requests)
 
-    def read(self, answer: str, situation: Situation) -> ProblemProposal:
+    def read(self, answer: str, situation: PromptContext) -> ProblemProposal:
         """Apply the edit in an answer to the last accepted problem. The edit is accepted or rejected as a whole.
 
         An answer that is a problem file is read as a file. Without tolerance the answer must be the edit and nothing

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from pddlego.methods.textgames.games.fast_downward_shim import install
-from pddlego.methods.textgames.games.households import Data, game_of, household, names_of
-from pddlego.methods.textgames.games.process import connected, serve
+from pddlego.methods.textgames.games.households import Data, displayed_names, game_of, household
+from pddlego.methods.textgames.games.process import connected, serve_game
 
 _TASK = re.compile(r"Your task is to: (.+?)\.?\s*$", re.DOTALL)
 _GO = re.compile(r"go to (.+)")
@@ -70,7 +70,7 @@ class LoadedGame:
         self._engine: Any = PddlEnv(EnvInfos(admissible_commands=True, facts=True))
         self._engine.load(game)
         infos = self._engine._entity_infos.values()
-        names = names_of([info.id for info in infos])
+        names = displayed_names([info.id for info in infos])
         for info in infos:
             info.name = names[info.id]
         # Official walkthroughs may name things by their ids, which the engine never displays.
@@ -161,7 +161,7 @@ def _play(about: Mapping[str, Any], answers: TextIO) -> None:
             state = game.step(command)
         if not state["won"]:
             raise ValueError(f"the household cannot be won by {', '.join(game.walkthrough)}")
-    serve(game.start, game.step, answers)
+    serve_game(game.start, game.step, answers)
 
 
 if __name__ == "__main__":

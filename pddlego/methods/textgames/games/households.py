@@ -129,7 +129,7 @@ class Household:
     things: Mapping[str, tuple[str, str]]
 
 
-def names_of(ids: Sequence[str]) -> dict[str, str]:
+def displayed_names(ids: Sequence[str]) -> dict[str, str]:
     """ALFWorld's names of receptacles and objects by their ids: the last id of a type in the alphabet has number 1."""
     numbers: Counter[str] = Counter()
     names = {}
@@ -271,7 +271,7 @@ def _problem(data: Data, made: Household, goal: str) -> str:
 
 def walkthrough(made: Household) -> list[str]:
     """Commands that win."""
-    names, task, opened = names_of([*made.receptacles, *made.things]), made.task, set[str]()
+    names, task, opened = displayed_names([*made.receptacles, *made.things]), made.task, set[str]()
     name = {identity: names[identity.lower()] for identity in (*made.receptacles, *made.things)}
     goals = [identity for identity, kind in made.receptacles.items() if kind == task.goal]
     wanted = [identity for identity, (kind, _) in made.things.items() if kind == task.thing]

@@ -223,7 +223,9 @@ def connected(parent: str, folder: str, limits: bool = True) -> TextIO:
     return answers
 
 
-def serve(start: Callable[[], Mapping[str, Any]], step: Callable[[str], Mapping[str, Any]], answers: TextIO) -> None:
+def serve_game(
+    start: Callable[[], Mapping[str, Any]], step: Callable[[str], Mapping[str, Any]], answers: TextIO
+) -> None:
     """Called by a program: answer the questions of a `GameProgram` until its input ends.
 
     The input ends because the process that asked has been killed, and `die_with` removes the folder within a second.

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any, TextIO
 
-from pddlego.methods.textgames.games.process import connected, serve
+from pddlego.methods.textgames.games.process import connected, serve_game
 
 
 def _coin(options: Any, parameters: Mapping[str, int], fold: str, seed: int) -> Any:
@@ -142,7 +142,7 @@ def _play(path: str, answers: TextIO) -> None:
     """Load the game and answer until standard input closes."""
     textworld = _import_textworld()
     game = textworld.start(path, textworld.EnvInfos(**dict.fromkeys(_ABOUT, True), extras=["walkthrough"]))
-    serve(lambda: _fields(game.reset()), lambda command: _fields(game.step(_cut(command))[0]), answers)
+    serve_game(lambda: _fields(game.reset()), lambda command: _fields(game.step(_cut(command))[0]), answers)
 
 
 def main(program: str, parent: str, folder: str, path: str, *arguments: str) -> None:

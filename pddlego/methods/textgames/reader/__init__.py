@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from pddlego.errors import ModelError, UsageError
 from pddlego.methods.base import base_mode
-from pddlego.methods.textgames.formalize import Exchange, Situation
+from pddlego.methods.textgames.formalize import Exchange, PromptContext
 from pddlego.methods.textgames.formalize.full import PARTS
 from pddlego.methods.textgames.knowledge import Knowledge
 from pddlego.methods.textgames.options import ACT_COT, PLANNING, STEPS
@@ -32,7 +32,7 @@ from pddlego.util.text import filled, names_in
 class PatternRules:
     """Reads a game by the rules of its setting (`[[reading]]`). Stateless."""
 
-    def edit(self, situation: Situation) -> Edit:
+    def edit(self, situation: PromptContext) -> Edit:
         """The edit of the problem that results from the rules, applied in their order to each new observation."""
         before = after = situation.knowledge.problem
         constants = frozenset(constant.name for constant in situation.knowledge.domain.constants)
@@ -81,14 +81,14 @@ def _atoms(text: str) -> Iterable[Atom]:
     )
 
 
-def _in_reference(situation: Situation, reference: Knowledge) -> Situation:
+def _in_reference(situation: PromptContext, reference: Knowledge) -> PromptContext:
     """The situation with the setting's own domain, for which the reading rules are written."""
     problem = situation.knowledge.problem
     known = problem if problem.objects or problem.facts else reference.problem
     return replace(situation, knowledge=reference.with_problem(known))
 
 
-def _full_answer(situation: Situation, reference: Knowledge, problem: Problem, asked: Sequence[str] = PARTS) -> str:
+def _full_answer(situation: PromptContext, reference: Knowledge, problem: Problem, asked: Sequence[str] = PARTS) -> str:
     """The parts of an answer that are `asked` for, as whole files."""
     same = not domain_edit_between(situation.knowledge.domain, reference.domain)
     parts = {} if same else {"domain": reference.domain.text}
@@ -100,7 +100,7 @@ def _full_answer(situation: Situation, reference: Knowledge, problem: Problem, a
     return "\n".join(_part(name, text) for name, text in parts.items() if name in asked)
 
 
-def _full_edit(situation: Situation, reference: Knowledge, edit: Mapping[str, object]) -> str:
+def _full_edit(situation: PromptContext, reference: Knowledge, edit: Mapping[str, object]) -> str:
     """The answer as an edit of the domain and the problem; `edit` is the edit of the problem."""
     domain = domain_edit_between(situation.knowledge.domain, reference.domain)
     value: dict[str, object] = {"domain": as_lines(domain), **edit} if domain else dict(edit)
@@ -124,9 +124,9 @@ def _part(name: str, text: str) -> str:
     return f"<{name}>\n{text}\n</{name}>"
 
 
-def situation_of(request: Request) -> Situation:
+def situation_of(request: Request) -> PromptContext:
     """The situation from which a request was rendered. Raises `ModelError` for a request of another method."""
-    if not isinstance(request.context, Situation):
+    if not isinstance(request.context, PromptContext):
         raise ModelError("The built-in reader cannot answer", "It reads text games only.", "Choose another --model.")
     return request.context
 
@@ -139,14 +139,14 @@ COMMANDS: Mapping[str, type[CoinRules | CookingRules | ChainRules]] = {
 """Rules that can also choose commands without a planner."""
 
 
-class Rules(Protocol):
+class ReadingRules(Protocol):
     """Reads a game. A new object is made for each request, because all knowledge is in the situation."""
 
-    def edit(self, situation: Situation) -> Edit:
+    def edit(self, situation: PromptContext) -> Edit:
         """The edit of the problem that the new observations require."""
 
 
-RULES: Mapping[str, type[Rules]] = {
+RULES: Mapping[str, type[ReadingRules]] = {
     **COMMANDS,
     "experiments": ExperimentRules,
     "laboratory": LaboratoryRules,
@@ -161,7 +161,7 @@ GROUP = "pddlego.readers"
 """The group of entry points for rules of other packages: each entry point is a class."""
 
 
-def rules_of(name: str) -> type[Rules] | None:
+def rules_of(name: str) -> type[ReadingRules] | None:
     """The rules of that name, from this package or another one; None for an unknown name."""
     if name in RULES:
         return RULES[name]
@@ -169,7 +169,7 @@ def rules_of(name: str) -> type[Rules] | None:
     if offered is None:
         return None
     try:
-        rules: type[Rules] = offered.load()
+        rules: type[ReadingRules] = offered.load()
     except (Exception, SystemExit) as error:
         reason = f"{offered.value}: {type(error).__name__}: {error}."
         raise UsageError(f"The reader's rules '{name}' cannot be loaded", reason, "Fix their package.") from error
@@ -232,7 +232,9 @@ class ReaderModel:
             problem = in_reference.knowledge.problem
             problem = apply_edit(problem, rules.edit(in_reference), reference.domain.constants).problem
             if request.purpose == "full-edit":
-                return _full_edit(situation, reference, as_json(edit_between(situation.knowledge.problem, problem)))
+                return _full_edit(
+                    situation, reference, edit_as_json(edit_between(situation.knowledge.problem, problem))
+                )
             if request.purpose == "full-steps":
                 part = STEPS[len(situation.answers)]
                 asked = (part, "commands") if part == "domain" else (part,)
@@ -241,10 +243,10 @@ class ReaderModel:
         edit = rules.edit(situation)
         if request.purpose == "gen":
             return str(apply_edit(situation.knowledge.problem, edit, situation.knowledge.domain.constants).problem)
-        return json.dumps(as_json(edit), indent=1)
+        return json.dumps(edit_as_json(edit), indent=1)
 
 
-def as_json(edit: Edit) -> Mapping[str, object]:
+def edit_as_json(edit: Edit) -> Mapping[str, object]:
     """The edit in the JSON format of the prompts (`EDIT_SCHEMA`)."""
     return as_lines({"objects": edit.objects, "init": edit.init})
 

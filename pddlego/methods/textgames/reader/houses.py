@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import permutations
 from typing import ClassVar
 
-from pddlego.methods.textgames.formalize import Exchange, Situation
+from pddlego.methods.textgames.formalize import Exchange, PromptContext
 from pddlego.methods.textgames.reader.text import (
     APPLIANCES,
     CUTS,
@@ -282,19 +282,19 @@ class HouseRules(ABC):
     def read(self, house: House, exchange: Exchange) -> None:
         """Add an observation to the house."""
 
-    def update(self, house: House, situation: Situation) -> None:
+    def update(self, house: House, situation: PromptContext) -> None:
         """Add all new observations to the house."""
         for exchange in situation.seen.news:
             self.read(house, exchange)
 
-    def explored(self, situation: Situation) -> House:
+    def explored(self, situation: PromptContext) -> House:
         """The house after all observations of the history."""
         house = self.house()
         for exchange in situation.seen.history:
             self.read(house, exchange)
         return house
 
-    def edit(self, situation: Situation) -> Edit:
+    def edit(self, situation: PromptContext) -> Edit:
         """The edit from the problem to the house after `update`, in which renamed placeholders are replacements.
 
         Facts and objects that the domain does not have are left out.
@@ -359,7 +359,7 @@ class CoinRules(HouseRules):
         if taken_thing(exchange.text) == "coin":
             house.take("coin", "item_at")
 
-    def command(self, situation: Situation) -> str:
+    def command(self, situation: PromptContext) -> str:
         """Take the coin if it is here, or else go towards the nearest unvisited room."""
         return find_coin(self.explored(situation)) or "look around"
 
@@ -372,7 +372,7 @@ _TASK = re.compile(
 class MapReaderRules(HouseRules):
     """Map Reader by rules. Stateless. It cannot choose commands without a planner."""
 
-    def update(self, house: House, situation: Situation) -> None:
+    def update(self, house: House, situation: PromptContext) -> None:
         """Add the task with the first observation, and all new observations."""
         if situation.seen.news and situation.seen.news[0].command is None:
             _read_task(house, situation.task)
@@ -575,7 +575,7 @@ _MEAL = "Adding the meal to your inventory"
 class CookingRules(HouseRules):
     """Cooking World by rules. Stateless."""
 
-    def update(self, house: House, situation: Situation) -> None:
+    def update(self, house: House, situation: PromptContext) -> None:
         """Add all new observations, and recompute the likely places."""
         super().update(house, situation)
         _guess(house, situation.seen.history)
@@ -599,7 +599,7 @@ class CookingRules(HouseRules):
         elif exchange.text.startswith(_MEAL):
             house.add("have", house.declare("meal", "item"))
 
-    def command(self, situation: Situation) -> str:
+    def command(self, situation: PromptContext) -> str:
         """The next command of the paper's script, or else towards the nearest unvisited room; then cook and eat."""
         house, script = self.explored(situation), PaperCooking()
         for exchange in situation.seen.history:
@@ -701,7 +701,7 @@ def missing_things(house: House) -> set[str]:
 class TidyRules(HouseRules):
     """TextWorld Commonsense by rules. Stateless. It cannot choose commands without a planner."""
 
-    def update(self, house: House, situation: Situation) -> None:
+    def update(self, house: House, situation: PromptContext) -> None:
         """Add all new observations, and choose a place for each thing."""
         super().update(house, situation)
         _assign(house)

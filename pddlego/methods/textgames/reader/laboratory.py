@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from pddlego.methods.textgames.formalize import Exchange, Situation
+from pddlego.methods.textgames.formalize import Exchange, PromptContext
 from pddlego.pddl import Atom, Edit, Problem, TypedName, edit_between, to_name
 
 BY_LIFE_SPAN = (
@@ -119,7 +119,7 @@ def _distinct(things: list[Seen]) -> tuple[Seen, ...]:
 class LaboratoryRules:
     """Reads ScienceWorld. Stateless, because all knowledge is in the problem."""
 
-    def edit(self, situation: Situation) -> Edit:
+    def edit(self, situation: PromptContext) -> Edit:
         """The edit of the problem that the new observations require."""
         before = after = situation.knowledge.problem
         for exchange in situation.seen.news:
@@ -302,7 +302,7 @@ _CONDUCTIVITY = re.compile(
 class ExperimentRules:
     """Reads the experiments of ScienceWorld. Stateless, because all knowledge is in the problem and the history."""
 
-    def edit(self, situation: Situation) -> Edit:
+    def edit(self, situation: PromptContext) -> Edit:
         """The edit of the problem that the new observations require."""
         before = after = situation.knowledge.problem
         for exchange in map(_resolved, situation.seen.news):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from pddlego.methods.textgames.formalize import Exchange, Situation
+from pddlego.methods.textgames.formalize import Exchange, PromptContext
 from pddlego.methods.textgames.reader.houses import CookingRules, House, HouseRules, find_coin, note_recipe, see_room
 from pddlego.methods.textgames.reader.text import (
     APPLIANCES,
@@ -65,7 +65,7 @@ _MEAL = "Adding the meal to your inventory"
 _TARGET = re.compile(r"^Find the (?P<thing>.+?), and take it\.")
 
 
-def read_room(text: str) -> Room | None:
+def read_textworld_room(text: str) -> Room | None:
     """The room that a text describes: visible things, open and closed containers, and exits without named rooms."""
     headings = list(_ROOM.finditer(text))
     if not headings:
@@ -140,7 +140,7 @@ class Maze(House):
     heaters = {**HEATERS, "grill": ("toaster", "bbq")}  # noqa: RUF012 -- a constant of the class
 
     def room_in(self, text: str) -> Room | None:
-        return read_room(text)
+        return read_textworld_room(text)
 
     def read(self, exchange: Exchange) -> Room | None:
         """Add the rooms and exits of an observation, its containers, and the names of doors, which commands need."""
@@ -173,7 +173,7 @@ class MazeRules(HouseRules):
 
     house = Maze
 
-    def update(self, house: House, situation: Situation) -> None:
+    def update(self, house: House, situation: PromptContext) -> None:
         """Add the task with the first observation, and all new observations."""
         target = _TARGET.search(situation.task)
         if target is not None and situation.seen.news and situation.seen.news[0].command is None:
@@ -206,7 +206,7 @@ class ChainRules(MazeRules):
 
     house = Chain
 
-    def command(self, situation: Situation) -> str:
+    def command(self, situation: PromptContext) -> str:
         """Take the coin if it is here, or else go towards the nearest unvisited room."""
         return (find_coin(self.explored(situation)) or "look").replace("move", "go")
 

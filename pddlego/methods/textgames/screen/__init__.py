@@ -14,7 +14,7 @@ from pddlego.display.screens import Canvas, Fit, Pane, PaneColumn, Screen, Tab, 
 from pddlego.episode.events import Accepted, Rejected
 from pddlego.episode.trace import Step, Trace
 from pddlego.methods.textgames.events import DONE, NOT_YET, FactsChecked, Observed, Planned, status_of
-from pddlego.methods.textgames.screen.map import DrawnHouse, draw, fits, house_of, recipe_of, words_of
+from pddlego.methods.textgames.screen.map import DrawnHouse, draw_map, fits, house_of, recipe_of, words_of
 from pddlego.methods.textgames.screen.reading import reading_lines
 from pddlego.methods.textgames.screen.view import GameView, expected_problem, problem_of
 from pddlego.methods.textgames.settings import MapRule
@@ -41,7 +41,7 @@ def map_pane(view: GameView, glyphs: Glyphs, rows: int | None = None) -> Pane:
     def picture(width: int, height: int) -> list[Text]:
         under = below(width, height)
         lines = height - len(under)
-        drawn = list(draw(house, width, lines, glyphs).split("\n"))
+        drawn = list(draw_map(house, width, lines, glyphs).split("\n"))
         placed = _centered(drawn, width, lines) if rule.exit else [*drawn, *[Text()] * (lines - len(drawn))]
         return [*placed, *under]
 
@@ -92,7 +92,7 @@ def _map_lines(step: Step, glyphs: Glyphs) -> list[Text]:
     if view.map_rule is not None and view.problem:
         house = _house(view, view.map_rule)
         lines += [Text(_map_title(view), "bold")] if view.sketched or view.errors else []
-        lines += [*draw(house, *_MAP_SIZE, glyphs).split("\n"), _legend(view.map_rule, glyphs)]
+        lines += [*draw_map(house, *_MAP_SIZE, glyphs).split("\n"), _legend(view.map_rule, glyphs)]
         lines += [*_below_map(expected_problem(view), house, view.map_rule, _MAP_SIZE[0], glyphs), Text()]
     for event in step.events:
         if isinstance(event, Observed):

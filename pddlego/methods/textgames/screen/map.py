@@ -90,7 +90,7 @@ def house_of(problem: Problem, rule: MapRule, doubtful: Collection[str] = ()) ->
     return DrawnHouse(placed, drawn, tuple(room for name, room in rooms.items() if name not in places), held)
 
 
-def draw(house: DrawnHouse, width: int, height: int, glyphs: Glyphs) -> Text:
+def draw_map(house: DrawnHouse, width: int, height: int, glyphs: Glyphs) -> Text:
     """The map as text of at most `width` x `height`; only the part around the agent if the whole map does not fit."""
     if not house.rooms:
         return _list(house, width, height, glyphs)
@@ -98,7 +98,7 @@ def draw(house: DrawnHouse, width: int, height: int, glyphs: Glyphs) -> Text:
 
 
 def fits(house: DrawnHouse, width: int, height: int, glyphs: Glyphs) -> bool:
-    """Whether `draw` shows every room."""
+    """Whether `draw_map` shows every room."""
     if not house.rooms:
         lines = _lines(house, width, glyphs)
         return len(lines) <= height and all(line.cell_len <= width for line in lines)

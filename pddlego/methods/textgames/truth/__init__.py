@@ -13,7 +13,7 @@ from pddlego.episode.events import Accepted, Event, Rejected
 from pddlego.episode.trace import Trace
 from pddlego.errors import ModelError
 from pddlego.methods.textgames.events import FactsChecked, GameRead, Observed, Resumed
-from pddlego.methods.textgames.formalize import Exchange, Formalizer, Observations, ProblemProposal, Situation
+from pddlego.methods.textgames.formalize import Exchange, Formalizer, Observations, ProblemProposal, PromptContext
 from pddlego.methods.textgames.formalize.problems import PddlEdit
 from pddlego.methods.textgames.games import Closes, ReportsFacts
 from pddlego.methods.textgames.knowledge import Knowledge
@@ -71,7 +71,7 @@ class Reference:
         self._history.append(exchange)
         seen = Observations((exchange,), tuple(self._history))
         rules = replace(self._rules, reference=None)
-        situation = Situation(self.knowledge, self._task, seen, placeholder=self._placeholders.next, reader=rules)
+        situation = PromptContext(self.knowledge, self._task, seen, placeholder=self._placeholders.next, reader=rules)
         for _ in range(_TRIES):
             completion = self._model.complete(self._method.request(situation))
             proposal = self._method.read(completion.text, situation)
@@ -107,7 +107,7 @@ class Checker:
             self._judge.reference_changed(self._reference.knowledge.problem, renamed)
         judged = self._trace.calls if isinstance(event, Rejected) else ()
         if answers := [call.completion.text for call in judged if call.verdict is event]:
-            situation = Situation(self._known, answers=tuple(answers[:-1]), reader=self._setting.reader)
+            situation = PromptContext(self._known, answers=tuple(answers[:-1]), reader=self._setting.reader)
             proposal = self._method.read(answers[-1], situation)
             if isinstance(proposal, ProblemProposal):
                 renamed = proposal.report.renamed if proposal.report else ()
@@ -139,7 +139,7 @@ class GameReader:
                 yield GameRead(str(self._reference.knowledge.problem))
 
 
-def checked(events: Iterable[Event], checker: Checker | GameReader) -> Generator[Event, None, None]:
+def with_checks(events: Iterable[Event], checker: Checker | GameReader) -> Generator[Event, None, None]:
     """The events of an episode, each followed by the checker's events about it."""
     for event in events:
         yield event

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from pddlego.methods.textgames.formalize import Exchange, Observations, Situation
+from pddlego.methods.textgames.formalize import Exchange, Observations, PromptContext
 from pddlego.methods.textgames.formalize.act import ActionGen, RandomActions
 from pddlego.methods.textgames.formalize.problems import PddlEdit, PddlGen
 from pddlego.methods.textgames.loading import load
@@ -21,19 +21,19 @@ FILE = """(define (problem x) (:domain {domain})
 
 
 @pytest.fixture
-def situation(coin: GameSetting) -> Situation:
+def situation(coin: GameSetting) -> PromptContext:
     return situation_with(
         "coin", "", coin.start.domain, coin.start.problem, valid_commands=("move north", "take coin", "look around")
     )
 
 
-def test_an_edit_that_breaks_the_check_is_not_usable(situation: Situation) -> None:
+def test_an_edit_that_breaks_the_check_is_not_usable(situation: PromptContext) -> None:
     proposal = PddlEdit(PROMPTS).read('{"init": {"add": ["(at lamp)", "(have lamp)"]}}', situation)
     assert proposal.feedback is not None
     assert proposal.feedback.evidence[0].startswith("(at lamp): object lamp is not declared")
 
 
-def test_an_object_is_declared_by_the_facts_that_use_it(situation: Situation) -> None:
+def test_an_object_is_declared_by_the_facts_that_use_it(situation: PromptContext) -> None:
     lines = ["(at kitchen)", "(connected kitchen pantry west)"]
     proposal = PddlEdit(PROMPTS).read(json.dumps({"init": {"add": lines}}), situation)
     assert proposal.feedback is None
@@ -57,7 +57,7 @@ def test_an_object_is_declared_by_the_facts_that_use_it(situation: Situation) ->
     ids=["two types", "an unknown predicate", "a wrong number of arguments", "an object that was deleted", "a slip"],
 )
 def test_what_has_no_certain_type_is_not_declared(
-    situation: Situation, before: list[str], edit: dict[str, dict[str, list[str]]]
+    situation: PromptContext, before: list[str], edit: dict[str, dict[str, list[str]]]
 ) -> None:
     first = PddlEdit(PROMPTS).read(json.dumps({"objects": {"add": before}}), situation)
     proposal = PddlEdit(PROMPTS).read(json.dumps(edit), replace(situation, knowledge=first.knowledge))
@@ -67,12 +67,12 @@ def test_what_has_no_certain_type_is_not_declared(
 
 def test_an_object_of_a_type_with_subtypes_is_not_declared() -> None:
     cooking = load("cooking-easy")
-    knowledge = Situation(cooking.start)
+    knowledge = PromptContext(cooking.start)
     proposal = PddlEdit(PROMPTS).read('{"init": {"add": ["(have carrot)"]}}', knowledge)
     assert proposal.feedback is not None, "a carrot is an item, which is a kind of thing"
 
 
-def test_surplus_constants_are_left_out_of_facts(situation: Situation) -> None:
+def test_surplus_constants_are_left_out_of_facts(situation: PromptContext) -> None:
     add = ["(at kitchen)", "(closed_door kitchen pantry north)", "(visited kitchen east)"]
     proposal = PddlEdit(PROMPTS).read(json.dumps({"init": {"add": add}}), situation)
     assert proposal.feedback is None
@@ -87,18 +87,18 @@ def test_surplus_constants_are_left_out_of_facts(situation: Situation) -> None:
 
 
 @pytest.mark.parametrize("line", ["(visited north)", "(at north east)", "(closed_door kitchen north)"])
-def test_arguments_are_left_out_only_if_the_rest_is_a_fact(situation: Situation, line: str) -> None:
+def test_arguments_are_left_out_only_if_the_rest_is_a_fact(situation: PromptContext, line: str) -> None:
     proposal = PddlEdit(PROMPTS).read(json.dumps({"init": {"add": [line]}}), situation)
     assert proposal.feedback is not None
 
 
-def test_a_line_that_cannot_be_read_is_not_usable(situation: Situation) -> None:
+def test_a_line_that_cannot_be_read_is_not_usable(situation: PromptContext) -> None:
     proposal = PddlEdit(PROMPTS).read('{"init": {"add": ["(and (at kitchen))"]}}', situation)
     assert proposal.feedback is not None
     assert proposal.feedback.category == "refused lines"
 
 
-def test_repairs_of_json_are_listed_and_refused_without_tolerance(situation: Situation) -> None:
+def test_repairs_of_json_are_listed_and_refused_without_tolerance(situation: PromptContext) -> None:
     answer = "{objects: {'Add': ['kitchen - location']}, 'init': {'add': ['(at kitchen)',]}}"
     proposal = PddlEdit(PROMPTS).read(answer, situation)
     assert proposal.feedback is None
@@ -115,7 +115,7 @@ def test_repairs_of_json_are_listed_and_refused_without_tolerance(situation: Sit
     assert "the JSON cannot be read" in strict.message
 
 
-def test_an_answer_without_json_leaves_the_problem_alone(situation: Situation) -> None:
+def test_an_answer_without_json_leaves_the_problem_alone(situation: PromptContext) -> None:
     proposal = PddlEdit(PROMPTS).read("nothing changed", situation)
     assert proposal.problem == situation.knowledge.problem
     assert proposal.feedback is not None
@@ -130,7 +130,7 @@ def test_an_answer_without_json_leaves_the_problem_alone(situation: Situation) -
         "Here it is:\n```pddl\n" + FILE.format(domain="coin-collector", goal="(:goal (have coin))") + "\n```\nDone.",
     ],
 )
-def test_gen_reads_the_file_and_leaves_the_goal_to_the_ladder(situation: Situation, answer: str) -> None:
+def test_gen_reads_the_file_and_leaves_the_goal_to_the_ladder(situation: PromptContext, answer: str) -> None:
     proposal = PddlGen(PROMPTS).read(answer, situation)
     assert proposal.feedback is None
     assert Atom("at", ("kitchen",)) in proposal.problem.facts
@@ -146,13 +146,13 @@ def test_gen_reads_the_file_and_leaves_the_goal_to_the_ladder(situation: Situati
         ("(define (problem x) (:domain d) (:objects attic - roof) (:init (at attic)))", "attic"),
     ],
 )
-def test_gen_says_what_is_wrong(situation: Situation, answer: str, says: str) -> None:
+def test_gen_says_what_is_wrong(situation: PromptContext, answer: str, says: str) -> None:
     proposal = PddlGen(PROMPTS).read(answer, situation)
     assert proposal.feedback is not None
     assert any(says in item for item in proposal.feedback.evidence)
 
 
-def test_a_file_that_ends_in_the_middle_is_cut_off(situation: Situation) -> None:
+def test_a_file_that_ends_in_the_middle_is_cut_off(situation: PromptContext) -> None:
     whole = FILE.format(domain="coin-collector", goal="").rstrip()
     for length in (60, len(whole) - 12):
         feedback = PddlGen(PROMPTS).read(whole[:length], situation).feedback
@@ -162,7 +162,7 @@ def test_a_file_that_ends_in_the_middle_is_cut_off(situation: Situation) -> None
 
 
 @pytest.mark.parametrize("method", [PddlEdit(PROMPTS), PddlGen(PROMPTS)])
-def test_thinking_without_an_end_is_cut_off(situation: Situation, method: PddlEdit | PddlGen) -> None:
+def test_thinking_without_an_end_is_cut_off(situation: PromptContext, method: PddlEdit | PddlGen) -> None:
     feedback = method.read("<think>The kitchen has {a door} and (define", situation).feedback
     assert feedback is not None
     assert feedback.category == "cut off"
@@ -172,7 +172,7 @@ def test_thinking_without_an_end_is_cut_off(situation: Situation, method: PddlEd
     "answer",
     ["move north", "Move North.", "> move north", "Action: move north", "**move north**\nbecause", "\n`move north`"],
 )
-def test_act_finds_the_command(situation: Situation, answer: str) -> None:
+def test_act_finds_the_command(situation: PromptContext, answer: str) -> None:
     proposal = ActionGen(PROMPTS).read(answer, situation)
     assert (proposal.command, proposal.feedback) == ("move north", None)
 
@@ -199,7 +199,7 @@ def test_act_finds_the_command(situation: Situation, answer: str) -> None:
         "Here is what I do {now}:\nmove north",
     ],
 )
-def test_act_takes_the_command_of_an_object_or_a_tool_call(situation: Situation, answer: str) -> None:
+def test_act_takes_the_command_of_an_object_or_a_tool_call(situation: PromptContext, answer: str) -> None:
     proposal = ActionGen(PROMPTS).read(answer, situation)
     assert (proposal.command, proposal.feedback) == ("move north", None)
 
@@ -214,7 +214,7 @@ def test_act_takes_the_command_of_an_object_or_a_tool_call(situation: Situation,
         ('{"action": "move north"', "action"),
     ],
 )
-def test_an_object_without_one_valid_command_is_none(situation: Situation, answer: str, shown: str) -> None:
+def test_an_object_without_one_valid_command_is_none(situation: PromptContext, answer: str, shown: str) -> None:
     proposal = ActionGen(PROMPTS).read(answer, situation)
     assert proposal.feedback is not None
     assert shown in proposal.feedback.message
@@ -231,7 +231,7 @@ def test_an_object_without_one_valid_command_is_none(situation: Situation, answe
     ],
 )
 def test_without_a_check_the_first_of_the_sorted_commands_is_sent(
-    situation: Situation, answer: str, command: str
+    situation: PromptContext, answer: str, command: str
 ) -> None:
     """The paper's script searches the answer for each valid command in alphabetical order; else it sends nothing."""
     proposal = ActionGen(PROMPTS, checked=False).read(answer, situation)
@@ -263,13 +263,13 @@ def test_without_a_check_the_first_of_the_sorted_commands_is_sent(
         "move north\n<|im_end|>\n<|im_start|>user\ntake coin",
     ],
 )
-def test_act_takes_a_command_in_the_dress_that_models_give_it(situation: Situation, answer: str) -> None:
+def test_act_takes_a_command_in_the_dress_that_models_give_it(situation: PromptContext, answer: str) -> None:
     proposal = ActionGen(PROMPTS).read(answer, situation)
     assert (proposal.command, proposal.feedback) == ("move north", None)
 
 
 @pytest.mark.parametrize("command", ["2. floor", "a) open door", "3 steps"])
-def test_a_command_that_looks_like_an_item_is_that_command(situation: Situation, command: str) -> None:
+def test_a_command_that_looks_like_an_item_is_that_command(situation: PromptContext, command: str) -> None:
     seen = Observations(valid_commands=("floor", command, "open door", "steps"))
     assert ActionGen(PROMPTS).read(command, replace(situation, seen=seen)).command == command
 
@@ -277,11 +277,11 @@ def test_a_command_that_looks_like_an_item_is_that_command(situation: Situation,
 @pytest.mark.parametrize(
     "answer", ["", "I would move north", "move south", "take coin now", "\\boxed{fly}", "2. fly", "<|im_end|>"]
 )
-def test_act_takes_nothing_else(situation: Situation, answer: str) -> None:
+def test_act_takes_nothing_else(situation: PromptContext, answer: str) -> None:
     assert ActionGen(PROMPTS).read(answer, situation).feedback is not None
 
 
-def test_random_is_seeded_and_takes_any_valid_command(situation: Situation) -> None:
+def test_random_is_seeded_and_takes_any_valid_command(situation: PromptContext) -> None:
     one, two = ([RandomActions(3).read("", situation).command] for _ in range(2))
     assert one == two
     source = RandomActions(3)
@@ -332,7 +332,9 @@ BEFORE = """(define (problem house) (:domain coin-collector) (:objects kitchen l
     ],
     ids=["an old name beside a new one", "no new name", "never heard of", "declared"],
 )
-def test_an_old_name_beside_a_new_one_is_a_question(situation: Situation, objects: str, fact: str, asks: bool) -> None:
+def test_an_old_name_beside_a_new_one_is_a_question(
+    situation: PromptContext, objects: str, fact: str, asks: bool
+) -> None:
     known = replace(situation, knowledge=situation.knowledge.with_problem(parse_problem(BEFORE)))
     text = f"(define (problem x) (:domain coin-collector) (:objects {objects} - location) (:init (at kitchen) {fact}))"
     proposal = PddlGen(PROMPTS).read(text, known)
@@ -354,13 +356,13 @@ def test_an_old_name_beside_a_new_one_is_a_question(situation: Situation, object
 )
 @pytest.mark.parametrize("checked", [True, False])
 def test_after_a_chain_of_thought_the_last_command_counts(
-    situation: Situation, answer: str, command: str, checked: bool
+    situation: PromptContext, answer: str, command: str, checked: bool
 ) -> None:
     proposal = ActionGen(PROMPTS, checked, thinks=True).read(answer, situation)
     assert (proposal.command, proposal.feedback) == (command, None)
 
 
-def test_a_chain_of_thought_is_asked_for(situation: Situation) -> None:
+def test_a_chain_of_thought_is_asked_for(situation: PromptContext) -> None:
     first = (Exchange(None, "You are here."),)
     seen = Observations(first, first, ("move north",))
     for prompts, plain in ((PROMPTS, False), (Prompts("paper"), True)):
@@ -372,7 +374,7 @@ def test_a_chain_of_thought_is_asked_for(situation: Situation) -> None:
         assert "step by step" not in "".join(message.content for message in without.messages)
 
 
-def test_without_a_check_a_command_of_a_listed_kind_is_sent(situation: Situation) -> None:
+def test_without_a_check_a_command_of_a_listed_kind_is_sent(situation: PromptContext) -> None:
     """Games with thousands of commands list their kinds in place of the commands."""
     seen = Observations(kinds=("open OBJ",), things=("door",))
     asked = replace(situation, seen=seen)

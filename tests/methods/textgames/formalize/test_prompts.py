@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from pddlego.errors import SettingError
-from pddlego.methods.textgames.formalize import Exchange, Situation
+from pddlego.methods.textgames.formalize import Exchange, PromptContext
 from pddlego.methods.textgames.formalize.act import ActionGen, RandomActions
 from pddlego.methods.textgames.formalize.problems import PddlEdit, PddlGen
-from pddlego.methods.textgames.loading import load, prompt_texts
+from pddlego.methods.textgames.loading import game_prompts, load
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.models import Request
 from pddlego.models.base import MAX_REJECTED, Feedback, shortened
@@ -30,7 +30,7 @@ NEWS = (
 )
 
 
-def situation(coin: GameSetting, **values: object) -> Situation:
+def situation(coin: GameSetting, **values: object) -> PromptContext:
     problem: Problem = parse_problem(KNOWN)
     history = (Exchange(None, "You are in the kitchen.\nTo the South you see a closed wood door."), *NEWS)
     valid = ("look around", "move north")
@@ -195,7 +195,7 @@ def test_a_folder_that_is_a_link_out_of_the_working_directory(tmp_path: Path, mo
 def test_a_setting_names_no_folder_outside(prompts_here: Path, folder: str) -> None:
     (prompts_here / "way").symlink_to(prompts_here.parent.parent.parent)
     with pytest.raises(SettingError, match=r"outside the folder|leads out of the folder"):
-        list(prompt_texts(folder))
+        list(game_prompts(folder))
 
 
 def test_what_a_prompt_may_use(prompts_here: Path) -> None:

@@ -8,7 +8,7 @@ import pddlego.episode.events as ev
 from pddlego.episode.events import Accepted, Event, Limits, Outcome, Started
 from pddlego.methods.base import parse_variant
 from pddlego.methods.textgames.events import FactsChecked, Observed, Planned
-from pddlego.methods.textgames.formalize import Exchange, Situation
+from pddlego.methods.textgames.formalize import Exchange, PromptContext
 from pddlego.methods.textgames.loading import setting_for
 from pddlego.methods.textgames.memory import Memory
 from pddlego.methods.textgames.options import MODES, STEPS
@@ -186,7 +186,7 @@ FORM = "The planner tries them in this order"
 )
 def test_what_is_said_of_goals_can_be_left_out(coin: GameSetting, mode: str, texts: set[str]) -> None:
     played = setting_for(coin, parse_variant(mode, MODES))
-    request = make_method(mode, played, 1).request(Situation(played.start, reader=played.reader))
+    request = make_method(mode, played, 1).request(PromptContext(played.start, reader=played.reader))
     assert request is not None
     system = request.messages[0].content
     assert "Also write the goals in <goals>" in system

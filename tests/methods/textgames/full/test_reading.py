@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pddlego.methods.textgames.formalize import Situation, Terms
+from pddlego.methods.textgames.formalize import PromptContext, Terms
 from pddlego.methods.textgames.formalize.full import (
     PARTS,
     FullAnswer,
@@ -42,8 +42,8 @@ SCHEMAS = ("move (?from - location ?to - location ?d - direction)",)
 BLANK = Knowledge(EMPTY_DOMAIN, Problem("game", "unwritten"))
 
 
-def situation(known: Knowledge = BLANK) -> Situation:
-    return Situation(known)
+def situation(known: Knowledge = BLANK) -> PromptContext:
+    return PromptContext(known)
 
 
 def whole(schemas: tuple[str, ...] = SCHEMAS) -> FullFormalizer:
@@ -174,7 +174,7 @@ def test_goals_are_tried_in_the_order_of_the_answer() -> None:
 def test_answers_in_steps_are_read_as_one(answers: tuple[str, ...], says: str) -> None:
     *earlier, last = answers
     steps = FullSteps(Prompts("coin"), BLANK, Terms(SCHEMAS))
-    proposal = steps.read(last, Situation(BLANK, answers=tuple(earlier)))
+    proposal = steps.read(last, PromptContext(BLANK, answers=tuple(earlier)))
     if says:
         assert proposal.feedback is not None
         assert says in " ".join((proposal.feedback.message, *proposal.feedback.evidence))

@@ -24,7 +24,15 @@ from pddlego.methods.textgames.events import FactsChecked
 from pddlego.methods.textgames.games import GameSpec, alfworld_program
 from pddlego.methods.textgames.games.alfworld import OFFICIAL, HouseholdGame, official_games
 from pddlego.methods.textgames.games.alfworld_program import evaluated
-from pddlego.methods.textgames.games.households import TASKS, TEST, Data, game_of, household, names_of, walkthrough
+from pddlego.methods.textgames.games.households import (
+    TASKS,
+    TEST,
+    Data,
+    displayed_names,
+    game_of,
+    household,
+    walkthrough,
+)
 from pddlego.runs.store import read_configuration, read_results
 from tests.cli.command import run
 from tests.scale import PATIENCE, scaled
@@ -158,7 +166,7 @@ def test_folders_may_be_links(data: Data, tmp_path: Path) -> None:
 def named(game: dict[str, Any], change: Any = str) -> dict[str, Any]:
     """The game with a walkthrough that names things by their ids."""
     ids = set(re.findall(r"\w+_bar_\w+", game["pddl_problem"]))
-    names = {name: change(identity) for identity, name in names_of(sorted(ids)).items()}
+    names = {name: change(identity) for identity, name in displayed_names(sorted(ids)).items()}
     walk = [re.sub(r"[a-z]+ \d+", lambda match: names[match[0]], command) for command in game["walkthrough"]]
     assert all("_bar_" in command.lower() for command in walk)
     return game | {"walkthrough": walk}

@@ -13,7 +13,7 @@ import pytest
 
 from pddlego.methods.textgames.games import GameSpec
 from pddlego.methods.textgames.games.alfworld import HouseholdGame
-from pddlego.methods.textgames.games.households import Data, game_of, household, names_of
+from pddlego.methods.textgames.games.households import Data, displayed_names, game_of, household
 
 PYTHON = os.environ.get("PDDLEGO_FAST_DOWNWARD_PYTHON", "")
 """The Python of an environment with `textworld` and `fast-downward-textworld`."""
@@ -55,7 +55,7 @@ def walk(seed: int) -> tuple[dict[str, Any], list[str], list[dict[str, Any]]]:
 def test_a_walk_is_the_same_with_the_real_library(seed: int) -> None:
     game, commands, states = walk(seed)
     ids = set(game["pddl_problem"].lower().replace("(", " ").replace(")", " ").split())
-    asked = {"game": game, "names": names_of(sorted(ids)), "commands": commands}
+    asked = {"game": game, "names": displayed_names(sorted(ids)), "commands": commands}
     script = Path(__file__).with_name("real_pddl_engine.py")
     environment = {**os.environ, "PYTHONHASHSEED": "0", "PYTHONPATH": ""}
     run = subprocess.run(

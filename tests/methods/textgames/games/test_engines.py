@@ -15,10 +15,10 @@ from pddlego.errors import EngineError, UsageError
 from pddlego.methods.textgames import games
 from pddlego.methods.textgames.games import ForeignGame, Observation, engine_names
 from pddlego.methods.textgames.loading import load
-from pddlego.methods.textgames.play import episode_events, make_game
+from pddlego.methods.textgames.play import episode_events, setting_game
 from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.methods.textgames.settings import GameSetting
-from pddlego.methods.textgames.world import Episode
+from pddlego.methods.textgames.world import EpisodeSetup
 from pddlego.models.base import Completion, Request
 from pddlego.planning import ProcessPlanner
 from pddlego.runs.journal import follow
@@ -78,8 +78,8 @@ def test_an_engine_is_found_and_plays(
 ) -> None:
     setting = mine(tmp_path, monkeypatch, "gridhouse")
     assert {"gridhouse", "textworldexpress"} <= set(engine_names())
-    episode = Episode(setting, 3, "edit", Limits(10))
-    ended = follow(episode_events(episode, make_game(setting, 3), ReaderModel(), planner), [])
+    episode = EpisodeSetup(setting, 3, "edit", Limits(10))
+    ended = follow(episode_events(episode, setting_game(setting, 3), ReaderModel(), planner), [])
     assert (ended.outcome, ended.usage.steps) == (Outcome.WON, 2)
 
 
@@ -98,7 +98,7 @@ def test_an_engine_that_cannot_make_a_game(
     installed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str, error: type[Exception], says: str
 ) -> None:
     with pytest.raises(error, match=says):
-        make_game(mine(tmp_path, monkeypatch, engine), 3)
+        setting_game(mine(tmp_path, monkeypatch, engine), 3)
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_a_game_without_valid_commands_is_no_crash(coin: GameSetting, planner: P
         def start(self) -> Observation:
             return Observation("You are in the hall.")
 
-    episode = Episode(coin, 1, "random", Limits(5))
+    episode = EpisodeSetup(coin, 1, "random", Limits(5))
     ended = follow(episode_events(episode, Mute({}), ReaderModel(), planner), [])
     assert ended.outcome is Outcome.NO_PLAN
     assert "lists no valid commands" in ended.message
@@ -204,7 +204,9 @@ class Scripted:
 def test_commands_of_a_kind_are_sent_and_others_are_not(coin: GameSetting, planner: ProcessPlanner) -> None:
     house = Large({("kitchen", "north"): "hall"}, coin="hall")
     model = Scripted("eat coin", "move coin tail", "Move North.", "take coin")
-    ended = follow(episode_events(Episode(coin, 1, "act", Limits(5)), ForeignGame("large", house), model, planner), [])
+    ended = follow(
+        episode_events(EpisodeSetup(coin, 1, "act", Limits(5)), ForeignGame("large", house), model, planner), []
+    )
     assert (ended.outcome, ended.usage.steps, ended.usage.calls) == (Outcome.WON, 2, 4)
     assert "Kinds of valid actions: move OBJ, take OBJ\nWhat OBJ can be: north, coin" in model.asked[0]
     assert "'eat coin' is not of a kind that the game takes" in model.asked[1]
@@ -214,15 +216,19 @@ def test_commands_of_a_kind_are_sent_and_others_are_not(coin: GameSetting, plann
 def test_random_play_asks_for_the_whole_list(coin: GameSetting, planner: ProcessPlanner) -> None:
     house = Large({("kitchen", "north"): "hall"}, coin="hall")
     game = ForeignGame("large", house)
-    ended = follow(episode_events(Episode(coin, 1, "random", Limits(3)), game, ReaderModel(), planner), [])
+    ended = follow(episode_events(EpisodeSetup(coin, 1, "random", Limits(3)), game, ReaderModel(), planner), [])
     assert ended.outcome in (Outcome.WON, Outcome.STEP_LIMIT)
     assert ended.usage.steps
 
 
 def test_gold_needs_a_solution(coin: GameSetting, planner: ProcessPlanner) -> None:
     with pytest.raises(UsageError, match="cannot be played in mode gold"):
-        episode_events(Episode(coin, 1, "gold", Limits(3)), ForeignGame("x", GridHouse({})), ReaderModel(), planner)
-    won = follow(episode_events(Episode(coin, 3, "gold", Limits(9)), make_game(coin, 3), ReaderModel(), planner), [])
+        episode_events(
+            EpisodeSetup(coin, 1, "gold", Limits(3)), ForeignGame("x", GridHouse({})), ReaderModel(), planner
+        )
+    won = follow(
+        episode_events(EpisodeSetup(coin, 3, "gold", Limits(9)), setting_game(coin, 3), ReaderModel(), planner), []
+    )
     assert won.outcome is Outcome.WON
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from pddlego.errors import ModelError
-from pddlego.methods.textgames.formalize import Exchange, Situation
+from pddlego.methods.textgames.formalize import Exchange, PromptContext
 from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.models import Message, Request
@@ -13,12 +13,12 @@ from pddlego.pddl import Atom, Problem, apply_edit, parse_edit, parse_problem
 from tests.methods.textgames.situations import situation_with
 
 
-def situation(coin: GameSetting, problem: Problem, *news: tuple[str | None, str], rules: str = "coin") -> Situation:
+def situation(coin: GameSetting, problem: Problem, *news: tuple[str | None, str], rules: str = "coin") -> PromptContext:
     exchanges = tuple(Exchange(command, text) for command, text in news)
     return situation_with(rules, "", coin.start.domain, problem, exchanges, exchanges)
 
 
-def answer(purpose: str, asked: Situation) -> str:
+def answer(purpose: str, asked: PromptContext) -> str:
     return ReaderModel().complete(Request(purpose, (Message("user", ""),), asked)).text
 
 

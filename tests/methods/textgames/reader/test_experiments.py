@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pddlego.methods.textgames.formalize import Exchange, Observations, Situation
+from pddlego.methods.textgames.formalize import Exchange, Observations, PromptContext
 from pddlego.methods.textgames.loading import load
 from pddlego.methods.textgames.reader.laboratory import PATIENCE, ExperimentRules
 from pddlego.pddl import apply_edit
@@ -22,7 +22,7 @@ def facts(task: str, *exchanges: Exchange) -> set[str]:
     """What is known after these exchanges."""
     known = load("science-melt").start
     for number, exchange in enumerate(exchanges, start=1):
-        situation = Situation(known, task, Observations((exchange,), history=exchanges[:number]))
+        situation = PromptContext(known, task, Observations((exchange,), history=exchanges[:number]))
         report = apply_edit(known.problem, ExperimentRules().edit(situation))
         assert not report.refused
         known = known.with_problem(report.problem)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pddlego.methods.textgames.formalize import Exchange, Observations, Situation
+from pddlego.methods.textgames.formalize import Exchange, Observations, PromptContext
 from pddlego.methods.textgames.loading import load
 from pddlego.methods.textgames.reader import PatternRules
 from pddlego.pddl import apply_edit
@@ -22,7 +22,7 @@ def facts(task: str, *exchanges: tuple[str | None, str]) -> set[str]:
     knowledge = setting.start
     for command, text in exchanges:
         seen = Observations((Exchange(command, text),), ())
-        edit = PatternRules().edit(Situation(knowledge, task, seen, reader=setting.reader))
+        edit = PatternRules().edit(PromptContext(knowledge, task, seen, reader=setting.reader))
         problem = apply_edit(knowledge.problem, edit, knowledge.domain.constants).problem
         knowledge = knowledge.with_problem(problem)
     return {str(fact) for fact in knowledge.problem.facts}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pddlego.methods.textgames.formalize import Exchange, Observations, Situation
+from pddlego.methods.textgames.formalize import Exchange, Observations, PromptContext
 from pddlego.methods.textgames.loading import load
 from pddlego.methods.textgames.reader.laboratory import Laboratory, LaboratoryRules, things_in
 from pddlego.pddl import apply_edit
@@ -62,7 +62,7 @@ def facts(task: str, *exchanges: Exchange) -> set[str]:
     """What is known after these exchanges, in the setting's own problem."""
     known = load("science-find-animal").start
     for exchange in exchanges:
-        situation = Situation(known, task, Observations((exchange,)))
+        situation = PromptContext(known, task, Observations((exchange,)))
         edit = LaboratoryRules().edit(situation)
         report = apply_edit(known.problem, edit)
         assert not report.refused

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pddlego.methods.textgames.reader.text import Exit, Holder, Thing
-from pddlego.methods.textgames.reader.textworld import contents_in, read_room
+from pddlego.methods.textgames.reader.textworld import contents_in, read_textworld_room
 
 
 def room(text: str) -> str:
@@ -13,13 +13,13 @@ def room(text: str) -> str:
 
 
 def test_only_a_heading_makes_a_room() -> None:
-    assert read_room("You can't go that way.") is None
-    described = read_room(room(""))
+    assert read_textworld_room("You can't go that way.") is None
+    described = read_textworld_room(room(""))
     assert described is not None and (described.name, described.exits) == ("Steam Room", ())
 
 
 def test_of_two_headings_the_last_one_counts() -> None:
-    described = read_room("-= Study =-\nA study.\n\n" + room("There is an exit to the west."))
+    described = read_textworld_room("-= Study =-\nA study.\n\n" + room("There is an exit to the west."))
     assert described is not None and described.name == "Steam Room"
 
 
@@ -33,13 +33,13 @@ def test_of_two_headings_the_last_one_counts() -> None:
     ],
 )
 def test_exits_without_doors(sentence: str) -> None:
-    described = read_room(room(sentence))
+    described = read_textworld_room(room(sentence))
     assert described is not None and described.exits == (Exit("north", None),)
 
 
 def test_exits_to_several_sides_and_doors() -> None:
     text = "There are exits to the north, south and west. There is a closed type S hatch leading east."
-    described = read_room(room(text))
+    described = read_textworld_room(room(text))
     assert described is not None
     assert [exit_.direction for exit_ in described.exits] == ["east", "north", "south", "west"]
     assert described.exits[0] == Exit("east", None, "type S hatch", closed=True)
@@ -60,13 +60,13 @@ def test_exits_to_several_sides_and_doors() -> None:
     ],
 )
 def test_containers(sentence: str, holder: Holder) -> None:
-    described = read_room(room(sentence))
+    described = read_textworld_room(room(sentence))
     assert described is not None and described.holders == (holder,)
 
 
 def test_what_is_said_of_a_surface_does_not_open_the_container_before_it() -> None:
     text = "You make out a chest. You see a shelf. The shelf is typical. But the thing is empty, unfortunately."
-    described = read_room(room(text))
+    described = read_textworld_room(room(text))
     assert described is not None
     assert Holder("chest", closed=True) in described.holders
 

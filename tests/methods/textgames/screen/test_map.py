@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from pddlego.display.console import ASCII, UNICODE
 from pddlego.methods.textgames.loading import load
-from pddlego.methods.textgames.screen.map import draw, fits, house_of
+from pddlego.methods.textgames.screen.map import draw_map, fits, house_of
 from pddlego.methods.textgames.settings import MapRule
 from pddlego.pddl import Problem, parse_problem
 from tests.methods.textgames.houses import explored
@@ -23,7 +23,7 @@ HOUSE = """(define (problem p) (:domain coin-collector) (:objects kitchen pantry
 
 
 def test_rooms_doors_things_and_rooms_without_a_place() -> None:
-    picture = draw(house_of(parse_problem(HOUSE), RULE), 40, 7, UNICODE).plain
+    picture = draw_map(house_of(parse_problem(HOUSE), RULE), 40, 7, UNICODE).plain
     assert picture.split("\n") == [
         "pantry ◆",
         "    │",
@@ -35,14 +35,14 @@ def test_rooms_doors_things_and_rooms_without_a_place() -> None:
 
 
 def test_in_ascii() -> None:
-    picture = draw(house_of(parse_problem(HOUSE), RULE), 40, 3, ASCII).plain
+    picture = draw_map(house_of(parse_problem(HOUSE), RULE), 40, 3, ASCII).plain
     assert picture.isascii()
     assert "@ kitchen" in picture
     assert "#" in picture
 
 
 def test_nothing_known() -> None:
-    assert draw(house_of(Problem("p", "d"), RULE), 40, 7, UNICODE).plain == "nothing is known yet"
+    assert draw_map(house_of(Problem("p", "d"), RULE), 40, 7, UNICODE).plain == "nothing is known yet"
 
 
 def test_two_rooms_on_one_place_do_not_hide_each_other() -> None:
@@ -58,7 +58,7 @@ def test_a_map_never_leaves_its_frame_and_always_shows_the_agent(
     visited: int, seed: int, width: int, height: int
 ) -> None:
     problem = explored(12, visited, seed)
-    lines = draw(house_of(problem, RULE), width, height, UNICODE).plain.split("\n")
+    lines = draw_map(house_of(problem, RULE), width, height, UNICODE).plain.split("\n")
     assert len(lines) <= height
     assert max(len(line) for line in lines) <= width
     assert any("●" in line for line in lines)
@@ -68,7 +68,7 @@ def test_a_map_never_leaves_its_frame_and_always_shows_the_agent(
 def test_an_unknown_direction_is_no_error(direction: str) -> None:
     text = f"""(define (problem p) (:domain d) (:objects a b - location)
       (:init (at a) (connected a b {direction})) (:goal (have coin)))"""
-    draw(house_of(parse_problem(text), RULE), 40, 10, UNICODE)
+    draw_map(house_of(parse_problem(text), RULE), 40, 10, UNICODE)
 
 
 def test_a_room_that_is_a_constant_of_the_domain_is_drawn() -> None:
@@ -90,7 +90,7 @@ def test_rooms_without_exits_are_a_list(width: int, height: int) -> None:
       (:init (at cabinet_1) (visited cabinet_1) (visited cabinet_2) (visited desk_1) (is_in mug_1 desk_1)
              (is_in pen_1 desk_1)) (:goal (and)))"""
     house = house_of(parse_problem(text), LIST)
-    lines = draw(house, width, height, UNICODE).plain.split("\n")
+    lines = draw_map(house, width, height, UNICODE).plain.split("\n")
     assert len(lines) <= height and max(map(len, lines)) <= width
     assert fits(house, width, height, UNICODE) is (height >= 4)
     if width == 60:

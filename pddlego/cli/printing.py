@@ -35,7 +35,7 @@ def say(text: str) -> None:
     typer.echo(clean(text), err=True)
 
 
-def show(result: Any, form: Literal["text", "json"], lines: Iterable[Line]) -> None:
+def print_result(result: Any, form: Literal["text", "json"], lines: Iterable[Line]) -> None:
     """Print a result as JSON, or as `lines` of text."""
     if form == "json":
         typer.echo(json.dumps(dataclasses.asdict(result), indent=2, ensure_ascii=False))
