@@ -21,6 +21,7 @@ run_stages() {  # those of ALONE one after the other, of the others two at once;
       trap - INT
       run_stage "$stage" >"$work/$stage.output" 2>&1
       flock "$work" cat "$work/$stage.output"
+      rm "$work/$stage.output"
     ) &
   done
   wait

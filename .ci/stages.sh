@@ -71,10 +71,11 @@ tests() {
 
 without() {  # each method in turn: a part of the other tests, in a copy of the repository
   once checkout
-  local method
-  for method in programs thought_of_search graphplan builders; do
-    .venv/bin/python -m tests.without "$method"
+  local method failed=()
+  for method in textgames programs thought_of_search graphplan builders; do
+    .venv/bin/python -m tests.without "$method" || failed+=("$method")
   done
+  [ ${#failed[@]} -eq 0 ] || { echo "fails without: ${failed[*]}" && return 1; }
 }
 
 notebook() {  # the tutorial

@@ -90,7 +90,7 @@ class EpisodeOptions(EndpointOptions, total=False):
     """Sandbox: required, best-effort or off."""
     eval_timeout: float | None
     """Seconds of CPU time per evaluation task."""
-    patience: float
+    patience: float | None
     parity: Literal["off", "paper"]
     """paper: behave like the paper's code."""
     tasks: str | None

@@ -7,8 +7,10 @@ A package adds a command with an entry point in the group `pddlego.commands`: a 
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +30,7 @@ _OURS = {
 """The commands of our own methods; `COMMAND.PART` is a part of a command."""
 
 BUILT_IN = {name: place for name, place in _OURS.items() if find_spec(place.rpartition(".")[0])}
-"""Those of methods whose folders were not removed."""
+"""The commands of the methods that are present."""
 
 REMOVED = _OURS.keys() - BUILT_IN.keys()
 
@@ -41,8 +43,12 @@ def load(name: str) -> Any:
     from importlib.metadata import entry_points
 
     for entry in entry_points(group=_GROUP, name=name):
-        return entry.load()
-    raise UsageError(f"No method has {name}", "Its package is not installed.", "Install it.")
+        try:
+            return entry.load()
+        except (Exception, SystemExit) as error:
+            reason = f"{entry.value}: {type(error).__name__}: {error}."
+            raise UsageError(f"The command '{name}' cannot be loaded", reason, "Fix or remove its package.") from error
+    raise UsageError(f"{name.replace('.', ' with ')} is not available", "Its method is not here.", "Install it.")
 
 
 def guest_commands() -> dict[str, str]:
@@ -50,10 +56,13 @@ def guest_commands() -> dict[str, str]:
 
     Files are searched for the name of the group, because `importlib.metadata` would take half of the time of `--help`.
     """
-    files = (file for folder in sys.path for file in Path(folder).glob("*-info/entry_points.txt"))
-    if not any(_GROUP.encode() in file.read_bytes() for file in files):
+    for file in (file for folder in sys.path for file in Path(folder).glob("*-info/entry_points.txt")):
+        with suppress(OSError):  # it is unreadable, or is being removed
+            if _GROUP.encode() in file.read_bytes():
+                break
+    else:
         return {}
     from importlib.metadata import entry_points
 
-    offered = sorted(entry_points(group=_GROUP), key=lambda entry: entry.name)
+    offered = sorted((entry for entry in entry_points(group=_GROUP) if "." not in entry.name), key=attrgetter("name"))
     return {entry.name: str(entry.dist.metadata.json.get("summary", "")) if entry.dist else "" for entry in offered}

@@ -65,11 +65,11 @@ class TaskOptions(Options):
 class SandboxOptions(Options):
     """Options for running Python programs of a model. `eval_timeout` is CPU time in seconds; None: the tests' time-out.
 
-    A program may take `patience` times as many seconds of the clock: it waits for the processor, or sleeps.
+    The limit of wall time is `patience` times that of CPU time (4 if it is None).
     With `parity = "paper"`, pddlego repeats the deviations of the paper's code (docs/programs.md, docs/search.md).
     """
 
     isolation: Literal["required", "best-effort", "off"] = option("required", "Sandbox: required, best-effort or off.")
     eval_timeout: float | None = option(None, "Seconds of CPU time per evaluation task.", gt=0, le=86_400)
-    patience: float = Field(default=4.0, ge=1, le=1_000_000)
+    patience: float | None = Field(default=None, ge=1, le=1_000_000)
     parity: Literal["off", "paper"] = option("off", "paper: behave like the paper's code.")

@@ -11,6 +11,9 @@ from typing import Any, Literal
 from pddlego.sandbox.jail import program, values
 from pddlego.util.text import writable
 
+PATIENCE = 4.0
+"""The usual limit of wall time, as a multiple of that of CPU time."""
+
 
 @dataclass(frozen=True)
 class SandboxLimits:
@@ -24,7 +27,7 @@ class SandboxLimits:
     seconds: float = 30.0
     memory: int = 1024
     most: int = 10_000_000
-    patience: float = 4.0
+    patience: float = PATIENCE
     grace: float = 3.0
 
 

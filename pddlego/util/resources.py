@@ -49,7 +49,10 @@ def roots(folder: str) -> list[Traversable]:
 
 def _groups(place: Traversable) -> list[Traversable]:
     """The readable folders in a place, sorted by name."""
-    folders = sorted((item for item in place.iterdir() if item.is_dir()), key=lambda folder: folder.name)
+    if isinstance(place, Path) and not os.access(place, os.R_OK):
+        return []
+    shown = (item for item in place.iterdir() if item.is_dir() and not item.name.startswith("."))
+    folders = sorted(shown, key=lambda folder: folder.name)
     return [item for item in folders if not isinstance(item, Path) or os.access(item, os.R_OK | os.X_OK)]
 
 

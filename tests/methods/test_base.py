@@ -6,7 +6,8 @@ import pytest
 
 from pddlego.episode.events import Outcome
 from pddlego.evaluation.table import columns
-from pddlego.methods.base import Measuring
+from pddlego.methods.base import Measuring, _Part
+from pddlego.methods.registry import methods
 from pddlego.runs.cells import Cell
 from pddlego.runs.summary import Measures, Summary
 from tests.traces import trace_of
@@ -16,6 +17,13 @@ FROM_A_FILE = Summary(Cell("coin", "edit", "reader", 1), 1, Outcome.WON, game_fi
 
 def measured(name: str, number: object) -> Measures:
     return Measuring(lambda trace: Measures({name: number})).measured(trace_of(()))  # type: ignore[dict-item]
+
+
+def test_what_is_imported_on_first_use_exists() -> None:
+    for method in methods():
+        for kind in type(method).__mro__:
+            for name, value in vars(kind).items():
+                assert not isinstance(value, _Part) or getattr(method, name) is not None
 
 
 def test_a_measured_number_has_no_name_of_a_column_that_every_table_has() -> None:

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from pddlego.errors import EngineError
-from pddlego.planning.process import ProcessPlanner
+from pddlego.planning import ProcessPlanner
 from pddlego.util.children import start_python
 from tests.scale import PATIENCE
 

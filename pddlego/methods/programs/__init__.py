@@ -14,7 +14,7 @@ class _Programs(Method):
     screen = part("events.SCREEN")
     load = part("setting.load")
     builtin_model = part("reference_model.builtin_model")
-    searches = part("play.searches")
+    searches = part("play.baseline_search")
     upper_bound = part("setting.upper_bound")
     play = part("play.play")
 

@@ -14,6 +14,7 @@ from pddlego.methods.setting_files import prompt_texts
 from pddlego.pddl import Domain
 from pddlego.planning import Planner
 from pddlego.sandbox import Isolation, Sandbox, SandboxLimits
+from pddlego.sandbox.result import PATIENCE
 from pddlego.tasks import Tasks
 
 
@@ -55,7 +56,7 @@ class ProgramSetting(PlanningSetting):
 def task_limits(options: ProgramOptions, evaluating: bool) -> SandboxLimits:
     """The limits of a program for one task."""
     seconds = options.eval_timeout if evaluating and options.eval_timeout is not None else options.task_timeout
-    return SandboxLimits(seconds=seconds, memory=options.task_memory, patience=options.patience)
+    return SandboxLimits(seconds=seconds, memory=options.task_memory, patience=options.patience or PATIENCE)
 
 
 _TRAINING, _PRINTED, _PROPERTY = 10.0, 300.0, 30.0
@@ -69,7 +70,7 @@ def heuristic_limits(options: ProgramOptions, evaluating: bool, direct: bool = F
     seconds = own or (_PRINTED if options.parity == "paper" else default)
     if direct and not evaluating:
         seconds = own or _PROPERTY
-    return SandboxLimits(seconds=seconds, memory=options.task_memory, patience=options.patience)
+    return SandboxLimits(seconds=seconds, memory=options.task_memory, patience=options.patience or PATIENCE)
 
 
 def candidates_of(options: ProgramOptions, direct: bool = False) -> int:

@@ -75,12 +75,11 @@ def restart_at(recorded: RecordedGame, step: int) -> Restart:
     """
     observed = recorded.trace.all(Observed)
     last = observed[-1].step if observed else -1
-    if not 0 <= step <= last:
+    shown = recorded.trace.step(step)
+    if shown is None:
         reason = f"The episode has the steps 0 to {last}." if last >= 0 else "The game never answered."
         raise UsageError(f"Unknown step {step}", reason, "Choose another.")
     _check_not_before_resumption(recorded, step)
-    shown = recorded.trace.step(step)
-    assert shown is not None, "the game answered in it"
     part, verdicts = shown.after, [call.verdict for call in shown.after.calls]
     resumed = part.last(Resumed)
     problem = part.last(Accepted, where=lambda event: event.kind != DOMAIN)

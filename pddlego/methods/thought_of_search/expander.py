@@ -47,10 +47,10 @@ class Expander:
         for name in FUNCTIONS:
             if functions[name]["arguments"] is not None:
                 self._sent[name] = functions[name]["arguments"]
-        called = [_function(*functions[name]["function"]) for name in FUNCTIONS]
         before, done = len(self._kept), list[Any]()
         self._at = GOAL
         try:
+            called = [_function(*functions[name]["function"]) for name in FUNCTIONS]
             self._expand(states, called, watched, done)
         finally:  # also after an exception, which goes on when this has been sent
             yield done, [_copied(kept) for kept in self._kept[before:]], self._at

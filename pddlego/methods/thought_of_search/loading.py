@@ -17,6 +17,7 @@ from pddlego.methods.thought_of_search.search import SearchLimits
 from pddlego.methods.thought_of_search.space import Space
 from pddlego.planning import Planner
 from pddlego.sandbox import Isolation, Sandbox, SandboxLimits
+from pddlego.sandbox.result import PATIENCE
 
 _PROMPTS = (
     *("system", "successors", "goal", "feedback", "tests", "tests-form"),
@@ -56,13 +57,13 @@ class SearchSetting(Setting):
 
 def call_limits(options: SearchOptions) -> SandboxLimits:
     """The limits of one call of a function."""
-    return SandboxLimits(seconds=options.call_timeout, memory=options.memory, patience=options.patience)
+    return SandboxLimits(seconds=options.call_timeout, memory=options.memory, patience=options.patience or PATIENCE)
 
 
 def search_limits(options: SearchOptions, evaluating: bool) -> SearchLimits:
     """The limits of one search, in the tests or in the evaluation."""
     seconds = options.eval_timeout if evaluating and options.eval_timeout is not None else options.search_timeout
-    return SearchLimits(seconds, options.states, options.memory, options.patience)
+    return SearchLimits(seconds, options.states, options.memory, options.patience or PATIENCE)
 
 
 def most_answers(options: SearchOptions) -> int:

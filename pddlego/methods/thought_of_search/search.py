@@ -15,6 +15,7 @@ from pddlego.episode.events import Event
 from pddlego.methods.thought_of_search.events import SearchRunning
 from pddlego.methods.thought_of_search.functions import Expanded, Fault, FunctionFault, ModelFunctions
 from pddlego.methods.thought_of_search.space import SearchOrder, SearchTask, StateKey
+from pddlego.sandbox.result import PATIENCE
 from pddlego.util.limits import Clock
 
 _FIRST, _LARGEST = 32, 256
@@ -42,7 +43,7 @@ class SearchLimits:
     seconds: float
     states: int | None = None
     memory: int = 1024
-    patience: float = 4.0
+    patience: float = PATIENCE
 
 
 @dataclass(frozen=True)
