@@ -104,10 +104,7 @@ def message_of(error: BaseException) -> str:
 
 
 def explained(error: BaseException, owner: str = "pddlego") -> str:
-    """The message of an episode for an unexpected error: a limit of the system by its name, anything else as a bug.
-
-    `owner` is the package in which it is looked for.
-    """
+    """What `Ended` says about an unexpected exception: the system limit that was hit, or 'a bug in `owner`'."""
     if any(map(is_too_many_files, _chain(error))):
         return f"too many files are open at once. {TOO_MANY_FILES}"
     first, *_ = message_of(error).splitlines() or [""]

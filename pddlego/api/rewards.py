@@ -49,7 +49,7 @@ def reward(prompt_id: str, answer: str) -> Reward:
 
 
 def _reward_of(prompt_id: str) -> RewardOf:
-    """What rewards answers to the prompt of an expert episode. Raises `UsageError` for an unknown prompt."""
+    """The reward function for answers to the prompt of an expert episode. Raises `UsageError` for an unknown prompt."""
     try:
         game, mode, seed, call, digest = prompt_id.split("/")
         episode, number = int(seed), int(call)
@@ -75,7 +75,7 @@ def _reward_of(prompt_id: str) -> RewardOf:
 
 @lru_cache(maxsize=128)
 def _prompts(game: str, mode: str, seed: int) -> tuple[tuple[tuple[Message, ...], RewardOf], ...]:
-    """The prompts of an expert episode, and what rewards answers. It is played again, with the same prompts."""
+    """The prompts of an expert episode with their reward functions. It is played again, with the same prompts."""
     setting, method = setting_of(game, mode), method_of(game, mode)
     model = method.builtin_model(BUILT_IN_MODEL, Cell(game, mode, BUILT_IN_MODEL, seed), setting)
     assert model is not None, "the name of the built-in model"

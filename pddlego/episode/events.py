@@ -64,13 +64,13 @@ class Event:
 
     @property
     def gave_up(self) -> str:
-        """On which goal the planner gave up in this event, with its status; empty if it gave up on none."""
+        """Why the planner gave up, as `(STATUS): GOAL`; empty if it did not."""
         return ""
 
 
 @runtime_checkable
 class Response(Protocol):
-    """The events with the response of a game to a `command`, which is None for the first one."""
+    """An event with a game's response to a `command`, which is None for the first observation."""
 
     command: str | None
     text: str

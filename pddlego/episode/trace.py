@@ -64,8 +64,8 @@ class Call:
     """An answered request. `number` counts from 1, `attempt` counts retries from 0, and `step` is that of the answer.
 
     `verdict` is the event that accepted or rejected the answer, or the response to the command that the answer was;
-    None without one. Answers in the same attempt, as in mode `full-steps`, share it. It is not about an answer that a
-    person `replaced`. `place` and `judged_at` are the places of the answer and of the verdict.
+    None without one. Answers in the same attempt, as in mode `full-steps`, share it. `replaced`: a person replaced the
+    answer, so the verdict is about the replacement. `place` and `judged_at` are indices in the trace.
     """
 
     number: int
@@ -185,8 +185,11 @@ class Trace:
         self._calls.append(Call(answered.call, self._begins[-1][0], *about, place=place))
 
     def _judge_calls(self, event: Event, place: int) -> None:
-        """Note what an event says about the answers of the last attempt. `Accepted` and `Rejected` are final, and of
-        several texts that are accepted at once the last one counts. Else the response to a command is the verdict."""
+        """Update the verdict on the last attempt.
+
+        `Accepted` and `Rejected` are final; of several in a row the last counts. Without one, the response to a command
+        is the verdict.
+        """
         last, changes = self._calls[-1], dict[str, Any]()
         if isinstance(event, (Accepted, Rejected)):
             is_first = not isinstance(last.verdict, (Accepted, Rejected)) or last.judged_at == place - 1

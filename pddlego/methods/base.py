@@ -139,7 +139,7 @@ class Setting:
 
     @property
     def fold(self) -> str:
-        """The fold of the game that is played; other folds than `train` are not for training."""
+        """The fold of the game that is played: `train`, or a held-out one such as `test`."""
         return "train"
 
     @property
@@ -365,10 +365,9 @@ class UpperBound:
 class Reward:
     """The reward of an answer. Each part is from 0 to 1. `reasons` say what lowered it.
 
-    `parsed`: the answer is one edit or one file and nothing else, can be read, and its problem can be planned with.
-    `consistent`: the problem does not contradict itself. `right`: the improvement over the previous problem in the
-    harmonic mean of precision and recall of facts, as a share of the possible improvement. `planned`: a goal of the
-    ladder has a plan.
+    `parsed`: the answer has the form that was asked for and nothing else, and can be planned with. `consistent`: its
+    problem does not contradict itself. `right`: the improvement over the previous problem in the harmonic mean of
+    precision and recall of facts, as a share of the possible improvement. `planned`: a goal has a plan.
     """
 
     parsed: float = 0.0
@@ -391,8 +390,8 @@ class Referee(Protocol):
     """Judges the answers of an episode by the truth, as far as a player can know it.
 
     `read` updates the truth with a response of the game, or raises `PddlegoError` if it cannot be found out. `fault_of`
-    is why an answer gets no reward, whatever it says, or empty. `judge` returns the honesty of an accepted answer, from
-    0 to 1, and its faults.
+    returns why the form of an answer rules out a reward, or empty. `judge` returns the honesty of an accepted answer,
+    from 0 to 1, and its faults.
     """
 
     def read(self, response: Response) -> None: ...
@@ -467,7 +466,7 @@ class Method:
         return None
 
     def rewards(self, setting: Any, mode: str, request: Request, expert: str) -> RewardOf:
-        """What rewards the answers to a request in a mode that is `rewarded`; the built-in model answers `expert`."""
+        """The reward function for answers to `request`. `expert` is the built-in model's answer."""
         raise NotImplementedError
 
     def run(self, cell: Cell, setting: Any, options: Any, tools: Tools) -> Iterator[Event]:

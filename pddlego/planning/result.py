@@ -80,7 +80,7 @@ class PlanResult:
 
     `engine` is the engine that found the plan, or that was tried last. `cost` is the cost of the plan: the sum of its
     action costs if the problem minimizes costs, else the number of its steps. `slices` is the ground task after the
-    search `GROUND`: its facts, the rest of it, and slices of its operators, as texts for `sandbox.jail.guide`.
+    search `GROUND`: its facts, the rest of it, and slices of its operators, as texts for the driver of heuristics.
     """
 
     status: PlanStatus

@@ -57,7 +57,7 @@ class EpisodeStatus:
     step: int = 0
     command: str = ""
     outcome: Outcome | None = None
-    changed: float = 0.0
+    modified_at: float = 0.0
     read: int = 0
     damaged: bool = False
     calls: int = 0
@@ -71,7 +71,7 @@ class EpisodeStatus:
             return "damaged"
         if self.outcome is not None:
             return self.outcome.value
-        seconds = now - self.changed
+        seconds = now - self.modified_at
         return "running" if seconds < _SILENT else f"silent {int(seconds // 60)}:{int(seconds % 60):02}"
 
     def with_result(self, summary: Summary, cost: float) -> EpisodeStatus:
@@ -206,7 +206,7 @@ class EpisodeList:
             self._costs, self._ledger_size = costs_of(self.run), size
         for summary in summaries:
             journal = self.run / EPISODES / journal_name(summary.cell, summary.attempt)
-            known = self._statuses.get(journal.name) or EpisodeStatus(journal, changed=modified_at(journal))
+            known = self._statuses.get(journal.name) or EpisodeStatus(journal, modified_at=modified_at(journal))
             self._statuses[journal.name] = known.with_result(summary, self._costs.get(summary.cell.label, 0.0))
         return True
 
@@ -229,7 +229,7 @@ class EpisodeList:
                 continue
             if known is None or file.st_size > known.read:
                 status = journal_status(Path(entry.path), file.st_size) if known is None else _updated(known)
-                self._statuses[entry.name] = replace(status, changed=file.st_mtime)
+                self._statuses[entry.name] = replace(status, modified_at=file.st_mtime)
                 new = new or status != known
         return new
 

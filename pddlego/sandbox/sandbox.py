@@ -107,8 +107,8 @@ class Sandbox:
     ) -> SandboxSession:
         """A session without a program. Raises `UsageError` if a needed layer does not hold.
 
-        The `driver` is a class whose file is run in the process before any program; `Session.post` calls the methods of
-        its instance there. It may call functions of programs, whose modules are in `sys.modules`, many times for one
+        The module of the class `driver` runs in the jail before any program; an instance handles the requests of
+        `SandboxSession.post`. It may call functions of programs, whose modules are in `sys.modules`, many times for one
         request. It can import what programs can, and `pddlego.sandbox.jail.values`.
         """
         limits = limits or SandboxLimits()

@@ -42,7 +42,7 @@ class Interrupts:
 
 
 class Guard:
-    """Kills this process so many `seconds` after `count` interrupts (signals of these `numbers`), or after `arm`.
+    """Kills this process `seconds` after `count` interrupts (signals of these `numbers`), or after `arm`.
 
     `close` ends the guard, unless it was armed. Only signals that have a handler count. On Windows, which has neither
     such pipes nor such signals, the guard does nothing.
@@ -97,7 +97,7 @@ def main(seconds: float, reading: int, parent: int, count: int, *numbers: int) -
 
 
 def _is_closed(reading: int, seconds: float) -> bool:
-    """Wait so long for the parent to close the pipe. Whether it was closed."""
+    """Wait up to `seconds` for the parent to close the pipe; returns whether it did."""
     end = time.monotonic() + seconds
     while (left := end - time.monotonic()) > 0:
         if select.select([reading], [], [], left)[0] and not os.read(reading, 100):

@@ -13,10 +13,10 @@ from types import TracebackType
 from pddlego.errors import TooManyCasesError
 
 Clock = Callable[[], float]
-"""Returns seconds, of which only differences count. Whatever has a limit of time takes one as an argument."""
+"""Returns seconds, of which only differences count. Everything with a time limit takes a clock as an argument."""
 
 SLICE = 0.2
-"""Seconds of the computer between two checks of a waiting thread, because no signal and no other clock wakes it."""
+"""Real seconds between two checks of a waiting thread: neither a signal nor a test's clock can wake it."""
 
 _INTERVAL = 20_000
 """Steps between two checks of the clock."""
