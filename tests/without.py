@@ -3,9 +3,10 @@
 The copy lacks the folders of each METHOD and its line of the registry. Of the other tests, a part that takes about a
 minute runs, the same one each time and none that is slow; with `--all` every one. Other options are those of pytest.
 
-What a test needs of a method is known in three ways. A module of tests that imports a module of the method, itself or
-through modules of tests, is not collected. A test with the marker `method(NAME)` is skipped; so is one with the marker
-`whole`, which compares the code with what is written or recorded of all methods.
+What a test needs of a method is known in three ways. A module of tests that imports a module of the method or names one
+of its settings, such as "coin", itself or through modules of tests, is not collected. A test with the marker
+`method(NAME)` is skipped; so is one with the marker `whole`, which compares the code with what is written or recorded
+of all methods.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ FOLDERS = ("pddlego/methods", "envs", "domains", "prompts", "tests/methods")
 REGISTRY = "pddlego/methods/registry.py"
 METHODS = re.findall(r'^    "(\w+)",$', (ROOT / REGISTRY).read_text(encoding="utf-8"), re.MULTILINE)
 
+SETTINGS = "PDDLEGO_TESTS_WITHOUT"
+"""The variable with the names of the settings of the methods that were taken out, separated by `|`."""
+
 PART = 16
 """One of so many functions of each module is run, with one of its parameters."""
 
@@ -47,7 +51,7 @@ def _is_here(name: str) -> bool:
 
 
 def absent(path: Path) -> set[str]:
-    """The methods that a module of tests imports, itself or through others, and that are not here."""
+    """What a module of tests needs, itself or through others that it imports, and what is not here."""
     names: set[str] = set()
     paths = [path]
     for module in (module for path in paths for module in _imported_by(path)):
@@ -57,6 +61,8 @@ def absent(path: Path) -> set[str]:
             names.add(parts[2])
         elif parts[0] == "tests" and helper.is_file() and helper not in paths:
             paths.append(helper)
+    if settings := os.environ.get(SETTINGS):
+        names |= {"a setting" for path in paths if re.search(f'"({settings})["@ ]', path.read_text(encoding="utf-8"))}
     return names
 
 
@@ -94,7 +100,13 @@ def run(methods: list[str], options: list[str]) -> int:
         command = [sys.executable, "-m", "pytest", "-m", "not whole", *([] if everything else ["-p", "tests.without"])]
         command += [option for option in options if option != "--all"]
         # The copy precedes the installed package: also in the processes that tests start, in whichever folder.
-        environment = {**os.environ, "PYTHONPATH": folder, "CI": os.environ.get("CI", "") if everything else ""}
+        files = (file.stem for method in methods for file in (ROOT / "envs" / method).glob("[!_]*.toml"))
+        environment = {
+            SETTINGS: "|".join(files),
+            **os.environ,
+            "PYTHONPATH": folder,
+            "CI": os.environ.get("CI", "") if everything else "",
+        }
         return subprocess.run(command, cwd=folder, env=environment).returncode
 
 
