@@ -138,7 +138,9 @@ class Environment:
             _, request = self._opened()
             cell = replace(self._cell, model=BUILT_IN_MODEL)
             model = self._open().played.method.builtin_model(BUILT_IN_MODEL, cell, self.setting)
-            assert model is not None, "the name of the built-in model"
+            if model is None:
+                reason = f"Its method has no built-in model '{BUILT_IN_MODEL}'."
+                raise UsageError(f"{self.game} has no expert", reason, "Choose another game.")
             return model.complete(request).text
 
     async def reset_async(self, seed: int | None = None) -> StepResult:

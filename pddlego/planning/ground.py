@@ -106,7 +106,7 @@ def ground(domain: Domain, problem: Problem, relevant: bool = True) -> GroundTas
 
 
 def slices_of(task: GroundTask, problem: Problem) -> tuple[str, ...]:
-    """A ground task as texts for the driver of heuristics (`methods/programs/guide.py`), which explains their form."""
+    """A ground task as texts for the driver of heuristics, which explains their form."""
     names = sorted(task.facts)
     numbers = {fact: str(number) for number, fact in enumerate(names)}
 

@@ -48,12 +48,14 @@ def roots(folder: str) -> list[Traversable]:
 
 
 def _groups(place: Traversable) -> list[Traversable]:
-    """The readable folders in a place, sorted by name."""
-    if isinstance(place, Path) and not os.access(place, os.R_OK):
+    """The readable folders in a place, sorted by name, without hidden ones and those that are links out of it."""
+    if not isinstance(place, Path):
+        return sorted((item for item in place.iterdir() if item.is_dir()), key=lambda folder: folder.name)
+    if not os.access(place, os.R_OK):
         return []
-    shown = (item for item in place.iterdir() if item.is_dir() and not item.name.startswith("."))
-    folders = sorted(shown, key=lambda folder: folder.name)
-    return [item for item in folders if not isinstance(item, Path) or os.access(item, os.R_OK | os.X_OK)]
+    folders = sorted(item for item in place.iterdir() if item.is_dir() and not item.name.startswith("."))
+    inside = (item for item in folders if item.resolve().is_relative_to(place.resolve()))
+    return [item for item in inside if os.access(item, os.R_OK | os.X_OK)]
 
 
 def entry_points_of(group: str) -> tuple[EntryPoint, ...]:
