@@ -194,19 +194,8 @@ OWN_ENDS = {
 
 
 CONVENTIONS = {
-    *(
-        "METHOD",
-        "builtin_model",
-        "check_recorded",
-        "command",
-        "load",
-        "main",
-        "measure",
-        "panes",
-        "play",
-        "upper_bound",
-    ),
-    *("send", "serve"),  # the two ends of a pipe: in the jail, and in a process of ours
+    *("builtin_model", "check_recorded", "command", "load", "main", "measure", "panes", "play", "upper_bound"),
+    "send",  # writes to a pipe: in the jail, and in a process of ours
 }
 """Functions that every method, command or program has under the same name."""
 

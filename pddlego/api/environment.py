@@ -12,7 +12,7 @@ import json
 import threading
 import weakref
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pddlego.api.play import arguments_named, episode_setup, episode_so_far, first_seed
@@ -22,7 +22,7 @@ from pddlego.episode.session import PushedAnswers, Session
 from pddlego.episode.trace import Call
 from pddlego.errors import PddlegoError, UsageError
 from pddlego.evaluation.setup import make_planners
-from pddlego.methods.base import BUILT_IN_MODEL, Tools, check_seed
+from pddlego.methods.base import Tools, check_seed
 from pddlego.methods.registry import first_mode, parse_mode
 from pddlego.runs.cells import Cell
 from pddlego.util.text import is_whole
@@ -114,7 +114,7 @@ class Environment:
             check_split(shared.setting, seed, self.split)
             self._end()
             self._cell = Cell(self.game, self.mode, PushedAnswers.name, seed)
-            self._verdicts = _Verdicts(shared.referee(seed))
+            self._verdicts = _Verdicts(shared.played.method.judges_each_answer, shared.referee(seed))
             self._session = Session(lambda model: shared.played.play(self._cell, shared.tools(model)))
             return self._observe(self._session)
 
@@ -136,12 +136,7 @@ class Environment:
         """
         with self._lock:
             _, request = self._opened()
-            cell = replace(self._cell, model=BUILT_IN_MODEL)
-            model = self._open().played.method.builtin_model(BUILT_IN_MODEL, cell, self.setting)
-            if model is None:
-                reason = f"Its method has no built-in model '{BUILT_IN_MODEL}'."
-                raise UsageError(f"{self.game} has no expert", reason, "Choose another game.")
-            return model.complete(request).text
+            return self._open().played.method.expert(self._cell, self.setting).complete(request).text
 
     async def reset_async(self, seed: int | None = None) -> StepResult:
         """`reset` without blocking the event loop."""
@@ -259,8 +254,8 @@ class _Verdicts:
     the score. `unknown` says why the truth, and so the value, could not be found out.
     """
 
-    def __init__(self, truth: Referee | None = None) -> None:
-        self.truth = truth
+    def __init__(self, judged: bool = False, truth: Referee | None = None) -> None:
+        self.judged, self.truth = judged, truth
         self._honesty: list[float] = []
         self.accepted: bool | None = None
         self.reasons: tuple[str, ...] = ()
@@ -270,7 +265,8 @@ class _Verdicts:
     def take(self, events: Sequence[Event], calls: Sequence[Call], fault: str = "") -> float:
         """Judge the events since the last answer, whose form has a `fault`; returns the increase of the value."""
         verdict, self.reasons = calls[-1].verdict if calls else None, ()
-        self.accepted = calls[-1].accepted if isinstance(verdict, (Accepted, Rejected, Response)) else None
+        is_verdict = self.judged or isinstance(verdict, (Accepted, Rejected))
+        self.accepted = calls[-1].accepted if calls and is_verdict else None
         for event in events:
             if isinstance(event, Rejected):
                 self.reasons = (event.feedback.message, *event.feedback.evidence)

@@ -77,8 +77,7 @@ def _reward_of(prompt_id: str) -> RewardOf:
 def _prompts(game: str, mode: str, seed: int) -> tuple[tuple[tuple[Message, ...], RewardOf], ...]:
     """The prompts of an expert episode with their reward functions. It is played again, with the same prompts."""
     setting, method = setting_of(game, mode), method_of(game, mode)
-    model = method.builtin_model(BUILT_IN_MODEL, Cell(game, mode, BUILT_IN_MODEL, seed), setting)
-    assert model is not None, "the name of the built-in model"
+    model = method.expert(Cell(game, mode, BUILT_IN_MODEL, seed), setting)
     prompts = []
 
     def answer(request: Request) -> str:

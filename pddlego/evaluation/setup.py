@@ -130,9 +130,9 @@ class Setup:
         local = [name for name in self.matrix.models if is_local(name)]
         if not local:
             return ()
-        from pddlego.models.local import local_model
+        from pddlego.models.local import model_file
 
-        return tuple(local_model(name).sentence for name in local)
+        return tuple(model_file(name).sentence for name in local)
 
     @property
     def settings(self) -> tuple[Setting, ...]:

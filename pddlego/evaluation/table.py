@@ -19,7 +19,7 @@ from rich.text import Text
 
 from pddlego.evaluation.models import is_free
 from pddlego.evaluation.statistics import Interval, wilson
-from pddlego.methods.base import COMMON_COLUMNS, EPISODE_COLUMNS, FILE_COLUMNS, Column
+from pddlego.methods.base import CELL_COLUMNS, COMMON_COLUMNS, FILE_COLUMNS, Column
 from pddlego.methods.registry import measuring_of
 from pddlego.models.limiter import LedgerEntry, Price
 from pddlego.runs.cells import Cell
@@ -32,7 +32,7 @@ Configuration = tuple[str, str, str]
 ALL_GAMES = "all games"
 """The name of all games together in tables."""
 
-NAMES = EPISODE_COLUMNS[:3]
+NAMES = CELL_COLUMNS[:3]
 """The columns that name a configuration."""
 
 
@@ -187,7 +187,7 @@ def columns(results: Collection[Summary]) -> tuple[str, ...]:
         measured |= dict.fromkeys(name for summary in group for name in summary.measures.numbers if name not in hidden)
     first, *others = (column.name for column in COMMON_COLUMNS if column.listed)
     files = FILE_COLUMNS if any(summary.game_file for summary in results) else ()
-    return tuple(dict.fromkeys((*EPISODE_COLUMNS, first, *measured, *others, *files)))
+    return tuple(dict.fromkeys((*CELL_COLUMNS, first, *measured, *others, *files)))
 
 
 def result_table(results: Iterable[Summary]) -> str:

@@ -233,9 +233,9 @@ COMMON_COLUMNS = (
 )
 """The columns of every method. In tables the first one precedes the columns of the method, and the others follow."""
 
-EPISODE_COLUMNS = ("game", "mode", "model", "seed", "repeat", "outcome")
+CELL_COLUMNS = ("game", "mode", "model", "seed", "repeat", "outcome")
 FILE_COLUMNS = ("game_file", "game_sha256")
-RESERVED = frozenset((*EPISODE_COLUMNS, *FILE_COLUMNS, *(column.name for column in COMMON_COLUMNS if column.listed)))
+RESERVED = frozenset((*CELL_COLUMNS, *FILE_COLUMNS, *(column.name for column in COMMON_COLUMNS if column.listed)))
 """The columns of every method in the table of episodes. The numbers that a method measures must have other names."""
 
 
@@ -443,6 +443,14 @@ class Method:
         Raises `UsageError` if it cannot play the cell. Without a setting, only the name is checked.
         """
         return None
+
+    def expert(self, cell: Cell, setting: Any) -> Model:
+        """The built-in model without errors. Raises `UsageError` if the method has none, or it cannot play the cell."""
+        model = self.builtin_model(BUILT_IN_MODEL, replace(cell, model=BUILT_IN_MODEL), setting)
+        if model is None:
+            reason = f"Its method has no built-in model '{BUILT_IN_MODEL}'."
+            raise UsageError(f"{cell.setting} has no expert", reason, "Choose another game.")
+        return model
 
     def upper_bound(self, setting: Any, mode: str, options: Any, retries: int) -> UpperBound:
         """Upper bound of an episode's requests. The default is one request for each step, with all its retries."""

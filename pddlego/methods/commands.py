@@ -10,13 +10,10 @@ import sys
 from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
-from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 from pddlego.errors import UsageError
-
-_GROUP = "pddlego.commands"
 
 _OURS = {
     "build": "pddlego.methods.builders.command_build:command",
@@ -40,9 +37,10 @@ def load(name: str) -> Any:
     if name in BUILT_IN:
         module, _, attribute = BUILT_IN[name].partition(":")
         return getattr(import_module(module), attribute)
-    from importlib.metadata import entry_points
+    from pddlego.util.resources import entry_points_of
 
-    for entry in entry_points(group=_GROUP, name=name):
+    entry = {entry.name: entry for entry in entry_points_of("commands")}.get(name)
+    if entry is not None:
         try:
             return entry.load()
         except (Exception, SystemExit) as error:
@@ -58,11 +56,11 @@ def guest_commands() -> dict[str, str]:
     """
     for file in (file for folder in sys.path for file in Path(folder).glob("*-info/entry_points.txt")):
         with suppress(OSError):  # it is unreadable, or is being removed
-            if _GROUP.encode() in file.read_bytes():
+            if b"pddlego.commands" in file.read_bytes():
                 break
     else:
         return {}
-    from importlib.metadata import entry_points
+    from pddlego.util.resources import entry_points_of
 
-    offered = sorted((entry for entry in entry_points(group=_GROUP) if "." not in entry.name), key=attrgetter("name"))
-    return {entry.name: str(entry.dist.metadata.json.get("summary", "")) if entry.dist else "" for entry in offered}
+    offered = {entry.name: entry.dist for entry in entry_points_of("commands") if "." not in entry.name}
+    return {name: str(dist.metadata.json.get("summary", "")) if dist else "" for name, dist in sorted(offered.items())}

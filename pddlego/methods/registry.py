@@ -1,8 +1,7 @@
 """The registry of methods. It holds names, and imports a method on first use.
 
 A package adds a method with an entry point in the group `pddlego.methods` that names a `Method`. Our own methods are
-entry points, too, but listed here instead of in `pyproject.toml`: hatchling sorts metadata by name, whereas the first
-mode for a kind of setting is its default; and a new method works without another installation.
+listed here, because their order matters: the first mode for a kind of setting is its default.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import lru_cache
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
@@ -40,26 +40,22 @@ def _method_names() -> list[str]:
     return [*_OWN, *sorted({entry.name for entry in entry_points_of("methods")} - set(_OWN))]
 
 
-def _entry_point(name: str) -> EntryPoint | None:
-    """The entry point of a method; None for an unknown one. No other package replaces one of ours."""
-    if name not in _OWN:
-        return next((entry for entry in reversed(entry_points_of("methods")) if entry.name == name), None)
-    from importlib.metadata import EntryPoint
-
-    return EntryPoint(name, f"pddlego.methods.{name}:METHOD", "pddlego.methods")
+def _guest(name: str) -> EntryPoint | None:
+    """The entry point of a method of another package, which cannot replace one of ours; None without one."""
+    return None if name in _OWN else {entry.name: entry for entry in entry_points_of("methods")}.get(name)
 
 
 @lru_cache(maxsize=64)
 def method(name: str) -> Method:
     """The method of that name. Raises `UsageError` if it does not exist, or if it cannot be loaded."""
-    entry = _entry_point(name)
+    if name in _OWN:
+        own: Method = import_module(f"pddlego.methods.{name}").METHOD
+        return own
+    entry = _guest(name)
     if entry is None:
         known = ", ".join(_method_names())
         advice = suggestion(name, _method_names(), "Install its package.")
         raise UsageError(f"Unknown method '{name}'", f"The methods are: {known}.", advice)
-    if name in _OWN:
-        own: Method = entry.load()
-        return own
     try:
         loaded: Method = entry.load()
         fault = _fault(loaded, name)
@@ -98,7 +94,7 @@ def broken_methods() -> list[UsageError]:
 
 def package_of(name: str) -> str | None:
     """The name of the distribution that contains a method; None for our own methods."""
-    entry = _entry_point(name)
+    entry = _guest(name)
     return entry.dist.name if entry is not None and entry.dist is not None else None
 
 

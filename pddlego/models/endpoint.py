@@ -154,11 +154,11 @@ def make_endpoint(
             )
 
         if is_local(name):
-            from pddlego.models.local import LocalModel, local_model
+            from pddlego.models.local import LocalModel, model_file
 
             model = LocalModel(
                 name,
-                local_model(name),
+                model_file(name),
                 sampling.named(),
                 access.servers,
                 lambda address: connect(f"{address}/v1", None),

@@ -53,7 +53,7 @@ class ModelFile:
         return f"{self.path.name}: {self.title}, license: {self.license or 'not stated in the file'}"
 
 
-def local_model(name: str) -> ModelFile:
+def model_file(name: str) -> ModelFile:
     """The file of a model. Raises `UsageError` and `ModelError` like `find_file`."""
     path = find_file(name)
     with path.open("rb") as file:

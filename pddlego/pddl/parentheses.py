@@ -349,7 +349,7 @@ _BEFORE = re.compile(r"(\(?[^\s()][^()]*?)[ \t\r\n]*(\)?)[\s)]*\Z")
 _COMMENT = re.compile(r";[^\r\n]*")
 
 
-def edit_place(text: str, start: int, new: str) -> str:
+def place_of_edit(text: str, start: int, new: str) -> str:
     """Where an edit is: after an atom or a word, or before one."""
     if new == "(":
         return f"before {text[start : start + 40].split()[0]}"
@@ -362,4 +362,4 @@ def _defect(source: Source, start: int, new: str) -> Defect:
     line, _ = place = source.position(start)
     many = f"{len(new)} parentheses are" if len(new) > 1 else "a parenthesis is"
     what, remedy = (f"{many} missing", f"write {new} there") if new else ("a parenthesis is surplus", "remove it")
-    return syntax_defect(f"{what} here: line {line}, {edit_place(source.text, start, new)}; {remedy}", place)
+    return syntax_defect(f"{what} here: line {line}, {place_of_edit(source.text, start, new)}; {remedy}", place)

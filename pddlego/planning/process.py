@@ -22,7 +22,7 @@ from pddlego.pddl import Domain, Problem
 from pddlego.planning.engines import ENGINES, missing
 from pddlego.planning.graphplan.values import AdviceQuestion, Graphplan, GraphTask, SearchMoment
 from pddlego.planning.result import GROUND, Planner, PlanResult, PlanStatus, Search
-from pddlego.planning.worker import NO_MEMORY, OUT_OF_MEMORY, Job, receive, send_line
+from pddlego.planning.worker import NO_MEMORY, OUT_OF_MEMORY, Job, receive, send
 from pddlego.util.children import for_children, kill_group, start_python
 from pddlego.util.limits import Clock, Deadline
 from pddlego.util.text import suggestion
@@ -166,12 +166,12 @@ class ProcessPlanner:
         if isinstance(question, Job) and self._process.poll() is not None:
             self._restart()
         try:
-            send_line(cast(BinaryIO, self._process.stdin), question)
+            send(cast(BinaryIO, self._process.stdin), question)
         except (OSError, ValueError):  # the process is gone, or the planner was closed meanwhile
             if not isinstance(question, Job):
                 raise EOFError from None
             self._restart()
-            send_line(cast(BinaryIO, self._process.stdin), question)
+            send(cast(BinaryIO, self._process.stdin), question)
         return receive(cast(BinaryIO, self._process.stdout))
 
     def _restart(self) -> None:

@@ -61,7 +61,7 @@ class Job:
 _domain = lru_cache(maxsize=8)(parse_domain)
 
 
-def send_line(stream: BinaryIO, value: object) -> None:
+def send(stream: BinaryIO, value: object) -> None:
     stream.write(pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL))
     stream.flush()
 
@@ -94,7 +94,7 @@ def main() -> None:
     try:
         while True:
             job = cast(Job, receive(sys.stdin.buffer))
-            send_line(answers, _answer(job, partial(_tell, answers)))
+            send(answers, _answer(job, partial(_tell, answers)))
     except EOFError:
         pass
     except MemoryError:
@@ -111,7 +111,7 @@ def _preload(engine: str) -> None:
 
 def _tell(answers: BinaryIO, value: object) -> tuple[str, ...]:
     """Send a value that does not end the job, and receive the answer to it."""
-    send_line(answers, value)
+    send(answers, value)
     return cast("tuple[str, ...]", receive(sys.stdin.buffer))
 
 

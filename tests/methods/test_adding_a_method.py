@@ -19,6 +19,8 @@ from typing import Any
 
 import pytest
 
+from pddlego import Environment
+from pddlego.errors import UsageError
 from pddlego.methods import registry
 from tests.children import started
 from tests.cli.command import run
@@ -235,8 +237,16 @@ def test_a_package_adds_a_command(folder: Path) -> None:
     assert run("check", "--help", cwd=folder).returncode == 0
 
 
+def test_an_environment_says_whether_an_answer_was_accepted(folder: Path) -> None:
+    with Environment("numbers", "guess") as environment:
+        environment.reset(1)
+        with pytest.raises(UsageError, match="numbers has no expert"):
+            environment.expert()
+        assert environment.step("I would rather not.").accepted is False
+        assert environment.step("50").accepted is True
+
+
 def test_training_data_have_verdicts(folder: Path, model_server: ModelServer) -> None:
-    broken(folder, "    events = (Guessed,)\n", "    events = (Guessed,)\n    judges_each_answer = True\n")
     model_server.replies = [answer("I would rather not."), Halves(20)]
     run("eval", "numbers", *MODEL, "--base-url", model_server.url, "--workers", "1", cwd=folder)
     done = run("export", "all", "--format", "chat", cwd=folder)

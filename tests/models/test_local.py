@@ -20,7 +20,7 @@ from pddlego.evaluation.setup import make_setup
 from pddlego.models import Message, Request
 from pddlego.models.base import Delta, RetryNotice
 from pddlego.models.endpoint import Access, Endpoint, make_endpoint
-from pddlego.models.local import LocalModel, _header, find_file, local_model
+from pddlego.models.local import LocalModel, _header, find_file, model_file
 from pddlego.models.local_server import physical_cores
 from pddlego.pddl import EDIT_SCHEMA
 from tests.children import started
@@ -61,7 +61,7 @@ def ends(process: int) -> bool:
 
 @server
 def test_a_file_says_its_name_and_context(tiny: Path) -> None:
-    file = local_model(f"local:{tiny}")
+    file = model_file(f"local:{tiny}")
     assert file.context == min(CONTEXT, 16_384)
     assert file.sentence == "tiny.gguf: tiny.gguf, license: not stated in the file"
 
@@ -238,7 +238,7 @@ def test_a_context_that_is_no_number_of_tokens_is_not_used(tmp_path: Path, conte
     pairs = text(b"general.architecture") + b"\x08\0\0\0" + text(b"llama") + text(b"llama.context_length") + value
     path = tmp_path / "odd.gguf"
     path.write_bytes(head + pairs)
-    assert local_model(f"local:{path}").context == 16_384
+    assert model_file(f"local:{path}").context == 16_384
 
 
 def test_cores_are_counted() -> None:

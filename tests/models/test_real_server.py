@@ -13,7 +13,7 @@ from pddlego.methods.textgames.settings import GameSetting
 from pddlego.models import Message, Request
 from pddlego.models.base import Delta, RetryNotice
 from pddlego.models.dialect import Sampling
-from pddlego.models.local import LocalServers, local_model
+from pddlego.models.local import LocalServers, model_file
 from pddlego.models.openai import OpenAIModel
 from pddlego.pddl import EDIT_SCHEMA, parse_edit
 from pddlego.planning import ProcessPlanner
@@ -30,7 +30,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     path = tmp_path_factory.mktemp("model") / "tiny.gguf"
     write_model(path)
     servers = LocalServers()
-    yield f"{servers.of(local_model(f'local:{path}')).address}/v1"
+    yield f"{servers.of(model_file(f'local:{path}')).address}/v1"
 
 
 def test_an_answer_keeps_the_schema_and_comes_as_it_is_written(url: str) -> None:

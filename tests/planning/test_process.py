@@ -277,10 +277,10 @@ def test_nothing_of_a_closed_planner_is_left() -> None:
 def test_the_planner_dies_with_its_parent(ending: str) -> None:
     script = (
         "import os, time; from pddlego.planning import ProcessPlanner\n"
-        "from pddlego.planning.worker import send_line\n"
+        "from pddlego.planning.worker import send\n"
         "from tests.planning.test_process import BLIND, HANOI, hanoi\n"
         "planner = ProcessPlanner(); print(planner._process.pid, flush=True)\n"
-        f"send_line(planner._process.stdin, (HANOI.text, hanoi(16), BLIND)); {ending}"
+        f"send(planner._process.stdin, (HANOI.text, hanoi(16), BLIND)); {ending}"
     )
     with started([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None

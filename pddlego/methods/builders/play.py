@@ -76,7 +76,7 @@ def _compared(draft: Draft, review: Review, gold: Gold) -> BuildConcluded:
         verdict = equivalence((domain, problem), (gold.domain, gold.problem))
     same = {"same": True, "different": False}.get(verdict)
     works = plan is not None and validate(gold.domain, gold.problem, _with_gold_names(plan, gold)) is None
-    error = "" if works else first_wrong_part(domain, problem, gold)
+    error = "" if works else first_differing_part(domain, problem, gold)
     return BuildConcluded(
         read, valid=True, solvable=plan is not None, plan_valid=works, equivalent=same, first_error=error
     )
@@ -95,7 +95,7 @@ def _with_gold_names(plan: Plan, gold: Gold) -> Plan:
     return Plan(tuple(steps))
 
 
-def first_wrong_part(domain: Domain, problem: Problem, gold: Gold) -> str:
+def first_differing_part(domain: Domain, problem: Problem, gold: Gold) -> str:
     """The first part that differs from the gold files, in the order of a file; empty if nothing differs.
 
     Parts are paired by their names; `-` and `_` are the same. Domains that `compare` calls the same may only differ in

@@ -19,12 +19,12 @@ from pddlego.errors import SettingError
 from pddlego.methods.setting_files import SettingHead
 from pddlego.methods.thought_of_search.space import (
     BadTransition,
-    EpisodeTests,
     GoalTest,
     Instance,
     SearchOrder,
     SearchTask,
     Space,
+    SpaceJudge,
     SuccessorTest,
     brief,
     first_bad_loop,
@@ -121,7 +121,7 @@ class FileSpace(Space):
             paper=paper,
         )
 
-    def prompt(self, judge: EpisodeTests) -> Mapping[str, object]:
+    def prompt(self, judge: SpaceJudge) -> Mapping[str, object]:
         file = self.file
         example = file.example or brief(judge.instances[0].searches[0].start)
         return {
@@ -133,7 +133,7 @@ class FileSpace(Space):
         }
 
     @contextmanager
-    def judge(self, sandbox: Sandbox, seed: int) -> Iterator[EpisodeTests]:
+    def judge(self, sandbox: Sandbox, seed: int) -> Iterator[SpaceJudge]:
         with sandbox.session(SandboxLimits(seconds=60.0)) as session:
             yield FileJudge(self, session)
 

@@ -13,11 +13,11 @@ from pddlego.episode.loop import Attempt, Retry, refine
 from pddlego.methods.base import Tools
 from pddlego.methods.thought_of_search.space import (
     BadTransition,
-    EpisodeTests,
     GoalTest,
     Instance,
     SearchTask,
     Space,
+    SpaceJudge,
     SuccessorTest,
     first_bad_loop,
 )
@@ -46,7 +46,7 @@ _RETRIES = 2
 class ModelTests:
     """A judge with the tests of a model. Start states, instances and the validation of solutions are the setting's."""
 
-    setting: EpisodeTests
+    setting: SpaceJudge
     session: SandboxSession
     goal_tests: Sequence[GoalTest]
     successor_tests: Sequence[SuccessorTest]
@@ -73,7 +73,7 @@ class ModelTests:
 
 
 def write_tests(
-    space: Space, judge: EpisodeTests, sandbox: Sandbox, tools: Tools, budget: Budget
+    space: Space, judge: SpaceJudge, sandbox: Sandbox, tools: Tools, budget: Budget
 ) -> Generator[Event, None, ModelTests]:
     """Ask a model for tests, in a request of its own. Raises `EpisodeOver` if no answer can be used.
 
@@ -102,7 +102,7 @@ def write_tests(
     return attempt.value
 
 
-def _read(answer: str, space: Space, judge: EpisodeTests, session: SandboxSession) -> ModelTests | str:
+def _read(answer: str, space: Space, judge: SpaceJudge, session: SandboxSession) -> ModelTests | str:
     """The tests in an answer, or the reason why they cannot be used."""
     code = "\n\n".join(python_blocks(spoken(answer)))
     if not code.strip():

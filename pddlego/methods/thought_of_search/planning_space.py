@@ -18,11 +18,11 @@ from pddlego.errors import SettingError
 from pddlego.methods.planning_settings import PlanningSetting
 from pddlego.methods.thought_of_search.space import (
     BadTransition,
-    EpisodeTests,
     GoalTest,
     Instance,
     SearchTask,
     Space,
+    SpaceJudge,
     SuccessorTest,
     Which,
     brief,
@@ -61,7 +61,7 @@ class PlanningSpace(Space):
         default_factory=lambda: {"successors": ("state", "objects"), "goal": ("state", "goal")}, kw_only=True
     )
 
-    def prompt(self, judge: EpisodeTests) -> Mapping[str, Any]:
+    def prompt(self, judge: SpaceJudge) -> Mapping[str, Any]:
         search = judge.soundness[0].searches[0]
         return {
             "domain": self.setting.domain.text,
@@ -71,7 +71,7 @@ class PlanningSpace(Space):
         }
 
     @contextmanager
-    def judge(self, sandbox: Sandbox, seed: int) -> Iterator[EpisodeTests]:
+    def judge(self, sandbox: Sandbox, seed: int) -> Iterator[SpaceJudge]:
         yield PlanningJudge(self.setting, self.sampled, seed)
 
 

@@ -54,11 +54,11 @@ from pddlego.methods.thought_of_search.options import (
 from pddlego.methods.thought_of_search.search import SearchLimits, SearchResult, StateSearch
 from pddlego.methods.thought_of_search.space import (
     TITLES,
-    EpisodeTests,
     GoalTest,
     Instance,
     SearchTask,
     Space,
+    SpaceJudge,
     StateKey,
     SuccessorTest,
     Which,
@@ -114,7 +114,7 @@ class _Episode:
         self,
         setting: SearchSetting,
         options: SearchOptions,
-        judge: EpisodeTests,
+        judge: SpaceJudge,
         functions: ModelFunctions,
         without: tuple[str, ...],
         approver: Approver | None,
@@ -349,7 +349,7 @@ class _Tests:
     """The tests of both functions. With `paper`, they compare and check states as the paper's code does."""
 
     space: Space
-    judge: EpisodeTests
+    judge: SpaceJudge
     functions: ModelFunctions
     limits: SearchLimits
     check_transitions: bool

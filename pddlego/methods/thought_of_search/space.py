@@ -69,7 +69,7 @@ class BadTransition:
     reason: str
 
 
-class EpisodeTests(Protocol):
+class SpaceJudge(Protocol):
     """The tests and instances of an episode, and functions that say whether states and solutions are right."""
 
     goal_tests: Sequence[GoalTest]
@@ -103,11 +103,11 @@ class Space(ABC):
     verifies_goals: bool = True
 
     @abstractmethod
-    def prompt(self, judge: EpisodeTests) -> Mapping[str, Any]:
+    def prompt(self, judge: SpaceJudge) -> Mapping[str, Any]:
         """The variables of its prompts."""
 
     @abstractmethod
-    def judge(self, sandbox: Sandbox, seed: int) -> AbstractContextManager[EpisodeTests]:
+    def judge(self, sandbox: Sandbox, seed: int) -> AbstractContextManager[SpaceJudge]:
         """The judge of an episode. Raises `SettingError` if a file is wrong."""
 
 

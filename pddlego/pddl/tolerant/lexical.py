@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from pddlego.pddl.domain import read_domain
 from pddlego.pddl.foreign import foreign_comments
-from pddlego.pddl.parentheses import Edit, balancing, edit_place
+from pddlego.pddl.parentheses import Edit, balancing, place_of_edit
 from pddlego.pddl.problem import read_problem
 from pddlego.pddl.sexpr import Expression, Sexpr, SexprReading, read_sexprs
 from pddlego.pddl.tolerant.layout import EditedText, edits
@@ -119,7 +119,7 @@ def _balanced(draft: EditedText, note: Note) -> EditedText:
     edits = balancing(draft.text)
     end = _end(draft.text)
     for start, _, new in edits:
-        where = "at the end" if new and start == end else edit_place(draft.text, start, new)
+        where = "at the end" if new and start == end else place_of_edit(draft.text, start, new)
         if new:
             note(f"{MISSING if new == ')' else 'an opening parenthesis was missing'} {where}")
         else:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pddlego.methods.builders.building import Gold
-from pddlego.methods.builders.play import first_wrong_part
+from pddlego.methods.builders.play import first_differing_part
 from pddlego.pddl import parse_domain, parse_problem
 
 GOLD = """(define (domain lamp)
@@ -37,15 +37,15 @@ def test_a_domain(old: str, new: str, difference: str) -> None:
     gold = parse_domain(GOLD)
     problem = parse_problem(PROBLEM)
     built = parse_domain(GOLD.replace(old, new) if old else GOLD)
-    found = first_wrong_part(built, problem, Gold(gold, problem))
+    found = first_differing_part(built, problem, Gold(gold, problem))
     assert found.startswith(difference)
     assert bool(found) == bool(difference)
 
 
 def test_a_problem_whatever_its_domain_is_called() -> None:
     gold, problem = parse_domain(GOLD), parse_problem(PROBLEM)
-    assert first_wrong_part(gold, replace(problem, domain="built"), Gold(gold, problem)) == ""
+    assert first_differing_part(gold, replace(problem, domain="built"), Gold(gold, problem)) == ""
     wrong = parse_problem(PROBLEM.replace("(whole-bulb a)", "(whole-bulb a) (lit b)"))
-    assert "(lit b)" in first_wrong_part(gold, wrong, Gold(gold, problem))
+    assert "(lit b)" in first_differing_part(gold, wrong, Gold(gold, problem))
     unknown = parse_problem(PROBLEM.replace("(whole-bulb a)", "(broken a)"))
-    assert first_wrong_part(gold, unknown, Gold(gold, problem)).startswith("problem: ")
+    assert first_differing_part(gold, unknown, Gold(gold, problem)).startswith("problem: ")

@@ -13,7 +13,7 @@ from pddlego.episode.events import Outcome
 from pddlego.methods.thought_of_search.file_space import FileSpace
 from pddlego.methods.thought_of_search.loading import load
 from pddlego.methods.thought_of_search.options import SearchOptions
-from pddlego.methods.thought_of_search.space import EpisodeTests, Instance, SearchTask
+from pddlego.methods.thought_of_search.space import Instance, SearchTask, SpaceJudge
 from pddlego.sandbox import Sandbox
 from tests.methods.thought_of_search.playing import ending, events_of, fenced, kinds, right, small
 from tests.sandbox.ordinary import needs_locks
@@ -89,7 +89,7 @@ def test_parity_leaves_out_what_the_paper_does_not_have() -> None:
 
 
 @contextmanager
-def judging(name: str, parity: Literal["off", "paper"]) -> Iterator[EpisodeTests]:
+def judging(name: str, parity: Literal["off", "paper"]) -> Iterator[SpaceJudge]:
     setting = load(name, SearchOptions(parity=parity))
     with Sandbox() as sandbox, setting.space.judge(sandbox, 0) as judge:
         yield judge
