@@ -201,7 +201,7 @@ def make_codec() -> Codec:
 
 def forget() -> None:
     """Clear all caches, so that methods installed meanwhile are found."""
-    for cached in (installed, method, guests):
+    for cached in (installed, entry_points_of, method, guests):
         cached.cache_clear()
 
 

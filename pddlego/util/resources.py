@@ -51,13 +51,20 @@ def _groups(place: Traversable) -> list[Traversable]:
     """The readable folders in a place, sorted by name, without hidden ones and those that are links out of it."""
     if not isinstance(place, Path):
         return sorted((item for item in place.iterdir() if item.is_dir()), key=lambda folder: folder.name)
-    if not os.access(place, os.R_OK):
+    try:
+        with os.scandir(place) as entries:  # each lookup of a setting comes here: links only are resolved
+            folders = [entry for entry in entries if entry.is_dir() and not entry.name.startswith(".")]
+    except OSError:
         return []
-    folders = sorted(item for item in place.iterdir() if item.is_dir() and not item.name.startswith("."))
-    inside = (item for item in folders if item.resolve().is_relative_to(place.resolve()))
-    return [item for item in inside if os.access(item, os.R_OK | os.X_OK)]
+    groups = sorted(place / entry.name for entry in folders if not entry.is_symlink() or _leads_inside(entry, place))
+    return [group for group in groups if os.access(group, os.R_OK | os.X_OK)]
 
 
+def _leads_inside(link: os.DirEntry[str], place: Path) -> bool:
+    return Path(link).resolve().is_relative_to(place.resolve())
+
+
+@lru_cache(maxsize=8)
 def entry_points_of(group: str) -> tuple[EntryPoint, ...]:
     """The entry points of installed packages in the group `pddlego.GROUP`."""
     return tuple(installed().select(group=f"pddlego.{group}"))

@@ -490,6 +490,7 @@ def test_recorded_plans_and_verdicts_are_all_reproduced(report: list[CheckedPair
     assert not [item for item in text if item.refused]
 
 
+@pytest.mark.shared("corpus")
 def test_what_is_refused_says_precisely_why(report: list[CheckedPair]) -> None:
     assert all(item.message for item in report if item.refused)
 
