@@ -35,14 +35,13 @@ _OWN = {"games", "models", "run"}
 
 def module() -> str:
     """The text of the module."""
-    run, what, endpoint = names_of(Run), names_of(WhatOptions), names_of(Endpoint)
-    episode = set(_all()) - run - what | {"set"}
+    episode = set(_all()) - names_of(Run, WhatOptions) | {"set"}
     evaluation = set(_all()) - episode - _OWN
     parts = [
         HEAD,
-        _typed_dict("EndpointOptions", "Options of a model's endpoint.", endpoint, "TypedDict"),
-        _typed_dict("BuildKeywords", "Options of `build`.", BUILDING - endpoint, "EndpointOptions"),
-        _typed_dict("EpisodeOptions", "Options of an episode.", episode - endpoint, "EndpointOptions"),
+        _typed_dict("EndpointOptions", "Options of a model's endpoint.", names_of(Endpoint), "TypedDict"),
+        _typed_dict("BuildKeywords", "Options of `build`.", BUILDING - names_of(Endpoint), "EndpointOptions"),
+        _typed_dict("EpisodeOptions", "Options of an episode.", episode - BUILDING, "BuildKeywords"),
         _typed_dict("EvaluationOptions", "Options of an evaluation.", evaluation, "EpisodeOptions"),
     ]
     return "\n\n".join(parts)

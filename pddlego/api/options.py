@@ -42,23 +42,13 @@ class BuildKeywords(EndpointOptions, total=False):
     """Requests in total, including retries."""
 
 
-class EpisodeOptions(EndpointOptions, total=False):
+class EpisodeOptions(BuildKeywords, total=False):
     """Options of an episode."""
 
     set: Mapping[str, object] | Sequence[str]
     """An option of the method or parameter of the game. Repeatable."""
     planner: str | None
     """auto, pyperplan, fast-downward (extra), mimir or graphplan."""
-    planner_timeout: float
-    """Seconds per planning call; 0: no limit."""
-    planner_memory: int
-    """Memory in MiB; 0: no limit."""
-    max_seconds: float | None
-    """Seconds per episode."""
-    retries: int
-    """Retries after an unusable answer (tos: --set answers=N)."""
-    max_calls: int | None
-    """Requests in total, including retries."""
     max_tokens: int | None
     """Input and output tokens in total."""
     max_cost: float | None
