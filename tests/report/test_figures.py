@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pddlego.episode.events import Outcome
 from pddlego.evaluation.table import NAMES, by_configuration, rows
-from pddlego.methods.programs.events import DOMAINS
+from pddlego.methods.programs.measure import DOMAINS
 from pddlego.report.build import Report
 from pddlego.report.figures import draw_figures
 from pddlego.report.plots import draw, styles_of

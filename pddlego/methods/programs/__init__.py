@@ -8,10 +8,10 @@ class _Programs(Method):
     name = "programs"
     modes = MODES
     paper = "Generalized planning"
-    options = part("options.OPTIONS")
-    measuring = part("events.MEASURING")
+    options = part("options.ProgramOptions")
+    measuring = part("measure.MEASURING")
     events = part("events.EVENTS")
-    screen = part("events.SCREEN")
+    screen = part("screen.SCREEN")
     load = part("setting.load")
     builtin_model = part("reference_model.builtin_model")
     searches = part("play.baseline_search")

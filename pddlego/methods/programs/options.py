@@ -33,8 +33,6 @@ class ProgramOptions(TaskOptions, SandboxOptions):
     training_timeout: float | None = Field(default=None, gt=0, le=86_400)
 
 
-OPTIONS = ProgramOptions
-
 SHOWN = 2
 """The number of training tasks that a prompt shows."""
 

@@ -9,7 +9,8 @@ from typing import Literal
 import pytest
 
 from pddlego.episode.events import Answered, Asked, Event, Isolated, Limits, Outcome, Rejected
-from pddlego.methods.programs.events import Evaluated, ProgramWritten, Ran, measure
+from pddlego.methods.programs.events import Evaluated, ProgramWritten, Ran
+from pddlego.methods.programs.measure import measure
 from pddlego.methods.programs.options import ProgramOptions
 from pddlego.methods.programs.reference_model import reference
 from pddlego.methods.programs.trial import code_of, grown

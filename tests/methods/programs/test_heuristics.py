@@ -12,8 +12,9 @@ from pddlego.episode.events import Answered, Asked, Ended, Event, Limits, Outcom
 from pddlego.errors import BudgetSpentError, ModelError, RecordEndedError, UsageError
 from pddlego.methods.base import Tools
 from pddlego.methods.programs import METHOD
-from pddlego.methods.programs.events import Chosen, Evaluated, ProgramWritten, Ran, Sampled, measure
+from pddlego.methods.programs.events import Chosen, Evaluated, ProgramWritten, Ran, Sampled
 from pddlego.methods.programs.heuristics import HEURISTIC
+from pddlego.methods.programs.measure import measure
 from pddlego.methods.programs.options import ProgramOptions
 from pddlego.methods.programs.reference_model import builtin_model, examples, reference
 from pddlego.methods.programs.setting import ProgramSetting, candidates_of, heuristic_limits, upper_bound

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pddlego.methods.programs.events import MEASURING
+from pddlego.methods.programs.measure import MEASURING
 
 
 def test_figures_of_heuristics_are_for_the_papers_tasks_and_limits() -> None:
