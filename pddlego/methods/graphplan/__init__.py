@@ -8,7 +8,7 @@ class _Graphplan(Method):
     name = "graphplan"
     modes = MODES
     paper = "LLMs4Plan"
-    options = part("options.OPTIONS")
+    options = part("options.GraphplanOptions")
     measuring = part("events.MEASURING")
     events = part("events.EVENTS")
     screen = part("events.SCREEN")

@@ -31,9 +31,6 @@ class GraphplanOptions(TaskOptions, PassOptions):
     memo: bool = True
 
 
-OPTIONS = GraphplanOptions
-
-
 NO_PRUNE, NO_SORT, NO_FEEDBACK = "prune", "sort", "feedback"
 
 _PARTS = {

@@ -8,7 +8,7 @@ class _TextGames(Method):
     name = "textgames"
     modes = MODES
     paper = "PDDLEGO"
-    options = part("options.OPTIONS")
+    options = part("options.TextGameOptions")
     measuring = part("measure.MEASURING")
     events = part("events.EVENTS")
     judges_each_answer = True
@@ -21,7 +21,7 @@ class _TextGames(Method):
     checks = part("doctor.checks")
     first_requests = part("doctor.first_requests")
     referee = part("rewards.referee")
-    rewards = part("rewards.expert_prompt")
+    rewards = part("rewards.ExpertPrompt")
 
 
 METHOD = _TextGames()

@@ -39,9 +39,6 @@ class TextGameOptions(Options):
     searches: dict[str, str] = Field(default_factory=dict)
 
 
-OPTIONS = TextGameOptions
-
-
 TEXT_GAME = "text game"
 """The kind of setting that these modes play."""
 

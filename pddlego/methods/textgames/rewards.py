@@ -90,12 +90,17 @@ def agreement(checked: FactsChecked, faults: Sized) -> float:
 
 @dataclass(frozen=True)
 class ExpertPrompt:
-    """A prompt of an expert episode: the situation from which it was rendered, and the expert's answer."""
+    """A prompt of an expert episode, and the expert's answer."""
 
     setting: GameSetting
     mode: str
-    situation: PromptContext
+    request: Request
     answer: str
+
+    @property
+    def situation(self) -> PromptContext:
+        """The situation from which the prompt was rendered."""
+        return situation_of(self.request)
 
     def __call__(self, answer: str, planner: Planner) -> Reward:
         """The reward of an answer."""
@@ -136,9 +141,8 @@ class ExpertPrompt:
     def gain(self, proposal: ProblemProposal) -> tuple[float, tuple[str, ...]]:
         """The improvement by a proposal, as a share of that by the expert's answer, and the faults of the proposal."""
         before, claims = self.situation.knowledge.problem, self.setting.claims
-        lines = proposal.report.entries if proposal.report else ()
         removed = tuple(d.message for d in proposal.defects if d.kind is DefectKind.ONLY_PLANNED)
-        answered = AnsweredProblem(proposal.problem, before, lines, proposal.renamed, removed)
+        answered = AnsweredProblem(proposal.problem, before, proposal.entries, proposal.renamed, removed)
         old, new = self._checked(before), self._checked(proposal.problem)
         faults = answered.faults(new, self.true, claims)
         was, now = agreement(old, old.errors), agreement(new, faults)
@@ -148,11 +152,6 @@ class ExpertPrompt:
         judge = Judge(self.setting.claims, self.true.placeholder)
         judge.reference_changed(self.true.problem, ())
         return judge.judge(problem, self.true, (), 0)
-
-
-def expert_prompt(setting: GameSetting, mode: str, request: Request, answer: str) -> ExpertPrompt:
-    """The prompt of an expert's request."""
-    return ExpertPrompt(setting, mode, situation_of(request), answer)
 
 
 class Truth:

@@ -8,7 +8,7 @@ class _ThoughtOfSearch(Method):
     name = "thought_of_search"
     modes = MODES
     paper = "AutoToS"
-    options = part("options.OPTIONS")
+    options = part("options.SearchOptions")
     measuring = part("measure.MEASURING")
     events = part("events.EVENTS")
     screen = part("screen.SCREEN")

@@ -30,9 +30,6 @@ class SearchOptions(TaskOptions, SandboxOptions):
     curve: bool = False
 
 
-OPTIONS = SearchOptions
-
-
 SEARCH = "search"
 """The kind of the settings that describe a search problem in files."""
 
