@@ -20,7 +20,6 @@ from pddlego.util.text import count, one_line
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped]
 
-    from pddlego.display.screens import Screen
     from pddlego.episode.events import Event, Outcome, Usage
     from pddlego.episode.trace import Step, TimedEvent
     from pddlego.evaluation.replay import Recorded, Replayed
@@ -169,12 +168,6 @@ class Episode:
             recorder.record()
         return path
 
-    @cached_property
-    def _screen(self) -> Screen:
-        from pddlego.methods.registry import screen_of
-
-        return screen_of(self.recorded.started.played_by)
-
     def __repr__(self) -> str:
         steps = f" after {count(self.steps, 'step')}" if self.steps else ""
         why = f": {one_line(self.message, 80)}" if self.outcome in LOST_TO_ERRORS else ""
@@ -183,9 +176,10 @@ class Episode:
     def html(self) -> str:
         """The episode as one HTML page: map, problem, request and answer of each step."""
         from pddlego.display.page import ListedEpisode, episode_page, render
+        from pddlego.methods.registry import screen_of
         from pddlego.runs.listing import EpisodeStatus
 
-        page = episode_page("episode", self.timed, self._screen)
+        page = episode_page("episode", self.timed, screen_of(self.recorded.trace.begun.played_by))
         status = EpisodeStatus(self.recorded.path).with_result(self.summary, 0.0)
         return render("page.html.j2", [ListedEpisode(status, page)], title="pddlego")
 
@@ -356,15 +350,17 @@ class Evaluation:
             warnings.warn(f"{summary.cell.label}: {error.what}. {error.reason}", stacklevel=3)
 
     def _episode(self, summary: Summary) -> Episode:
+        from pddlego.evaluation.replay import load_recorded
         from pddlego.runs.folders import EPISODES
-        from pddlego.runs.store import journal_name
+        from pddlego.runs.store import journal_name, read_configuration
 
         name = journal_name(summary.cell, summary.attempt)
         folder = next((folder for folder in reversed(self.folders) if (folder / EPISODES / name).is_file()), None)
         if folder is None:
             reason = f"No folder has {EPISODES}/{name}."
             raise JournalError("The journal of an episode is missing", reason, "Restore the file.")
-        return replace(_load_episode(folder / EPISODES / name, summary.cell), attempt=summary.attempt)
+        recorded = load_recorded(folder / EPISODES / name)
+        return Episode(summary.cell, recorded, read_configuration(folder), summary.attempt)
 
     @property
     def report(self) -> Report:
@@ -425,12 +421,3 @@ class Evaluation:
         if not self._ended:
             return f"<pre>{escape(repr(self))}</pre>"
         return all_numbers(self.report.rows).html()
-
-
-def _load_episode(journal: Path, cell: Cell | None = None) -> Episode:
-    """The episode of a journal. Raises `UsageError` and `JournalError`."""
-    from pddlego.evaluation.replay import load_recorded
-    from pddlego.runs.store import read_configuration
-
-    recorded = load_recorded(journal)
-    return Episode(cell or recorded.cell, recorded, read_configuration(journal.parent.parent))

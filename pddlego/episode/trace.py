@@ -271,6 +271,13 @@ class Trace:
         return first if isinstance(first, Started) else None
 
     @property
+    def begun(self) -> Started:
+        """The first event of an episode that is known to have begun, such as a recorded one."""
+        started = self.started
+        assert started is not None, "the episode has begun"
+        return started
+
+    @property
     def ended(self) -> Ended | None:
         """The event `Ended`; None while the episode is running."""
         return self.last(Ended)

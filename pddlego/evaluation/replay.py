@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pddlego.episode.approval import Decision, RecordedApprover
-from pddlego.episode.events import Ended, Event, Judged, Outcome, Started, step_of
+from pddlego.episode.events import Ended, Event, Judged, Outcome, step_of
 from pddlego.episode.trace import Trace
 from pddlego.errors import DIFFERS, EngineError, JournalError, PddlegoError, UsageError
 from pddlego.evaluation.config import Config, LimitOptions
@@ -45,15 +45,10 @@ class Recorded:
     changed: tuple[str, ...] = ()
 
     @property
-    def started(self) -> Started:
-        started = self.trace.started
-        assert started is not None, "a recorded episode has begun"
-        return started
-
-    @property
     def cell(self) -> Cell:
         """The cell of the episode, as its first repeat: a journal does not hold the number of the repeat."""
-        return Cell(self.started.setting, self.started.mode, self.started.model, self.started.seed or 0)
+        begun = self.trace.begun
+        return Cell(begun.setting, begun.mode, begun.model, begun.seed or 0)
 
     def checked(self, reference: Model | None = None) -> Trace:
         """The episode with the truth of the model's claims, as far as the method can check it now (`Measuring`)."""
@@ -81,8 +76,7 @@ def load_recorded(path: Path, changes: Mapping[str, Any] | None = None) -> Recor
 
 
 def _recorded(path: Path, trace: Trace, manifest: Mapping[str, Any], changes: Mapping[str, Any]) -> Recorded:
-    started = trace.started
-    assert started is not None, "an episode has begun"
+    started = trace.begun
     kept = recorded_setting(manifest["settings"], started.setting, started.played_by)
     if kept is None:
         raise KeyError(f"no setting {started.setting}")
@@ -184,11 +178,11 @@ def _play_again(recorded: Recorded, planner: Planner) -> Timed:
     trace = recorded.trace
     judged = [(event.what, Decision(event.decision, event.text)) for event in trace.all(Judged)]
     answers = [(call.request, call.completion) for call in trace.calls]
-    transcript = TranscriptModel(answers, str(recorded.path), recorded.started.model)
+    transcript = TranscriptModel(answers, str(recorded.path), trace.begun.model)
     tools = Tools(
         model=transcript,
         planner=planner,
-        limits=recorded.started.limits,
+        limits=trace.begun.limits,
         retries=recorded.config.limits.retries,
         approver=RecordedApprover(judged),
         recorded=trace,

@@ -30,7 +30,7 @@ from pddlego.evaluation.runner import Stop
 from pddlego.evaluation.setup import Continuation, Setup, make_continuing_setup
 from pddlego.evaluation.statistics import mcnemar, paired_difference
 from pddlego.methods.registry import parse_mode
-from pddlego.methods.textgames.command_resuming import endpoint_again
+from pddlego.methods.textgames.command_resume import endpoint_again
 from pddlego.methods.textgames.first_error import Correction, FirstError, correction
 from pddlego.methods.textgames.options import PLANNING, WRITES_DOMAIN
 from pddlego.methods.textgames.resume import recorded_game
@@ -152,7 +152,7 @@ class _Loss:
     def of(cls, summary: Summary, journal: Path, model: str | None, repeats: int) -> _Loss:
         recorded = load_recorded(journal)
         cell = replace(summary.cell, model=model or summary.cell.model, repeat=summary.cell.repeat + repeats)
-        return cls(summary, recorded, recorded.started.limits.steps or 0, cell)
+        return cls(summary, recorded, recorded.trace.begun.limits.steps or 0, cell)
 
     @property
     def won(self) -> bool:
@@ -176,7 +176,7 @@ class _Loss:
         """The last version without its first error, or with it. It may take as many steps from there as an episode."""
         assert self.correction is not None, "an error was corrected"
         restart = self.correction.control if is_control else self.correction.restart
-        limits = replace(self.recorded.started.limits, steps=restart.step + self.steps)
+        limits = replace(self.recorded.trace.begun.limits, steps=restart.step + self.steps)
         return Continuation(self.recorded.played, restart, limits)
 
     def add_result(self, summary: Summary, path: Path, is_control: bool) -> None:
@@ -218,7 +218,7 @@ def _show(console: Console, losses: Sequence[_Loss]) -> None:
         groups.setdefault(loss.summary.cell.configuration, []).append(loss)
     body = []
     for name, group in groups.items():
-        won = (str(_won_after(group, number)) for number in numbers)
+        won = (str(sum(loss.won and len(loss.errors) == number for loss in group)) for number in numbers)
         anyway = (str(sum(loss.controls[number - 1 : number] == [True] for loss in group)) for number in numbers)
         body.append([*name, str(len(group)), "corrected", *won, *_other_counts(group)])
         body.append([*name, "", "not corrected", *anyway, "", "", "", ""])
@@ -259,10 +259,6 @@ def _verdict(pairs: Sequence[tuple[bool, bool]]) -> str:
 
 _SIGNIFICANCE = 0.05
 """The p-value of McNemar's exact test below which a difference is said to be shown."""
-
-
-def _won_after(losses: Sequence[_Loss], corrections: int) -> int:
-    return sum(loss.won and len(loss.errors) == corrections for loss in losses)
 
 
 def _other_counts(losses: Sequence[_Loss]) -> tuple[str, ...]:

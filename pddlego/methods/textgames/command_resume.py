@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,9 +22,19 @@ from pddlego.cli.options import (
 )
 from pddlego.errors import UsageError
 from pddlego.evaluation.config import Run, given_options
+from pddlego.methods.registry import parse_mode
 from pddlego.methods.textgames.options import TextGameOptions
-from pddlego.models.endpoint import Endpoint
-from pddlego.runs.folders import EpisodeFilter, find_journal
+from pddlego.models.endpoint import Access, Endpoint
+from pddlego.runs.folders import RESUMED, EpisodeFilter, find_journal, runs_folder
+from pddlego.util.text import clean
+
+if TYPE_CHECKING:
+    from pddlego.display.console import Console
+    from pddlego.evaluation.replay import Recorded
+    from pddlego.evaluation.setup import Continuation
+    from pddlego.methods.textgames.resume import RecordedGame
+    from pddlego.methods.textgames.world import Restart
+    from pddlego.pddl import Problem
 
 _OPTIONS = ("base_url", "max_steps", "java", "runs")
 """The options that may differ from those of the recorded episode, and the folder for the new run."""
@@ -46,12 +60,114 @@ def command(
     Exit code as for play: 0 won, 1 not won, 2 wrong usage, 3 the model or the engine failed, 130 interrupted.
     """
     from pddlego.cli.exits import handle_sigterm
-    from pddlego.methods.textgames.command_resuming import resume
+    from pddlego.cli.watching import prepare
+    from pddlego.display.console import Console
+    from pddlego.evaluation.replay import load_recorded
+    from pddlego.evaluation.setup import make_continuing_setup
+    from pddlego.methods.textgames.resume import check_not_over, recorded_game, restart_at, with_correction
 
     handle_sigterm()
     if edit and problem is not None:
         raise UsageError("--edit and --problem exclude each other", "Both give the problem.", "Use one of them.")
     explicit = given_options(flags, _OPTIONS)
     journal = find_journal(place_named(run, flags.get("runs")), EpisodeFilter(game, mode, None, seed))
-    changes: dict[str, Any] = {"model": model, "problem_file": problem, "edit": edit}
-    raise typer.Exit(resume(journal, from_step, explicit, **changes, confirm=confirm or "", pace=pace))
+    console = Console()
+    recorded = load_recorded(journal, {name: explicit[name] for name in ("java", "max_steps") if name in explicit})
+    played = recorded_game(journal, recorded.trace, recorded.played.setting)
+    restart = restart_at(played, from_step)
+    check_not_over(played, from_step)
+    steps = explicit.get("max_steps", recorded.trace.begun.limits.steps)
+    continuation = _continuation(recorded, restart, steps)
+    asks = parse_mode(recorded.cell.mode).mode.asks_model
+    cell = replace(recorded.cell, model=model) if model and asks else recorded.cell
+    endpoint, access = endpoint_again(console, recorded, model, explicit.get("base_url"))
+    config = recorded.config.model_copy(update={"endpoint": endpoint, "run": Run(workers=1)})
+    setup = make_continuing_setup({cell: continuation}, config, access)
+    live = prepare(console, setup, confirm or "", pace)
+    corrected = with_correction(restart, _corrected(played, restart, problem, edit))
+    setup = replace(setup, continued={cell: replace(continuation, restart=corrected)})
+    about = {RESUMED: {"source": corrected.source, "step": corrected.step}}
+    raise typer.Exit(live.play(setup, runs_folder(explicit.get("runs")), f"{cell.label}-resumed", about))
+
+
+def _continuation(recorded: Recorded, restart: Restart, steps: int | None) -> Continuation:
+    """The episode after a restart, with at most `steps` in all. Raises `UsageError` if no step is left."""
+    from pddlego.evaluation.setup import Continuation
+
+    if steps is not None and restart.step >= steps:
+        reason = f"The episode may take {steps} steps."
+        raise UsageError(f"After step {restart.step} nothing is left", reason, "Raise --max-steps.")
+    return Continuation(recorded.played, restart, replace(recorded.trace.begun.limits, steps=steps))
+
+
+def endpoint_again(
+    console: Console, recorded: Recorded, model: str | None, named: str | None
+) -> tuple[Endpoint, Access]:
+    """The recorded endpoint, or the one with the URL that the user `named`, and the key for it.
+
+    With another `model`, the recorded URL is not used. The key is not sent to a URL that only the run folder names.
+    """
+    endpoint = recorded.config.endpoint
+    base_url = named or (None if model else endpoint.base_url)
+    key = os.environ.get("OPENAI_API_KEY")
+    if key and base_url is not None and base_url != named:
+        warning = (
+            f"Your key is not sent to {base_url}, which only the run folder names: --base-url says that you mean it"
+        )
+        console.print(clean(warning), style="yellow", soft_wrap=True)
+        key = None
+    return endpoint.model_copy(update={"base_url": base_url}), Access(key)
+
+
+def _corrected(played: RecordedGame, restart: Restart, file: str | None, edit: bool) -> Problem | None:
+    """The user's problem; None without `file` and `edit`. Raises `UsageError` if it is invalid or unchanged."""
+    from pddlego.display.person import edit_text
+    from pddlego.methods.textgames.resume import read_correction
+
+    if not edit and file is None:
+        return None
+    if not played.plans:
+        reason = f"It was played in mode {played.trace.begun.mode}."
+        raise UsageError("The episode has no problem to correct", reason, "Leave --problem and --edit out.")
+
+    def faults(text: str) -> tuple[str, ...]:
+        return read_correction(played, restart, text).faults
+
+    if file is not None:
+        try:
+            text: str | None = Path(file).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = f"{getattr(error, 'strerror', None) or 'It is not a text file'}."
+            raise UsageError(f"{file} cannot be read", reason, "Check --problem.") from error
+    else:
+        text = edit_text(str(restart.latest), faults, _about(played, restart))
+    unchanged = "The file was left as it was, or emptied."
+    if text is not None:
+        corrected = read_correction(played, restart, text)
+        unchanged = "The problem means what it did before." if corrected.problem == restart.latest else ""
+    if text is None or unchanged:
+        raise UsageError("Nothing was corrected", unchanged, "Leave --edit and --problem out to go on.")
+    if corrected.faults:
+        more = f" (and {len(corrected.faults) - 1} more)" if len(corrected.faults) > 1 else ""
+        reason = f"{corrected.faults[0]}{more}"
+        raise UsageError(f"{file} cannot be planned with", reason, "Fix it and try again.")
+    return corrected.problem
+
+
+def _about(played: RecordedGame, restart: Restart) -> Iterator[str]:
+    """The comments above a problem that the user edits."""
+    from pddlego.methods.textgames.events import Observed
+    from pddlego.methods.textgames.resume import knowledge_at
+    from pddlego.pddl import check
+
+    knowledge, step = knowledge_at(played, restart), restart.step
+    yield f"{played.setting.title}, seed {played.seed}: the problem after step {step}."
+    yield "Correct it, save, and leave the editor; the agent plans with it at once. Empty the file to give up."
+    last = next((observed for observed in reversed(played.trace.all(Observed)) if observed.step <= step), None)
+    if last is not None:
+        yield f"The game's last answer{f' to {last.command}' if last.command else ''}:"
+        yield last.read or last.text
+    predicates = " ".join(str(predicate) for predicate in knowledge.domain.predicates)
+    yield f"Predicates: {predicates}"
+    for defect in check(knowledge.domain, restart.latest):
+        yield f"Check: {defect.message}"

@@ -75,8 +75,9 @@ def lasting_errors(trace: Trace) -> list[FirstError]:
 
 
 def _since(accepted: Sequence[FactsChecked], last: FactError) -> FirstError:
-    """The error as it was when it began: objects may be renamed later."""
-    same = [(error, check) for check in accepted for error in check.errors if _began_alike(error, last)]
+    """The error as it was when it began. Its fact may differ then: objects may be renamed later."""
+    kind = (last.kind, last.since)
+    same = [(error, check) for check in accepted for error in check.errors if (error.kind, error.since) == kind]
     error, checked = next((pair for pair in same if pair[0].fact == last.fact), same[0])
     return FirstError(error.kind, str(error), error.since, checked=checked)
 
@@ -95,11 +96,6 @@ def _errors_of_rejected(trace: Trace) -> Iterator[FirstError]:
     if not new_errors:
         unusable = unusable_answer(rejected, step)
         yield FirstError(unusable.kind, unusable.text, step, category not in _READ, checked=last)
-
-
-def _began_alike(error: FactError, other: FactError) -> bool:
-    """Whether both errors have one kind and began at one step. Their facts may differ: objects are renamed."""
-    return (error.kind, error.since) == (other.kind, other.since)
 
 
 _READ = (UNREACHABLE, DefectKind.CONTRADICTION.value)
@@ -153,8 +149,7 @@ def check_recorded(trace: Trace, setting: GameSetting, options: TextGameOptions,
     reference are added to the trace. Raises `UsageError` if the reader cannot read the game, `ModelError` if the model
     cannot answer, and `EngineError` if the game fails.
     """
-    started = trace.started
-    assert started is not None, "a recorded episode has begun"
+    started = trace.begun
     variant = parse_variant(started.mode, MODES)
     setting = setting_for(setting, variant, first_domain(trace))
     seed = started.seed or 0

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from pddlego.episode.events import Accepted, Started
+from pddlego.episode.events import Accepted
 from pddlego.episode.trace import Trace
 from pddlego.errors import JournalError, UsageError
 from pddlego.methods.base import parse_variant
@@ -32,24 +32,18 @@ class RecordedGame:
     loaded: GameSetting
 
     @property
-    def started(self) -> Started:
-        started = self.trace.started
-        assert started is not None, "a recorded episode has begun"
-        return started
-
-    @property
     def seed(self) -> int:
-        return self.started.seed or 0
+        return self.trace.begun.seed or 0
 
     @property
     def mode(self) -> str:
         """The name of the mode without the removed parts, such as `edit` for `edit-no-feedback`."""
-        return parse_variant(self.started.mode, MODES).mode.name
+        return parse_variant(self.trace.begun.mode, MODES).mode.name
 
     @cached_property
     def setting(self) -> GameSetting:
         """The setting without the removed parts, and with the domain that the episode began with."""
-        variant = parse_variant(self.started.mode, MODES)
+        variant = parse_variant(self.trace.begun.mode, MODES)
         return setting_for(self.loaded, variant, first_domain(self.trace))
 
     @property
@@ -109,7 +103,7 @@ def problem_at(journal: Path, trace: Trace, loaded: object, step: int) -> str:
     """The problem after a step as PDDL. Raises `UsageError` for a step and an episode without a problem."""
     played = recorded_game(journal, trace, loaded)
     if not played.plans:
-        reason = f"Mode {played.started.mode} has no problems."
+        reason = f"Mode {played.trace.begun.mode} has no problems."
         raise UsageError(f"Step {step} has no problem", reason, "Show an episode of mode edit or gen.")
     return str(restart_at(played, step).latest)
 
@@ -126,7 +120,7 @@ def _rejected_problem(recorded: RecordedGame, restart: Restart, answer: str) -> 
     """The problem in a rejected answer. None if it cannot be read, or if it equals the last accepted problem."""
     if not recorded.plans or recorded.mode in WRITES_DOMAIN:
         return None
-    method = make_method(recorded.started.mode, recorded.setting, recorded.seed)
+    method = make_method(recorded.trace.begun.mode, recorded.setting, recorded.seed)
     proposal = method.read(answer, _situation(recorded, restart))
     assert isinstance(proposal, ProblemProposal)
     problem = proposal.problem

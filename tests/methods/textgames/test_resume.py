@@ -56,7 +56,7 @@ def game_of(recorded: Recorded) -> RecordedGame:
 
 def resumed(played: RecordedGame, restart: Restart, planner: ProcessPlanner) -> list[Event]:
     game = setting_game(played.setting, played.seed)
-    episode = EpisodeSetup(played.setting, played.seed, played.started.mode, played.started.limits)
+    episode = EpisodeSetup(played.setting, played.seed, played.trace.begun.mode, played.trace.begun.limits)
     return list(episode_events(episode, game, ReaderModel(), planner, restart=restart))
 
 
