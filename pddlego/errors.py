@@ -1,7 +1,7 @@
-"""Errors that a user, a model, a network or a disk can cause, as typed values.
+"""The errors that a user, a model, a network or a disk can cause. Any other exception is a bug.
 
-Every one says three things: what happened, why, and what to do next. Whatever is not a `PddlegoError` is a bug of
-ours. The command line turns one into three lines and an exit code; an episode turns one into a typed outcome.
+The command line prints an error in three lines, and ends with its exit code. During an episode, an error ends the
+episode with an outcome (`episode/lifecycle.py`).
 """
 
 from __future__ import annotations
@@ -10,7 +10,10 @@ import errno
 
 
 class PddlegoError(Exception):
-    """Base class of all expected errors: `what` happened, the `reason`, and the `next_step` (both may be empty)."""
+    """An expected error: `what` happened, the `reason`, and the `next_step` of the user. The last two may be empty.
+
+    The exit code is 3, and an episode ends as `crashed`, unless a subclass says otherwise.
+    """
 
     def __init__(self, what: str, reason: str = "", next_step: str = "") -> None:
         super().__init__(what)
@@ -20,7 +23,7 @@ class PddlegoError(Exception):
 
     @property
     def sentence(self) -> str:
-        """The whole message on one line."""
+        """The three parts on one line."""
         tail = " ".join(part for part in (self.reason, self.next_step) if part)
         return " ".join((f"{self.what}: {tail}" if tail else self.what).split())
 
@@ -29,43 +32,49 @@ class PddlegoError(Exception):
 
 
 class UsageError(PddlegoError):
-    """The user named something that does not exist, or a combination that is not possible (exit code 2)."""
+    """The user's input is wrong: an unknown name, an invalid value or file, or options that exclude each other.
+
+    The exit code is 2.
+    """
 
 
 class SettingError(UsageError):
-    """A settings file, a prompt or a domain on disk is not what it must be (exit code 2)."""
+    """A file in `envs/`, `domains/` or `prompts/`, or a folder of tasks, is missing or invalid. The exit code is 2."""
 
 
 class ModelError(PddlegoError):
-    """The model could not answer: endpoint, key, network, or a transcript that does not match (exit code 3)."""
+    """A model did not answer: the endpoint, the network or the key failed, or a recorded answer is to another question.
+
+    An episode ends as `model error`.
+    """
 
 
 class BudgetSpentError(ModelError):
-    """The budget of an evaluation allows no further request: the episode ends as `budget`.
+    """The budget of the whole evaluation allows no further request. An episode ends as `budget`.
 
-    `sent` counts the tries at the same question that went out before.
+    `sent` is the number of requests with the same question that were sent before.
     """
 
     sent: int = 0
 
 
 class RecordEndedError(ModelError):
-    """A record of answers holds no further answer."""
+    """A model was asked after the last answer of its recording."""
 
 
 class NoTimeLeftError(ModelError):
-    """The episode's time was up before a request was sent, or before the answer to the first try was whole.
+    """The time of the episode was up before the request was sent, or before its answer was complete.
 
-    Where a try has failed before, that failure is the `ModelError`.
+    If an earlier attempt at the request has failed, the error of that attempt is raised instead.
     """
 
 
 class EngineError(PddlegoError):
-    """The game engine could not start, died, or answered with an error (exit code 3)."""
+    """A game engine, the planner or the sandbox did not start, ended, or failed."""
 
 
 class TooManyCasesError(PddlegoError):
-    """A condition, an action or a goal has more cases than are looked at (exit code 3). `part` names it."""
+    """The evaluation of a condition, an action or a goal exceeded its limit of cases. `part` names the formula."""
 
     def __init__(self, part: str = "") -> None:
         reason = "It has more cases for these objects than can be looked at."
@@ -74,27 +83,28 @@ class TooManyCasesError(PddlegoError):
 
 
 class JournalError(PddlegoError):
-    """A run folder cannot be written or read (exit code 3)."""
+    """A file of a run folder cannot be read or written, or is damaged."""
 
 
 DIFFERS = "The game answers otherwise than recorded"
-"""How a `ReplayError` begins; in a journal it is all that is left of one."""
+"""The beginning of the message of a `ReplayError`, by which it is recognized in the `Ended` of a journal."""
 
 
 class ReplayError(PddlegoError):
-    """What is played again does not do again what was recorded."""
+    """A game that is played again answered a recorded command otherwise than recorded."""
 
 
 def is_too_many_files(error: BaseException) -> bool:
-    """Whether the system allows no further open file."""
+    """Whether the limit of open files, of the process or of the system, was reached."""
     return isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE)
 
 
 TOO_MANY_FILES = "Raise the limit with 'ulimit -n', or play with fewer --workers."
+"""The advice for an error of `is_too_many_files`."""
 
 
 def message_of(error: BaseException) -> str:
-    """What an exception says. The class may be of another program, and its `__str__` may fail."""
+    """The message of an exception, or a remark if its `__str__` fails: its class may belong to another program."""
     try:
         return str(error)
     except KeyboardInterrupt:
@@ -104,7 +114,7 @@ def message_of(error: BaseException) -> str:
 
 
 def explained(error: BaseException, owner: str = "pddlego") -> str:
-    """What `Ended` says about an unexpected exception: the system limit that was hit, or 'a bug in `owner`'."""
+    """The message of `Ended` about an unexpected exception: the limit of open files, or 'a bug in `owner`'."""
     if any(map(is_too_many_files, _chain(error))):
         return f"too many files are open at once. {TOO_MANY_FILES}"
     first, *_ = message_of(error).splitlines() or [""]
@@ -112,7 +122,7 @@ def explained(error: BaseException, owner: str = "pddlego") -> str:
 
 
 def _chain(error: BaseException) -> list[BaseException]:
-    """The error and those that led to it, each once: what fails in handling a limit follows from the limit."""
+    """The exception and those that led to it: an error in handling a reached limit follows from the limit."""
     errors: list[BaseException] = []
     following: BaseException | None = error
     while following is not None and following not in errors:
