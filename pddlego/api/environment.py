@@ -25,6 +25,7 @@ from pddlego.evaluation.setup import make_planners
 from pddlego.methods.base import Tools, check_seed
 from pddlego.methods.registry import first_mode, parse_mode
 from pddlego.runs.cells import Cell
+from pddlego.util.closing import Closeable
 from pddlego.util.text import is_whole
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ class StepResult:
     system_error: str = ""
 
 
-class Environment:
+class Environment(Closeable):
     """Episodes of a game in a mode, answer by answer. `options` are those of `play`.
 
     With a `split`, only its seeds are played; without one, `reset` plays the next seed of `train`, or any seed that is
@@ -151,12 +152,6 @@ class Environment:
         with self._lock:
             self._end()
             self._shared = None
-
-    def __enter__(self) -> Environment:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     @property
     def episode(self) -> Episode:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pddlego.errors import PddlegoError, UsageError
+from pddlego.util.closing import Closeable
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -81,7 +82,7 @@ async def play_async(
     return playing.episode
 
 
-class Stream:
+class Stream(Closeable):
     """The events of one episode, which is played while the events are iterated."""
 
     def __init__(
@@ -122,12 +123,6 @@ class Stream:
     def close(self) -> None:
         """End the episode, and close its game and planner. This is not necessary after the last event."""
         self._events.close()
-
-    def __enter__(self) -> Stream:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     @property
     def episode(self) -> Episode:

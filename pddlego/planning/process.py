@@ -24,6 +24,7 @@ from pddlego.planning.graphplan.values import AdviceQuestion, Graphplan, GraphTa
 from pddlego.planning.result import GROUND, Planner, PlanResult, PlanStatus, Search
 from pddlego.planning.worker import NO_MEMORY, OUT_OF_MEMORY, Job, receive, send
 from pddlego.util.children import for_children, kill_group, start_python
+from pddlego.util.closing import Closeable
 from pddlego.util.limits import Clock, Deadline
 from pddlego.util.text import suggestion
 
@@ -36,7 +37,7 @@ CLOSING = 1.0
 _BOOT = "import sys; sys.path[:] = sys.argv[4:]; from pddlego.planning.worker import main; main()"
 
 
-class ProcessPlanner:
+class ProcessPlanner(Closeable):
     """A planner in a separate process, which is started immediately and again after a time-out or a crash.
 
     Without an `engine`, each search names its engine. `timeout` is in seconds per call, and `memory` in MiB for the
@@ -93,12 +94,6 @@ class ProcessPlanner:
         finally:
             if locked:
                 self._lock.release()
-
-    def __enter__(self) -> ProcessPlanner:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _solve(
         self, domain: Domain, problem: Problem, search: Search, graphplan: Graphplan | None, timeout: float
@@ -217,7 +212,7 @@ def _check_type(name: str, value: object, kind: type, call: str) -> None:
         raise UsageError(f"The planner's argument {name} is not a {kind.__name__}", reason, f"Pass {call}.")
 
 
-class PlannerPool:
+class PlannerPool(Closeable):
     """A planner for many threads. Planning is CPU-bound, so more planners than processors are useless.
 
     The planners must be alike, so that it does not matter which one answers; they are closed with the pool.
@@ -250,12 +245,6 @@ class PlannerPool:
     def close(self) -> None:
         for planner in self._planners:
             planner.close()
-
-    def __enter__(self) -> PlannerPool:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 _MIN_MEMORY = 128

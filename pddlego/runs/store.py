@@ -36,6 +36,7 @@ from pddlego.runs.folders import EPISODES, LEDGER, MANIFEST, RESUMED
 from pddlego.runs.journal import SCHEMA, Codec, JournalWriter, read_journal
 from pddlego.runs.summary import Measure, Measures, Summary, dump_summary, load_summary, summarize
 from pddlego.util.children import for_children
+from pddlego.util.closing import Closeable
 from pddlego.util.files import (
     append,
     cannot_make,
@@ -249,7 +250,7 @@ def check_output(path: Path) -> Path:
     return path
 
 
-class Store:
+class Store(Closeable):
     """The run folder of an evaluation. Safe for many threads of one process; a lock refuses a second process.
 
     `configuration` is everything that determines an episode; a folder that was begun with another one is refused.
@@ -285,12 +286,6 @@ class Store:
 
     def close(self) -> None:
         self._only.close()
-
-    def __enter__(self) -> Store:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     # reading
 

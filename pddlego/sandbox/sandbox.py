@@ -35,6 +35,7 @@ from pddlego.sandbox.jail import values
 from pddlego.sandbox.jail.layers import LANDLOCK, LIMITS, SECCOMP, USER
 from pddlego.sandbox.result import CallResult, Check, ResultForm, SandboxLimits, Status, read_call, read_parts
 from pddlego.util.children import start_python
+from pddlego.util.closing import Closeable
 from pddlego.util.limits import SLICE, Clock
 from pddlego.util.text import writable
 
@@ -72,7 +73,7 @@ MODULE = "program"
 _FORGED = "the program wrote to the sandbox's own pipe"
 
 
-class Sandbox:
+class Sandbox(Closeable):
     """Starts sessions. Safe for several threads. The server starts with the first session, or again after its end."""
 
     def __init__(self, isolation: Isolation = "required", clock: Clock = time.monotonic) -> None:
@@ -143,12 +144,6 @@ class Sandbox:
         with self._lock:
             self._stop()
 
-    def __enter__(self) -> Sandbox:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
     def _check(self, session: SandboxSession) -> None:
         """Raise `UsageError` if a needed layer does not hold."""
         if self.isolation != "required":
@@ -156,9 +151,10 @@ class Sandbox:
         needed = (*NEEDED, USER) if hasattr(os, "getuid") and os.getuid() == 0 else NEEDED
         missing = [f"{name} ({reason})" for name in needed if (reason := session.layer_faults.get(name, "not there"))]
         if missing:
+            where = "" if sys.platform == "linux" else f"This is {sys.platform}, and only Linux has these locks."
             raise UsageError(
                 "Programs cannot be isolated here",
-                f"Missing: {', '.join(missing)}. {_where()}",
+                f"Missing: {', '.join(missing)}. {where}",
                 "Run it on Linux 5.13 or later, or accept less: --isolation best-effort (see 'pddlego doctor').",
             )
 
@@ -273,10 +269,6 @@ def _places() -> list[str]:
     return list(dict.fromkeys(str(Path(spec.origin).parent.parent) for spec in specs if spec and spec.origin))
 
 
-def _where() -> str:
-    return "" if sys.platform == "linux" else f"This is {sys.platform}, and only Linux has these locks."
-
-
 End = Callable[[int, bool], tuple[int | None, int]]
 """Ends a process, killing it if requested; returns its exit code (negative: a signal) and its peak memory in bytes."""
 
@@ -289,7 +281,7 @@ class _BrokenError(Exception):
     """The process has closed its pipe (empty message), or has sent too much."""
 
 
-class SandboxSession:
+class SandboxSession(Closeable):
     """A process in the sandbox, with one or more programs. Not safe for several threads.
 
     `loaded` is the result of loading the last program. After the process has ended, every call ends as `died`.
@@ -389,12 +381,6 @@ class SandboxSession:
     def close(self) -> None:
         """End the process. Safe to call twice."""
         self._finish(kill=True)
-
-    def __enter__(self) -> SandboxSession:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _layers(self) -> Mapping[str, str]:
         """The fault of each layer (empty if it holds), which the process reports first. Raises `EngineError`."""
