@@ -259,7 +259,8 @@ def repair(text: str | Path, domain: DomainFile | None = None) -> RepairResult:
         in_domain = (" is a predicate", " is a type")  # declarations in the domain, which stays as it is
         repairs = tuple(repair for repair in repaired.repairs if not repair.what.endswith(in_domain))
         return _repaired_problem(replace(repaired, repairs=repairs), value, content)
-    with_domain, with_problem = is_domain(spoken(content)), is_problem(spoken(content))
+    with_domain = re.search(r"\(\s*define\s*\(\s*domain\b", spoken(content), re.IGNORECASE) is not None
+    with_problem = is_problem(spoken(content))
     if with_domain and with_problem:
         first, second = _repaired_pair(content, content)
         both = f"{first.text.rstrip()}\n\n{second.text}"
@@ -272,10 +273,6 @@ def repair(text: str | Path, domain: DomainFile | None = None) -> RepairResult:
 def is_problem(text: str) -> bool:
     """Whether a text is meant as a problem rather than as a domain."""
     return re.search(r"\(\s*problem\b", text, re.IGNORECASE) is not None
-
-
-def is_domain(text: str) -> bool:
-    return re.search(r"\(\s*define\s*\(\s*domain\b", text, re.IGNORECASE) is not None
 
 
 def repair_files(domain: str | Path, problem: str | Path) -> tuple[RepairResult, RepairResult]:
@@ -340,7 +337,9 @@ def solve(
     solved = solve_result(result, parsed_search)
     if solved.plan is None or solved.optimal or not counts_cost(task):
         return solved
-    return replace(solved, note=_not_proved(parsed_search, planner))
+    other = " with the planner auto" if planner == "mimir" else ""  # it has no optimal search
+    reason = f"{parsed_search} does not minimize it; the search {LEAST_COST} does{other}"
+    return replace(solved, note=f"the cost is not proved to be minimal: {reason}")
 
 
 def solve_result(result: PlanResult, search: Search | None = None) -> SolveResult:
@@ -356,11 +355,6 @@ def solve_result(result: PlanResult, search: Search | None = None) -> SolveResul
         round(result.seconds, 3),
         optimal=already or (plan is not None and search is not None and search.proves_least_cost),
     )
-
-
-def _not_proved(search: Search, planner: str) -> str:
-    other = " with the planner auto" if planner == "mimir" else ""  # it has no optimal search
-    return f"the cost is not proved to be minimal: {search} does not minimize it; the search {LEAST_COST} does{other}"
 
 
 def validate(domain: DomainFile, problem: ProblemFile, plan: PlanFile) -> ValidationResult:

@@ -70,16 +70,11 @@ def _show(console: Console, checked: list[CheckedPair]) -> None:
         table.add_row(name, str(number), f"{100 * number / total:.1f}%" if total else "")
     console.print(table)
     _show_counts(console, "Refused, by class", Counter(pair.refused for pair in checked if pair.refused))
-    repairs = Counter(kind for pair in checked for kind in _kinds(pair.repairs))
+    repairs = Counter(kind for pair in checked for kind in {repair.partition(":")[0] for repair in pair.repairs})
     _show_counts(console, "Repairs, in pairs", repairs)
     for pair in contradictions:
         reason = f" ({pair.refused}: {pair.message})" if pair.refused else ""
         console.print(Text(clean(f"{pair.pair.id}: {pair.contradiction}{reason}"), "red"), soft_wrap=True)
-
-
-def _kinds(repairs: tuple[str, ...]) -> set[str]:
-    """The distinct kinds of the repairs of a pair."""
-    return {repair.partition(":")[0] for repair in repairs}
 
 
 def _show_counts(console: Console, title: str, counts: Counter[str]) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from pddlego.cli import exits
 from pddlego.errors import EngineError, ModelError, PddlegoError, UsageError
 from pddlego.runs.cells import Cell
 from pddlego.runs.folders import RUNS, RUNS_VARIABLE
@@ -32,11 +33,6 @@ def command(
 
     Exit code: 0 everything works, 3 something fails.
     """
-    raise typer.Exit(_run_checks(model, base_url, runs, java))
-
-
-def _run_checks(model: str | None, base_url: str | None, runs: str, java: str | None) -> int:
-    """Run all checks, print the results, and return the exit code: 0 if all checks succeed, else 3."""
     from pddlego.methods.registry import methods
 
     console = Console()
@@ -60,7 +56,7 @@ def _run_checks(model: str | None, base_url: str | None, runs: str, java: str | 
         console.print(text, markup=False, highlight=False, soft_wrap=True)
         if advice:
             console.print(f"   {'':<12} {advice}", markup=False, highlight=False, style="yellow", soft_wrap=True)
-    return 0 if good else 3
+    raise typer.Exit(exits.WON if good else exits.BROKEN)
 
 
 _TOY_DOMAIN = """(define (domain toy) (:predicates (here ?x) (way ?x ?y))

@@ -62,12 +62,6 @@ def _show_results(console: Console, running: Running) -> None:
             console.print(note, style="dim", soft_wrap=True)
 
 
-def _display(console: Console, state: EvaluationState, running: Running) -> LiveProgress | LineProgress:
-    if console.is_terminal and not console.is_dumb_terminal:
-        return LiveProgress(console, state, lambda: _spent(running))
-    return LineProgress(console, state)
-
-
 def _spent(running: Running) -> str:
     load = running.load()
     spent = load.spent
@@ -87,7 +81,9 @@ def run_evaluation(console: Console, running: Running) -> None:
     """
     evaluation, aborts_first = running.evaluation, ignores_keys()
     guard, interrupts = Guard(INTERRUPTS, 1 if aborts_first else 2), Interrupts()
-    display = _display(console, EvaluationState(running.cells, dict(running.known)), running)
+    state = EvaluationState(running.cells, dict(running.known))
+    is_live = console.is_terminal and not console.is_dumb_terminal
+    display = LiveProgress(console, state, lambda: _spent(running)) if is_live else LineProgress(console, state)
 
     def interrupted(number: int, frame: object) -> None:
         if not interrupts.is_new(number):

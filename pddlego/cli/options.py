@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from pddlego.evaluation.truth import ResultFilter
-    from pddlego.util.options import Flag, Option
+    from pddlego.util.options import Option
 
 _NEWEST = 50
 """The number of run folders whose models are offered as completions."""
@@ -214,9 +214,10 @@ def _parameter(argument: str, option: Option, group: type[BaseModel]) -> inspect
     assert flag is not None  # `with_options` selects options with flags
     kind: Any = list[str] if flag.repeatable else _kind(option.info.annotation)
     name = f"--{option.name.replace('_', '-')}"
+    default = flag.default or _text(option.info.default)
     option_info = typer.Option(
         f"{name}/--no-{name[2:]}" if kind is bool else name,
-        help=" ".join(filter(None, (option.info.description, _default(option, flag)))),
+        help=" ".join(filter(None, (option.info.description, f"[default: {default}]" if default else ""))),
         envvar=flag.variable or None,
         metavar=flag.metavar or ("N" if kind in (int, float) else "TEXT"),
         rich_help_panel=group.model_config.get("title"),
@@ -230,11 +231,6 @@ def _kind(annotation: Any) -> type:
     if get_origin(annotation) in (Union, types.UnionType):
         (annotation,) = (option for option in get_args(annotation) if option is not type(None))
     return annotation if annotation in (bool, int, float) else str
-
-
-def _default(option: Option, flag: Flag) -> str:
-    text = flag.default or _text(option.info.default)
-    return f"[default: {text}]" if text else ""
 
 
 def _text(value: Any) -> str:

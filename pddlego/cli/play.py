@@ -12,7 +12,7 @@ import typer
 from pddlego.cli.exits import handle_sigterm
 from pddlego.cli.options import COMPLETIONS, MODEL, OUTPUT, WHAT, ConfigFile, Confirm, HelpAll, Pace, with_options
 from pddlego.errors import UsageError
-from pddlego.evaluation.config import DEFAULT, FLAG, Resolved, groups, resolve
+from pddlego.evaluation.config import DEFAULT, FLAG, groups, resolve
 from pddlego.methods.registry import parse_mode
 
 if TYPE_CHECKING:
@@ -77,18 +77,13 @@ def command(
     if model is not None:
         flags["models"] = (model,)
     resolved = resolve(flags, os.environ, Path(config) if config else None)
-    _check_model(resolved)
+    if resolved.origin("base_url") == FLAG and resolved.origin("models") == DEFAULT:
+        raise UsageError("--base-url needs a model", "None was named.", "Name one that the endpoint serves: --model.")
     setup = _one_episode(make_setup(resolved, has_person=True))
     live = prepare(Console(), setup, confirm or "", pace, json_lines)
     if resolved.origin("models") == DEFAULT and parse_mode(live.cell.mode).mode.asks_model:
         Console(stderr=json_lines).print(_NO_MODEL, style="dim", soft_wrap=True)
     raise typer.Exit(live.play(setup, Path(setup.config.run.runs), live.cell.label, {}))
-
-
-def _check_model(resolved: Resolved) -> None:
-    """Raise `UsageError` if an endpoint is named without a model."""
-    if resolved.origin("base_url") == FLAG and resolved.origin("models") == DEFAULT:
-        raise UsageError("--base-url needs a model", "None was named.", "Name one that the endpoint serves: --model.")
 
 
 def _one_episode(setup: Setup) -> Setup:

@@ -41,8 +41,7 @@ _ReferenceOption = Annotated[
 ]
 _Format = Annotated[Literal["text", "json"], typer.Option("--format", help="text or json.")]
 
-_BUDGET = frozenset({"max_calls", "max_tokens", "max_cost", "prices"})
-_NAMES = names_of(Endpoint) | _BUDGET
+_NAMES = names_of(Endpoint) | {"max_calls", "max_tokens", "max_cost", "prices"}
 
 
 @options.with_options((RunOptions, Endpoint, LimitOptions), only=_NAMES | {"runs"})

@@ -17,7 +17,7 @@ from pddlego.episode.approval import Approver
 from pddlego.episode.events import Ended, Event, Outcome
 from pddlego.errors import PddlegoError, UsageError, explained
 from pddlego.evaluation.assemble import evaluating
-from pddlego.evaluation.setup import Person, Setup, one_cell, play
+from pddlego.evaluation.setup import Setup, one_cell, play
 from pddlego.methods.base import Mode
 from pddlego.methods.registry import modes, parse_mode
 from pddlego.runs.cells import Cell
@@ -44,7 +44,11 @@ class LiveEpisode:
         """
         path = fresh_folder(folder, name)
         confirmed = {CONFIRMED: self.kinds} if self.kinds else {}
-        person = _make_person(parse_mode(self.cell.mode).mode)
+        mode, person = parse_mode(self.cell.mode).mode, None
+        if mode.needs_person and not mode.confirms:
+            from pddlego.display.person import TypingPerson
+
+            person = TypingPerson()
         try:
             with evaluating(setup, path, {**about, **confirmed}) as running:
                 events = play(self.cell, setup, running.planner, running.limiter, approver=self.approver, person=person)
@@ -99,15 +103,6 @@ def _make_approver(console: Console, display: Display, kinds: tuple[str, ...], m
     from pddlego.display.person import AskingApprover
 
     return AskingApprover(display, kinds, glyphs_for(console.encoding), lambda: console.width)
-
-
-def _make_person(mode: Mode) -> Person | None:
-    """The user as player, if the mode needs one."""
-    if not mode.needs_person or mode.confirms:
-        return None
-    from pddlego.display.person import TypingPerson
-
-    return TypingPerson()
 
 
 def _parse_kinds(text: str) -> tuple[str, ...]:

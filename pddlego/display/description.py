@@ -170,10 +170,6 @@ def _judged(event: Judged, glyphs: Glyphs) -> Description:
     return Description(Line(title, "bold"), (brief,), _indented(event.text))
 
 
-def _unknown(event: Unknown, glyphs: Glyphs) -> Description:
-    return in_one_line(f"     {event.name}: of a method that is not installed", "dim")
-
-
 def _indented(text: str, style: str = "") -> tuple[Line, ...]:
     return tuple(Line(f"  {line}", style) for line in text.split("\n"))
 
@@ -187,6 +183,6 @@ _COMMON_DESCRIPTIONS: Mapping[type[Event], Callable[[Any, Glyphs], Description]]
     Rejected: _rejected,
     Judged: _judged,
     Isolated: _isolated,
-    Unknown: _unknown,
+    Unknown: lambda event, glyphs: in_one_line(f"     {event.name}: of a method that is not installed", "dim"),
 }
 """The descriptions of events that all methods share. `Ended` is described by `result_line`, which needs the trace."""

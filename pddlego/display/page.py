@@ -116,6 +116,7 @@ def render(
     )
     all_listed = list(listed)
     pages = [episode.page for episode in all_listed if episode.page is not None]
+    belong_together = len(all_listed) in (1, 2) and len(set(map(_group, all_listed))) == 1
     index = {
         "columns": [{"name": column.name, "right": column.right} for column in _COLUMNS],
         "rows": [_row(episode) for episode in all_listed],
@@ -124,7 +125,7 @@ def render(
             for episode in all_listed
             if episode.page is not None
         },
-        "start": [page.key for page in pages] if start and _belong_together(all_listed) else [],
+        "start": [page.key for page in pages] if start and belong_together else [],
     }
     environment.filters["slug"] = slug
     # "<" could begin the end tag of the script element that contains the text.
@@ -140,10 +141,6 @@ def _title(status: EpisodeStatus, page: EpisodePage) -> str:
 def _group(episode: ListedEpisode) -> str:
     """The game and the seed. Episodes with the same ones can be shown side by side."""
     return f"{episode.status.setting} {episode.status.seed}"
-
-
-def _belong_together(listed: list[ListedEpisode]) -> bool:
-    return len(listed) == 1 or (len(listed) == 2 and len(set(map(_group, listed))) == 1)
 
 
 def _row(episode: ListedEpisode) -> dict[str, object]:

@@ -44,9 +44,9 @@ def edit_text(text: str, faults: FindFaults, about: Iterable[str] = (), suffix: 
     draft, edits = text, 0
     while True:
         edits += 1
-        before = _commented((*head, *messages)) + draft
+        before = "".join(f"; {part}\n" for line in (*head, *messages) for part in line.splitlines()) + draft
         after = _run_editor(before, suffix)
-        changed = _without_comments(after)
+        changed = "".join(line for line in after.splitlines(keepends=True) if not line.lstrip().startswith(";"))
         if not changed.strip() or (changed.strip() == text.strip() and after == before):
             return None
         messages = faults(changed)
@@ -107,17 +107,7 @@ def _restored_terminal() -> Iterator[None]:
         termios.tcsetattr(sys.stdin.fileno(), termios.TCSADRAIN, modes)
 
 
-def _commented(lines: Iterable[str]) -> str:
-    return "".join(f"; {part}\n" for line in lines for part in line.splitlines())
-
-
-def _without_comments(text: str) -> str:
-    return "".join(line for line in text.splitlines(keepends=True) if not line.lstrip().startswith(";"))
-
-
 KEYS = (("a", "accept"), ("r", "reject with a hint"), ("e", "edit"), ("ctrl-c", "stop"))
-
-_SCROLL_KEY = ("↑↓", "scroll")
 
 _ROWS = 9
 """The number of rows of a proposal that are shown at once."""
@@ -209,7 +199,7 @@ def question_panel(question: Question, width: int, glyphs: Glyphs, message: str 
     rows = _question_rows(question, width, glyphs)
     visible = rows[scroll : scroll + _ROWS]
     position = None if len(visible) == len(rows) else Text(f"{scroll + 1}-{scroll + len(visible)} of {len(rows)}")
-    keys = KEYS if position is None else (*KEYS[:-1], _SCROLL_KEY, KEYS[-1])
+    keys = KEYS if position is None else (*KEYS[:-1], ("↑↓", "scroll"), KEYS[-1])
     title = question.title + (f" for '{clean(question.reason)}'" if question.reason else "")
     message_lines = [Text(line, "red") for line in textwrap.wrap(clean(message), width - 4)[:2]]
     body = Text("\n").join([*visible, *message_lines, keys_line(keys, glyphs)])
@@ -220,12 +210,9 @@ def keys_line(keys: tuple[tuple[str, str], ...], glyphs: Glyphs) -> Text:
     """The keys and their meanings, on one line."""
     line = Text(no_wrap=True, overflow="ellipsis")
     for key, meaning in keys:
-        name = key if glyphs.across == "─" else _ASCII_KEYS.get(key, key)
+        name = key if glyphs.across == "─" else key.replace("↑↓", "up/down")
         line.append(f" {name} ", "reverse").append(f" {meaning}  ")
     return line
-
-
-_ASCII_KEYS = {"↑↓": "up/down"}
 
 
 def _completed(typed: str, possible: tuple[str, ...]) -> str:

@@ -52,17 +52,12 @@ def ask(model: Model, request: Request, budget: Budget, attempt: int = 0) -> Gen
     except NoTimeLeftError:
         budget.check_time(too_short=True)
         raise
-    answer = _recordable(answer)
+    text, reasoning = writable(answer.text[:MAX_ANSWER]), writable(answer.reasoning[:MAX_ANSWER])
+    answer = replace(answer, text=text, reasoning=reasoning)
     answer = replace(answer, note="; ".join(filter(None, (request.note, answer.note, note_on(answer)))))
     budget.answered(answer)
     yield Answered(call, answer)
     return answer
-
-
-def _recordable(answer: Completion) -> Completion:
-    """An answer that can be written to a file, cut at a maximum length."""
-    text, reasoning = writable(answer.text[:MAX_ANSWER]), writable(answer.reasoning[:MAX_ANSWER])
-    return replace(answer, text=text, reasoning=reasoning)
 
 
 def completed(model: Model, request: Request, call: int) -> Generator[Retrying | Streamed, None, Completion]:

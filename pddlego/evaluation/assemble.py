@@ -69,7 +69,11 @@ def evaluating(setup: Setup, path: Path, about: Mapping[str, Any] | None = None)
             _check_ledger(path, ledger, store)
             known = {cell: summary for cell in cells if (summary := store.finished(cell)) is not None}
             waiting = [cell for cell in cells if cell not in known]
-            player = _player(setup, planner, limiter, store)
+
+            def player(cell: Cell) -> Iterator[Event]:
+                carried = _carried(setup, store, cell) if setup.config.run.carry else ""
+                return play(cell, setup, planner, limiter, carried=carried)
+
             with _executor(setup, player, limiter, ledger) as executor:
                 evaluation = Runner(waiting, store, executor, workers=setup.workers)
                 running = Running(
@@ -111,16 +115,6 @@ def _check_ledger(path: Path, ledger: Ledger, store: Store) -> None:
     if sent < answered - len(store.attempts):  # the last call of an attempt may have been refused for the budget
         reason = f"Its results hold {answered} model calls, and its ledger {sent} requests."
         raise UsageError(f"{path} is damaged", reason, "Restore ledger.jsonl, or use another folder with --run.")
-
-
-def _player(setup: Setup, planner: Planner, limiter: SharedLimiter, store: Store) -> Player:
-    """The function that plays a cell in a thread."""
-
-    def player(cell: Cell) -> Iterator[Event]:
-        carried = _carried(setup, store, cell) if setup.config.run.carry else ""
-        return play(cell, setup, planner, limiter, carried=carried)
-
-    return player
 
 
 @contextmanager

@@ -68,7 +68,7 @@ class WhatOptions(Options):
             return value
         return ",".join(map(str, items))
 
-    @field_validator("games", "models")
+    @field_validator("games", "modes", "models")
     @classmethod
     def _some(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         if not value:
@@ -78,8 +78,6 @@ class WhatOptions(Options):
     @field_validator("modes")
     @classmethod
     def _modes(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        if not value:
-            raise PydanticCustomError("empty", "Name at least one")
         try:
             return tuple(dict.fromkeys(str(parse_mode(mode)) for mode in value))
         except UsageError as error:

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 import rich.console
 from rich.console import Group, RenderableType
 from rich.live import Live
-from rich.table import Table
 from rich.text import Text
 
 from pddlego.episode.events import Retrying, step_of
 from pddlego.evaluation.runner import Begun, Happened, Progress, Stopping, WorkerDone
 from pddlego.evaluation.statistics import wilson
+from pddlego.evaluation.table import name_columns
 from pddlego.methods.registry import measuring_of
 from pddlego.runs.cells import Cell
 from pddlego.runs.summary import Summary
@@ -153,9 +153,7 @@ def episode_line(summary: Summary) -> str:
 
 def progress_table(state: EvaluationState, seconds: float, spent: str) -> RenderableType:
     """The table of configurations, the running episodes, and the rest."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("game", "mode", "model"):
-        table.add_column(name, overflow="ellipsis", no_wrap=True)
+    table = name_columns()
     compared = _compared(state)
     for name in ("done", "won", "95 %", *([compared] if compared else []), "errors"):
         table.add_column(name, justify="right", no_wrap=True)

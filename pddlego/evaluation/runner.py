@@ -186,7 +186,7 @@ class Runner:
             worker.start()
         working = len(threads)
         try:
-            while working and not self._is_late():
+            while working and time.monotonic() < self._deadline:
                 try:
                     # With a time-out, because a signal is handled only when the main thread wakes up.
                     update = self._updates.get(timeout=0.1)
@@ -204,10 +204,6 @@ class Runner:
                 for worker in threads:
                     worker.join(max(0.0, self._deadline - time.monotonic()))
                 tuple(self._left_behind())
-
-    def _is_late(self) -> bool:
-        """Whether the time that episodes have to end after an abort is over."""
-        return time.monotonic() >= self._deadline
 
     def _check_executor(self) -> None:
         """Stop if what plays the episodes is gone: the running ones cannot end."""

@@ -308,10 +308,6 @@ class SharedLimiter:
             self._longest[model] = max(self._longest.get(model, 0), tokens_out)
             self._turned_away = False
 
-    def _answer_of(self, model: str, most_tokens: int) -> int:
-        """The expected maximum of tokens in an answer. A model may ignore its limit."""
-        return max(self._max_answer or OUTPUT_ESTIMATE, self._longest.get(model, 0), most_tokens)
-
     def hold(self, seconds: float) -> None:
         """Send no request for `seconds`, because the endpoint has rejected one (429)."""
         with self._changed:
@@ -370,7 +366,8 @@ class SharedLimiter:
 
         def estimate() -> tuple[float, float]:
             """Tokens and cost. They may grow while the request waits, after a longer answer of the model."""
-            tokens_out = self._answer_of(model, most_tokens)
+            # A model may ignore its limit.
+            tokens_out = max(self._max_answer or OUTPUT_ESTIMATE, self._longest.get(model, 0), most_tokens)
             return float(tokens_in + tokens_out), self.cost(model, tokens_in, tokens_out)
 
         with self._changed:

@@ -298,7 +298,8 @@ def _read_text(text: str) -> DomainReading:
         reader.predicates = [
             replace(predicate, meaning=meanings.get(predicate.name, "")) for predicate in reader.predicates
         ]
-        text = _without_comments(text)
+        lines = (line.partition(";")[0].rstrip() for line in text.splitlines())
+        text = "\n".join(line for line in lines if line)
     return DomainReading(reader.domain(text), tuple(reader.defects), blocks[0] if len(blocks) == 1 else ())
 
 
@@ -534,11 +535,6 @@ def circles_of(edges: Mapping[str, Collection[str]]) -> dict[str, frozenset[str]
         if len(component) > 1 or component[0] in edges.get(component[0], ()):
             circles |= dict.fromkeys(component, frozenset(component))
     return circles
-
-
-def _without_comments(text: str) -> str:
-    lines = (line.partition(";")[0].rstrip() for line in text.splitlines())
-    return "\n".join(line for line in lines if line)
 
 
 def outline(domain: Domain, without: Collection[str] = ()) -> str:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pddlego.pddl.check import declaration_warnings
@@ -76,12 +76,6 @@ PDDL_REQUIREMENTS = READ_REQUIREMENTS | frozenset(
     )
 )
 """The requirements of all versions of PDDL."""
-
-
-def _with_implied(requirements: Iterable[str]) -> set[str]:
-    """The requirements, and the requirements that they stand for."""
-    declared = set(requirements)
-    return declared.union(*(_IMPLIED.get(name, ()) for name in declared))
 
 
 def domain_warnings(domain: Domain) -> tuple[Defect, ...]:
@@ -238,7 +232,7 @@ def _requirements(domain: Domain) -> Iterator[Defect]:
     for name in sorted(set(domain.requirements) - PDDL_REQUIREMENTS):
         message = f"PDDL has no requirement {name}; remove it"
         yield warning(DefectKind.UNKNOWN_REQUIREMENT, name, message)
-    declared = _with_implied(domain.requirements)
+    declared = set(domain.requirements).union(*(_IMPLIED.get(name, ()) for name in domain.requirements))
     if declared & {":fluents", ":numeric-fluents"}:
         declared.add(":action-costs")
     for name, reason in sorted(needed_requirements(domain).items()):

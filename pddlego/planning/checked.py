@@ -192,7 +192,7 @@ class _Explorer(Simulator):
             self._change((fact,), ())
             for action, index in self._uses[fact.predicate]:
                 atoms = self.required[action.name]
-                kinds = {parameter.name: parameter.type for parameter in action.parameters}
+                kinds = scope_of(action.parameters)
                 binding = self._matched(atoms[index], fact, {}, kinds)
                 if binding is not None:
                     self._try(action, [*atoms[:index], *atoms[index + 1 :]], binding)

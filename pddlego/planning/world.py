@@ -27,6 +27,7 @@ from pddlego.pddl.conditions import (
     When,
     parts_of,
     required_atoms,
+    scope_of,
 )
 from pddlego.pddl.costs import action_cost, counts_cost, values_of
 from pddlego.pddl.domain import Action, Rule
@@ -287,7 +288,7 @@ class Simulator:
 
     def _bindings(self, action: Action, atoms: Sequence[Atom], bound: Mapping[str, str]) -> Iterator[Mapping[str, str]]:
         """All extensions of `bound` to every parameter of the action under which the atoms are true."""
-        kinds = {parameter.name: parameter.type for parameter in action.parameters}
+        kinds = scope_of(action.parameters)
         for binding in self._joined(atoms, bound, kinds):
             free = [name for name in kinds if name not in binding]
             for chosen in product(*(self.world.of_type(kinds[name]) for name in free)):

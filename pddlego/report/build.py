@@ -253,7 +253,10 @@ def _comparisons(results: Sequence[Summary]) -> tuple[PairedComparison, ...]:
         methods.setdefault((result.cell.model, result.cell.mode), []).append(result)
     ordered = sorted(methods, key=method_order)
     several = len({model for model, _ in methods} - {NO_MODEL}) > 1
-    sides = {key: Side(_name(key) if several else key[1], results) for key, results in methods.items()}
+    sides = {
+        (model, mode): Side(f"{mode} with {model}" if several and model != NO_MODEL else mode, results)
+        for (model, mode), results in methods.items()
+    }
     games = sorted({summary.cell.setting for summary in results})
     compared = (
         compare_paired(sides[first], sides[second], game, _compared(game, first, second))
@@ -274,8 +277,3 @@ def _are_compared(first: tuple[str, str], second: tuple[str, str]) -> bool:
     (one, mode), (other, another) = first, second
     whole_ones = [mode_name for mode_name in (mode, another) if mode_name == base_mode(mode_name)]
     return len(whole_ones) == 2 or (one == other and whole_ones == [base_mode(mode)] == [base_mode(another)])
-
-
-def _name(method: tuple[str, str]) -> str:
-    model, mode = method
-    return mode if model == NO_MODEL else f"{mode} with {model}"

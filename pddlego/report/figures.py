@@ -51,9 +51,10 @@ class DrawnFigure:
 def draw_figures(results: Sequence[Summary]) -> tuple[DrawnFigure, ...]:
     """Every figure that has points. Means are over all settings, medians for each of them."""
     points: dict[Figure, dict[str, list[tuple[float, float]]]] = {}
-    for (setting, mode, _), group in by_configuration(results).items():
+    for (setting, mode, model), group in by_configuration(results).items():
         for figure in measuring_of(setting, mode).figures:
-            own = points.setdefault(figure, {}).setdefault(_label(group[0].cell, figure), [])
+            label = method_label(mode, model) if figure.combined == "mean" else f"{setting} {method_label(mode, model)}"
+            own = points.setdefault(figure, {}).setdefault(label, [])
             own += [point for summary in group for point in summary.measures.series.get(figure.series, ())]
     drawn = (
         DrawnFigure(figure, tuple(FigureLine(label, tuple(_line(own, figure))) for label, own in lines.items() if own))
@@ -65,11 +66,6 @@ def draw_figures(results: Sequence[Summary]) -> tuple[DrawnFigure, ...]:
 def method_label(mode: str, model: str) -> str:
     """A method as text: its mode, and its model if it has one."""
     return mode if model == NO_MODEL else f"{mode} {model}"
-
-
-def _label(cell: Cell, figure: Figure) -> str:
-    who = method_label(cell.mode, cell.model)
-    return who if figure.combined == "mean" else f"{cell.setting} {who}"
 
 
 def _line(points: Sequence[tuple[float, float]], figure: Figure) -> Iterator[LinePoint]:

@@ -219,9 +219,7 @@ def print_report(console: Console, report: Report) -> None:
         console.print(note, style="dim", highlight=False)
     console.print()
     _lost(console, report)
-    for table in report.analyses:
-        print_table(console, table)
-    for table in report.counts:
+    for table in (*report.analyses, *report.counts):
         print_table(console, table)
 
 

@@ -26,19 +26,17 @@ EventsOf = Callable[[str], Iterable[type[Event]]]
 """Returns the event classes of the method with a name. Raises `PddlegoError` if the method is not installed."""
 
 
-def _no_methods(name: str) -> Iterable[type[Event]]:
-    """No event classes of methods: recorded answers are events of the kernel."""
-    return ()
-
-
 class OtherSchemaError(ValueError):
     """A line was written by another version of pddlego."""
 
 
 class Codec:
-    """Parses the lines of journals. The event classes of a method are loaded at its first event."""
+    """Parses the lines of journals. The event classes of a method are loaded at its first event.
 
-    def __init__(self, events_of: EventsOf = _no_methods) -> None:
+    Without `events_of`, it knows only the events of all methods, which contain the answers.
+    """
+
+    def __init__(self, events_of: EventsOf = lambda method: ()) -> None:
         self._events_of = events_of
         self._known: dict[str, Mapping[str, type[Event]]] = {"": {event.type: event for event in COMMON}}
 

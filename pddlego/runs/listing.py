@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from io import BufferedReader
 from pathlib import Path
-from typing import Any
 
 from pddlego.episode.events import Outcome
 from pddlego.errors import JournalError, PddlegoError, UsageError
@@ -288,7 +287,10 @@ def _run(folder: Path) -> RunRow:
     created = str(manifest.get("created", ""))
     counted = sum(summary.counts for summary in played)
     state = "finished" if cells and counted >= cells else "failed" if played and not counted else "unfinished"
-    games, modes, models = (_requested(manifest, part) for part in ("seeds", "modes", "models"))
+    games, modes, models = (
+        ", ".join(dict.fromkeys(name for matrix in manifest.get(ASKED, []) for name in matrix[part]))
+        for part in ("seeds", "modes", "models")
+    )
     return RunRow(
         path=folder,
         games=games,
@@ -304,11 +306,6 @@ def _run(folder: Path) -> RunRow:
         if (folder / NOTE_FILE).exists()
         else "",
     )
-
-
-def _requested(manifest: Mapping[str, Any], part: str) -> str:
-    """The requested names of a part of the matrices, without duplicates."""
-    return ", ".join(dict.fromkeys(name for matrix in manifest.get(ASKED, []) for name in matrix[part]))
 
 
 def costs_of(folder: Path) -> dict[str, float]:

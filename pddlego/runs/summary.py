@@ -133,6 +133,7 @@ def summarize(cell: Cell, attempt: int, trace: Trace, measure: Measure) -> Summa
         defects.update(event.kinds)
     rejected.update(event.feedback.category for event in trace.all(Rejected))
     ended = trace.ended or Ended(Outcome.INTERRUPTED, "the process ended", 0.0, trace.usage)
+    file = trace.started.details.get(GAME_FILE) if trace.started is not None else None
     measured = _measured(measure, trace)
     groups = {**measured.counts, REJECTED: rejected, LINES: lines, DEFECTS: defects}
     return Summary(
@@ -144,13 +145,8 @@ def summarize(cell: Cell, attempt: int, trace: Trace, measure: Measure) -> Summa
         usage=ended.usage,
         measures=replace(measured, counts={name: dict(sorted(counts.items())) for name, counts in groups.items()}),
         cause=ended.cause,
-        game_file=_game_file(trace),
+        game_file=file if isinstance(file, Mapping) else {},
     )
-
-
-def _game_file(trace: Trace) -> Mapping[str, Any]:
-    file = trace.started.details.get(GAME_FILE) if trace.started is not None else None
-    return file if isinstance(file, Mapping) else {}
 
 
 def _measured(measure: Measure, trace: Trace) -> Measures:

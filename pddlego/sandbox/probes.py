@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from pddlego.sandbox.result import CallResult, SandboxLimits, Status
+from pddlego.sandbox.result import SandboxLimits, Status
 from pddlego.sandbox.sandbox import Isolation, Sandbox
 
 LIMITS = SandboxLimits(seconds=10.0, memory=256, most=1_000_000, patience=30.0)
@@ -108,8 +108,5 @@ def try_all(probes: Iterable[Probe] = PROBES, isolation: Isolation = "required")
                 if result.returned:
                     result = session.call("attack", os.getpid(), str(place))
             harmed = place.exists() or not place.with_name("file.kept").exists()
-            yield ProbeResult(probe.name, result.status in probe.stopped and not harmed, _how(result))
-
-
-def _how(result: CallResult) -> str:
-    return f"{result.status.value}{': ' * bool(result.message)}{result.message}"
+            how = f"{result.status.value}{': ' * bool(result.message)}{result.message}"
+            yield ProbeResult(probe.name, result.status in probe.stopped and not harmed, how)

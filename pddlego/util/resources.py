@@ -56,12 +56,12 @@ def _groups(place: Traversable) -> list[Traversable]:
             folders = [entry for entry in entries if entry.is_dir() and not entry.name.startswith(".")]
     except OSError:
         return []
-    groups = sorted(place / entry.name for entry in folders if not entry.is_symlink() or _leads_inside(entry, place))
+    groups = sorted(
+        place / entry.name
+        for entry in folders
+        if not entry.is_symlink() or Path(entry).resolve().is_relative_to(place.resolve())
+    )
     return [group for group in groups if os.access(group, os.R_OK | os.X_OK)]
-
-
-def _leads_inside(link: os.DirEntry[str], place: Path) -> bool:
-    return Path(link).resolve().is_relative_to(place.resolve())
 
 
 @lru_cache(maxsize=8)
@@ -96,8 +96,8 @@ def guests() -> tuple[Path, ...]:
 
 def names(folder: str, suffix: str) -> list[str]:
     """The names of all files of `folder` that end with `suffix`, without the suffix, sorted."""
-    names = {file.name[: -len(suffix)] for root in roots(folder) for file in root.iterdir() if _has(file, suffix)}
-    return sorted(names)
+    files = (file for root in roots(folder) for file in root.iterdir() if file.name.endswith(suffix))
+    return sorted({file.name[: -len(suffix)] for file in files if file.is_file()})
 
 
 def has(folder: str, name: str) -> bool:
@@ -149,7 +149,3 @@ def _is_in_working_directory(root: Path, folder: str) -> bool:
 
 def _is_plain(part: str) -> bool:
     return part not in ("", ".", "..") and not set(part) & {"\\", ":", "\0"}
-
-
-def _has(place: Traversable, suffix: str) -> bool:
-    return place.is_file() and place.name.endswith(suffix)

@@ -120,18 +120,15 @@ class Advisers:
         request = Request(question.purpose, (Message("user", text),), context=question)
         completion = yield from ask(model, request, self.budget)
         facts = question.facts if question.purpose == "sort" else ()  # an order may name no-ops
-        said = _complete_part(completion.text) if incomplete(completion) else completion.text
+        said = completion.text
+        if incomplete(completion):  # the last action is left out: `move a b1` may be the beginning of `move a b12`
+            said = said[: max(said.rfind("\n"), said.rfind(")")) + 1]
         answer = named_actions(spoken(said), question.candidates, domain, facts)
         if not answer:
             kept = "everything is kept" if question.purpose == "prune" else "the order stays as it is"
             yield Rejected(0, Feedback("unusable advice", f"it names none of the candidates, and {kept}"))
         self.budget.check_time()
         return answer
-
-
-def _complete_part(text: str) -> str:
-    """An answer that was cut off, without its last action: `move a b1` may be the beginning of `move a b12`."""
-    return text[: max(text.rfind("\n"), text.rfind(")")) + 1]
 
 
 _LIST = re.compile(r"\(([^()]*)\)")
@@ -201,7 +198,8 @@ def adviser_rule(name: str) -> Choose | None:
             reason = "random:P keeps every action with the probability P."
             raise UsageError(f"Unknown model {name}", reason, "Example: random:0.5.")
         return _chance(float(match.group(1) or 0.5))
-    rules = {"keep-all": lambda: _keep_all, "oracle": _oracle, "adversarial": _adversarial}
+    rules: dict[str, Callable[[], Choose]] = {"oracle": _oracle, "adversarial": _adversarial}
+    rules["keep-all"] = lambda: lambda question, rng: question.candidates
     return rules[name]() if name in rules else None
 
 
@@ -219,11 +217,6 @@ def make_adviser(name: str, seed: str) -> RuleModel | None:
     if choose is None:
         return None
     return RuleModel(name, answer, {} if built_in is None or built_in.rate is None else {"noise": built_in.rate})
-
-
-def _keep_all(question: AdviceQuestion, rng: random.Random) -> Sequence[str]:
-    """Keep every action, in the given order."""
-    return question.candidates
 
 
 def _chance(keep: float) -> Choose:

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from pddlego.display.console import Glyphs
 from pddlego.display.description import Description, Line, MethodEvent, in_one_line
-from pddlego.display.rows import numbered, truncated, wrapped
+from pddlego.display.rows import numbered, outcome_line, truncated, wrapped
 from pddlego.display.screens import Canvas, Pane, PaneColumn, Screen, Tab, conversation
 from pddlego.episode.events import Asked, Event, Rejected
 from pddlego.episode.trace import Step, Trace
@@ -400,21 +400,17 @@ def _search_pane(trace: Trace, height: int, glyphs: Glyphs) -> Pane:
     passes = [event.made for event in trace.all(PassEnded) if event.made.ending != "found"]
 
     def rows(width: int, height: int) -> list[Text]:
-        lines = [_search(made, width, glyphs) for made in searches]
-        lines += [_running(running.so_far, width)] if running is not None else []
+        lines = [
+            outcome_line(made.found, one_line(f"from level {made.level}: {_nodes(made)}", width - 2), glyphs)
+            for made in searches
+        ]
+        if running is not None:
+            at = f"from level {running.so_far.level}, now at {running.so_far.depth}: {_nodes(running.so_far)}"
+            lines.append(Text(one_line(at, width), "cyan"))
         lines += [Text(one_line(f"pass {made.iteration}: {_ENDINGS[made.ending]}", width), "yellow") for made in passes]
         return lines[-height:] or [Text("not all goals are in the graph yet", "dim")]
 
     return Pane("backward search", rows, height)
-
-
-def _search(made: Searched, width: int, glyphs: Glyphs) -> Text:
-    mark, style = (glyphs.done, "green") if made.found else (glyphs.failed, "red")
-    return Text(one_line(f"{mark} from level {made.level}: {_nodes(made)}", width), style)
-
-
-def _running(so_far: SearchProgress, width: int) -> Text:
-    return Text(one_line(f"from level {so_far.level}, now at {so_far.depth}: {_nodes(so_far)}", width), "cyan")
 
 
 def _talk_pane(trace: Trace, canvas: Canvas, rows: int | None) -> Pane:

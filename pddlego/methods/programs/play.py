@@ -74,11 +74,6 @@ _HOPELESS, _HURRIED, _LEAST = 2, 0.01, 0.1
 an evaluation task gets the share `_HURRIED` of its seconds, but at least `_LEAST` seconds."""
 
 
-def _feedback(trial: Trial, task: Task) -> Feedback:
-    evidence = (trial.traceback or trial.advice or trial.reason,)
-    return Feedback(trial.kind.value, f"on {task.name}: {trial.message}", tuple(filter(None, evidence)))
-
-
 class _ProgramDialogue:
     """The conversation about one program. `program` is its text so far, without answers that are not Python."""
 
@@ -132,11 +127,17 @@ class _ProgramDialogue:
             if trial.kind in LIMITS:
                 limit = f"{LIMITS[trial.kind]} ({trial.message})"
             reply = yield from self._chat.say("debug", self._debug(trial, task), retry.attempt - 1, limit=limit)
-        program = yield from self._written(reply, answer)
+        code = code_of(reply, self._paper)
+        program = grown(self.program, code)
+        self._answers = answer
+        self.budget.step()
+        yield ProgramWritten(self.budget.usage.steps, f"program {answer}", answer, code, program)
         self._failed = yield from self._failure(program, answer)
         if self._failed is None:
             return Attempt(reply, program)
-        feedback = _feedback(*self._failed)
+        trial, task = self._failed
+        evidence = (trial.traceback or trial.advice or trial.reason,)
+        feedback = Feedback(trial.kind.value, f"on {task.name}: {trial.message}", tuple(filter(None, evidence)))
         yield Rejected(retry.attempt, feedback, attempts=retry.attempts)
         if answer <= self.rounds and self.options.curve:
             yield from self._evaluate(answer, final=False)
@@ -155,15 +156,6 @@ class _ProgramDialogue:
             fact=fact,
             action=f"({example_action(domain)})",
         )
-
-    def _written(self, reply: str, answer: int) -> Generator[Event, None, str]:
-        """The program with the code of an answer."""
-        code = code_of(reply, self._paper)
-        program = grown(self.program, code)
-        self._answers = answer
-        self.budget.step()
-        yield ProgramWritten(self.budget.usage.steps, f"program {answer}", answer, code, program)
-        return program
 
     def _failure(self, program: str, answer: int) -> Generator[Event, None, tuple[Trial, Task] | None]:
         """The first training task that a program fails, with the trial; None if it solves all of them."""

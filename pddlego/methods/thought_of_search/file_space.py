@@ -306,8 +306,12 @@ class FileJudge:
     def _check_instances(self, space: FileSpace) -> None:
         """Raises `SettingError` if there are no instances, if one lacks its cost, or for wrong numbers of arguments."""
         place, first = space.places["instances"], space.file.files.instances_from
-        lacking = [instance.name for instance in self.instances if self._optimal and not _has_cost(instance.item)]
-        if lacking:
+        lacking = [
+            instance.name
+            for instance in self.instances
+            if not (str(instance.item.get("cost", "")).isdecimal() or instance.item.get("solvable") is False)
+        ]
+        if self._optimal and lacking:
             what = f"{place} says no cost of instance {lacking[0]}"
             raise SettingError(what, "The setting is optimal.", 'Add "cost": the least number of steps.')
         if not self.instances:
@@ -389,11 +393,6 @@ def _search(entry: Mapping[str, Any]) -> SearchTask:
     return SearchTask(
         entry["state"], tuple(entry.get("successor_arguments", ())), tuple(entry.get("goal_arguments", ()))
     )
-
-
-def _has_cost(item: Mapping[str, object]) -> bool:
-    """Whether an item gives the cost of the best solution, or says that no solution exists."""
-    return str(item.get("cost", "")).isdecimal() or item.get("solvable") is False
 
 
 _MOST_SENT = 2_000

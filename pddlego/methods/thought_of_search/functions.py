@@ -95,7 +95,8 @@ def function_code(answer: str, which: Which) -> Code | None:
     if not named_blocks:
         return None
     last, name = named_blocks[-1]
-    helpers = [block for block in blocks[:last] if _only_defines(block)]
+    # Other blocks call something or have loops at their top level.
+    helpers = [block for block in blocks[:last] if all(map(_DEFINITION.match, block.splitlines()))]
     return Code("\n\n\n".join((*helpers, blocks[last])).rstrip(), name)
 
 
@@ -106,11 +107,6 @@ def _named(block: str, which: Which) -> str | None:
         return _REQUESTED[which]
     names = [name for name in names if not name.startswith("_")] or names
     return names[-1] if names else None
-
-
-def _only_defines(block: str) -> bool:
-    """Whether a block has only definitions at its top level: no call, no loop."""
-    return all(_DEFINITION.match(line) for line in block.splitlines())
 
 
 def code_as_the_paper(answer: str, which: Which) -> Code | None:

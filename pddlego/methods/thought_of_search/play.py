@@ -136,7 +136,7 @@ class _Episode:
         self._chat, self._budget = chat, budget
         tests = (self.judge.goal_tests, self.judge.soundness, self.judge.successor_tests, self.instances)
         yield Prepared(*map(len, tests))
-        chat.messages = (Message("system", self._prompts.render("thought_of_search/system").strip()),)
+        chat.messages = (Message("system", self._prompts.render("thought_of_search/system")),)
         failing = yield from self._write_both()
         total = len(self.instances)
         if failing is not None:
@@ -197,15 +197,10 @@ class _Episode:
             if fault is None:
                 return True
 
-    @property
-    def _most(self) -> int:
-        """The maximum number of answers for both functions."""
-        return most_answers(self.options)
-
     def _may_ask(self, which: Which) -> bool:
         """Whether the function has an answer left: as in the paper, there are 10 for each and 19 for both."""
         counted = self.answers[which]
-        if sum(self.answers.values()) >= self._most:
+        if sum(self.answers.values()) >= most_answers(self.options):
             return False
         if self.paper and which == "goal":  # the paper's code counts the answers that failed
             counted -= self._passed
@@ -215,7 +210,11 @@ class _Episode:
         """Ask for a function once. Returns what is wrong with it alone; for a goal test that includes step 2."""
         answers = self.answers[which]
         limit = f"{fault.limit} ({fault.message})" if fault is not None and fault.limit else ""
-        question = self._question(which) if fault is None else self._correction(fault)
+        if fault is None:
+            shown = {**self.space.prompt(self.judge), "arguments": self.space.arguments[which], "paper": self.paper}
+            question = self._prompts.render(f"thought_of_search/{self.space.templates}{which}", **shown)
+        else:
+            question = self._prompts.render("thought_of_search/feedback", fault=fault, lines="\n".join(fault.lines))
         purpose = f"{which} again" if answers else which
         answer = yield from self._chat.say(purpose, question, max(0, answers - 1), limit=limit)
         self.answers[which] = answers + 1
@@ -235,14 +234,6 @@ class _Episode:
             fault = None if NO_GOAL_TESTS in self.without else (yield from self.tests.goal())
             self._passed += fault is None
         return fault
-
-    def _question(self, which: Which) -> str:
-        shown = {**self.space.prompt(self.judge), "arguments": self.space.arguments[which], "paper": self.paper}
-        return self._prompts.render(f"thought_of_search/{self.space.templates}{which}", **shown).strip()
-
-    def _correction(self, fault: Fault) -> str:
-        lines = "\n".join(fault.lines)
-        return self._prompts.render("thought_of_search/feedback", fault=fault, lines=lines).strip()
 
     def _read_by_person(self, which: Which, code: Code) -> _Checking:
         """Show a function to the person, who accepts it, gives feedback, or replaces it."""

@@ -157,7 +157,7 @@ class _Declarer:
         parts = self.parts
         declared = self._declared()
         meant: dict[str, str] = {}
-        for atom in self._all_atoms():
+        for atom in (*(atom for atom, _ in self.uses), *self.facts, *self.wanted):
             name = atom.predicate
             bare = name.removeprefix("is-").removeprefix("is_")
             close = [
@@ -172,11 +172,6 @@ class _Declarer:
             parts.init = None if parts.init is None else renamed(parts.init, meant)
             parts.goals = [renamed(goal, meant) for goal in parts.goals]
             self._read()
-
-    def _all_atoms(self) -> Iterator[Atom]:
-        yield from (atom for atom, _ in self.uses)
-        yield from self.facts
-        yield from self.wanted
 
     def predicates(self) -> None:
         parts = self.parts
@@ -383,7 +378,8 @@ def _without_unknown(slot: Slot) -> Slot:
 
 def _action_of(section: Section) -> Action:
     """The action of a section, as far as it can be read."""
-    fields = _fields(section)
+    pairs = zip(section[2::2], section[3::2], strict=False)
+    fields: dict[str, Sexpr] = {str(key): value for key, value in pairs if key in FIELDS}
     parameters = fields.get(":parameters", ())
     return Action(
         show(section[1]) if len(section) > 1 else "unnamed",
@@ -391,10 +387,6 @@ def _action_of(section: Section) -> Action:
         read_condition(fields.get(":precondition", ())),
         read_effect(fields.get(":effect", ())),
     )
-
-
-def _fields(section: Section) -> dict[str, Sexpr]:
-    return {str(key): value for key, value in zip(section[2::2], section[3::2], strict=False) if key in FIELDS}
 
 
 def _is_whole(section: Section) -> bool:

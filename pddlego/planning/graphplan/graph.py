@@ -54,12 +54,9 @@ class PlanningGraph:
         """The first level to which all later ones are equal; None if the last two levels differ. Equal facts have equal
         candidates, and of equal candidates the same are kept."""
         level = self.level
-        while level and self._same(level, level - 1):
+        while level and self.facts[level] == self.facts[level - 1] and self.excluded[level] == self.excluded[level - 1]:
             level -= 1
         return level if level < self.level else None
-
-    def _same(self, level: int, other: int) -> bool:
-        return self.facts[level] == self.facts[other] and self.excluded[level] == self.excluded[other]
 
     def candidates(self) -> int:
         """The real actions that the next level may have: no two of the facts that they need exclude each other."""

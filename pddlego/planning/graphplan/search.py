@@ -131,7 +131,8 @@ class Extraction:
             while True:  # a conflict goes back to the last choice that is part of it
                 top = stack.pop()
                 if top.first:
-                    self._learn(top.level, conflict)
+                    if self.memo and self.nogoods[top.level].add(conflict):
+                        self.count.nogoods += 1
                     if not stack:
                         return None
                     conflict = self._regressed(conflict, top.above)
@@ -196,10 +197,6 @@ class Extraction:
         if nogood:
             self.count.hits += 1
         return nogood
-
-    def _learn(self, level: int, conflict: int) -> None:
-        if self.memo and self.nogoods[level].add(conflict):
-            self.count.nogoods += 1
 
     def _begin(self, level: int, goals: int, above: _Chosen) -> _Choice:
         return self._prepared(_Choice(level, goals, 0, None, goals, above))

@@ -68,7 +68,7 @@ class GraphTask:
 
 def compile_task(task: GroundTask, others: Iterable[str] = ()) -> GraphTask:
     """Number the facts and actions of a ground task. `others` are facts that are always true; they have no-ops, too."""
-    names = sorted({*task.facts, *others}, key=_sort_key)
+    names = sorted({*task.facts, *others}, key=lambda fact: [natural(word) for word in fact.strip("()").split()])
     number_of = {name: number for number, name in enumerate(names)}
 
     def mask(facts: Iterable[str]) -> int:
@@ -86,7 +86,7 @@ def compile_task(task: GroundTask, others: Iterable[str] = ()) -> GraphTask:
         )
         for operator in task.operators
     ]
-    keeping = [(_noop(name), 1 << number, 1 << number, 0) for number, name in enumerate(names)]
+    keeping = [(f"(noop {name[1:-1]})", 1 << number, 1 << number, 0) for number, name in enumerate(names)]
     actions, needs, adds, deletes = zip(*rows, *keeping, strict=True) if names else ((), (), (), ())
     return GraphTask(
         facts=tuple(names),
@@ -98,14 +98,6 @@ def compile_task(task: GroundTask, others: Iterable[str] = ()) -> GraphTask:
         goal=mask(task.goals),
         real=len(rows),
     )
-
-
-def _noop(fact: str) -> str:
-    return f"(noop {fact[1:-1]})"
-
-
-def _sort_key(fact: str) -> tuple[object, ...]:
-    return tuple(natural(word) for word in fact.strip("()").split())
 
 
 Purpose = Literal["prune", "sort"]

@@ -95,15 +95,12 @@ class Data:
 
     def receptacles(self, plan: int) -> Counter[str]:
         """The number of receptacles of each type in a floor plan."""
-        places = self._layout(f"FloorPlan{plan}-openable.json")
+        places = json.loads((self.folder / f"gen/layouts/FloorPlan{plan}-openable.json").read_text(encoding="utf-8"))
         named = (place.partition("|")[0] for place in places)
         counted = Counter(_BASINS.get(kind, kind) for kind in named)
         others = {kind: _SEVERAL.get(kind, 1) for kind in self.kinds(plan) if kind not in counted}
         found = {**counted, **others}
         return Counter({kind: found[kind] for kind in sorted(found) if kind in self.fits and kind not in self._movable})
-
-    def _layout(self, name: str) -> Any:
-        return json.loads((self.folder / "gen" / "layouts" / name).read_text(encoding="utf-8"))
 
     def _values(self, name: str) -> Mapping[str, Any]:
         return runpy.run_path(str(self.folder / "gen" / f"{name}.py"))

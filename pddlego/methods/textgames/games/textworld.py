@@ -106,11 +106,6 @@ def _lines(text: str) -> str:
     return re.sub(r"\n(?: *\n)+", "\n\n", answer).strip()
 
 
-def cache_folder() -> Path:
-    """The cache folder of generated games for this version of TextWorld; other versions may generate other games."""
-    return default_path().parent / "games" / f"textworld-{version('textworld')}"
-
-
 def game_file(spec: GameSpec) -> Path:
     """The file of a game, made if it is not there. Raises `EngineError` if it cannot be made."""
     path = game_path(spec)
@@ -119,9 +114,10 @@ def game_file(spec: GameSpec) -> Path:
 
 
 def game_path(spec: GameSpec) -> Path:
-    """The path of a game in the cache."""
+    """The path of a game in the cache of this version of TextWorld; other versions may generate other games."""
     parameters = [f"{name}={value}" for name, value in sorted(spec.parameters.items())]
-    return cache_folder() / "-".join((spec.name, spec.fold, *parameters, f"{spec.seed}.z8"))
+    folder = default_path().parent / "games" / f"textworld-{version('textworld')}"
+    return folder / "-".join((spec.name, spec.fold, *parameters, f"{spec.seed}.z8"))
 
 
 def _made(spec: GameSpec, path: Path) -> Path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
@@ -210,10 +210,8 @@ def _plan_lines(view: GameView, height: int, glyphs: Glyphs) -> list[Text]:
     """The plan in PDDL with marks at its executed steps. A long plan is cut to the part around the next step."""
     lines: list[Text] = []
     for number, step in enumerate(view.planned.plan):
-        if number < view.executed:
-            lines.append(Text(f"{glyphs.done} {clean(step.action)}"))
-        else:
-            lines.append(Text(f"{glyphs.current if number == view.executed else ' '} {clean(step.action)}"))
+        mark = glyphs.done if number < view.executed else glyphs.current if number == view.executed else " "
+        lines.append(Text(f"{mark} {clean(step.action)}"))
     if view.mismatch:
         lines.append(Text(f"! {clean(view.mismatch)}", "yellow"))
     if not lines and view.planned.tried:
@@ -221,11 +219,6 @@ def _plan_lines(view: GameView, height: int, glyphs: Glyphs) -> list[Text]:
     # The next steps matter more than the executed ones.
     first = max(0, min(view.executed - 1, len(lines) - height))
     return lines[first : first + height]
-
-
-def ladder_pane(view: GameView, glyphs: Glyphs, rows: int) -> Pane:
-    """The pane of the goal ladder."""
-    return Pane("goal ladder", lambda width, height: fitted(_ladder_lines(view, width, glyphs), width, height), rows)
 
 
 def plan_pane(view: GameView, glyphs: Glyphs, rows: int) -> Pane:
@@ -273,12 +266,9 @@ def problem_pane(view: GameView, glyphs: Glyphs) -> Pane:
         added = {str(fact) for fact in view.arriving.sorted_facts()} - set(view.problem.split("\n    "))
     text = view.problem if view.arriving is None else str(view.arriving)
     facts = [line.strip() for line in text.splitlines() if line.startswith("    ")]
-    lines = [*_error_lines(view), *(Text(clean(fact), _fact_style(fact, added, view)) for fact in facts)]
+    styles = ["magenta" if fact in view.errors else "green" if fact in added else "" for fact in facts]
+    lines = [*_error_lines(view), *(Text(clean(fact), style) for fact, style in zip(facts, styles, strict=True))]
     return Pane(f"problem {glyphs.dot} {count(len(facts), 'line')}" if facts else "problem", _fits(lines))
-
-
-def _fact_style(fact: str, added: Collection[str], view: GameView) -> str:
-    return "magenta" if fact in view.errors else "green" if fact in added else ""
 
 
 def _error_lines(view: GameView) -> list[Text]:
@@ -400,10 +390,6 @@ def _domain_lines(step: Step, glyphs: Glyphs) -> list[Text]:
     return lines or [Text("nothing is written yet")]
 
 
-def _ladder_tab(step: Step, glyphs: Glyphs) -> list[Text]:
-    return list(_ladder_lines_in_full(step, glyphs))
-
-
 def _ladder_lines_in_full(step: Step, glyphs: Glyphs) -> Iterator[Text]:
     """The goals that were tried in this step, with results and reasons, and the plan with its expected effects."""
     planned, view = [event for event in step.events if isinstance(event, Planned)], GameView(step.after)
@@ -475,12 +461,14 @@ def _scene(view: GameView, canvas: Canvas, width: int | None) -> PaneColumn:
 
 def _thoughts(view: GameView, canvas: Canvas, width: int | None) -> PaneColumn:
     """The column of the agent: goals, plan, and the changes by the last answer."""
-    ladder, third = len(_goals_of(view)) + 2, canvas.height // 3
+    glyphs, third = canvas.glyphs, canvas.height // 3
     plan = max(5, third if _is_streaming(view) else min(len(view.planned.plan) + 2, third))
-    glyphs = canvas.glyphs
-    return PaneColumn(
-        [ladder_pane(view, glyphs, ladder), plan_pane(view, glyphs, plan), changes_pane(view, glyphs)], width
-    )
+
+    def goals(width: int, height: int) -> list[Text]:
+        return fitted(_ladder_lines(view, width, glyphs), width, height)
+
+    ladder = Pane("goal ladder", goals, len(_goals_of(view)) + 2)
+    return PaneColumn([ladder, plan_pane(view, glyphs, plan), changes_pane(view, glyphs)], width)
 
 
 def _files(view: GameView, canvas: Canvas) -> PaneColumn:
@@ -500,7 +488,7 @@ SCREEN = Screen(
         Tab("domain", _domain_lines, lambda trace: GameView(trace).writes_domain),
         Tab(
             "ladder",
-            _ladder_tab,
+            lambda step, glyphs: list(_ladder_lines_in_full(step, glyphs)),
             lambda trace: bool(GameView(trace).goals),
         ),
     ),

@@ -76,14 +76,11 @@ class Reference:
             completion = self._model.complete(self._method.request(situation))
             proposal = self._method.read(completion.text, situation)
             if proposal.feedback is None:
-                return self._keep(proposal)
+                self.knowledge = self.knowledge.with_problem(proposal.problem)
+                self._placeholders.used(proposal.problem)
+                return proposal.renamed
         reason = " ".join((proposal.feedback.message if proposal.feedback else "", *proposal.faults[:1]))
         raise ModelError("The reference has no usable answer", reason, "Compare with another model, or the reader.")
-
-    def _keep(self, proposal: ProblemProposal) -> Renamed:
-        self.knowledge = self.knowledge.with_problem(proposal.problem)
-        self._placeholders.used(proposal.problem)
-        return proposal.report.renamed if proposal.report else ()
 
 
 class Checker:
@@ -110,8 +107,7 @@ class Checker:
             situation = PromptContext(self._known, answers=tuple(answers[:-1]), reader=self._setting.reader)
             proposal = self._method.read(answers[-1], situation)
             if isinstance(proposal, ProblemProposal):
-                renamed = proposal.report.renamed if proposal.report else ()
-                yield self._checked(proposal.problem, renamed, rejected=True)
+                yield self._checked(proposal.problem, proposal.renamed, rejected=True)
         problem = _claimed(event)
         if problem is not None:
             self._known = self._known.with_problem(problem)
