@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator, Collection, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pddlego.errors import PddlegoError, UsageError
-from pddlego.util.closing import Closeable
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -82,7 +81,7 @@ async def play_async(
     return playing.episode
 
 
-class Stream(Closeable):
+class Stream(AbstractContextManager["Stream"]):
     """The events of one episode, which is played while the events are iterated."""
 
     def __init__(
@@ -123,6 +122,9 @@ class Stream(Closeable):
     def close(self) -> None:
         """End the episode, and close its game and planner. This is not necessary after the last event."""
         self._events.close()
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     @property
     def episode(self) -> Episode:

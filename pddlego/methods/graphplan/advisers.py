@@ -198,8 +198,7 @@ def adviser_rule(name: str) -> Choose | None:
             reason = "random:P keeps every action with the probability P."
             raise UsageError(f"Unknown model {name}", reason, "Example: random:0.5.")
         return _chance(float(match.group(1) or 0.5))
-    rules: dict[str, Callable[[], Choose]] = {"oracle": _oracle, "adversarial": _adversarial}
-    rules["keep-all"] = lambda: lambda question, rng: question.candidates
+    rules = {"keep-all": lambda: _keep_all, "oracle": _oracle, "adversarial": _adversarial}
     return rules[name]() if name in rules else None
 
 
@@ -217,6 +216,11 @@ def make_adviser(name: str, seed: str) -> RuleModel | None:
     if choose is None:
         return None
     return RuleModel(name, answer, {} if built_in is None or built_in.rate is None else {"noise": built_in.rate})
+
+
+def _keep_all(question: AdviceQuestion, rng: random.Random) -> Sequence[str]:
+    """Keep every action, in the given order."""
+    return question.candidates
 
 
 def _chance(keep: float) -> Choose:

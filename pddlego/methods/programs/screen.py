@@ -51,19 +51,14 @@ def _program_pane(trace: Trace, glyphs: Glyphs) -> Pane:
     return Pane(title, lambda width, height: lines, first_row=first)
 
 
-def _ran(trace: Trace) -> list[Ran]:
-    """The tries of tasks since the last program."""
-    return [event for event in trace.since(trace.place(ProgramWritten)) if isinstance(event, Ran)]
-
-
 def _task_rows(trace: Trace, width: int, glyphs: Glyphs) -> list[Text]:
-    """A mark for each task: solved, failed, or not yet tried. Then the last task, and in the end the score."""
+    """A mark for each task: solved by the last program, failed, or not tried yet; then the last task or the score."""
     began, rows = trace.last(Began), list[Text]()
     for split in ("training", "evaluation"):
         names = getattr(began, split) if began is not None else ()
         kinds: list[str] = []
-        for event in _ran(trace):
-            if event.split == split:
+        for event in trace.since(trace.place(ProgramWritten)):
+            if isinstance(event, Ran) and event.split == split:
                 kinds[event.number :] = [event.kind]
         solved = [kind == SOLVED for kind in kinds]
         label = f"{split:<11}{f'{sum(solved)}/{len(names)}':<6}"

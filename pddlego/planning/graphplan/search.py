@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from pddlego.pddl import Domain, Problem
@@ -268,16 +268,12 @@ _Tick = Callable[[Callable[[], SearchProgress]], None]
 """A function that is called again and again in a search, with a function for its progress; may raise."""
 
 
-def _no_tick(progress: Callable[[], SearchProgress]) -> None:
-    pass
-
-
 def plan_graph(
     task: GraphTask,
     search: GraphSearch,
     advise: Advise = keep_all,
     watch: SearchWatcher = ignore,
-    tick: _Tick = _no_tick,
+    tick: _Tick = lambda progress: None,
 ) -> PlannedLayers:
     """Plan. `advise` answers questions, `watch` is called with events. An exception in either ends planning."""
     kappas = [kappa for kappa in search.kappas if kappa > 0] if search.prune else []
@@ -442,11 +438,9 @@ class _Pass:
         self.answers.asked += 1
         facts = self.task.named(self.graph.facts[level - 1])
         question = AdviceQuestion(purpose, level, facts, tuple(dict.fromkeys(self._names(candidates))))
-        return self._sets(self.answers.advise(question))
-
-    def _sets(self, names: Sequence[str]) -> list[int]:
-        """The set of actions for each name, as one action may be compiled into several."""
-        return [self.task.named_actions[name] for name in dict.fromkeys(names) if name in self.task.named_actions]
+        names = dict.fromkeys(self.answers.advise(question))
+        # One action may be compiled into several.
+        return [self.task.named_actions[name] for name in names if name in self.task.named_actions]
 
     def _names(self, actions: int) -> tuple[str, ...]:
         return tuple(self.task.actions[action] for action in bits(actions))
