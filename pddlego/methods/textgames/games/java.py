@@ -222,8 +222,7 @@ class ExpressGame:
     def start(self) -> Observation:
         """Load the game, and return its first observation. Raises `EngineError`."""
         spec = self.spec
-        package = self._machine.gateway.jvm.textworldexpress
-        self._interface = self._call("load the engine", lambda: package.runtime.PythonInterface())
+        self._interface = self._call("load the engine", lambda: self._jvm.textworldexpress.runtime.PythonInterface())
         fault = self._call("load the game", lambda: self._interface.load(spec.name, self.parameters))
         if fault:
             raise EngineError(f"The engine refused the game {spec.name}", str(fault).strip(), "Check its parameters.")
@@ -248,6 +247,10 @@ class ExpressGame:
         solver.start()
         self._call("solve the game", lambda: solver._interface.generateNewGameJSON(spec.seed, spec.fold, True))
         return tuple(map(str, self._call("solve the game", lambda: list(solver._interface.getGoldActionSequence()))))
+
+    @property
+    def _jvm(self) -> Any:
+        return self._machine.gateway.jvm
 
     def _call(self, what: str, call: Callable[[], Any]) -> Any:
         return self._machine.call(what, call, f"Parameters: {self.parameters}")
