@@ -431,8 +431,8 @@ def test_a_violation_beside_the_best_path_is_a_counterexample(sandbox: Sandbox, 
 
 def test_a_search_for_a_violation_that_is_not_finished_passes(sandbox: Sandbox, planner: ProcessPlanner) -> None:
     """It improves with each call, and a call takes half of the time."""
-    limits = SandboxLimits(seconds=2.0, patience=PATIENT)
-    slow = improving(seconds=1.2)
+    limits = SandboxLimits(seconds=0.5, patience=PATIENT)
+    slow = improving(seconds=0.3)
     trial = guided(sandbox, slow, walk(planner), limits, (PROPERTY,))
     assert (trial.kind, trial.unfinished) == (GuidedKind.TIMEOUT, True), trial
     never = guided(sandbox, heuristic("while True:\n    pass"), walk(planner), limits, (PROPERTY,))

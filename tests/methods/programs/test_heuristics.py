@@ -32,6 +32,8 @@ from tests.traces import trace_of
 pytestmark = needs_locks
 
 QUICK = ProgramOptions(candidates=3, training_timeout=5.0, task_timeout=5.0)
+CHOOSING = QUICK.model_copy(update={"eval_timeout": 0.1})
+"""For tests that only look at the choice: counting goals takes seconds for each of the larger tasks."""
 
 
 def fenced(text: str) -> str:
@@ -82,7 +84,7 @@ def test_most_solved_tasks_win_before_speed(planner: ProcessPlanner) -> None:
     half = heuristic(
         "if len(self.goals) > 5:\n    raise ValueError\nreturn len(self.goals - node.state)"
     )  # quicker on what it solves
-    events = events_of(small("blocks", QUICK, 6), (fenced(half), COUNT, WRONG), "heuristic", QUICK, planner)
+    events = events_of(small("blocks", CHOOSING, 6, 1), (fenced(half), COUNT, WRONG), "heuristic", CHOOSING, planner)
     first, second, _ = (event for event in events if isinstance(event, Sampled))
     assert 0 < first.solved < second.solved
     assert next(event for event in events if isinstance(event, Chosen)).answer == 2
@@ -150,8 +152,8 @@ def test_a_state_beside_the_path_of_hill_climbing_goes_back(planner: ProcessPlan
 
 def test_a_heuristic_passes_if_the_search_for_a_violation_is_not_finished(planner: ProcessPlanner) -> None:
     """It improves with each call, and a call takes half of the time."""
-    slow = fenced(improving(seconds=1.2))
-    options = replace_options(training_timeout=2.0, eval_timeout=1.0)
+    slow = fenced(improving(seconds=0.3))
+    options = replace_options(training_timeout=0.5, eval_timeout=0.2)
     events = events_of(small("blocks", options, 2, 1), (slow,), "heuristic-direct", options, planner)
     assert not [event for event in events if isinstance(event, Rejected)]
     trained = [event.kind for event in events if isinstance(event, Ran) and event.split == "training"]
@@ -189,7 +191,8 @@ def replace_options(**changes: object) -> ProgramOptions:
 
 def test_after_the_last_answer_the_best_one_is_evaluated_with_the_greedy_search(planner: ProcessPlanner) -> None:
     options = replace_options(candidates=2)
-    with_search = events_of(small("blocks", options, 3, 2), (COUNT, WRONG), "heuristic-direct", options, planner)
+    choosing = replace_options(candidates=2, eval_timeout=0.1)
+    with_search = events_of(small("blocks", choosing, 3, 1), (COUNT, WRONG), "heuristic-direct", choosing, planner)
     assert next(event for event in with_search if isinstance(event, Chosen)).answer == 1  # the other one crashes
     without = events_of(small("blocks", options, 3, 2), (COUNT,), "heuristic-direct-no-search", options, planner)
     kinds = {event.kind for event in without if isinstance(event, Ran) and event.split == "evaluation"}
@@ -259,7 +262,7 @@ def test_the_built_in_model_writes_heuristics(planner: ProcessPlanner, domain: s
 
 
 def test_a_built_in_model_that_errs_makes_each_kind_of_fault(planner: ProcessPlanner) -> None:
-    options = replace_options(candidates=25, training_timeout=2.0, task_memory=256)
+    options = replace_options(candidates=25, training_timeout=0.5, task_memory=256)
     setting = small("ferry", options, 1, 1)
     name = "reader+noise:1,seed=2"
     events = events_of(setting, built_in(setting, "heuristic", name), "heuristic", options, planner)
@@ -296,11 +299,11 @@ def test_the_papers_numbers_are_those_of_parity() -> None:
 
 
 def test_a_replay_repeats_the_choice_whatever_the_times_are(planner: ProcessPlanner) -> None:
-    setting = small("blocks", QUICK, 2, 2)
-    events = events_of(setting, (GOOD, COUNT, WRONG), "heuristic", QUICK, planner)
+    setting = small("blocks", CHOOSING, 2, 2)
+    events = events_of(setting, (GOOD, COUNT, WRONG), "heuristic", CHOOSING, planner)
     recorded = trace_of(replace(event, answer=2) if isinstance(event, Chosen) else event for event in events)
     tools = Tools(ScriptedModel((GOOD, COUNT, WRONG)), planner, Limits(None), recorded=recorded)
-    again = list(METHOD.run(Cell("blocks", "heuristic", "script", 0), setting, QUICK, tools))
+    again = list(METHOD.run(Cell("blocks", "heuristic", "script", 0), setting, CHOOSING, tools))
     assert [event.answer for event in again if isinstance(event, Chosen)] == [2]
 
 
