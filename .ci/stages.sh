@@ -85,7 +85,7 @@ notebook() {  # the tutorial
 
 fuzz() {
   once checkout
-  .venv/bin/python -m tests.fuzz --seconds 60
+  .venv/bin/python -m tests.fuzz --seconds 30
 }
 
 contributing() {  # the set-up of CONTRIBUTING.md, without the tests
@@ -176,6 +176,7 @@ trl() {
   once openenv_environment
   export PDDLEGO_OPENENV_PYTHON="$work/openenv/bin/python"
   once wheel_file
+  export OMP_NUM_THREADS=1  # threads only wait for each other: the model is tiny, and a stage runs beside this one
   environment "$work/trl"  # pip finds a build of torch without CUDA where one is configured
   "$work/trl/bin/pip" install "$work"/dist/pddlego-*.whl 'trl>=1.16,<2' pytest hypothesis
   beside trl

@@ -20,14 +20,14 @@ from pddlego.planning import ProcessPlanner, process
 from tests.clock import unhurried
 from tests.model_server import ModelServer
 from tests.planners import close_kept, kept_planner
-from tests.scale import PATIENT, scaled
+from tests.scale import PATIENT
 from tests.shared import VARIABLE, missing
 from tests.without import absent, need
 
 if TYPE_CHECKING:
     from pddlego.methods.textgames.settings import GameSetting
 
-settings.register_profile("ci", deadline=None, derandomize=True, max_examples=scaled(30, in_ci=60))
+settings.register_profile("ci", deadline=None, derandomize=True, max_examples=30)
 settings.load_profile("ci")
 
 # Containers often forbid bytecode: each process that a test starts would compile the whole package again.

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pddlego.methods.base import base_mode
 from pddlego.methods.registry import modes
 from pddlego.methods.setting_files import setting_names
-from tests.cells import DATA, PARTS, Part, play, written
+from tests.cells import DATA, HEAD, PARTS, Part, play, written
 from tests.scale import scaled
+
+SEED = HEAD.index("seed")
 
 
 def is_playable(part: Part) -> bool:
@@ -16,12 +20,20 @@ def is_playable(part: Part) -> bool:
     return {*map(base_mode, part.modes)} <= {mode.name for mode in modes()} and {*part.games} <= {*setting_names()}
 
 
+def half(part: Part) -> range:
+    """The first half of the seeds of a part, so that CI ends in time. `python -m tests.cells` plays all of them."""
+    seeds = [int(seed) for seed in part.seeds.split("-")]
+    return range(seeds[0], (seeds[0] + seeds[-1]) // 2 + 1)
+
+
 @pytest.mark.parametrize("part", [*filter(is_playable, scaled([PARTS[1]], in_ci=PARTS))], ids=lambda part: part.name)
 def test_cells_are_as_they_were(part: Part) -> None:
     head, *rows = DATA.read_text(encoding="utf-8").splitlines(keepends=True)
-    expected = [row for row in rows if row.startswith(f"{part.name}\t")]
+    seeds = half(part)
+    expected = [row for row in rows if row.split("\t")[0] == part.name and int(row.split("\t")[SEED]) in seeds]
     assert expected
-    assert written(play([part])) == "".join((head, *expected))
+    some = replace(part, seeds=f"{seeds.start}-{seeds[-1]}")
+    assert written(play([some])) == "".join((head, *expected))
 
 
 def test_there_are_cells_of_everything() -> None:

@@ -22,7 +22,6 @@ from pddlego.episode.events import Accepted, Event
 from pddlego.errors import UsageError
 from pddlego.methods.textgames.events import Observed
 from pddlego.planning import ProcessPlanner, process
-from tests.scale import scaled
 
 GAMES = ("coin", "mapreader", "twc", "cooking-easy", "cooking-hard", "cooking-full", "paper-coin")
 
@@ -45,9 +44,8 @@ def children() -> int:
 @pytest.mark.parametrize("game", GAMES)
 def test_the_expert_gets_the_whole_reward(game: str, mode: str) -> None:
     with Environment(game, mode) as environment:
-        for seed in range(60, scaled(61, in_ci=62)):
-            total, observed = won_by_the_expert(environment, seed)
-            assert observed.won and total == pytest.approx(1.0), (seed, observed.reasons)
+        total, observed = won_by_the_expert(environment, 61)  # `test_rewards` has seed 60
+        assert observed.won and total == pytest.approx(1.0), observed.reasons
 
 
 @pytest.mark.slow

@@ -30,7 +30,7 @@ PROMPTS = Prompts("coin")
 DEEP = 100_000
 
 
-OBJECTS = scaled(200_000, in_ci=1_000_000)
+OBJECTS = scaled(200_000, in_ci=500_000)
 
 
 def million(domain: str) -> str:

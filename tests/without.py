@@ -1,7 +1,8 @@
 """Runs tests in a copy of the repository without a method: `python -m tests.without METHOD… [--all] [OPTION…]`.
 
-The copy lacks the folders of each METHOD and its line of the registry. Of the other tests, a part that takes about a
-minute runs, the same one each time and none that is slow; with `--all` every one. Other options are those of pytest.
+The copy lacks the folders of each METHOD and its line of the registry. Of the other tests, a part that takes less
+than a minute runs, the same one each time and none that is slow; with `--all` every one. Other options are those of
+pytest.
 
 What a test needs of a method is known in three ways. A module of tests that imports a module of the method or names one
 of its settings, such as "coin", itself or through modules of tests, is not collected. A test with the marker
@@ -33,8 +34,8 @@ METHODS = re.findall(r'^    "(\w+)",$', (ROOT / REGISTRY).read_text(encoding="ut
 SETTINGS = "PDDLEGO_TESTS_WITHOUT"
 """The variable with the names of the settings of the methods that were taken out, separated by `|`."""
 
-PART = 16
-"""One of so many functions of each module is run, with one of its parameters."""
+PART = 20
+"""One of so many functions of each folder is run, with one of its parameters."""
 
 _IMPORTED = re.compile(r"^(?:from|import) ((?:pddlego\.methods|tests)\.[\w.]+)", re.MULTILINE)
 
@@ -118,7 +119,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def _part(items: list[pytest.Item]) -> Iterator[pytest.Item]:
     functions: dict[Path, dict[str, list[pytest.Item]]] = {}
     for item in items:
-        functions.setdefault(item.path, {}).setdefault(item.name.partition("[")[0], []).append(item)
+        functions.setdefault(item.path.parent, {}).setdefault(item.name.partition("[")[0], []).append(item)
     for path, named in functions.items():
         chosen = random.Random(path.name).sample(sorted(named), -(-len(named) // PART))
         yield from (random.Random(name).choice(named[name]) for name in chosen)

@@ -84,8 +84,10 @@ IGNORING = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", ["SIGTERM", "SIGINT", ""])
-@pytest.mark.parametrize("block", BLOCKS)
+@pytest.mark.parametrize(
+    ("block", "first"),
+    [*((block, "SIGTERM") for block in BLOCKS), *zip(BLOCKS, ("SIGINT", "", "SIGINT", ""), strict=True)],
+)
 def test_a_second_signal_ends_it_whatever_its_threads_do(tmp_path: Path, block: str, first: str) -> None:
     """Without a `first` one, Ctrl-C is ignored, as in a background job of a script."""
     command = [sys.executable, "-c", _PROGRAM if first else f"{IGNORING}\n{_PROGRAM}", block]

@@ -16,14 +16,14 @@ from tests.scale import PATIENCE, scaled
 pytestmark = pytest.mark.slow
 
 CELLS = ("coin", scaled("cooking-easy", in_ci="cooking-hard"), "--modes", "edit,gen")
-SEEDS = scaled(("12",), in_ci=("12", "45"))
+SEED = "12"
 MODEL = "reader+noise:0.3,seed=2"
 
 
 def journals(tmp_path: Path, hash_seed: int) -> dict[str, list[Any]]:
     """Every event of every episode, without times."""
     name = f"hash-{hash_seed}"
-    chosen = ("--seeds", ",".join(SEEDS), "--models", MODEL)
+    chosen = ("--seeds", SEED, "--models", MODEL)
     command = [sys.executable, "-m", "pddlego", "eval", *CELLS, *chosen, "--run", name]
     environment = {**os.environ, "PYTHONHASHSEED": str(hash_seed)}
     subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True, timeout=PATIENCE)
@@ -38,7 +38,6 @@ def _timeless(value: Any) -> Any:
 
 
 def test_the_hash_seed_changes_nothing(tmp_path: Path) -> None:
-    first, *others = (journals(tmp_path, seed) for seed in scaled((0, 4), in_ci=(0, 1, 4)))
-    assert len(first) == 4 * len(SEEDS)
-    for other in others:
-        assert other == first
+    first, other = (journals(tmp_path, seed) for seed in (0, 4))
+    assert len(first) == 4
+    assert other == first

@@ -28,7 +28,7 @@ MODE = "edit-no-feedback-no-tolerance"
 def lost(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a run in which episodes are lost to errors that were made on purpose."""
     folder = tmp_path_factory.mktemp("lost")
-    seeds = scaled("10-17", in_ci="10-16")
+    seeds = scaled("10-17", in_ci="10-13")
     options = ("--modes", MODE, "--models", MODEL, "--seeds", seeds, "--run", "lost", "--retries", "0")
     games = scaled(("coin",), in_ci=("coin", "mapreader", "twc", "cooking-easy", "cooking-hard", "cooking-full"))
     done = run("eval", *games, *options, cwd=folder)

@@ -16,12 +16,11 @@ from pddlego.episode.events import Answered, Asked, Ended, Outcome
 from tests.coin_endpoint import next_command
 from tests.model_server import ModelServer, Reply, answer, fault
 from tests.runs.stores import read
-from tests.scale import scaled
 
 pytestmark = pytest.mark.slow
 
 SHARE = 0.2
-WORKERS = EPISODES = scaled(32, in_ci=64)
+WORKERS = EPISODES = 32
 AT_ONCE = {"retry-after": "0.05"}
 
 FAILURES = (

@@ -21,7 +21,7 @@ def test_nothing_but_typed_errors(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     known = tuple(load(name) for name in ("coin", "cooking-hard", "twc"))
-    cases = scaled(15, in_ci=40)
+    cases = scaled(15, in_ci=25)
     assert fuzz(target, Bench(tmp_path, planner, known), 1, cases) >= cases
 
 

@@ -13,13 +13,13 @@ from pddlego.planning.validate import plan_cost, validate
 from tests.clock import unhurried
 from tests.methods.textgames.houses import COIN, WORKSHOP, random_problem, random_workshop
 from tests.planning.unified_oracle import solve_unified
-from tests.scale import PATIENCE, scaled
+from tests.scale import PATIENCE
 from tests.shared import SMALL_SUITES, suite
 from tests.test_domains import kitchen
 
 pytestmark = pytest.mark.slow
 
-PROBLEMS = scaled(15, in_ci=60)
+PROBLEMS = 30
 PARTS = 5  # so that pytest-xdist can share them out
 BFS, ASTAR, ANY = Search(), Search.parse("astar(lmcut)"), Search.parse("gbf(hff)")
 
@@ -57,7 +57,7 @@ def test_problems_are_solved_as_fast_downward_solves_them(part: int) -> None:
 
 
 def test_breadth_first_plans_are_as_short_as_those_of_a_star(planner: ProcessPlanner) -> None:
-    for number in range(scaled(20, in_ci=40)):
+    for number in range(20):
         domain, item = problem(number)
         first, second = planner.solve(domain, item, BFS), planner.solve(domain, item, ASTAR)
         assert first.status is second.status

@@ -51,10 +51,10 @@ def won_episodes(server: Server, game: str, mode: str, seeds: range) -> int:
 
 
 @pytest.mark.parametrize(
-    "game, mode, sessions", [("coin", "act", 64), ("coin", "edit", 64), ("cooking-hard", "edit", 16)]
+    "game, mode, sessions", [("coin", "act", 64), ("coin", "edit", 16), ("cooking-hard", "edit", 8)]
 )
 def test_many_sessions_at_once(game: str, mode: str, sessions: int) -> None:
-    number, episodes = scaled(max(2, sessions // 8), in_ci=sessions), range(60, scaled(62, in_ci=65))
+    number, episodes = scaled(max(2, sessions // 8), in_ci=sessions), range(60, 62)
     for seed in episodes:
         expert_answers(game, mode, seed)
     with served(game, "--mode", mode) as server, ThreadPoolExecutor(number) as pool:
@@ -331,7 +331,7 @@ def settled(server: Server, wanted: tuple[int, int, int]) -> tuple[int, int, int
 def test_dropped_connections_and_killed_clients_leave_nothing() -> None:
     code = (
         "import sys, time; from openenv.core.generic_client import GenericEnvClient\n"
-        "envs = [GenericEnvClient(base_url=sys.argv[1]).sync() for _ in range(3)]\n"
+        "envs = [GenericEnvClient(base_url=sys.argv[1]).sync() for _ in range(15)]\n"
         "[env.connect().reset(seed=60) for env in envs]; print('ready', flush=True); time.sleep(1000)"
     )
     with served("coin", "--mode", "act", "--sessions", "200") as server:
@@ -344,11 +344,11 @@ def test_dropped_connections_and_killed_clients_leave_nothing() -> None:
         # the engine keeps one connection for each episode that ran at once, which are 40 and the clients
         descriptors, threads, children = server.resources
         most = (descriptors + 50, threads + 4, children)
-        for first in range(0, 1000, 40):
+        for first in range(0, 400, 40):
             asyncio.run(wave(first))
         clients = [
             subprocess.Popen([sys.executable, "-c", code, server.url], stdout=subprocess.PIPE, text=True)
-            for _ in range(20)
+            for _ in range(4)
         ]
         for process in clients:
             assert process.stdout is not None and process.stdout.readline() == "ready\n"

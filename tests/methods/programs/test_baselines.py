@@ -38,7 +38,7 @@ def test_mode_plan_tries_both_splits_and_counts_the_larger_tasks(planner: Proces
 @pytest.mark.parametrize("name", DOMAINS)
 @pytest.mark.parametrize("mode", ["program", "program-no-names"])
 def test_our_programs_solve_everything(name: str, mode: str) -> None:
-    setting = small(name, training=scaled(3, in_ci=5), evaluation=scaled(3, in_ci=10))
+    setting = small(name, training=3, evaluation=scaled(3, in_ci=5))
     model = builtin_model("reader", Cell(name, mode, "reader", 0), setting)
     assert model is not None
     events = events_of(setting, model, mode)

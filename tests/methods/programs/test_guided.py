@@ -49,7 +49,7 @@ def test_our_heuristics_are_direct(sandbox: Sandbox, planner: ProcessPlanner, do
     tasks = setting.tasks(0)
     if algorithm == PROPERTY:  # small tasks: the number of states is exponential
         tasks = replace(tasks, training=tuple(setting.small_tasks(3, "test")), evaluation=())
-    for task in (*tasks.training, *tasks.evaluation[: scaled(2, in_ci=10)]):
+    for task in (*tasks.training, *tasks.evaluation[: scaled(2, in_ci=5)]):
         trial = guided(
             sandbox,
             reference(domain, "heuristics") or "",
@@ -77,7 +77,7 @@ class _GoalCount(Heuristic):  # type: ignore[misc]
 @pytest.mark.parametrize("domain", ["blocks", "ferry", "gripper", "miconic", "spanner"])
 def test_the_greedy_search_is_that_of_pyperplan(sandbox: Sandbox, planner: ProcessPlanner, domain: str) -> None:
     setting = load(domain, ProgramOptions())
-    for task in setting.small_tasks(3, "test")[: scaled(3, in_ci=10)]:
+    for task in setting.small_tasks(3, "test")[: scaled(3, in_ci=5)]:
         made = ground(setting.domain, task.problem)
         assert made is not None
         indexed = IndexedTask(made)
@@ -276,7 +276,7 @@ def test_grounding_counts_and_ends_in_time(sandbox: Sandbox, planner: ProcessPla
 
 
 def test_a_large_task_is_sent_in_slices(sandbox: Sandbox, planner: ProcessPlanner) -> None:
-    task = grounded(planner, blocks(scaled(105, in_ci=140)))
+    task = grounded(planner, blocks(105))
     assert len(task.result.slices) > 3
     text = reference("blocks", "heuristics") or ""
     trial = guided(sandbox, text, task, SandboxLimits(seconds=PATIENCE, memory=2048, patience=PATIENT))

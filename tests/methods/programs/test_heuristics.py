@@ -26,7 +26,6 @@ from tests.clock import unhurried
 from tests.methods.programs.guiding import DOMAINS, GOAL_COUNT, heuristic, improving
 from tests.methods.programs.playing import ending, events_of, small
 from tests.sandbox.ordinary import needs_locks
-from tests.scale import scaled
 from tests.traces import trace_of
 
 pytestmark = needs_locks
@@ -246,7 +245,7 @@ def test_examples_are_of_other_domains() -> None:
 @pytest.mark.parametrize("mode", ["heuristic", "heuristic-no-names", "heuristic-direct", "heuristic-direct-no-names"])
 def test_the_built_in_model_writes_heuristics(planner: ProcessPlanner, domain: str, mode: str) -> None:
     options = ProgramOptions()
-    setting = small(domain, options, 2, scaled(1, in_ci=2))
+    setting = small(domain, options, 2, 1)
     if domain in ("gripper", "blocks"):  # small enough for counting goals, which may be chosen
         ranges = {"gripper": {"rooms": (2, 3), "balls": (3, 6)}, "blocks": {"blocks": (5, 9)}}[domain]
         setting = replace(setting, file=setting.file.model_copy(update={"evaluation": ranges, "training": ranges}))

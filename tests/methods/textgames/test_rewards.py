@@ -53,10 +53,9 @@ def questions(game: str, mode: str, seed: int) -> list[tuple[str, Honest]]:
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("game", GAMES)
 def test_the_expert_gets_everything(game: str, mode: str, rewards: Rewards) -> None:
-    for seed in range(60, scaled(61, in_ci=62)):
-        for name, honest in questions(game, mode, seed):
-            reward = rewards(name, honest.text)
-            assert (reward.value, reward.reasons) == (1.0, ()), (name, honest.text)
+    for name, honest in questions(game, mode, 60):
+        reward = rewards(name, honest.text)
+        assert (reward.value, reward.reasons) == (1.0, ()), (name, honest.text)
 
 
 T = TypeVar("T")
@@ -75,27 +74,27 @@ def dishonest(rewards: Rewards, name: str, honest: Honest, kind: str) -> float |
 @pytest.mark.parametrize("game", GAMES)
 def test_no_dishonest_answer_gets_what_an_honest_one_gets(game: str, mode: str, rewards: Rewards) -> None:
     assert len(KINDS) >= 40
-    for name, honest in questions(game, mode, 60)[: scaled(1, in_ci=2)]:
-        for kind in KINDS:
-            value = dishonest(rewards, name, honest, kind)
-            assert value is None or value < 1.0, (name, kind, answer_of(kind, honest))
+    name, honest = questions(game, mode, 60)[0]
+    for kind in KINDS:
+        value = dishonest(rewards, name, honest, kind)
+        assert value is None or value < 1.0, (name, kind, answer_of(kind, honest))
 
 
 def test_answers_without_knowledge_get_almost_nothing(rewards: Rewards) -> None:
     """On average over all games and modes: answers to questions of other episodes share some facts of small games."""
     values: dict[str, list[float]] = {}
     for game, mode in product(GAMES, MODES):
-        asked = sampled(questions(game, mode, 60), scaled(2, in_ci=6))
+        asked = sampled(questions(game, mode, 60), scaled(2, in_ci=4))
         others = questions(game, mode, 70)
         for kind, (name, honest) in product(("nothing", "unchanged", "echoed question", "shuffled words"), asked):
             values.setdefault(kind, []).append(rewards(name, TEXT[kind](honest) or "").value)
-        for (name, honest), (_, other) in sampled(list(product(asked, others)), scaled(10, in_ci=30)):
+        for (name, honest), (_, other) in sampled(list(product(asked, others)), scaled(10, in_ci=20)):
             if other.text != honest.text:
                 values.setdefault("another question", []).append(rewards(name, other.text).value)
     assert {kind: mean(each) for kind, each in values.items() if mean(each) >= 0.1} == {}
 
 
-@settings(max_examples=scaled(10, in_ci=50))
+@settings(max_examples=scaled(10, in_ci=20))
 @given(
     st.sampled_from(GAMES[:3]),
     st.sampled_from(MODES),

@@ -35,11 +35,15 @@ def right(name: str) -> tuple[str, str]:
 
 
 def small(name: str, options: SearchOptions = FEW, soundness: int = 2) -> SearchSetting:
-    """A setting that makes few searches to test functions."""
+    """A setting that makes few searches to test functions, and has few instances: all are read before an episode."""
     setting = load(name, options)
-    assert isinstance(setting.space, FileSpace)
-    files = setting.space.file.files.model_copy(update={"soundness_instances": soundness})
-    return replace(setting, space=replace(setting.space, file=setting.space.file.model_copy(update={"files": files})))
+    space = setting.space
+    assert isinstance(space, FileSpace)
+    files = space.file.files.model_copy(update={"soundness_instances": soundness})
+    instances = space.texts["instances"].splitlines(keepends=True)[: files.instances_from + 30]
+    texts = {**space.texts, "instances": "".join(instances)}
+    file = space.file.model_copy(update={"files": files})
+    return replace(setting, space=replace(space, file=file, texts=texts))
 
 
 def events_of(

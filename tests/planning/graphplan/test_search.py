@@ -54,7 +54,7 @@ def levels_of(task: GroundTask) -> int | None:
 
 @pytest.mark.parametrize("name", SIZES)
 def test_plans_are_as_short_as_any_parallel_plan(name: str) -> None:
-    for seed in range(scaled(8, in_ci=25)):
+    for seed in range(scaled(8, in_ci=16)):
         task = small(name, seed)
         least = least_levels(task)
         assert least is not None  # every task that is generated can be solved
@@ -63,7 +63,7 @@ def test_plans_are_as_short_as_any_parallel_plan(name: str) -> None:
 
 def test_random_tasks_are_solved_in_as_few_levels_as_can_be_or_proved_unsolvable() -> None:
     solved = unsolvable = 0
-    for seed in range(scaled(300, in_ci=1500)):
+    for seed in range(scaled(300, in_ci=600)):
         task = random_task(seed)
         least = least_levels(task)
         for memo in (True, False) if least is not None else (True,):
@@ -109,7 +109,7 @@ def advice(choose: Choose, rng: random.Random, task: GraphTask, question: Advice
 @pytest.mark.parametrize("name", ADVISERS)
 def test_whoever_advises_the_same_tasks_are_solvable_and_every_plan_works(name: str) -> None:
     kappas = ((1.0,), (0.6, 0.3), (0.5,))
-    for seed in range(scaled(30, in_ci=100)):
+    for seed in range(scaled(30, in_ci=50)):
         ground_task = random_task(seed) if seed % 2 else small(sorted(SIZES)[seed // 2 % len(SIZES)], seed)
         task, choose, rng = compile_task(ground_task), adviser_rule(name), random.Random(f"{name}/{seed}")
         assert choose is not None

@@ -120,13 +120,14 @@ def test_episodes_at_once() -> None:
     assert outcomes <= {"won", "step limit"}
 
 
-@pytest.mark.parametrize("command", ["save", " restart", "QUIT", "restore now", "look. save", "look then q"])
-def test_commands_to_the_interpreter_are_unknown(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commands_to_the_interpreter_are_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     game = TextWorldGame(coin(3))
     game.start()
     monkeypatch.chdir(tmp_path)
-    assert game.step(command).text == "That's not a verb I recognise."
-    assert game.step("y").text == "That was a rhetorical question."  # nothing was asked
+    for command in ("save", " restart", "QUIT", "restore now", "look. save", "look then q"):
+        assert game.step(command).text == "That's not a verb I recognise.", command
+        assert game.step("y").text == "That was a rhetorical question.", command  # nothing was asked
+    game.close()
     assert list(tmp_path.iterdir()) == []
 
 
@@ -222,7 +223,7 @@ def test_a_process_that_fails_is_an_error_and_the_next_start_gets_a_new_one(ques
     game = TextWorldGame(coin(3))
     first = game.start()
     process = process_of(game)
-    assert process.ask(f"{question}\n".encode(), 2.0) == b""
+    assert process.ask(f"{question}\n".encode(), 0.5) == b""
     assert not process.alive
     with pytest.raises(EngineError, match="TextWorld failed to answer 'look'") as caught:
         game.step("look")
@@ -254,9 +255,12 @@ def damaged(data: bytes, how: str) -> bytes:
     return bytes(changed)
 
 
-@pytest.mark.parametrize("suffix", [".z8", ".json"])
 @pytest.mark.parametrize(
-    "how", ["cut 0", "cut 0.1", "cut 0.9", "of \0", "of [", "of {}", "of hello", "flip 1", "flip 2"]
+    ("how", "suffix"),
+    [
+        *((how, ".z8") for how in ("cut 0", "cut 0.9", "of \0", "of hello", "flip 1", "flip 2")),
+        *((how, ".json") for how in ("cut 0.1", "of [", "of {}", "flip 1")),
+    ],
 )
 def test_a_damaged_file_ends_its_episode_only(how: str, suffix: str) -> None:
     path = game_file(coin(5)).with_suffix(suffix)

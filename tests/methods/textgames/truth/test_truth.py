@@ -18,7 +18,7 @@ from tests.scale import scaled
 
 
 def test_the_reader_writes_no_wrong_fact(tmp_path: Path) -> None:
-    run = played(tmp_path / "run", "reader", f"0-{scaled(1, in_ci=9)}")
+    run = played(tmp_path / "run", "reader", f"0-{scaled(1, in_ci=4)}")
     facts = 0
     for journal in find_journals(run):
         recorded = read_journal(journal, make_codec())
