@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
+from pddlego import sandbox
 from pddlego.episode.events import Event, Limits
 from pddlego.planning import ProcessPlanner, process
+from tests import sandboxes
 from tests.clock import unhurried
 from tests.model_server import ModelServer
 from tests.planners import close_kept, kept_planner
@@ -38,12 +40,13 @@ SNAPSHOTS = Path(__file__).parent / "snapshots"
 
 
 def pytest_configure() -> None:
-    """Keep planners, and give children the default effect of signals, some of which a background job ignores."""
+    """Keep planners and sandboxes. Give children the default effect of signals: a background job ignores some."""
     for name, default in (("SIGINT", signal.default_int_handler), ("SIGHUP", signal.SIG_DFL)):
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, default)
     process.ProcessPlanner = kept_planner  # type: ignore[assignment, misc]  # as `make_planner` finds it
+    sandbox.Sandbox = sandboxes.KeptSandbox  # type: ignore[misc]  # as methods import it
 
 
 SLOW = ("slow", "cluster", "browser")
@@ -60,6 +63,7 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
 
 def pytest_sessionfinish() -> None:
     close_kept()
+    sandboxes.close_kept()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -32,7 +32,7 @@ def test_coin_is_won_without_a_domain_file(tmp_path: Path, mode: str) -> None:
 
 @pytest.mark.parametrize("model", ["reader", "reader+noise:0.1"])
 def test_nearly_all_seeds_of_coin_are_won(tmp_path: Path, model: str) -> None:
-    last = scaled(9, in_ci=19)
+    last = scaled(5, in_ci=11)
     run("eval", "coin", "--modes", "full", "--models", model, "--seeds", f"0-{last}", "--run", "r", cwd=tmp_path)
     lines = (tmp_path / "runs" / "r" / "results.jsonl").read_text(encoding="utf-8").splitlines()
     won = sum(json.loads(line)["outcome"] == "won" for line in lines)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from pddlego.cli import doctor
 from pddlego.cli.doctor import _check_listed
 from pddlego.errors import ModelError
 from tests.cli.command import run
@@ -72,6 +73,13 @@ def test_doctor_is_content(tmp_path: Path, model_server: ModelServer) -> None:
     assert not list(tmp_path.iterdir()), "it only looks"
 
 
+@pytest.fixture
+def without_attacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The doctor does not try the sandbox, which takes seconds."""
+    monkeypatch.setattr(doctor, "_sandbox", str)
+
+
+@pytest.mark.usefixtures("without_attacks")
 def test_doctor_says_how_to_fix_what_is_broken(tmp_path: Path, model_server: ModelServer) -> None:
     (tmp_path / "file").write_text("")
     model_server.replies = [fault(401, "\x1b[2Jbad key")]
@@ -90,6 +98,7 @@ def test_doctor_says_how_to_fix_what_is_broken(tmp_path: Path, model_server: Mod
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("without_attacks")
 def test_doctor_looks_whether_the_endpoint_lists_the_model(tmp_path: Path, model_server: ModelServer) -> None:
     model_server.models = ["other"]
     done = run("doctor", "--model", "m", "--base-url", model_server.url, cwd=tmp_path)

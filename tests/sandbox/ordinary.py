@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from pddlego.errors import PddlegoError
-from pddlego.sandbox import Sandbox
+from pddlego.sandbox.sandbox import Sandbox
 from tests.scale import PATIENCE
 
 ROOT = Path(__file__).parent.parent.parent

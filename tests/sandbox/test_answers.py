@@ -15,9 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pddlego.sandbox import Sandbox, SandboxLimits, Status
+from pddlego.sandbox import SandboxLimits, Status
 from pddlego.sandbox.jail.values import MOST_DEEP, MOST_PARTS, TooLargeError, parts, plain, tagged
 from pddlego.sandbox.result import read_call, read_parts
+from pddlego.sandbox.sandbox import Sandbox
 from tests.growth import is_linear
 from tests.sandbox.attacks import FORGE
 from tests.sandbox.ordinary import needs_locks

@@ -13,7 +13,8 @@ import pytest
 import pddlego.sandbox
 from pddlego.errors import EngineError
 from pddlego.methods.registry import methods
-from pddlego.sandbox import CallResult, Sandbox, SandboxLimits, SandboxSession, Status
+from pddlego.sandbox import CallResult, SandboxLimits, SandboxSession, Status
+from pddlego.sandbox.sandbox import Sandbox
 from tests.sandbox.attacks import FORGE, OUTGOING
 from tests.sandbox.ordinary import needs_locks
 

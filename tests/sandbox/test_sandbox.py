@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from pddlego.errors import EngineError, UsageError
-from pddlego.sandbox import Sandbox, SandboxLimits, Status
+from pddlego.sandbox import SandboxLimits, Status
 from pddlego.sandbox.probes import PROBES, Probe
-from pddlego.sandbox.sandbox import NEEDED, modules_of
+from pddlego.sandbox.sandbox import NEEDED, Sandbox, modules_of
 from tests.children import started
 from tests.clock import FakeClock
 from tests.growth import is_linear

@@ -90,14 +90,14 @@ def test_a_plan_that_pruning_made_longer_is_too_long() -> None:
 
 
 def test_plans_of_a_damaged_domain_are_judged_in_the_intact_one() -> None:
-    kinds = set()
     for seed in range(8):
         events = played("gripper", "keep-all", ALONE, seed, corrupt=0.3, damage="pooled", judge="intact")
         arguments = next(event for event in events if isinstance(event, TaskGiven))
         assert arguments.corrupt == 0.3
         assert arguments.removed
-        kinds.add(concluded(events).kind)
-    assert "invalid plan" in kinds
+        if concluded(events).kind == "invalid plan":
+            return
+    pytest.fail("no seed has such a plan")
 
 
 @pytest.mark.parametrize(

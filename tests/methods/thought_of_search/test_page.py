@@ -176,7 +176,7 @@ def test_the_reader_plays_it_with_reference_functions(folder: Path) -> None:
 def test_retries_have_no_effect_and_the_help_says_what_has(folder: Path, model_server: ModelServer) -> None:
     model_server.replies = [lambda body: answer(fenced(OVERFULL if len(body["messages"]) == 2 else GOAL))]
     where = ("--model", "m", "--base-url", model_server.url, "--retries", "0")
-    done = run("play", "jugs", "--mode", "tos", *where, "--set", "answers=1", "--set", "instances=1", cwd=folder)
+    done = run("play", "jugs", "--mode", "tos", *where, "--set", "answers=1", "--eval-timeout", "0.2", cwd=folder)
     assert "the successor function still fails after 1 answer" in done.stdout
     assert "--set answers=N" in (LimitOptions.model_fields["retries"].description or "")
 
