@@ -444,7 +444,7 @@ def test_a_model_writes_the_tests() -> None:
     ],
 )
 def test_tests_that_cannot_be_used_are_rejected(unusable: str) -> None:
-    events = events_of(small("24game"), (unusable, unusable, unusable), "tos-own-tests", QUICK)
+    events = events_of(small("24game"), (unusable, "prose", "prose"), "tos-own-tests")
     assert ending(events).outcome is Outcome.LOST
     assert "no usable tests" in ending(events).message
     assert kinds(events) == ["unusable tests"] * 3
