@@ -442,10 +442,11 @@ def told(rows: Sequence[Mapping[str, Any]]) -> list[tuple[Any, ...]]:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="the processes are found in /proc")
-def test_one_of_sixteen_is_killed_and_the_run_can_be_continued(tmp_path: Path) -> None:
-    whole = pddlego.evaluate("household", tmp_path / "whole", modes="edit", seeds=range(16), workers=16).wait(PATIENCE)
+def test_one_of_four_is_killed_and_the_run_can_be_continued(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"modes": "edit", "seeds": range(4), "workers": 4, "set": {"receptacles": 30}}
+    whole = pddlego.evaluate("household", tmp_path / "whole", **options).wait(PATIENCE)
     run = tmp_path / "run"
-    evaluation = pddlego.evaluate("household", run, modes="edit", seeds=range(16), workers=16)
+    evaluation = pddlego.evaluate("household", run, **options)
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end and not any(
         '"step":3,' in path.read_text(errors="replace") for path in run.glob("episodes/*.jsonl")
@@ -454,9 +455,9 @@ def test_one_of_sixteen_is_killed_and_the_run_can_be_continued(tmp_path: Path) -
     os.kill(next(processes()), signal.SIGKILL)
     rows = evaluation.wait(PATIENCE).rows()
     outcomes = Counter(row["outcome"] for row in rows)
-    assert outcomes["crashed"] == 1 and sum(outcomes.values()) == 16
+    assert outcomes["crashed"] == 1 and sum(outcomes.values()) == 4
     assert len(set(told(rows)) - set(told(whole.rows()))) == 1
-    again = pddlego.evaluate("household", run, modes="edit", seeds=range(16), workers=16).wait(PATIENCE)
+    again = pddlego.evaluate("household", run, **options).wait(PATIENCE)
     assert told(again.rows()) == told(whole.rows())
 
 
