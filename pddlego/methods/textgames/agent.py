@@ -278,6 +278,9 @@ class PlanningPolicy:
         ):
             return None
         expected = replace(self.knowledge.problem, facts=news[-1].after or frozenset())
+        reference = self.setting.reader.reference  # in a domain of the model's, only the model can take such facts back
+        if reference is not None and any(fact.predicate in reference.only_planned for fact in expected.facts):
+            return None
         return without_planned(expected, self.knowledge.only_planned)[0]
 
     def _attempt(self, retry: Retry) -> Generator[Event, None, Attempt[Intentions]]:

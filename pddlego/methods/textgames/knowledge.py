@@ -27,13 +27,15 @@ class ActionRule:
 
     An empty command means that the command is not known yet: a plan is executed up to such a step. `where` is a pattern
     of a fact in which the values of other variables of the command are looked up. `parameters` are the names of the
-    action's parameters in the command, in their order; None if they are the names of the domain.
+    action's parameters in the command, in their order; None if they are the names of the domain. If the action `gains`,
+    it is expected that the score rises.
     """
 
     command: str
     expect: str
     where: Atom | None = None
     parameters: tuple[TypedName, ...] | None = None
+    gains: bool = False
 
 
 @dataclass(frozen=True)

@@ -317,7 +317,7 @@ def _action_rules(domain: Domain, rules: Mapping[str, ActionTable]) -> dict[str,
         used = names_in(rule.command) | _groups_of(rule.expect)
         if used - parameters:
             raise ValueError(f"actions.{name}: {sorted(used - parameters)} is not a parameter of the action")
-        checked_rules[name] = ActionRule(rule.command, rule.expect, where)
+        checked_rules[name] = ActionRule(rule.command, rule.expect, where, gains=rule.gains)
     return checked_rules
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
@@ -12,7 +12,7 @@ from pddlego.episode.events import Accepted, Asked, Limits, Outcome, Rejected
 from pddlego.episode.trace import Trace
 from pddlego.methods.base import Column, CountTable, Figure, Measuring, ShareTable, base_mode
 from pddlego.methods.setting_files import published
-from pddlego.methods.textgames.events import FactsChecked, Observed, Planned, Verdict
+from pddlego.methods.textgames.events import FactsChecked, Observed, Planned, PlannedStep, Verdict
 from pddlego.methods.textgames.first_error import check_recorded, lasting_errors
 from pddlego.methods.textgames.formalize import Exchange, Observations, PromptContext
 from pddlego.methods.textgames.games import Game
@@ -23,7 +23,7 @@ from pddlego.methods.textgames.reader.text import read_room
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.world import EpisodeSetup
 from pddlego.models import Request
-from pddlego.pddl import Atom, Problem, parse_problem, to_name
+from pddlego.pddl import Atom, Problem, parse_problem, same_name, to_name
 from pddlego.planning import Planner, Search
 from pddlego.runs.summary import LastingError, Measures
 from pddlego.util.text import count
@@ -34,16 +34,18 @@ def measure(trace: Trace) -> Measures:
     observed, usage = trace.all(Observed), trace.usage
     rungs = Counter(event.rung for event in trace.all(Planned) if event.rung is not None)
     repeated = sum(event.repeated for event in observed)
+    without_news = _without_news(trace)
     numbers = {
         "steps": usage.steps,
         "refused": usage.refused,
         "surprises": sum(bool(event.mismatch) for event in observed),
         **({"repeated": repeated} if repeated else {}),
         **_first_answers(trace),
+        **({"without_news": without_news.total()} if trace.all(Planned) else {}),
     }
     return Measures(
         numbers,
-        {"rungs": rungs, **_fact_counts(trace)},
+        {"rungs": rungs, WITHOUT_NEWS: without_news, **_fact_counts(trace)},
         {**_by_step(trace), _INPUT: _input_lengths(trace)},
         tuple(error.summary for error in lasting_errors(trace)) or tuple(_errors_of_choice(trace)),
         _ending(trace),
@@ -106,6 +108,34 @@ def _first_answers(trace: Trace) -> dict[str, float]:
         return {}
     won = trace.ended is not None and trace.ended.outcome is Outcome.WON
     return {"first_try": int(won and all(succeeded)), "first_answers": sum(succeeded) / len(succeeded)}
+
+
+WITHOUT_NEWS = "without news"
+
+
+def _without_news(trace: Trace) -> Counter[str]:
+    """How many requests held nothing that the plan had not predicted, by the last action of the plan.
+
+    That is so if all commands since the last problem are steps of the plan, the game answered as expected, and the
+    accepted answer makes no other changes than these steps.
+    """
+    counts: Counter[str] = Counter()
+    steps, changes, last, surprised = deque[PlannedStep](), set[str](), "", True
+    for event in trace.events:
+        if isinstance(event, Planned):
+            steps = deque(event.plan)
+        elif isinstance(event, Observed):
+            step = steps.popleft() if steps and same_name(steps[0].command, event.command or "") else None
+            surprised = surprised or step is None or event.refused or bool(event.mismatch)
+            if step is not None:
+                changes |= {*step.added, *step.removed}
+                last = step.action.strip("()").split(" ")[0]
+        elif isinstance(event, Accepted):
+            surprised = surprised or event.kind != "problem" or bool(event.renamed)
+            if last and not surprised and event.source == "model":
+                counts[last] += changes.issuperset((*event.added, *event.removed))
+            changes, last, surprised = set(), "", event.kind != "problem"
+    return +counts
 
 
 _INPUT = "input length"
@@ -208,8 +238,12 @@ MEASURING = Measuring(
         Column("repeated", blank_zero=True),
         Column("first_try", counted=True, shown=False),
         Column("first_answers", shown=False),
+        Column("without_news", shown=False),
     ),
-    counts=(CountTable("rungs", "Goals that plans were made for", "goal"),),
+    counts=(
+        CountTable("rungs", "Goals that plans were made for", "goal"),
+        CountTable(WITHOUT_NEWS, "Requests without news", "last action"),
+    ),
     shares=(
         ShareTable(
             "Facts of the model, checked against a reference",

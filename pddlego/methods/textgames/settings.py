@@ -256,6 +256,7 @@ class ActionTable(_Strict):
     command: Command
     where: str = ""
     expect: Regex = ""
+    gains: bool = False
 
 
 class InvariantTable(_Strict):

@@ -292,7 +292,9 @@ class GameSession:
             texts = [exchange.text for exchange in self.memory.history]
             difference = mismatch(knowledge, intention.step, answer.text, texts)
             nothing_new = says_nothing_new(knowledge, intention.step, exchange.text, texts)
-            if nothing_new and not (difference or refused) and answer.score == self.seen.score:
+            gained, rises = answer.score - self.seen.score, knowledge.actions[intention.step.action].gains
+            is_expected = not self.observing.score or not gained or (rises and gained > 0)
+            if nothing_new and is_expected and not (difference or refused):
                 exchange = replace(exchange, after=intention.after)
         if intention is not None:
             exchange = replace(exchange, unforeseen=recorded or unforeseen(intention, difference, refused))

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from pddlego.episode.events import Accepted, Answered, Asked, Ended, Event, Limits, Outcome, Rejected, Started
-from pddlego.methods.textgames.events import Observed
-from pddlego.methods.textgames.measure import measure
+from pddlego.methods.textgames.events import Observed, Planned, PlannedStep
+from pddlego.methods.textgames.measure import WITHOUT_NEWS, measure
 from pddlego.models.base import Completion, Feedback
 from tests.traces import trace_of
 
@@ -56,3 +56,34 @@ def test_first_answers_are_accepted_and_no_command_is_refused(
 )
 def test_without_plans_or_answers_nothing_is_said_of_them(mode: str, events: list[Event]) -> None:
     assert not {"first_try", "first_answers"} & set(measure(trace_of([started(mode), *events])).numbers)
+
+
+TAKE, GO = PlannedStep("(take lamp hall)", "take lamp", ("(have lamp)",)), PlannedStep("(go hall)", "go hall")
+PLAN = Planned((), "have", (GO, TAKE))
+WENT, TOOK = Observed(1, "go hall", "", ""), Observed(2, "take Lamp", "", "")
+SAME = Accepted("problem", "p", ("(have lamp)",))
+
+
+@pytest.mark.parametrize(
+    ("events", "without_news"),
+    [
+        ([ACCEPTED, PLAN, WENT, TOOK, SAME, WON], {"take": 1}),
+        ([ACCEPTED, PLAN, WENT, TOOK, ACCEPTED, WON], {"take": 1}),
+        ([ACCEPTED, PLAN, WENT, ACCEPTED, WON], {"go": 1}),
+        ([ACCEPTED, PLAN, WENT, TOOK, EXPECTED, WON], {}),
+        ([ACCEPTED, PLAN, WENT, SAME, WON], {}),
+        ([ACCEPTED, PLAN, WENT, TOOK, replace(SAME, renamed=(("a", "b"),)), WON], {}),
+        ([ACCEPTED, PLAN, WENT, TOOK, replace(SAME, added=("(have lamp)", "(at sea)")), WON], {}),
+        ([ACCEPTED, PLAN, WENT, replace(TOOK, refused=True), ACCEPTED, WON], {}),
+        ([ACCEPTED, PLAN, WENT, replace(TOOK, mismatch="otherwise"), ACCEPTED, WON], {}),
+        ([ACCEPTED, PLAN, Observed(1, "look", "", ""), ACCEPTED, WON], {}),
+        ([ACCEPTED, PLAN, WENT, TOOK, DOMAIN, SAME, WON], {}),
+        ([ACCEPTED, WON], {}),
+    ],
+)
+def test_a_request_is_without_news_if_its_answer_says_what_the_plan_had_predicted(
+    events: list[Event], without_news: dict[str, int]
+) -> None:
+    measures = measure(trace_of([started("edit"), *with_answers(events)]))
+    assert measures.counts[WITHOUT_NEWS] == without_news
+    assert measures.numbers.get("without_news", 0) == sum(without_news.values())

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+
+import pytest
 
 from pddlego.episode.approval import Decision, Question
 from pddlego.episode.events import Accepted, Asked, Judged, Outcome
 from pddlego.methods.textgames.events import Observed
 from pddlego.methods.textgames.loading import load
+from pddlego.methods.textgames.measure import WITHOUT_NEWS, measure
+from pddlego.methods.textgames.play import setting_game
 from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.world import says_nothing_new
 from pddlego.planning import PlanStep, ProcessPlanner
 from tests.methods.textgames.grid_house import small_house
 from tests.methods.textgames.playing import ForgetfulModel, ended, of, play
+from tests.traces import trace_of
 
 KNOWN = json.dumps(
     {
@@ -43,8 +49,6 @@ def test_what_was_said_before_or_is_expected_to_the_word_is_nothing_new() -> Non
 
 def test_after_moves_that_bring_nothing_new_no_model_is_asked(planner: ProcessPlanner) -> None:
     """In Cooking World things that were found are taken: the game says so, and nothing else."""
-    from pddlego.methods.textgames.play import setting_game
-
     setting = load("cooking-easy")
     monitored = play(setting, planner, setting_game(setting, 3), ReaderModel())
     asked = play(setting, planner, setting_game(setting, 3), ReaderModel(), "edit-no-replanning")
@@ -55,6 +59,15 @@ def test_after_moves_that_bring_nothing_new_no_model_is_asked(planner: ProcessPl
     assert any(fact.startswith("(have ") for item in by_plan for fact in item.added)
     assert len(of(asked, Asked)) == len(of(monitored, Asked)) + len(by_plan)
     assert {item.source for item in of(asked, Accepted)} == {"model"}
+
+
+@pytest.mark.parametrize("shown", [False, True])
+def test_a_rising_score_is_news_only_if_requests_show_it(planner: ProcessPlanner, shown: bool) -> None:
+    setting = load("cooking-easy")
+    setting = replace(setting, observing=setting.observing.model_copy(update={"score": shown}))
+    events = play(setting, planner, setting_game(setting, 100), ReaderModel())
+    assert ended(events).outcome is Outcome.WON
+    assert bool(measure(trace_of(events)).counts[WITHOUT_NEWS]) is shown
 
 
 def test_without_replanning_a_plan_is_carried_out_to_its_end(coin: GameSetting, planner: ProcessPlanner) -> None:
@@ -93,8 +106,6 @@ class Doubtful:
 
 
 def test_what_a_person_says_of_such_a_plan_reaches_the_model(planner: ProcessPlanner) -> None:
-    from pddlego.methods.textgames.play import setting_game
-
     setting = load("cooking-easy")
     events = play(setting, planner, setting_game(setting, 3), ReaderModel(), approver=Doubtful())
     judged = next(number for number, event in enumerate(events) if isinstance(event, Judged) and event.text)
