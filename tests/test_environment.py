@@ -113,6 +113,7 @@ def test_text_around_an_answer_and_idle_lines_cost_the_reward() -> None:
     with Environment("coin", "edit") as environment:
         for change, least, most in (
             (lambda text: f"I am not sure:\n{text}", 0.0, 0.0),
+            (lambda text: text.replace("{", '{"reasoning": "it moved", ', 1), 0.0, 0.0),
             (lambda text: '"delete": ["(at nowhere)"]'.join(text.rsplit('"delete": []', 1)), 0.0, 0.99),
             (lambda text: text.replace('"add": [', '"add": ["attic - location", ', 1), 0.3, 0.99),
             (lambda text: f"<think>it is</think>{text}", 1.0, 1.0),

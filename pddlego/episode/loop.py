@@ -17,7 +17,7 @@ class Attempt(Generic[T]):
     """One answer of the model and its check: the `value` of a usable answer, or the `feedback` on a rejected one.
 
     Answers with equal `meaning` (by default, their text) are repetitions of each other. `tries` counts the attempts
-    including this one.
+    including this one. `notes` are about what was left out of a usable answer.
     """
 
     answer: str
@@ -25,6 +25,7 @@ class Attempt(Generic[T]):
     feedback: Feedback | None = None
     tries: int = 1
     meaning: object = None
+    notes: tuple[str, ...] = ()
 
     @property
     def failure(self) -> str:

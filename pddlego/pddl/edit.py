@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+from pydantic import Field, ValidationError, ValidationInfo, field_validator
 
 from pddlego.pddl.conditions import ANY_TYPE, Atom, Renaming, TypedName, read_atom, read_typed_list
 from pddlego.pddl.domain import Action, Domain
-from pddlego.pddl.nearly_json import EditSyntaxError, last_object, unique_keys
+from pddlego.pddl.nearly_json import EditSyntaxError, Form, last_object, unique_keys, without_remarks
 from pddlego.pddl.problem import Problem, rename
 from pddlego.pddl.sexpr import Sexpr, read_sexprs, show
 from pddlego.util.text import Shown, reason_of
@@ -428,13 +428,12 @@ def edit_between(before: Problem, after: Problem) -> Edit:
 # JSON
 
 
-class SectionModel(BaseModel):
+class SectionModel(Form):
     """The JSON border: empty and missing parts are allowed, a single line stands for a list of one."""
 
-    model_config = ConfigDict(extra="forbid")
-    add: list[str] = []
-    replace: dict[str, str | None] = {}
-    delete: list[str] = []
+    add: list[str] = Field(default=[])
+    replace: dict[str, str | None] = Field(default={})
+    delete: list[str] = Field(default=[])
 
     @field_validator("add", "delete", mode="before")
     @classmethod
@@ -445,9 +444,11 @@ class SectionModel(BaseModel):
 
     @field_validator("replace", mode="before")
     @classmethod
-    def _pairs(cls, value: Any) -> Any:
-        if isinstance(value, list) and all(map(_is_pair, value)):
-            return unique_keys([(pair["old"], pair["new"]) for pair in value])
+    def _pairs(cls, value: Any, info: ValidationInfo) -> Any:
+        if isinstance(value, list):
+            pairs = [without_remarks(pair, ("old", "new"), info.context) for pair in value]
+            if all(map(_is_pair, pairs)):
+                return unique_keys([(pair["old"], pair["new"]) for pair in pairs])
         return {} if value is None else value
 
     def as_value(self, line: Callable[[str], str] = str) -> SectionEdit:
@@ -474,8 +475,7 @@ def _is_pair(value: Any) -> bool:
     return isinstance(value, dict) and set(value) == {"old", "new"} and isinstance(value["old"], str)
 
 
-class _EditModel(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+class _EditModel(Form):
     objects: SectionModel = SectionModel()
     init: SectionModel = SectionModel()
 
@@ -528,13 +528,14 @@ def read_edit(text: str, tolerant: bool = True) -> tuple[Edit, tuple[str, ...]]:
     found = last_object(text, ("objects", "init"), SECTION_KEYS, tolerant)
     if found.rest and not tolerant:
         raise EditSyntaxError(NOT_ALONE)
+    remarks: list[str] = []
     try:
-        model = _EditModel.model_validate(found.value)
+        model = _EditModel.model_validate(found.value, context=remarks if tolerant else None)
     except ValidationError as error:
         faults = (_fault(one) for one in error.errors()[:10])
         text = re.sub(r" or instance of \w+", "", "; ".join(faults))
         raise EditSyntaxError(f"the JSON is not an edit: {text}") from error
-    return edit_of(model.objects, model.init), found.repairs
+    return edit_of(model.objects, model.init), (*found.repairs, *remarks)
 
 
 NOT_ALONE = "there is text around the JSON object: answer with the object and nothing else"

@@ -14,6 +14,10 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any
 
+from pydantic import BaseModel, ConfigDict, ValidationInfo, model_validator
+
+from pddlego.util.text import nearest
+
 
 class EditSyntaxError(ValueError):
     """An answer contains no readable edit; the message describes the error.
@@ -34,6 +38,48 @@ class JsonObject:
     rest: str = ""
     repairs: tuple[str, ...] = ()
 
+
+class Form(BaseModel):
+    """The form of a JSON object in an answer. Unknown keys are errors.
+
+    If the context of the validation is a list, remarks such as `"reasoning": "it moved north"` are left out, and noted
+    in the list.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_remarks(cls, value: Any, info: ValidationInfo) -> Any:
+        return without_remarks(value, cls.model_fields, info.context)
+
+
+def without_remarks(value: Any, known: Collection[str], notes: list[str] | None) -> Any:
+    """An object without its remarks, unless there is nothing else in it. `notes` gets a note for each.
+
+    A remark is an unknown key whose value is text (or a list of texts), but not PDDL. It must not be a misspelt key:
+    similar to a known one, or with a single word as its value while a known key is missing.
+    """
+    if not isinstance(value, dict) or notes is None or not any(key in known for key in value):
+        return value
+    complete = all(key in value for key in known)
+
+    def is_remark(key: str, item: Any) -> bool:
+        if key in known or nearest(key.lower(), known, 0.8) is not None:
+            return False
+        texts = item if isinstance(item, list) else [item]
+        return all(isinstance(t, str) and not _LINE.match(t) and (complete or len(t.split()) > 1) for t in texts)
+
+    kept = {key: item for key, item in value.items() if not is_remark(key, item)}
+    notes += [f"the key '{key[:_MAX_SHOWN]}' {IGNORED}" for key in value if key not in kept]
+    return kept
+
+
+IGNORED = "is not part of the form: it is ignored"
+"""The end of a note about a remark."""
+
+_LINE = re.compile(r"\s*[(?]|\s*[^\s.:,]+ - [^\s.:,]+\s*\Z")
+"""A text that may be a line of PDDL: a condition, parameters, or `name - type`."""
 
 _PASSES = 4
 """The maximum length of all unreadable objects, in lengths of the text: an object without an end reaches to the end."""

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pddlego.pddl import EDIT_SCHEMA, Edit, EditSyntaxError, SectionEdit, parse_edit
+from pddlego.pddl.edit import read_edit
 from pddlego.pddl.nearly_json import last_object
 from pddlego.util.answers import spoken
 from tests.shared import CORPUS
@@ -139,6 +140,49 @@ def test_what_stands_outside_is_shown() -> None:
         parse_edit('{"init": {"plus": []}}')
     with pytest.raises(EditSyntaxError, match=r'add is outside of "objects" and "init": \["\(at a\)"\]'):
         parse_edit('{"add": ["(at a)"]}')
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"objects": {}, "init": {"add": ["(at b)"]}, "reasoning": "moved north"}',
+        '{"thoughts": "The door is open.", "init": {"add": ["(at b)"]}}',
+        '{"objects": {}, "init": {"add": ["(at b)"]}, "status": "done"}',
+        '{"objects": {}, "init": {"add": ["(at b)"]}, "notes": ["moved north", "the door is open"], "comments": []}',
+        '{"init": {"add": ["(at b)"], "explanation": "It moved (north)."}}',
+        "{'init': {'add': ['(at b)']}, 'Comment': 'it moved',}",
+    ],
+)
+def test_remarks_are_left_out_and_noted(text: str) -> None:
+    edit, repairs = read_edit(text)
+    assert edit == Edit(init=SectionEdit(("(at b)",)))
+    assert any(repair.endswith("is not part of the form: it is ignored") for repair in repairs)
+    with pytest.raises(EditSyntaxError):
+        read_edit(text, tolerant=False)
+
+
+def test_a_reason_for_a_replacement_is_left_out() -> None:
+    text = '{"init": {"replace": [{"old": "(at a)", "new": "(at b)", "reason": "it moved"}]}}'
+    assert read_edit(text)[0] == Edit(init=SectionEdit(replace=(("(at a)", "(at b)"),)))
+    with pytest.raises(EditSyntaxError):
+        read_edit(text, tolerant=False)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"reasoning": "nothing has changed"}',
+        '{"objects": {}, "init": {}, "goal": "(have coin)"}',
+        '{"objects": {}, "init": {}, "delete": ["(at a)"]}',
+        '{"objects": {}, "init": {}, "added": "attic - location"}',
+        '{"object": "the attic is new", "init": {}}',
+        '{"init": {"add": [], "deleted": "kitchen"}}',
+        '{"objects": {}, "init": {}, "goals": {"add": []}}',
+    ],
+)
+def test_what_may_mean_something_is_not_a_remark(text: str) -> None:
+    with pytest.raises(EditSyntaxError, match=r"outside of|not permitted"):
+        parse_edit(text)
 
 
 WHOLE = json.dumps(

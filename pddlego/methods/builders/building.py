@@ -122,18 +122,19 @@ class ComponentWriter:
         """Ask for one component. The value of the attempt is the new draft, or None if no answer is usable."""
         attempt = yield from self.attempt(draft, (target.kind,), action=target.action, advice=advice)
         if attempt.value is not None:
-            yield from self.accept(draft, attempt.value)
+            yield from self.accept(draft, attempt.value, attempt.notes)
         return attempt
 
-    def accept(self, before: Draft, after: Draft) -> Iterator[Accepted]:
-        """Keep a new draft. Yields an event for each of the two files that has changed."""
+    def accept(self, before: Draft, after: Draft, notes: tuple[str, ...] = ()) -> Iterator[Accepted]:
+        """Keep a new draft. Yields an event for each of the two files that has changed, or with the `notes`."""
         self.keep(after, "")
         domain = domain_diff(before.reading.domain, after.reading.domain)
-        if domain:
-            yield Accepted("domain", after.domain, domain.added, domain.removed)
         old, new = _problem_lines(before), _problem_lines(after)
+        if domain or (notes and old == new):
+            yield Accepted("domain", after.domain, domain.added, domain.removed, defects=notes)
         if old != new:
-            yield Accepted("problem", after.problem, tuple(sorted(new - old)), tuple(sorted(old - new)))
+            added, removed = tuple(sorted(new - old)), tuple(sorted(old - new))
+            yield Accepted("problem", after.problem, added, removed, defects=() if domain else notes)
 
     def attempt(
         self,
@@ -202,8 +203,9 @@ def _feedback(retry: Retry) -> dict[str, Any]:
 
 def _read(answer: Completion, draft: Draft, targets: Sequence[Target], checks: bool) -> Attempt[Draft]:
     """Put the components of an answer into the draft, up to the first that is rejected."""
+    notes: list[str] = []
     try:
-        components = read_components([target.kind for target in targets], spoken(answer.text))
+        components = read_components([target.kind for target in targets], spoken(answer.text), notes)
     except ComponentError as error:
         feedback = incomplete(answer) or (cut_off() if error.cut_off else Feedback("invalid answer", f"{error}."))
         return Attempt(answer.text, feedback=feedback)
@@ -212,7 +214,7 @@ def _read(answer: Completion, draft: Draft, targets: Sequence[Target], checks: b
         if isinstance(result, Feedback):
             return Attempt(answer.text, feedback=result)
         draft = result
-    return Attempt(answer.text, draft)
+    return Attempt(answer.text, draft, notes=tuple(notes))
 
 
 def _put(component: Component, draft: Draft, target: Target, checks: bool) -> Draft | Feedback:

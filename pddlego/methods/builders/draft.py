@@ -13,15 +13,16 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from pddlego.pddl import Domain
 from pddlego.pddl.check import check_domain
+from pddlego.pddl.conditions import read_typed_list
 from pddlego.pddl.domain import DomainReading, read_domain
 from pddlego.pddl.edit import Lines, domain_text, sections_of
 from pddlego.pddl.lint import needed_requirements
 from pddlego.pddl.names import is_name
-from pddlego.pddl.nearly_json import EditSyntaxError, last_object
+from pddlego.pddl.nearly_json import EditSyntaxError, Form, last_object
 from pddlego.pddl.portable import CheckedDomain, checked_domain
 from pddlego.pddl.problem import Problem, read_problem
 from pddlego.pddl.sexpr import read_sexprs, show
@@ -31,10 +32,31 @@ from pddlego.util.answers import file_in
 from pddlego.util.text import fault_of
 
 
-class Component(BaseModel):
+class Component(Form):
     """A part of a domain or a problem that one answer contains. Names are converted to lower case, as in PDDL."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
+    model_config = ConfigDict(frozen=True, str_strip_whitespace=True)
+
+
+def _typed_list(second: str) -> BeforeValidator:
+    """Convert PDDL in a list, such as `?x ?y - place` or `{"?x": "place"}`, to objects; `second` is the type's key."""
+
+    def read(value: Any) -> Any:
+        if isinstance(value, dict):
+            value = [value] if "name" in value else [f"{name} - {kind}" for name, kind in value.items()]
+        elif isinstance(value, str):
+            value = [value]
+        return [one for item in value for one in typed(item)] if isinstance(value, list) else value
+
+    def typed(item: Any) -> list[Any]:
+        if not isinstance(item, str):
+            return [item]
+        names, defects = read_typed_list(read_sexprs(item.strip().removeprefix("(").removesuffix(")")).expressions)
+        if defects or (len(names) > 1 and any(name.untyped for name in names)):
+            raise ValueError(f"'{item[:100]}' is not in the form 'NAME - TYPE'")
+        return [{"name": name.name, second: name.type} for name in names]
+
+    return BeforeValidator(read)
 
 
 def _pddl_name(value: str) -> str:
@@ -73,11 +95,23 @@ class NewType(Component):
         return f"{self.name} - {self.parent}"
 
 
+TypedList = Annotated[tuple[Typed, ...], _typed_list("type")]
+
+
 class _Headed(Component):
     """A name with parameters."""
 
     name: NewName
-    parameters: tuple[Typed, ...] = ()
+    parameters: TypedList = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_text(cls, value: Any) -> Any:
+        """`(at ?x - block)` as a text."""
+        if not isinstance(value, str):
+            return value
+        name, _, parameters = value.strip().removeprefix("(").removesuffix(")").partition(" ")
+        return {"name": name, "parameters": parameters}
 
     @property
     def line(self) -> str:
@@ -107,13 +141,13 @@ class NamedAction(Component):
 class Types(Component):
     """All types of the domain."""
 
-    types: tuple[NewType, ...]
+    types: Annotated[tuple[NewType, ...], _typed_list("parent")]
 
 
 class Constants(Component):
     """Objects that the actions of the domain name."""
 
-    constants: tuple[Typed, ...]
+    constants: TypedList
 
 
 class Predicates(Component):
@@ -144,7 +178,7 @@ class Parameters(Component):
     """The parameters of an action."""
 
     name: _Name
-    parameters: tuple[Typed, ...]
+    parameters: TypedList
 
 
 class Preconditions(Component):
@@ -167,7 +201,7 @@ class WholeAction(Component):
     """An action with everything, and predicates that it needs and that are new."""
 
     name: NewName
-    parameters: tuple[Typed, ...] = ()
+    parameters: TypedList = ()
     precondition: str = "(and)"
     effect: str
     new_predicates: tuple[NewPredicate, ...] = ()
@@ -176,7 +210,7 @@ class WholeAction(Component):
 class Objects(Component):
     """The objects of a problem."""
 
-    objects: tuple[Typed, ...]
+    objects: TypedList
 
 
 class Init(Component):
@@ -240,23 +274,25 @@ class ComponentError(ValueError):
         self.cut_off = cut_off
 
 
-def read_components(kinds: Sequence[str], text: str) -> list[Component]:
+def read_components(kinds: Sequence[str], text: str, notes: list[str]) -> list[Component]:
     """Read the components of these kinds from an answer. Raises `ComponentError`.
 
-    The answer to a request for several components is one JSON object with the fields of all of them.
+    The answer to a request for several components is one JSON object with the fields of all of them. `notes` gets a
+    note for each remark that was left out.
     """
     if len(kinds) == 1:
-        return [read_component(kinds[0], text)]
+        return [read_component(kinds[0], text, notes)]
     fields = [tuple(COMPONENTS[kind].model_fields) for kind in kinds]
     value = _last_object(text, {name for names in fields for name in names})
     parts = ({name: value[name] for name in names if name in value} for names in fields)
-    return [read_component(kind, json.dumps(part)) for kind, part in zip(kinds, parts, strict=True)]
+    return [read_component(kind, json.dumps(part), notes) for kind, part in zip(kinds, parts, strict=True)]
 
 
-def read_component(kind: str, text: str) -> Component:
+def read_component(kind: str, text: str, notes: list[str] | None = None) -> Component:
     """Read a component from an answer: its last JSON object. Raises `ComponentError`.
 
-    Text around the object is ignored. A domain or a problem may also be a plain PDDL file.
+    Text around the object is ignored, and remarks in it are left out, with a note for each in `notes`. A domain or a
+    problem may also be a plain PDDL file.
     """
     model = COMPONENTS[kind]
     is_file = model in (WholeDomain, WholeProblem) and "(define" in text.lower().replace(" ", "")
@@ -264,7 +300,7 @@ def read_component(kind: str, text: str) -> Component:
         return model.model_validate({kind: text})
     value = _last_object(text, model.model_fields)
     try:
-        return model.model_validate(value)
+        return model.model_validate(value, context=[] if notes is None else notes)
     except ValidationError as error:
         raise ComponentError("; ".join(map(fault_of, error.errors()[:10]))) from error
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -221,6 +222,56 @@ def test_rules_bring_their_heads_among_the_predicates(planner: ProcessPlanner) -
 def test_a_name_that_pddl_cannot_read_is_refused(kind: str, value: Any) -> None:
     with pytest.raises(ComponentError, match="a PDDL name is a letter"):
         read_component(kind, dumped(value))
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "lines"),
+    [
+        ("types", {"types": ["truck - vehicle", "vehicle"]}, ["truck - vehicle", "vehicle - object"]),
+        ("objects", {"objects": ["a b - block", "c"]}, ["a - block", "b - block", "c - object"]),
+        ("objects", {"objects": {"a": "block"}}, ["a - block"]),
+        ("predicates", {"predicates": [{"name": "on", "parameters": ["?x", "?y"]}]}, ["(on ?x - object ?y - object)"]),
+        ("predicates", {"predicates": [{"name": "on", "parameters": "?x ?y - b"}]}, ["(on ?x - b ?y - b)"]),
+        ("predicates", {"predicates": [{"name": "on", "parameters": {"?x": "b"}}]}, ["(on ?x - b)"]),
+        ("predicates", {"predicates": ["(free)", "(on ?x - b)"]}, ["(free)", "(on ?x - b)"]),
+        ("parameters", {"name": "go", "parameters": ["(?x - b)"]}, ["?x - b"]),
+        ("action", {"name": "go", "parameters": "(?x - b)", "effect": "(free)"}, ["?x - b"]),
+        (
+            "types",
+            {"types": [{"name": "truck", "about": "it drives", "comment": "a guess of mine"}]},
+            ["truck - object"],
+        ),
+    ],
+)
+def test_pddl_in_place_of_objects_is_read(kind: str, value: Any, lines: list[str]) -> None:
+    component = dict(read_component(kind, dumped(value)))
+    assert [entry.line for entry in component[kind if kind in component else "parameters"]] == lines
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "says"),
+    [
+        ("objects", {"objects": ["red block"]}, "'red block' is not in the form 'NAME - TYPE'"),
+        ("predicates", {"predicates": [{"name": "on", "parameters": ["?x: b"]}]}, "'?x: b' is not in the form"),
+        ("types", {"types": [{"name": "truck", "supertype": "vehicle"}]}, "supertype"),
+        ("action", {"name": "go", "parameters": [], "preconditions": "(free)", "effect": "(busy)"}, "preconditions"),
+        ("action", {"name": "go", "parameters": [], "needs": "(free)", "effect": "(busy)"}, "needs"),
+    ],
+)
+def test_text_that_may_mean_several_things_is_named(kind: str, value: Any, says: str) -> None:
+    with pytest.raises(ComponentError, match=re.escape(says)):
+        read_component(kind, dumped(value))
+
+
+def test_a_remark_in_a_component_is_noted(planner: ProcessPlanner) -> None:
+    gold = load("text-coin", BuilderOptions())
+    goal = component_of("goal", gold.domain, gold.task(0))
+    model = Scripted({"goal": [dumped({"reasoning": "the description says so", **goal})]})
+    events = build("text-coin", "build", model, planner)
+    assert not of(events, Rejected)
+    assert [event.defects for event in of(events, Accepted) if event.defects] == [
+        ("the key 'reasoning' is not part of the form: it is ignored",)
+    ]
 
 
 def test_a_whole_domain_with_two_actions_of_one_name_goes_back(planner: ProcessPlanner) -> None:

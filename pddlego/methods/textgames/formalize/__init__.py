@@ -15,6 +15,7 @@ from pddlego.methods.textgames.settings import ReaderRules
 from pddlego.models import Request
 from pddlego.models.base import Feedback
 from pddlego.pddl import Atom, Defect, DefectKind, EditReport, Entry, Problem
+from pddlego.pddl.nearly_json import IGNORED
 
 MOST_GOALS = 20
 """Maximum number of goals of an answer that are tried."""
@@ -134,10 +135,14 @@ class ProblemProposal:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The lines of the edit that matched nothing, and the objects that were declared for the model."""
+        """What of the answer had no effect, and the objects that were declared for the model."""
         unmatched = self.report.unmatched if self.report else ()
-        declared = (defect for defect in self.defects if defect.kind is DefectKind.UNDECLARED_OBJECT)
-        return (*map(str, unmatched), *(defect.message for defect in declared if not defect.blocking))
+        harmless = (
+            defect.message
+            for defect in self.defects
+            if not defect.blocking and (defect.kind is DefectKind.UNDECLARED_OBJECT or defect.message.endswith(IGNORED))
+        )
+        return (*map(str, unmatched), *harmless)
 
     @property
     def faults(self) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import Field, ValidationError
 
 from pddlego.methods.textgames.formalize import MOST_GOALS, ProblemProposal, PromptContext, Terms
 from pddlego.methods.textgames.formalize.problems import full_request, repaired_json, with_unmatched
@@ -31,7 +31,7 @@ from pddlego.pddl import (
 from pddlego.pddl.conditions import Formula, parse_condition, read_condition
 from pddlego.pddl.domain import read_domain
 from pddlego.pddl.edit import NOT_ALONE, SECTION_KEYS, SECTIONS, SectionModel, apply_domain_edit, edit_of
-from pddlego.pddl.nearly_json import last_object
+from pddlego.pddl.nearly_json import Form, last_object
 from pddlego.pddl.sexpr import read_sexprs
 from pddlego.pddl.tolerant import is_cut_off, read_pair
 from pddlego.util.answers import last_file, spoken
@@ -294,15 +294,16 @@ KEYS = ("domain", "objects", "init", "goals", "commands")
 """The keys of an edit: a JSON object with any of them is read as one."""
 
 
-class _FullEdit(BaseModel):
+class _FullEdit(Form):
     """The format of an edit in an answer."""
 
-    model_config = ConfigDict(extra="forbid")
-    domain: dict[Literal["types", "constants", "predicates", "rules", "actions"], SectionModel | None] = {}
+    domain: dict[Literal["types", "constants", "predicates", "rules", "actions"], SectionModel | None] = Field(
+        default={}
+    )
     objects: SectionModel = SectionModel()
     init: SectionModel = SectionModel()
     goals: list[str] | None = None
-    commands: dict[str, str] = {}
+    commands: dict[str, str] = Field(default={})
 
 
 class FullEditor:
@@ -317,14 +318,14 @@ class FullEditor:
 
     def read(self, answer: str, situation: PromptContext) -> ProblemProposal:
         """Apply the edit in an answer to both files. The edit is accepted or rejected as a whole."""
-        text = spoken(answer) if self._tolerant else answer
+        text, remarks = spoken(answer) if self._tolerant else answer, list[str]()
         if "(define" in text.lower().replace(" ", ""):
             return self._whole.read(text, situation)
         try:
             found = last_object(text, KEYS, (*SECTIONS, *SECTION_KEYS), self._tolerant)
             if found.rest and not self._tolerant:
                 raise EditSyntaxError(NOT_ALONE)
-            edit = _FullEdit.model_validate(found.value)
+            edit = _FullEdit.model_validate(found.value, context=remarks if self._tolerant else None)
         except EditSyntaxError as error:
             unfinished = error.cut_off or (answer.strip() and not text.strip())
             return ProblemProposal(
@@ -336,7 +337,7 @@ class FullEditor:
                 situation.knowledge, Feedback("invalid answer", f"the JSON is not an edit: {faults}.")
             )
         proposal = self._applied(edit, situation)
-        return replace(proposal, defects=(*proposal.defects, *map(repaired_json, found.repairs)))
+        return replace(proposal, defects=(*proposal.defects, *map(repaired_json, (*found.repairs, *remarks))))
 
     def _applied(self, edit: _FullEdit, situation: PromptContext) -> ProblemProposal:
         changes: dict[str, SectionEdit] = {

@@ -45,6 +45,14 @@ def test_an_object_is_declared_by_the_facts_that_use_it(situation: PromptContext
     assert strict.feedback is not None
 
 
+def test_a_remark_is_noted_in_the_next_request(situation: PromptContext) -> None:
+    edit = {"objects": {"add": ["kitchen - location"]}, "init": {"add": ["(at kitchen)"]}, "reasoning": "it begins"}
+    proposal = PddlEdit(PROMPTS).read(json.dumps(edit), situation)
+    assert proposal.feedback is None
+    assert proposal.notes == ("JSON: the key 'reasoning' is not part of the form: it is ignored",)
+    assert PddlEdit(PROMPTS, tolerant=False).read(json.dumps(edit), situation).feedback is not None
+
+
 @pytest.mark.parametrize(
     ("before", "edit"),
     [
