@@ -17,8 +17,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pddlego.pddl.conditions import (
+    And,
     Atom,
     Equal,
+    Exists,
     Formula,
     Not,
     Renaming,
@@ -26,6 +28,7 @@ from pddlego.pddl.conditions import (
     atoms_of,
     changed_atoms,
     conjuncts,
+    parts_of,
     required_atoms,
 )
 from pddlego.pddl.domain import Action, Domain, circles_of
@@ -105,6 +108,55 @@ def exclusive_goals(domain: Domain, problem: Problem) -> Iterator[Defect]:
                 message = f"the goal: {' and '.join(map(str, facts))} exclude each other for {name}: every action that"
                 message += " makes one of them true makes another false; keep one"
                 yield warning(DefectKind.CONTRADICTING_GOAL, name, message, facts[0].place)
+
+
+def never_together(domain: Domain, goal: Formula) -> str:
+    """A message about two parts of a goal that no action can leave true together; empty if there are none.
+
+    Each action that makes one of them true makes the other false, such as `(visited ?l)` for a goal "at ?l and not
+    visited". So the goal is reached only if it is true at the beginning.
+    """
+    literals = [literal for literal in _literals(goal) if literal[0].predicate not in domain.rules]
+    for pair in itertools.combinations(literals, 2):
+        makers = [(action, *changes) for action in domain.actions for changes in _breaking(action, *pair)]
+        if makers and all(broken for _, _, broken in makers):
+            action, made, broken = makers[0]
+            message = (
+                f"action {action.name} makes {broken} when it makes {made}, so that {' and '.join(map(_shown, pair))}"
+            )
+            return f"{message} are never true together: remove one of the effects, or choose another goal"
+    return ""
+
+
+_Literal = tuple[Atom, bool]
+
+
+def _literals(goal: Formula) -> Iterator[_Literal]:
+    match goal:
+        case Atom() | Not(part=Atom()):
+            yield from changed_atoms(goal)
+        case And() | Exists():
+            yield from (literal for part in parts_of(goal) for literal in _literals(part))
+
+
+def _shown(literal: _Literal) -> str:
+    return str(literal[0] if literal[1] else Not(literal[0]))
+
+
+def _breaking(action: Action, *pair: _Literal) -> Iterator[tuple[str, str]]:
+    """Each effect that makes one literal of a pair true, and the effect that always breaks the other with it, or ''."""
+    always = {literal for part in conjuncts(action.effect) for literal in _literals(part)}
+    for (atom, value), (other, wanted) in (pair, pair[::-1]):
+        for effect, new in changed_atoms(action.effect):
+            if (effect.predicate, new, len(effect.args)) != (atom.predicate, value, len(atom.args)):
+                continue
+            names = dict(zip(atom.args, effect.args, strict=True))
+            if any(not (name + arg).count("?") and name != arg for name, arg in names.items()):
+                continue  # two constants
+            known = all(name in names or not name.startswith("?") for name in other.args)
+            broken = Renaming(names).atom(other), not wanted
+            breaks = known and broken in always and (not wanted or (broken[0], True) not in always)
+            yield f"{effect if new else Not(effect)} true", f"{_shown(broken)} true" if breaks else ""
 
 
 def _grouped(facts: Iterable[Atom], places: Mapping[str, int]) -> dict[str, list[Atom]]:

@@ -9,6 +9,7 @@ from pddlego.errors import TooManyCasesError
 from pddlego.methods.textgames.knowledge import Knowledge
 from pddlego.pddl import Atom, Formula
 from pddlego.pddl.conditions import Not, required_atoms, walk
+from pddlego.pddl.exclusive import never_together
 from pddlego.planning import PlanStatus, TriedRung
 from pddlego.planning.world import World
 from pddlego.util.limits import Work
@@ -18,19 +19,30 @@ _MOST_FACTS, _MOST_WORK = 100, 100_000
 
 
 def missing_facts(knowledge: Knowledge, tried: Sequence[TriedRung]) -> tuple[str, ...]:
-    """Advice for each reason why no goal has a plan; empty if no single fact is known to be missing."""
-    unreachable = any(rung.status is PlanStatus.UNSOLVABLE for rung in tried)
+    """Advice for each reason why no goal has a plan; empty if no reason is certain."""
+    unreachable = {rung.name for rung in tried if rung.status is PlanStatus.UNSOLVABLE}
     needed = list(_needed_by_all(knowledge)) if unreachable else []
+    for rung in knowledge.ladder if knowledge.written else ():
+        if rung.name in unreachable and (reason := never_together(knowledge.domain, rung.goal)):
+            needed.append(f"{rung.name}: {reason}")
     true = {rung.name for rung in tried if rung.status is PlanStatus.ALREADY_TRUE}
     work, against = Work(_MOST_WORK), dict[Atom, str]()
     with suppress(TooManyCasesError):
         for rung in knowledge.ladder:
             fact = fact_against(knowledge, rung.goal, work) if rung.name in true else None
             against |= {} if fact is None else {fact: rung.name}
+    if knowledge.has_no_goals:
+        needed.append(_NO_GOALS)
     return (
         *needed,
         *(f"add {fact} if it is true, so that '{name}' is still to be reached" for fact, name in against.items()),
     )
+
+
+_NO_GOALS = (
+    "no <goals> were found in the answer, so only the goal of the problem file was tried: write one condition per line "
+    'between <goals> and </goals>, or in "goals" of an edit'
+)
 
 
 def _needed_by_all(knowledge: Knowledge) -> Iterator[str]:

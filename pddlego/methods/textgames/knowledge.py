@@ -96,6 +96,12 @@ class Knowledge:
         parameters = self.domain.actions_by_name[step.action].parameters if own is None else own
         return {parameter.name: arg for parameter, arg in zip(parameters, step.args, strict=True)}
 
+    @property
+    def has_no_goals(self) -> bool:
+        """Whether the goals are the model's to write, and only the problem file has one."""
+        own = self.written is not None and not self.written.goals
+        return own and self.ladder == (Rung(_name(self.problem.goal), self.problem.goal, SEARCH),)
+
     def rewritten(self, written: ModelDomain, problem: Problem) -> Knowledge:
         """The knowledge with the model's domain and commands, and with its goals if the setting has no ladder."""
         goals = tuple(Rung(_name(goal), goal, SEARCH) for goal in written.goals or (problem.goal,))

@@ -87,13 +87,15 @@ class FixedRule(_Strict):
     """A command that is sent whenever the regular expression `when` matches an observation.
 
     `{group}` in the command stands for the text of that group. `once`: the same command is never sent again.
-    `ablated`: the rule applies only to variants without the setting's ladder.
+    `ablated`: the rule applies only to variants without the setting's ladder. `question`: the observation is a question
+    of the game and the command its answer, so the observation is not a mismatch with the plan.
     """
 
     when: Regex = Field(min_length=1)
     command: Command = Field(min_length=1)
     once: bool = False
     ablated: bool = False
+    question: bool = False
 
 
 class ReadingRule(_Strict):

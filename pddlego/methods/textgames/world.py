@@ -297,7 +297,9 @@ class GameSession:
             if nothing_new and is_expected and not (difference or refused):
                 exchange = replace(exchange, after=intention.after)
         if intention is not None:
-            exchange = replace(exchange, unforeseen=recorded or unforeseen(intention, difference, refused))
+            answered = self.rules.answers(answer.text)
+            sentence = recorded or ("" if answered else unforeseen(intention, difference, refused))
+            exchange = replace(exchange, unforeseen=sentence)
             if self.observing.score:
                 exchange = replace(exchange, score=answer.score, gained=answer.score - self.seen.score)
         self.seen = answer
@@ -351,6 +353,10 @@ class FixedRules:
                 due = filled(rule.command, match.groupdict(default=""))
                 if due not in self._waiting and not (rule.once and due in self._sent):
                     self._waiting.append(due)
+
+    def answers(self, text: str) -> bool:
+        """Whether a rule answers the question of the game in an observation."""
+        return any(rule.question and re.search(rule.when, text) for rule in self._rules)
 
     def due(self) -> str | None:
         """Remove the next command from the queue, and return it; None if the queue is empty."""

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
 
 from pddlego.episode.events import Outcome, Rejected
+from pddlego.methods.base import parse_variant
 from pddlego.methods.textgames.advice import fact_against, missing_facts
 from pddlego.methods.textgames.knowledge import Knowledge
+from pddlego.methods.textgames.loading import setting_for
+from pddlego.methods.textgames.options import MODES
 from pddlego.methods.textgames.settings import GameSetting
-from pddlego.pddl import parse_problem
+from pddlego.pddl import parse_domain, parse_problem
+from pddlego.pddl.conditions import parse_condition
+from pddlego.pddl.exclusive import never_together
 from pddlego.planning import PlanStatus, ProcessPlanner, TriedRung
 from pddlego.util.limits import Work
 from tests.methods.textgames.grid_house import small_house
@@ -67,3 +73,76 @@ def test_the_model_reads_the_advice(coin: GameSetting, planner: ProcessPlanner) 
     expected = f"add (visited kitchen) if it is true, so that '{goal}' is still to be reached"
     assert rejected.feedback.evidence[-1] == expected
     assert "add (visited kitchen)" in model.requests[1].messages[-1].content
+
+
+ROOMS = """(define (domain d) (:types room box) (:constants hall - room)
+  (:predicates (at ?r - room) (visited ?r - room) (open ?b - box) (seen ?b - box) (road ?a ?b - room))
+  (:action move :parameters (?from ?to - room) :precondition (and (at ?from) (road ?from ?to))
+    :effect (and (not (at ?from)) (at ?to) {}))
+  (:action look-into :parameters (?b - box) :precondition (and) :effect (and (open ?b) {})))"""
+
+
+@pytest.mark.parametrize(
+    ("moving", "opening", "goal", "says"),
+    [
+        ("(visited ?to)", "", "(exists (?x - room) (and (at ?x) (not (visited ?x))))", "move makes (visited ?to) true"),
+        ("(visited ?to)", "", "(and (not (visited hall)) (at hall))", "move makes (visited ?to) true"),
+        ("(not (visited ?to))", "", "(and (at hall) (visited hall))", "move makes (not (visited ?to)) true"),
+        ("", "(seen ?b)", "(exists (?c - box) (and (open ?c) (not (seen ?c))))", "look-into makes (seen ?b) true"),
+        ("", "(seen ?b)", "(exists (?c ?e - box) (and (open ?c) (not (seen ?e))))", ""),
+        ("(visited ?from)", "", "(exists (?x - room) (and (at ?x) (not (visited ?x))))", ""),
+        ("(visited ?to)", "(visited hall)", "(exists (?x - room) (and (at ?x) (visited ?x)))", ""),
+        ("(when (road ?to hall) (visited ?to))", "", "(exists (?x - room) (and (at ?x) (not (visited ?x))))", ""),
+        ("(visited ?to)", "(not (visited hall))", "(exists (?x - room) (and (at ?x) (not (visited ?x))))", ""),
+        ("(visited ?to)", "", "(or (at hall) (not (visited hall)))", ""),
+        ("(not (visited ?to)) (visited ?to)", "", "(and (at hall) (visited hall))", ""),
+    ],
+)
+def test_parts_of_a_goal_that_no_action_leaves_true_together(moving: str, opening: str, goal: str, says: str) -> None:
+    message = never_together(parse_domain(ROOMS.format(moving, opening)), parse_condition(goal))
+    assert message.startswith(f"action {says}") if says else message == ""
+
+
+NO_COIN = """<domain>
+(define (domain coin-collector) (:types location direction item) (:constants north south east west - direction)
+  (:predicates (at ?l - location) (visited ?l - location) (connected ?from ?to - location ?d - direction)
+    (have ?i - item))
+  (:action move :parameters (?from ?to - location ?d - direction)
+    :precondition (and (at ?from) (connected ?from ?to ?d))
+    :effect (and (not (at ?from)) (at ?to) (visited ?to))))
+</domain>
+<problem>
+(define (problem p) (:domain coin-collector) (:objects coin - item kitchen loc1 - location)
+  (:init (at kitchen) (visited kitchen) (connected kitchen loc1 east) (connected loc1 kitchen west))
+  (:goal (have coin)))
+</problem>
+"""
+EXPLORE = "(exists (?l - location) (and (at ?l) (not (visited ?l))))"
+
+
+@pytest.mark.parametrize(
+    ("goals", "says"),
+    [
+        (f"Goals:\n{EXPLORE}", "no <goals> were found in the answer"),
+        ("", "no <goals> were found in the answer"),
+        (f"<goals>\n(have coin)\n{EXPLORE}\n</goals>", f"{EXPLORE}: action move makes (visited ?to) true"),
+        (f"<goal>{EXPLORE}</goal>", f"{EXPLORE}: action move makes (visited ?to) true"),
+    ],
+)
+@pytest.mark.parametrize("fenced", [False, True])
+def test_the_mistake_of_the_whole_answer_is_named(
+    coin: GameSetting, planner: ProcessPlanner, goals: str, says: str, fenced: bool
+) -> None:
+    files = re.sub("</?(domain|problem)>", "```", NO_COIN) if fenced else NO_COIN
+    model = ForgetfulModel([files + goals])
+    events = play(setting_for(coin, parse_variant("full", MODES)), planner, small_house(), model, "full")
+    assert ended(events).outcome is Outcome.WON
+    rejected, *_ = of(events, Rejected)
+    assert sum(line.startswith(says) for line in rejected.feedback.evidence) == 1
+    assert sum(line.startswith("no <goals>") for line in rejected.feedback.evidence) == says.startswith("no <goals>")
+
+
+def test_goals_of_the_setting_need_no_goals_in_the_answer(coin: GameSetting, planner: ProcessPlanner) -> None:
+    setting = setting_for(coin, parse_variant("full-own-goals", MODES))
+    events = play(setting, planner, small_house(), ForgetfulModel([NO_COIN]), "full-own-goals")
+    assert not any("no <goals>" in line for item in of(events, Rejected) for line in item.feedback.evidence)

@@ -10,14 +10,15 @@ import pytest
 from pddlego.episode.approval import Decision, Question
 from pddlego.episode.events import Accepted, Asked, Judged, Outcome
 from pddlego.methods.textgames.events import Observed
+from pddlego.methods.textgames.games import Observation
 from pddlego.methods.textgames.loading import load
 from pddlego.methods.textgames.measure import WITHOUT_NEWS, measure
 from pddlego.methods.textgames.play import setting_game
 from pddlego.methods.textgames.reader import ReaderModel
-from pddlego.methods.textgames.settings import GameSetting
+from pddlego.methods.textgames.settings import FixedRule, GameSetting
 from pddlego.methods.textgames.world import says_nothing_new
 from pddlego.planning import PlanStep, ProcessPlanner
-from tests.methods.textgames.grid_house import small_house
+from tests.methods.textgames.grid_house import GridHouse, small_house
 from tests.methods.textgames.playing import ForgetfulModel, ended, of, play
 from tests.traces import trace_of
 
@@ -68,6 +69,31 @@ def test_a_rising_score_is_news_only_if_requests_show_it(planner: ProcessPlanner
     events = play(setting, planner, setting_game(setting, 100), ReaderModel())
     assert ended(events).outcome is Outcome.WON
     assert bool(measure(trace_of(events)).counts[WITHOUT_NEWS]) is shown
+
+
+class AskingHouse(GridHouse):
+    """A house that asks which door is meant, and opens it when it gets a number."""
+
+    def step(self, command: str) -> Observation:
+        if command.startswith("open door"):
+            self.meant = command
+            return self._answer("Ambiguous request: Please enter the number for the action you intended: 0, 1")
+        return super().step(self.meant if command == "0" else command)
+
+
+@pytest.mark.parametrize("question", [True, False])
+def test_a_question_of_the_game_that_a_rule_answers_is_not_a_mismatch(
+    coin: GameSetting, planner: ProcessPlanner, question: bool
+) -> None:
+    rule = FixedRule(when="^Ambiguous request", command="0", question=question)
+    setting = replace(coin, fixed=replace(coin.fixed, rules=(rule,)))
+    house = AskingHouse({("kitchen", "north"): "pantry"}, frozenset({frozenset({"kitchen", "pantry"})}), "pantry")
+    model = ForgetfulModel([])
+    events = play(setting, planner, house, model)
+    assert ended(events).outcome is Outcome.WON
+    asked = [item for item in of(events, Observed) if item.text.startswith("Ambiguous")]
+    assert asked and all(bool(item.unforeseen) != question for item in asked)
+    assert any("Correct the problem file" in request.messages[-1].content for request in model.requests) != question
 
 
 def test_without_replanning_a_plan_is_carried_out_to_its_end(coin: GameSetting, planner: ProcessPlanner) -> None:

@@ -39,12 +39,18 @@ from pddlego.util.text import fault_of, names_in
 
 PARTS = ("domain", "problem", "goals", "commands")
 
-_NAMES = "|".join(PARTS)
+NAMES: Mapping[str, str] = {
+    "df": "domain",
+    "pf": "problem",
+    "domain_file": "domain",
+    "problem_file": "problem",
+    "goal": "goals",
+}
+"""Other names of the parts, by which models call them: PDDLego+ has `df` and `pf`."""
+
+_NAMES = "|".join((*PARTS, *NAMES))
 _TAG = re.compile(rf"<({_NAMES})>(.*?)(?:</\1>|(?=<(?:{_NAMES})>)|\Z)", re.DOTALL | re.IGNORECASE)
 _FENCE = re.compile(r"```[a-z]*\n?", re.IGNORECASE)
-
-NAMES: Mapping[str, str] = {"df": "domain", "pf": "problem", "domain_file": "domain", "problem_file": "problem"}
-"""Other names of the parts, by which models call them: PDDLego+ has `df` and `pf`."""
 
 
 @dataclass(frozen=True)
@@ -68,10 +74,10 @@ class FullAnswer:
 def take_apart(answer: str) -> FullAnswer:
     """Split an answer into its parts, which are in tags, in a JSON object, or two files in succession. Never raises."""
     tagged, repairs = _tagged(answer), tuple[str, ...]()
-    parts = tagged
+    in_json: dict[str, str] = {}
     if not {"domain", "problem"} & set(tagged):
         in_json, repairs = _as_json(answer)
-        parts = {**_files(answer), **in_json, **tagged}
+    parts = {**_files(answer), **in_json, **tagged}
     commands = (line.partition(":") for line in parts.get("commands", "").splitlines())
     return FullAnswer(
         parts.get("domain", ""),
@@ -92,7 +98,8 @@ def in_braces(command: str) -> str:
 
 
 def _tagged(answer: str) -> dict[str, str]:
-    return {match.group(1).lower(): _FENCE.sub("", match.group(2)).strip() for match in _TAG.finditer(answer)}
+    found = {match[1].lower(): _FENCE.sub("", match[2]).strip() for match in _TAG.finditer(answer)}
+    return {NAMES.get(name, name): text for name, text in found.items()}
 
 
 def _as_json(answer: str) -> tuple[dict[str, str], tuple[str, ...]]:

@@ -59,6 +59,9 @@ def whole(schemas: tuple[str, ...] = SCHEMAS) -> FullFormalizer:
         f"```json\n{json.dumps({'domain': DOMAIN, 'problem': PROBLEM})}\n```",
         f"<domain>```lisp\n{DOMAIN}\n```<problem>{PROBLEM}",
         f"{PROBLEM}\n{DOMAIN}",
+        f"<domain>{DOMAIN}</domain>\n```pddl\n{PROBLEM}\n```",
+        f"```pddl\n{DOMAIN}\n```\n<problem>\n{PROBLEM}\n</problem>",
+        f"<df>{DOMAIN}</df>\n<pf>{PROBLEM}</pf>",
     ],
 )
 def test_two_files_are_found_in_every_form(answer: str) -> None:
