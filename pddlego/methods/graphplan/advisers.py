@@ -116,6 +116,7 @@ class Advisers:
             level=question.level,
             facts=question.facts,
             candidates=[paper_form(name, domain) for name in question.candidates],
+            useless=[paper_form(name, domain) for name in question.useless],
         )
         request = Request(question.purpose, (Message("user", text),), context=question)
         completion = yield from ask(model, request, self.budget)

@@ -87,6 +87,11 @@ class PlanningGraph:
         self.excluded.append(self._exclude(present, exclusive, facts, after, excluded))
         self._noops |= self._noops_of(after & ~facts)
 
+    def remove_level(self) -> None:
+        """Remove the last level, which has the facts of the level before."""
+        for levels in (self.actions, self.exclusive, self.facts, self.excluded):
+            del levels[-1]
+
     def mutexes(self, level: int) -> int:
         """The number of pairs of actions of a level that exclude each other."""
         present, exclusive = self.actions[level], self.exclusive[level]

@@ -289,12 +289,16 @@ def plan_graph(
 
 @dataclass
 class _Answers:
-    """The answers to questions, each of which is asked once for all passes. `asked` counts the questions."""
+    """The answers to questions, each of which is asked once for all passes, or twice if it is `repeated`.
+
+    `asked` counts the questions.
+    """
 
     advise: Advise
     watch: SearchWatcher
     kept: dict[_QuestionKey, int] = field(default_factory=dict)
     ranks: dict[_QuestionKey, dict[int, int]] = field(default_factory=dict)
+    repeated: set[_QuestionKey] = field(default_factory=set)
     asked: int = 0
 
 
@@ -353,11 +357,15 @@ class _Pass:
         kept = candidates
         asked = candidates & ~self.task.goal_steps  # the artificial last step is not an action of the domain
         if asked and self._prunes((graph.facts[-1], asked)):
-            kept = self._keep(asked)
-            kept |= candidates & self.task.goal_steps
-            self._pruned = self._pruned or kept != candidates
+            kept = self._keep(asked) | candidates & self.task.goal_steps
         before = graph.facts[-1].bit_count()
         graph.expand(kept)
+        if kept != candidates and graph.level_off is not None and not graph.satisfied:
+            # A level like the last one ends the pass: the model may choose once more.
+            graph.remove_level()
+            kept = self._keep(asked, again=True) | candidates & self.task.goal_steps
+            graph.expand(kept)
+        self._pruned = self._pruned or kept != candidates
         level, satisfied = graph.level, graph.satisfied
         expanded = LevelAdded(
             self.iteration,
@@ -385,15 +393,16 @@ class _Pass:
             self._tossed[key] = self.kappa >= 1 or self._draw() < self.kappa
         return self._tossed[key]
 
-    def _keep(self, candidates: int) -> int:
-        key = (self.graph.facts[-1], candidates)
-        if key not in self.answers.kept:
-            named = self._ask("prune", self.graph.level + 1, candidates)
-            kept = 0
-            for actions in named:
-                kept |= actions & candidates
-            self.answers.kept[key] = kept or candidates
-        return self.answers.kept[key]
+    def _keep(self, candidates: int, again: bool = False) -> int:
+        """The candidates to keep: all if the answer names none. `again`: ask once more, because nothing new came."""
+        key, kept = (self.graph.facts[-1], candidates), self.answers.kept
+        useless = self._names(kept[key]) if again and key not in self.answers.repeated else ()
+        if useless:
+            self.answers.repeated.add(key)
+        if useless or key not in kept:
+            named = self._ask("prune", self.graph.level + 1, candidates, useless)
+            kept[key] = sum(actions & candidates for actions in named) or candidates
+        return kept[key]
 
     def _search(self) -> list[list[int]] | None:
         level = self.graph.level
@@ -431,16 +440,18 @@ class _Pass:
             self.answers.ranks[key] = {action: rank for rank, action in enumerate(ordered)}
         return self.answers.ranks[key]
 
-    def _ask(self, purpose: Purpose, level: int, candidates: int) -> list[int]:
+    def _ask(self, purpose: Purpose, level: int, candidates: int, useless: tuple[str, ...] = ()) -> list[int]:
         """Ask a question; return the sets of actions in the answer, and none after the last allowed question."""
         if self.answers.asked >= self.search.questions:
             return []
         self.answers.asked += 1
         facts = self.task.named(self.graph.facts[level - 1])
-        question = AdviceQuestion(purpose, level, facts, tuple(dict.fromkeys(self._names(candidates))))
-        names = dict.fromkeys(self.answers.advise(question))
-        # One action may be compiled into several.
-        return [self.task.named_actions[name] for name in names if name in self.task.named_actions]
+        question = AdviceQuestion(purpose, level, facts, tuple(dict.fromkeys(self._names(candidates))), useless=useless)
+        return self._sets(self.answers.advise(question))
+
+    def _sets(self, names: Sequence[str]) -> list[int]:
+        """The set of actions for each name, as one action may be compiled into several."""
+        return [self.task.named_actions[name] for name in dict.fromkeys(names) if name in self.task.named_actions]
 
     def _names(self, actions: int) -> tuple[str, ...]:
         return tuple(self.task.actions[action] for action in bits(actions))

@@ -142,6 +142,7 @@ class AdviceQuestion:
 
     The answer is a sequence of candidates, spelt as here. Other names are ignored, an empty answer keeps all
     candidates, and candidates that a `sort` answer does not name come last. `facts` are the facts of the level before.
+    `useless` is the last answer to this question, if the level that came of it was like the level before.
 
     `ProcessPlanner` adds domain and problem, for a model that reads them, and the ground task, for rules that compute.
     """
@@ -153,6 +154,7 @@ class AdviceQuestion:
     domain: Domain | None = field(default=None, compare=False, repr=False)
     problem: Problem | None = field(default=None, compare=False, repr=False)
     task: GraphTask | None = field(default=None, compare=False, repr=False)
+    useless: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

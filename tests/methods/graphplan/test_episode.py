@@ -224,3 +224,27 @@ def test_any_answer_will_do() -> None:
 def test_a_name_that_is_written_wrongly_is_refused(name: str) -> None:
     with pytest.raises(UsageError):
         METHOD.builtin_model(name, Cell(TASK, "graphplan", name, 0), None)
+
+
+def test_a_choice_that_brings_nothing_new_is_shown_to_the_model() -> None:
+
+    class Stubborn:
+        """A model that names the first candidate of each question."""
+
+        name = "stubborn"
+        description: ClassVar[dict[str, object]] = {}
+
+        def __init__(self) -> None:
+            self.texts: list[str] = []
+
+        def complete(self, request: Request) -> Completion:
+            self.texts.append(request.messages[0].content)
+            return Completion(self.texts[-1].strip().splitlines()[-1])
+
+    model = Stubborn()
+    events = played(TASK, model, "graphplan-no-sort", SEED)
+    assert concluded(events).valid
+    first, again = model.texts[-2:]
+    told = "Your last answer to this question was:"
+    assert told not in first and told in again
+    assert again.replace(again[again.index(told) : again.index("List one action per line")], "") == first

@@ -158,6 +158,27 @@ def test_the_same_question_is_asked_once_and_no_more_than_may_be() -> None:
     assert len(asked) == 2
 
 
+@pytest.mark.parametrize("heeds", [True, False])
+def test_a_choice_after_which_nothing_is_new_is_asked_for_once_more(heeds: bool) -> None:
+    """The first candidate alone soon brings nothing new, and then the next level would be like the last one."""
+    task = compile_task(small("gripper", 1))
+    asked: list[AdviceQuestion] = []
+
+    def answer(question: AdviceQuestion) -> Sequence[str]:
+        asked.append(question)
+        return question.candidates if question.useless and heeds else question.candidates[:1]
+
+    planned, moments = driven(task, GraphSearch(prune=True), answer)
+    again = [question for question in asked if question.useless]
+    assert again
+    assert len({(question.facts, question.candidates) for question in again}) == len(again)
+    for question in again:
+        assert question.useless == question.candidates[:1]
+    endings = [moment.ending for moment in moments if isinstance(moment, Passed)]
+    assert endings == (["found"] if heeds else ["given up", "found"])
+    assert planned.ending == "found"
+
+
 def test_levels_are_bounded_in_every_pass() -> None:
     task = compile_task(small("logistics", 2))
     planned, moments = driven(task, GraphSearch(levels=1))
