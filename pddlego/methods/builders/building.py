@@ -39,7 +39,9 @@ BuildSteps = Literal["whole", "by-component", "by-action"]
 """The size of the steps: whole files, one component at a time, or one action at a time."""
 
 _PASSES = 2
-"""Passes of `by-action` through the actions. In the second pass, all predicates are known (Guan et al., 2023)."""
+"""Passes of `by-action` through the actions. In the second pass, all predicates are known (Guan et al., 2023). It skips
+actions after which no predicate was added.
+"""
 
 
 @dataclass(frozen=True)
@@ -106,9 +108,10 @@ class ComponentWriter:
                 for kind in ("parameters", "preconditions", "effects"):
                     draft = yield from self._required(draft, Target(kind, action.name))
         if self.steps == "by-action" and draft.planned:
-            for _ in range(_PASSES):
+            for number in range(_PASSES):
                 for action in draft.planned:
-                    draft = yield from self._required(draft, Target("action", action.name))
+                    if number == 0 or draft.added_after(action.name):
+                        draft = yield from self._required(draft, Target("action", action.name))
                 draft = draft.without_unused()
         return draft
 
@@ -181,6 +184,7 @@ class ComponentWriter:
             domain=draft.domain if draft.sections else "",
             problem=draft.problem if draft.has_problem else "",
             advice=advice,
+            later=draft.added_after(action) if "action" in kinds and not advice else (),
             **_feedback(retry),
         )
 

@@ -339,13 +339,14 @@ class Draft:
     """The parts of a domain and a problem that exist so far, as the model wrote them.
 
     `sections` are the lines of the domain by section. A domain that cannot be parsed is kept whole, as the only
-    "action", with an empty name. `planned` are the actions that the model has listed, written or not. A problem without
-    a name of its own is named after the domain.
+    "action", with an empty name. `planned` are the actions that the model has listed, written or not, and `known` the
+    predicates when an action was last written. A problem without a name of its own is named after the domain.
     """
 
     name: str = "built"
     sections: Mapping[str, Lines] = field(default_factory=dict)
     planned: tuple[NamedAction, ...] = ()
+    known: Mapping[str, Lines] = field(default_factory=dict, compare=False)
     objects: tuple[Typed, ...] = ()
     facts: tuple[str, ...] = ()
     goal: str = "(and)"
@@ -396,13 +397,23 @@ class Draft:
         return checked_problem(domain, self.problem) if domain is not None else None
 
     @property
+    def predicates(self) -> Lines:
+        """The lines of the predicates, by their names."""
+        return self.sections.get("predicates", {})
+
+    @property
     def actions(self) -> tuple[str, ...]:
         """The names of the actions that are written."""
         return tuple(self.sections.get("actions", {}))
 
+    def added_after(self, action: str) -> tuple[str, ...]:
+        """The predicates that were added after the action was last written."""
+        known = self.known.get(action, self.predicates)
+        return tuple(line for name, line in self.predicates.items() if name not in known)
+
     def with_domain(self, domain: Domain) -> Draft:
         """Replace the whole domain."""
-        return replace(self, name=domain.name, sections=sections_of(domain))
+        return replace(self, name=domain.name, sections=sections_of(domain), known={})
 
     def with_problem(self, problem: Problem) -> Draft:
         """Replace the whole problem."""
@@ -437,7 +448,7 @@ class Draft:
         """Remove the predicates that no action and no rule uses."""
         used = " ".join((*self.sections.get("actions", {}).values(), *self.sections.get("rules", {}).values())).lower()
         heads = set(re.findall(r"\(\s*([^\s()]+)[\s)]", used))
-        kept = {name: line for name, line in self.sections.get("predicates", {}).items() if name in heads}
+        kept = {name: line for name, line in self.predicates.items() if name in heads}
         return self._with("predicates", kept)
 
     def _with(self, section: str, lines: Lines) -> Draft:
@@ -447,7 +458,7 @@ class Draft:
         """Replace the rules, and add their heads to the predicates. Several rules may have the same head."""
         heads = {rule.name: rule.line for rule in component.rules}
         lines = [f"(:derived {rule.line} {rule.condition})" for rule in component.rules]
-        known = self.sections.get("predicates", {})
+        known = self.predicates
         return self._with("rules", dict(zip(lines, lines, strict=True)))._with("predicates", {**heads, **known})
 
     def _with_action(self, component: ActionPart) -> Draft:
@@ -465,9 +476,10 @@ class Draft:
         )
         draft = self._with("actions", {**self.sections.get("actions", {}), name: text})
         new = () if isinstance(component, Parameters) else component.new_predicates
-        known = self.sections.get("predicates", {})
+        known = self.predicates
         added = {predicate.name: predicate.line for predicate in new if predicate.name not in known}
-        return draft._with("predicates", {**known, **added})
+        draft = draft._with("predicates", {**known, **added})
+        return replace(draft, known={**self.known, name: draft.predicates})
 
     def _with_domain_file(self, text: str) -> Draft:
         files = repair(text, "")

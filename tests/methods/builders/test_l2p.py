@@ -90,7 +90,7 @@ def test_descriptions_of_actions_are_in_the_request_for_predicates() -> None:
     draft = with_l2p(Draft(), json.dumps(DOMAIN))
     writer = ComponentWriter("domain", "Rovers.", ScriptedModel(("",)), Budget(Limits(None)))
     for kinds in (("predicates",), ("types", "predicates")):
-        assert "- drive: Classical action to drive\n" in writer.prompt(draft, kinds)
+        assert "\nThe actions:\n- drive: Classical action to drive" in writer.prompt(draft, kinds)
     assert "Classical" not in writer.prompt(draft, ("types",))
     assert "The action is drive: Classical action to drive." in writer.prompt(draft, ("effects",), action="drive")
     assert "The actions:" not in writer.prompt(replace(draft, planned=()), ("predicates",))
