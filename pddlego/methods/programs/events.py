@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from pddlego.display.console import Glyphs
@@ -118,18 +120,22 @@ class Sampled(ProgramEvent):
 
 @dataclass(frozen=True)
 class Chosen(ProgramEvent):
-    """The heuristic of this answer is evaluated: the best on the training tasks, with this agile `score` on them."""
+    """The heuristic of this answer is evaluated: the best on the training tasks, with this agile `score` on them, and
+    with these `expanded` states.
+    """
 
     type = "chosen"
-    times = ("score",)
+    times = ("score", "expanded")
     answer: int
     solved: int
     total: int
     score: float = 0.0
+    expanded: int = 0
 
     def describe(self, glyphs: Glyphs) -> Description:
         solved = f"{self.solved} of {count(self.total, 'training task')} solved"
-        line = Line(f"     heuristic {self.answer} is chosen: {solved}, agile score {self.score:.1f}", "bold")
+        best = f"{solved}, agile score {self.score:.1f}, {count(self.expanded, 'expanded state')}"
+        line = Line(f"     heuristic {self.answer} is chosen: {best}", "bold")
         return Description(line, (line,))
 
 
@@ -137,7 +143,8 @@ class Chosen(ProgramEvent):
 class Evaluated(ProgramEvent):
     """All tasks of a split were tried: with the last program if `final`, else for a point of the curve.
 
-    `program` is the evaluated program. It lacks the last answer if that answer is not Python.
+    `program` is the evaluated program. It lacks the last answer if that answer is not Python. `failed` are the kinds of
+    failures with their numbers, such as `5 timeout`.
     """
 
     type = "evaluated"
@@ -148,11 +155,23 @@ class Evaluated(ProgramEvent):
     answer: int = 0
     final: bool = True
     program: str = ""
+    failed: tuple[str, ...] = ()
 
     def describe(self, glyphs: Glyphs) -> Description:
         style = "bold green" if self.solved == self.total else "bold yellow" if self.solved else "bold red"
-        line = Line(f"{self.step:>3}  {self.command} tasks solved", style)
+        line = Line(f"{self.step:>3}  {self.command} tasks solved{reasons(self.failed)}", style)
         return Description(line, (line,) if self.final else ())
 
 
 EVENTS = tuple(ProgramEvent.__subclasses__())
+
+
+def failures(kinds: Iterable[str]) -> tuple[str, ...]:
+    """The kinds of failures among the results of tasks with their numbers, the most frequent first."""
+    counted = Counter(kind for kind in kinds if kind != SOLVED)
+    return tuple(f"{number} {kind}" for kind, number in counted.most_common())
+
+
+def reasons(failed: Sequence[str]) -> str:
+    """The failures of an evaluation, to be appended to its result."""
+    return f"; not solved: {', '.join(failed)}" if failed else ""

@@ -22,7 +22,7 @@ from pddlego.episode.loop import Attempt, Retry, refine
 from pddlego.errors import BudgetSpentError, ModelError
 from pddlego.methods.base import Tools, Variant
 from pddlego.methods.planning_settings import example_action
-from pddlego.methods.programs.events import Chosen, Evaluated, ProgramWritten, Ran, Sampled
+from pddlego.methods.programs.events import SOLVED, Chosen, Evaluated, ProgramWritten, Ran, Sampled, failures
 from pddlego.methods.programs.guide import CLIMB, GREEDY, PROPERTY
 from pddlego.methods.programs.guided import GroundedTask, GuidedKind, GuidedTrial, guided
 from pddlego.methods.programs.options import (
@@ -98,15 +98,18 @@ class HeuristicDialogue:
         self._chat = Chat(tools.model, budget)
         self._prompts = Prompts("programs")
 
-    def run(self) -> Body:
-        """Candidates, the choice of the best one, and its evaluation, also if a budget allows no further candidate."""
+    def run(self) -> Generator[Event, None, tuple[str, ...]]:
+        """Candidates, the choice of the best one, and its evaluation, also if a budget allows no further candidate.
+
+        Returns `Evaluated.failed`.
+        """
         try:
             yield from self._write()
         except (EpisodeOver, ModelError) as error:
             if self._candidates and is_out_of_requests(error, self.tools):
                 yield from self._conclude()
             raise
-        yield from self._conclude()
+        return (yield from self._conclude())
 
     def _write(self) -> Body:
         if self.direct:
@@ -117,11 +120,11 @@ class HeuristicDialogue:
             answer = yield from ask(self.tools.model, request, self.budget, number)
             yield from self._train(answer.text)
 
-    def _conclude(self) -> Body:
+    def _conclude(self) -> Generator[Event, None, tuple[str, ...]]:
         chosen = self._chosen()
         total = len(self.benchmark.tasks.training)
-        yield Chosen(chosen.answer, chosen.solved, total, round(chosen.score, 3))
-        yield from self._evaluate(chosen)
+        yield Chosen(chosen.answer, chosen.solved, total, round(chosen.score, 3), chosen.expanded)
+        return (yield from self._evaluate(chosen))
 
     def _prompt(self) -> str:
         without, domain = self.variant.without, self.benchmark.domain
@@ -215,16 +218,24 @@ class HeuristicDialogue:
             self._candidates, key=lambda candidate: (candidate.solved, round(candidate.score, 1), -candidate.expanded)
         )
 
-    def _evaluate(self, chosen: _Candidate) -> Body:
-        tasks = self.benchmark.tasks.evaluation
-        solved = 0
+    def _evaluate(self, chosen: _Candidate) -> Generator[Event, None, tuple[str, ...]]:
+        tasks, kinds = self.benchmark.tasks.evaluation, list[str]()
         for number, task in enumerate(tasks):
             trial = yield from self._try("evaluation", number, task, chosen)
-            solved += trial.solved
-            self.budget.score = solved / len(tasks)
+            kinds.append(trial.kind.value)
+            self.budget.score = kinds.count(SOLVED) / len(tasks)
         self.budget.step()
-        command = f"evaluation: {solved} of {len(tasks)}"
-        yield Evaluated(self.budget.usage.steps, command, solved, len(tasks), answer=chosen.answer, program=chosen.text)
+        solved, failed = kinds.count(SOLVED), failures(kinds)
+        yield Evaluated(
+            self.budget.usage.steps,
+            f"evaluation: {solved} of {len(tasks)}",
+            solved,
+            len(tasks),
+            answer=chosen.answer,
+            program=chosen.text,
+            failed=failed,
+        )
+        return failed
 
     def _try(self, split: Split, number: int, task: Task, candidate: _Candidate) -> Generator[Event, None, GuidedTrial]:
         self.budget.check_time()

@@ -20,7 +20,7 @@ from pddlego.episode.loop import Attempt, Retry, refine
 from pddlego.errors import ModelError, TooManyCasesError
 from pddlego.methods.base import Tools, Variant, parse_variant
 from pddlego.methods.planning_settings import example_action
-from pddlego.methods.programs.events import SOLVED, Began, Evaluated, ProgramWritten, Ran
+from pddlego.methods.programs.events import SOLVED, Began, Evaluated, ProgramWritten, Ran, failures, reasons
 from pddlego.methods.programs.heuristics import HeuristicDialogue, is_out_of_requests
 from pddlego.methods.programs.options import (
     MODES,
@@ -58,12 +58,14 @@ def play(cell: Cell, setting: ProgramSetting, options: ProgramOptions, tools: To
         dialogue = _ProgramDialogue if variant.mode.name == PROGRAM else HeuristicDialogue
         with Sandbox(options.isolation) as sandbox:
             yield Isolated(options.isolation, sandbox.layers())
-            yield from dialogue(benchmark, variant, options, tools, budget, sandbox).run()
+            failed = yield from dialogue(benchmark, variant, options, tools, budget, sandbox).run()
     else:
         baseline = _Baseline(benchmark, options, tools, budget, *baseline_search(setting, cell.mode))
-        yield from baseline.plan() if variant.mode.name == PLAN else baseline.walk(f"{cell.setting}/{cell.seed}")
+        evaluating = baseline.plan() if variant.mode.name == PLAN else baseline.walk(f"{cell.setting}/{cell.seed}")
+        failed = yield from evaluating
     solved, total = round(budget.score * len(benchmark.tasks.evaluation)), len(benchmark.tasks.evaluation)
-    raise EpisodeOver(Outcome.WON if solved == total else Outcome.LOST, f"{solved} of {total} evaluation tasks solved")
+    message = f"{solved} of {total} evaluation tasks solved{reasons(failed)}"
+    raise EpisodeOver(Outcome.WON if solved == total else Outcome.LOST, message)
 
 
 LIMITS = {TrialKind.TIMEOUT: "task_timeout", TrialKind.MEMORY: "task_memory"}
@@ -100,8 +102,8 @@ class _ProgramDialogue:
     def _paper(self) -> bool:
         return self.options.parity == "paper"
 
-    def run(self) -> Body:
-        """Summary, strategy, program, corrections, evaluation."""
+    def run(self) -> Generator[Event, None, tuple[str, ...]]:
+        """Summary, strategy, program, corrections, evaluation. Returns `Evaluated.failed`."""
         if self.reasons:
             yield from self._chat.say("summarize", self._prompts.render("programs/summarize", **self._tasks()))
             yield from self._chat.say("strategy", self._prompts.render("programs/strategy"))
@@ -111,7 +113,7 @@ class _ProgramDialogue:
             if self.program and is_out_of_requests(error, self._tools):
                 yield from self._evaluate(self._answers, final=True)
             raise
-        yield from self._evaluate(self._answers, final=True)
+        return (yield from self._evaluate(self._answers, final=True))
 
     def _tasks(self) -> dict[str, object]:
         shown = self.benchmark.tasks.training[:SHOWN]
@@ -199,20 +201,20 @@ class _ProgramDialogue:
         )
         return trial
 
-    def _evaluate(self, answer: int, final: bool) -> Body:
-        tasks = self.benchmark.tasks.evaluation
-        solved = 0
+    def _evaluate(self, answer: int, final: bool) -> Generator[Event, None, tuple[str, ...]]:
+        tasks, kinds = self.benchmark.tasks.evaluation, list[str]()
         for number, task in enumerate(tasks):
             trial = yield from self._try("evaluation", number, task, self.program, answer)
             if trial.kind not in LIMITS:
                 self._exhausted = 0
             elif self._exhausted:
                 self._exhausted += 1
-            solved += trial.solved
+            kinds.append(trial.kind.value)
             if final:
-                self.budget.score = solved / len(tasks)
+                self.budget.score = kinds.count(SOLVED) / len(tasks)
         if final:
             self.budget.step()
+        solved, failed = kinds.count(SOLVED), failures(kinds)
         yield Evaluated(
             self.budget.usage.steps,
             f"evaluation: {solved} of {len(tasks)}",
@@ -221,7 +223,9 @@ class _ProgramDialogue:
             answer=answer,
             final=final,
             program=self.program,
+            failed=failed,
         )
+        return failed
 
     def _debug(self, trial: Trial, task: Task) -> str:
         # The paper's code reports exhausted memory as a time-out.
@@ -275,20 +279,21 @@ class _Baseline:
     budget: Budget
     search: Search = SEARCH
 
-    def plan(self) -> Body:
+    def plan(self) -> Generator[Event, None, tuple[str, ...]]:
         """Solve with the planner. Time is wall time, because the planner runs in a process of its own."""
         yield from self._tried("training", self._planned)
-        yield from self._tried("evaluation", self._planned)
+        return (yield from self._tried("evaluation", self._planned))
 
-    def walk(self, seed: str) -> Body:
+    def walk(self, seed: str) -> Generator[Event, None, tuple[str, ...]]:
         """The paper's random policy: random actions until the goal, a dead end, or the horizon is reached."""
         rng = random.Random(seed)
-        yield from self._tried("evaluation", lambda task, seconds: self._walked(task, seconds, rng))
+        return (yield from self._tried("evaluation", lambda task, seconds: self._walked(task, seconds, rng)))
 
-    def _tried(self, split: Split, solve: Callable[[Task, float], tuple[str, Plan | None, str]]) -> Body:
+    def _tried(
+        self, split: Split, solve: Callable[[Task, float], tuple[str, Plan | None, str]]
+    ) -> Generator[Event, None, tuple[str, ...]]:
         """Try every task of a split. `solve` gets the time limit, and returns the kind, the plan, and a message."""
-        tasks = self.benchmark.tasks.of(split)
-        solved = 0
+        tasks, kinds = self.benchmark.tasks.of(split), list[str]()
         for number, task in enumerate(tasks):
             self.budget.check_time()
             limit, left = task_limits(self.options, split == "evaluation").seconds, self.budget.seconds_left
@@ -296,16 +301,20 @@ class _Baseline:
             kind, plan, message = solve(task, limit if left is None else min(limit, left))
             if kind == "timeout":
                 self.budget.check_time(left is not None and left < limit)
-            solved += kind == SOLVED
+            kinds.append(kind)
             if split == "evaluation":
-                self.budget.score = solved / len(tasks)
+                self.budget.score = kinds.count(SOLVED) / len(tasks)
             took = time.perf_counter() - began
             length, expanded = (len(plan), plan.expanded) if plan is not None else (0, 0)
             tried = Ran(split, number, task.name, task.size, kind, message=message)
             yield replace(tried, length=length, seconds=took, expanded=expanded)
         self.budget.step()
+        solved, failed = kinds.count(SOLVED), failures(kinds)
         command = f"{split}: {solved} of {len(tasks)}"
-        yield Evaluated(self.budget.usage.steps, command, solved, len(tasks), final=split == "evaluation")
+        yield Evaluated(
+            self.budget.usage.steps, command, solved, len(tasks), final=split == "evaluation", failed=failed
+        )
+        return failed
 
     def _planned(self, task: Task, seconds: float) -> tuple[str, Plan | None, str]:
         result = self.tools.planner.solve(self.benchmark.domain, task.problem, self.search, seconds).tried(task.name)

@@ -9,7 +9,7 @@ from pddlego.display.rows import code_lines, outcome_line, outcome_marks
 from pddlego.display.screens import Canvas, Pane, PaneColumn, Screen, Tab, conversation
 from pddlego.episode.events import Rejected
 from pddlego.episode.trace import Step, Trace
-from pddlego.methods.programs.events import SOLVED, Began, Chosen, Evaluated, ProgramWritten, Ran
+from pddlego.methods.programs.events import SOLVED, Began, Chosen, Evaluated, ProgramWritten, Ran, reasons
 from pddlego.util.text import clean, count, one_line
 
 
@@ -75,7 +75,8 @@ def _last_row(trace: Trace, width: int) -> Text:
     if not judged:
         return Text()
     solved, total = judged[-1].solved, judged[-1].total
-    return Text(f"score {solved / total:.2f}", "bold green" if solved == total else "bold yellow")
+    text = one_line(f"score {solved / total:.2f}{reasons(judged[-1].failed)}", width)
+    return Text(text, "bold green" if solved == total else "bold yellow")
 
 
 def _feedback(trace: Trace, glyphs: Glyphs) -> list[Text]:

@@ -10,8 +10,8 @@ from pddlego.episode.events import Event
 from pddlego.methods.programs.options import ProgramOptions
 from pddlego.methods.programs.reference_model import reference
 from tests.display.rendering import prefixes, screen_lines
-from tests.methods.programs.guiding import GOAL_COUNT
-from tests.methods.programs.playing import events_of, small
+from tests.methods.programs.guiding import GOAL_COUNT, heuristic
+from tests.methods.programs.playing import ending, events_of, small
 from tests.sandbox.ordinary import needs_locks
 
 pytestmark = needs_locks
@@ -61,4 +61,31 @@ def test_candidates_are_summarized_and_the_chosen_one_is_named(heuristics: list[
     lines = [line.text for event in heuristics for line in describe(event, ASCII).brief]
     assert not any("x training-" in line for line in lines)  # a line for each candidate, not for each task
     assert any("heuristic 1: 0 of 3 training tasks solved; exception in loading" in line for line in lines)
-    assert "heuristic 3 is chosen: 3 of 3 training tasks solved, agile score 3.0" in "\n".join(lines)
+    assert "heuristic 3 is chosen: 3 of 3 training tasks solved, agile score 3.0, " in "\n".join(lines)
+
+
+def on_large_tasks(fault: str) -> str:
+    """A heuristic that counts goals, and fails on the tasks of the evaluation."""
+    return heuristic(f"if len(self.goals) > 10:\n    {fault}\nreturn len(self.goals - node.state)")
+
+
+@pytest.mark.parametrize(
+    ("mode", "code", "reason"),
+    [
+        ("heuristic", on_large_tasks("while True: pass"), "2 timeout"),
+        ("heuristic", on_large_tasks("raise ValueError"), "2 exception in __call__"),
+        ("heuristic", reference("blocks", "heuristics"), ""),
+        ("program", "def get_plan(objects, init, goal):\n    return []", "2 plan semantics"),
+        ("random", "", "2 horizon"),
+    ],
+)
+def test_an_evaluation_says_why_tasks_were_not_solved(mode: str, code: str, reason: str) -> None:
+    """In the message of the episode, in its lines and on the screen. That the time was up is a reason like others."""
+    seconds = 1.0 if "timeout" in reason else 120.0
+    options = ProgramOptions(candidates=1, debug_rounds=0, horizon=5, eval_timeout=seconds)
+    events = events_of(small("blocks", options, 1, 2), (f"```python\n{code}\n```",), mode, options)
+    solved, says = (0, f"; not solved: {reason}") if reason else (2, "")
+    assert ending(events).message == f"{solved} of 2 evaluation tasks solved{says}"
+    lines = [line.text for event in events for line in describe(event, ASCII).brief]
+    assert any(line.endswith(f"evaluation: {solved} of 2 tasks solved{says}") for line in lines)
+    assert f"score {solved / 2:.2f}{says}" in "\n".join(screen_lines("programs", prefixes(events)[-1], 120, 40))
