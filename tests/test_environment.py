@@ -109,6 +109,16 @@ def test_the_observations_of_act() -> None:
         assert first.text not in right.text and "Valid actions" in right.text and "fly" not in right.text
 
 
+def test_one_answer_of_act_may_be_several_commands() -> None:
+    with Environment("coin", "act") as environment:
+        environment.reset(60)
+        both = environment.step("move east; move west")
+        assert both.accepted and both.text.count("You are in") == 2 and "> move west" in both.text
+        assert environment.episode.usage.steps == 2 and environment.episode.usage.calls == 2
+        part = environment.step("move east; fly")
+        assert part.accepted and "Not sent: fly" in part.text and environment.episode.usage.steps == 3
+
+
 def test_text_around_an_answer_and_idle_lines_cost_the_reward() -> None:
     with Environment("coin", "edit") as environment:
         for change, least, most in (

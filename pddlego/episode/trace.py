@@ -63,9 +63,10 @@ class OpenRequest:
 class Call:
     """An answered request. `number` counts from 1, `attempt` counts retries from 0, and `step` is that of the answer.
 
-    `verdict` is the event that accepted or rejected the answer, or the response to the command that the answer was;
-    None without one. Answers in the same attempt, as in mode `full-steps`, share it. `replaced`: a person replaced the
-    answer, so the verdict is about the replacement. `place` and `judged_at` are indices in the trace.
+    `verdict` is the event that accepted or rejected the answer, or the response to its command (of several commands,
+    the last that was refused, or else the first); None without one. Answers in the same attempt, as in mode
+    `full-steps`, share it. `replaced`: a person replaced the answer, so the verdict is about the replacement. `place`
+    and `judged_at` are indices in the trace.
     """
 
     number: int
@@ -171,8 +172,10 @@ class Trace:
             self._begins.append((number or 0, place))
         if isinstance(event, Answered):
             self._add_call(event, place)
-        elif self._calls and (self._calls[-1].verdict is None or isinstance(event, (Accepted, Rejected))):
-            self._judge_calls(event, place)
+        elif self._calls:
+            is_open = self._calls[-1].verdict is None or isinstance(event, (Accepted, Rejected))
+            if is_open or (getattr(event, "continues", False) and getattr(event, "refused", False)):
+                self._judge_calls(event, place)
 
     def _add_call(self, answered: Answered, place: int) -> None:
         asked_at = self.place(Asked)

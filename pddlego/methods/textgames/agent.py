@@ -34,6 +34,7 @@ from pddlego.errors import ModelError
 from pddlego.methods.textgames.advice import missing_facts
 from pddlego.methods.textgames.events import GameEvent, Observed, Planned, PlannedStep, Resumed
 from pddlego.methods.textgames.formalize import (
+    SEPARATOR,
     CommandProposal,
     Formalizer,
     Observations,
@@ -73,6 +74,9 @@ from pddlego.runs.store import DOMAIN, DOMAIN_FROM
 from pddlego.runs.summary import GAME_FILE
 from pddlego.util.limits import Clock
 from pddlego.util.text import count
+
+_MOST_SHOWN = 200
+"""Maximum length of the commands that a request says were not sent."""
 
 _MODELS_GOALS = "a goal of the model's"
 """The name of a goal on the ladder before the model has written its goals."""
@@ -230,6 +234,7 @@ class PlanningPolicy:
         self._look = look
         self._placeholders = Placeholders(self.knowledge.placeholder)
         self._notes: tuple[str, ...] = ()
+        self._rest: tuple[str, ...] = ()
         self._given: Problem | None = None
         self._was_asked = self._takes_no_temperature = False
 
@@ -247,8 +252,10 @@ class PlanningPolicy:
 
         No model is asked if the game confirmed what the plan predicted and said nothing else. Otherwise the model is
         asked until an answer leads to a plan (or is a command), at most `1 + retries` times. Raises `EpisodeOver` if
-        the last answer does not.
+        the last answer does not. The rest of an answer is sent first.
         """
+        if following := self._following():
+            return following
         expected = self._as_expected()
         if expected is not None:
             proposal = ProblemProposal(self.knowledge.with_problem(expected))
@@ -266,6 +273,24 @@ class PlanningPolicy:
         if self._was_asked:  # else the problem was given, and what it does not cover is still news
             self._memory.news = []
         return attempt.value
+
+    def _following(self) -> Intentions:
+        """The next command of the last answer. Returns no command if there is no rest, or if it is not valid now."""
+        if not self._rest:
+            return ()
+        proposal = self._formalizer.read(self._rest[0], self._situation(Retry()))
+        assert isinstance(proposal, CommandProposal), "a plan has no rest"
+        if proposal.feedback is not None:
+            self.drop_rest("it is not valid now")
+            return ()
+        self._rest = self._rest[1:]
+        return (Intention(proposal.command, continues=True),)
+
+    def drop_rest(self, reason: str) -> None:
+        """Drop the commands of the last answer that were not sent. The next request says so."""
+        if self._rest:
+            self._notes = (f"Not sent: {SEPARATOR.join(self._rest)[:_MOST_SHOWN]} ({reason}).",)
+        self._rest = ()
 
     def _as_expected(self) -> Problem | None:
         """The problem that the plan predicted, if the game confirmed it and there is nothing else to read."""
@@ -299,6 +324,7 @@ class PlanningPolicy:
         if proposal.feedback is not None:
             return (yield from _unusable(retry, answer, proposal, proposal.feedback, self.knowledge.problem))
         if isinstance(proposal, CommandProposal):
+            self._rest, self._notes = proposal.rest, ()
             return Attempt(answer, (Intention(proposal.command),))
         question = partial(_edit_question, self.knowledge.problem, proposal, situation)
         decision = yield from ask_approval(self._approver, "edits", question, self._budget)
@@ -503,10 +529,15 @@ class Agent:
                 return
             intention = replace(planned, command=normalize_command(planned.command, self._world.seen.valid_commands))
             decision, intention = yield from self._judge_command(intention)
+            if decision.kind in ("rejected", "replaced"):
+                self._policy.drop_rest("the user changed the command before")
             if decision.kind == "rejected":
                 self._policy.hint = Retry(0, intention.command, decision.feedback)
                 return
+            score = self._world.seen.score
             observed = yield from self._send(intention)
+            if observed.refused or observed.score < score:
+                self._policy.drop_rest("the command before failed")
             if observed.refused and options.rewind:
                 yield from self._world.rewind()
             surprised = self.episode.monitors and (observed.refused or observed.mismatch)

@@ -27,7 +27,8 @@ class Observed(GameEvent):
     `text` is the whole answer, and `read` the part that the model reads. `refused`: the command had no effect.
     `mismatch` is the difference from the expectation of the plan, and `unforeseen` the sentence about it for the model.
     Two kinds do not count as steps: a `free` one is the description of the place that the game has printed already, and
-    a `repeated` one belongs to a command that is sent again after a restart. Only the first observation has the `task`.
+    a `repeated` one belongs to a command that is sent again after a restart. `continues`: the command is of the same
+    answer as the one before. Only the first observation has the `task`.
     """
 
     type = "observed"
@@ -43,6 +44,7 @@ class Observed(GameEvent):
     unforeseen: str = ""
     free: bool = False
     repeated: bool = False
+    continues: bool = False
     task: str = ""
 
     def describe(self, glyphs: Glyphs) -> Description:

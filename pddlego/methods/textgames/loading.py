@@ -467,7 +467,7 @@ def _check_part(setting: GameSetting, part: str, without: Collection[str]) -> No
         "recipe": bool(removable.recipe),
     }
     reason = "" if is_removable.get(part, True) else f"Its file does not say what to play without its {part}."
-    removed = setting.asking.protocol.without
+    removed = setting.asking.protocol.removed
     if part in removed:
         reason = f"It is played without {', '.join(removed)} in every mode."
     if reason:

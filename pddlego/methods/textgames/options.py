@@ -56,9 +56,13 @@ ABLATIONS: Mapping[str, str] = {
 CHOOSING: Mapping[str, str] = {
     "check": "an answer without a valid command sends an empty command, which costs a step",
     "recipe": "commands that read the recipe are not shown",
+    "sequences": "an answer is one command; what follows it is not read",
     "prompts": ABLATIONS["prompts"],
 }
 """The removable parts of the mode in which a model chooses commands."""
+
+OFFERED = ("sequences",)
+"""The parts that are only in an answer if the request offers them."""
 
 _WRITING: Mapping[str, str] = {
     "schemas": "no action is given: the model names its own actions, and says how each is typed",

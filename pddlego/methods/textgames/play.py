@@ -56,14 +56,15 @@ def make_method(mode: str, setting: GameSetting, seed: int, person: Person | Non
 def _formalizer(name: str, setting: GameSetting, seed: int, person: Person | None) -> Formalizer:
     asking, variant = setting.asking, parse_variant(name, MODES)
     prompts, protocol = Prompts(asking.prompts), asking.protocol
-    without, plain = (*variant.without, *protocol.without), protocol.plain_requests
+    without, plain = (*variant.without, *protocol.removed), protocol.plain_requests
     tolerant, checked = "tolerance" not in without, "check" not in without
+    commands = prompts, checked, plain, checked and "sequences" not in without
     with_domain = prompts, setting.start, _terms(setting, without), tolerant
     of_modes: Mapping[str, Callable[[], Formalizer]] = {
         "edit": lambda: PddlEdit(prompts, tolerant, plain, protocol.ignores_unmatched),
         "gen": lambda: PddlGen(prompts, tolerant, plain),
-        "act": lambda: ActionGen(prompts, checked, plain),
-        ACT_COT: lambda: ActionGen(prompts, checked, plain, thinks=True),
+        "act": lambda: ActionGen(*commands),
+        ACT_COT: lambda: ActionGen(*commands, thinks=True),
         "random": lambda: RandomActions(seed),
         "gold": lambda: _typed_by(person),
         "human": lambda: _typed_by(person),

@@ -15,6 +15,7 @@ from functools import partial
 from typing import Any
 
 from pddlego.methods.base import BuiltIn, parse_variant
+from pddlego.methods.textgames.formalize import SEPARATOR
 from pddlego.methods.textgames.formalize.full import take_apart
 from pddlego.methods.textgames.loading import without_parts
 from pddlego.methods.textgames.options import MODES
@@ -376,7 +377,10 @@ class NoisyReader(ReaderModel):
         """The text of an answer with an error."""
         if isinstance(make, InCommand):
             seen = situation_of(request).seen
-            return make.change(text, seen.valid_commands or seen.every_command(), self._random)
+            commands = text.split(SEPARATOR)
+            place = self._random.randrange(len(commands)) if commands[1:] else 0
+            commands[place] = make.change(commands[place], seen.valid_commands or seen.every_command(), self._random)
+            return SEPARATOR.join(commands)
         if isinstance(make, InGoals):
             earlier = "\n".join((*situation_of(request).answers, ""))
             return make(earlier + text, self._random).removeprefix(earlier)

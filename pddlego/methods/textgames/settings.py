@@ -18,6 +18,7 @@ from pddlego.methods import base
 from pddlego.methods.setting_files import SettingHead
 from pddlego.methods.textgames.games import GameSpec, files_of, missing_for, packages_of
 from pddlego.methods.textgames.knowledge import Knowledge
+from pddlego.methods.textgames.options import OFFERED
 from pddlego.pddl import Formula
 from pddlego.planning import Planner, PlanStatus, Rung
 
@@ -148,6 +149,11 @@ class Protocol(_Strict):
     rounds: int | None = Field(default=None, ge=1)
     ignores_unmatched: bool = False
     plain_requests: bool = False
+
+    @property
+    def removed(self) -> tuple[str, ...]:
+        """The parts that are removed from every mode: the paper's requests do not offer what pddlego's do."""
+        return (*self.without, *(OFFERED if self.plain_requests else ()))
 
 
 class MapRule(_Strict):

@@ -52,7 +52,7 @@ class EpisodeSetup:
     @property
     def without(self) -> frozenset[str]:
         """The removed parts: those that the variant removes, and those that the setting removes from every mode."""
-        return frozenset((*self.variant.without, *self.setting.asking.protocol.without))
+        return frozenset((*self.variant.without, *self.setting.asking.protocol.removed))
 
     @property
     def most_retries(self) -> int:
@@ -179,7 +179,8 @@ def _was_printed(name: str, texts: Iterable[str]) -> bool:
 class Intention:
     """A command to send. A command of a plan has the `step` of the plan, and `planned`, its expected effects.
 
-    `after` are the facts that the plan expects to be true after the step. `by_rule` marks a command of a fixed rule.
+    `after` are the facts that the plan expects to be true after the step. `by_rule` marks a command of a fixed rule,
+    and `continues` a command of the same answer as the one before.
     """
 
     command: str
@@ -187,6 +188,7 @@ class Intention:
     planned: PlannedStep | None = None
     after: frozenset[Atom] | None = None
     by_rule: bool = False
+    continues: bool = False
 
 
 def intended(knowledge: Knowledge, ladder: LadderResult) -> tuple[tuple[Intention, ...], Planned]:
@@ -255,7 +257,8 @@ class GameSession:
             command = repeated.command or ""
             answer = self._description() if repeated.free else self.game.step(command)
             _check_same(f"'{command}'", repeated.text, answer.text)
-            yield self._observe(Intention(command), answer, None, repeated.unforeseen, repeated.free)
+            intention = Intention(command, continues=repeated.continues)
+            yield self._observe(intention, answer, None, repeated.unforeseen, repeated.free)
 
     def rewind(self) -> Iterator[Observed]:
         """Start the game again, and repeat the commands that were not refused (PDDLego+). Raises `ReplayError`."""
@@ -299,7 +302,7 @@ class GameSession:
         if intention is not None:
             answered = self.rules.answers(answer.text)
             sentence = recorded or ("" if answered else unforeseen(intention, difference, refused))
-            exchange = replace(exchange, unforeseen=sentence)
+            exchange = replace(exchange, unforeseen=sentence, continues=intention.continues)
             if self.observing.score:
                 exchange = replace(exchange, score=answer.score, gained=answer.score - self.seen.score)
         self.seen = answer
@@ -323,6 +326,7 @@ class GameSession:
             mismatch=difference,
             unforeseen=exchange.unforeseen,
             free=free,
+            continues=exchange.continues,
             task=self.game.task if intention is None else "",
         )
 

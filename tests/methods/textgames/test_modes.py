@@ -25,7 +25,7 @@ def test_a_mode_is_its_text() -> None:
     assert (result.mode.name, result.without) == ("gen", ("feedback", "tolerance"))
     assert str(parse_mode("edit-no-tolerance-no-feedback")) == "edit-no-feedback-no-tolerance", "one mode, one name"
     assert parse_mode("edit-no-feedback").mode.parts
-    assert set(parse_mode("act").mode.parts) == {"check", "recipe", "prompts"}
+    assert set(parse_mode("act").mode.parts) == {"check", "recipe", "prompts", "sequences"}
     assert not parse_mode("random").mode.parts
 
 

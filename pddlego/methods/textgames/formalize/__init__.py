@@ -20,6 +20,9 @@ from pddlego.pddl.nearly_json import IGNORED
 MOST_GOALS = 20
 """Maximum number of goals of an answer that are tried."""
 
+SEPARATOR, MOST_COMMANDS = "; ", 10
+"""The text between the commands of an answer, and their maximum number: some answers repeat themselves without end."""
+
 
 @dataclass(frozen=True)
 class Exchange:
@@ -28,7 +31,8 @@ class Exchange:
     `score` is from 0 to 1, or None in settings without a score; `gained` is its increase. `unforeseen` is a sentence
     about a mismatch with the plan. `after` are the facts that the plan expected to be true after the command; it is
     None if the observation states anything else. `valid_commands`, or else `kinds` and `things`, are those after this
-    exchange if requests show them for every turn (see `Observations`).
+    exchange if requests show them for every turn (see `Observations`). `continues`: the command is of the same answer
+    as the one before.
     """
 
     command: str | None
@@ -37,6 +41,7 @@ class Exchange:
     gained: float = 0.0
     unforeseen: str = ""
     after: frozenset[Atom] | None = None
+    continues: bool = False
     valid_commands: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
     things: tuple[str, ...] = ()
@@ -87,7 +92,8 @@ class PromptContext:
     parts (mode `full-steps`). `notes` are about the last accepted answer (`ProblemProposal.notes`). `contradictions`
     are messages about contradictory facts of the problem. `placeholder` is the first unused name for a room that was
     not seen yet. `reworded` counts the retries that are phrased differently because the endpoint accepts no
-    temperature. `reader` has the rules of the built-in reader.
+    temperature. `reader` has the rules of the built-in reader. `offered`: the request offers the optional part of an
+    answer (`options.OFFERED`).
     """
 
     knowledge: Knowledge
@@ -101,6 +107,7 @@ class PromptContext:
     reworded: int = 0
     terms: Terms = Terms()
     reader: ReaderRules = field(default_factory=ReaderRules)
+    offered: bool = False
 
     @property
     def valid_commands(self) -> tuple[str, ...]:
@@ -152,10 +159,14 @@ class ProblemProposal:
 
 @dataclass(frozen=True)
 class CommandProposal:
-    """The command that an answer names. `feedback` is the reason why the answer cannot be used; None if it can."""
+    """The command that an answer names, and the `rest` of its commands, each to be read when its turn comes.
+
+    `feedback` is the reason why the answer cannot be used; None if it can.
+    """
 
     command: str
     feedback: Feedback | None = None
+    rest: tuple[str, ...] = ()
 
 
 Proposal = ProblemProposal | CommandProposal

@@ -198,7 +198,7 @@ def can_answer(rules: str, reading: bool, purpose: str) -> tuple[str, str] | Non
 
 
 class ReaderModel:
-    """Answers `edit` with a JSON edit, `gen` with a whole problem file, and `act` with a command, all by rules.
+    """Answers `edit` with a JSON edit, `gen` with a whole problem file, and `act` with commands, all by rules.
 
     If it also has to write the domain, it writes the domain of the setting.
     """

@@ -6,12 +6,12 @@ import heapq
 import re
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import permutations
+from itertools import islice, permutations
 from typing import ClassVar
 
-from pddlego.methods.textgames.formalize import Exchange, PromptContext
+from pddlego.methods.textgames.formalize import MOST_COMMANDS, SEPARATOR, Exchange, PromptContext
 from pddlego.methods.textgames.reader.text import (
     APPLIANCES,
     CUTS,
@@ -287,6 +287,11 @@ class HouseRules(ABC):
         for exchange in situation.seen.news:
             self.read(house, exchange)
 
+    def answer(self, commands: Iterable[str], situation: PromptContext, otherwise: str) -> str:
+        """The answer with the commands, or with the first one if the request does not offer several."""
+        chosen = islice(commands, MOST_COMMANDS if situation.offered else 1)
+        return SEPARATOR.join(chosen) or otherwise
+
     def explored(self, situation: PromptContext) -> House:
         """The house after all observations of the history."""
         house = self.house()
@@ -322,15 +327,23 @@ class HouseRules(ABC):
         return replace(change, objects=replace(change.objects, replace=renaming.objects.replace))
 
 
-def towards(house: House, wanted: Callable[[str], bool]) -> str | None:
-    """The first command of a shortest way to a `wanted` room, where doors cost one more; None without a way."""
+def way_to(house: House, wanted: Callable[[str], bool]) -> Iterator[str]:
+    """The commands of a shortest way to a `wanted` room, where doors cost one more; none without a way.
+
+    The agent is in each room of the way when the next command is computed.
+    """
     best: dict[str, int] = {house.here: 0}
-    queue: list[tuple[int, int, str, str]] = [(0, 0, house.here, "")]
+    queue: list[tuple[int, int, str, tuple[str, ...]]] = [(0, 0, house.here, ())]
     while queue:
-        cost, _, room, first = heapq.heappop(queue)
-        if first and wanted(room):
-            closed = frozenset((house.here, house.exits[house.here, first])) in house.closed
-            return f"open door to {first}" if closed else f"move {first}"
+        cost, _, room, way = heapq.heappop(queue)
+        if way and wanted(room):
+            for direction in way:
+                behind = house.exits[house.here, direction]
+                if frozenset((house.here, behind)) in house.closed:
+                    yield f"open door to {direction}"
+                yield f"move {direction}"
+                house.here = behind
+            return
         for direction in OPPOSITE:
             other = house.exits.get((room, direction))
             if other is None:
@@ -338,15 +351,14 @@ def towards(house: House, wanted: Callable[[str], bool]) -> str | None:
             price = cost + 1 + (frozenset((room, other)) in house.closed)
             if price < best.get(other, price + 1):
                 best[other] = price
-                heapq.heappush(queue, (price, len(best), other, first or direction))
-    return None
+                heapq.heappush(queue, (price, len(best), other, (*way, direction)))
 
 
-def find_coin(house: House) -> str | None:
-    """Take the coin if it is here, or else go towards the nearest unvisited room; None without such a room."""
+def find_coin(house: House) -> Iterator[str]:
+    """Take the coin if it is here, or else go to the nearest unvisited room; nothing without such a room."""
     if house.has("item_at", "coin", house.here):
-        return "take coin"
-    return towards(house, lambda room: room not in house.visited)
+        return iter(("take coin",))
+    return way_to(house, lambda room: room not in house.visited)
 
 
 class CoinRules(HouseRules):
@@ -360,8 +372,8 @@ class CoinRules(HouseRules):
             house.take("coin", "item_at")
 
     def command(self, situation: PromptContext) -> str:
-        """Take the coin if it is here, or else go towards the nearest unvisited room."""
-        return find_coin(self.explored(situation)) or "look around"
+        """Take the coin if it is here, or else go to the nearest unvisited room."""
+        return self.answer(find_coin(self.explored(situation)), situation, "look around")
 
 
 _TASK = re.compile(
@@ -600,37 +612,41 @@ class CookingRules(HouseRules):
             house.add("have", house.declare("meal", "item"))
 
     def command(self, situation: PromptContext) -> str:
-        """The next command of the paper's script, or else towards the nearest unvisited room; then cook and eat."""
+        """The commands of the paper's script, or else to the nearest unvisited room; then cook and eat."""
         house, script = self.explored(situation), PaperCooking()
         for exchange in situation.seen.history:
             script.take_in(exchange.command, exchange.text)
         valid = situation.seen.valid_commands
-        while (due := script.due()) is not None:
-            if due in valid:
-                return due
-        return (
-            _cook(house, script.left(), valid)
-            or towards(house, lambda room: room not in house.visited)
-            or next((command for command in valid if command.startswith("move ")), "look around")
-        )
+        moves = (command for command in valid if command.startswith("move "))
+        unvisited = way_to(house, lambda room: room not in house.visited)
+        ways = (_scripted(script, valid), _cook(house, script.left(), valid), unvisited, islice(moves, 1))
+        return next(filter(None, (self.answer(commands, situation, "") for commands in ways)), "look around")
 
 
-def _cook(house: House, left: Iterable[tuple[str, str]] | None, valid: Iterable[str]) -> str | None:
-    """The next command of cooking with all ingredients in hand: cut, go to a heater and heat, prepare, eat."""
-    if left is None:
-        return None
+def _scripted(script: PaperCooking, valid: Collection[str]) -> Iterator[str]:
+    """The commands of the script that are due here. What follows from the recipe is not known before it was read."""
+    while (due := script.due()) is not None:
+        if due in valid:
+            yield due
+            if due == "read cookbook":
+                return
+            script.take_in(due, f"You {due.replace(' ', ' the ', 1)}.")
+
+
+def _cook(house: House, left: Iterable[tuple[str, str]] | None, valid: Collection[str]) -> Iterator[str]:
+    """The commands of cooking with all ingredients in hand: cut, go to a heater and heat, prepare, eat."""
     places = {thing: room for thing, room in house.of_predicate("thing_at") if thing in APPLIANCES}
-    for verb, food in left:
-        if verb not in HEATERS:
-            return f"{verb} {food}"
-        heater = next((heater for heater in HEATERS[verb] if heater in places), None)
-        if heater is not None and places[heater] == house.here:
-            return f"cook {food} in {heater}"
-        if heater is not None:
-            return towards(house, places[heater].__eq__)
-    if house.here != KITCHEN:
-        return towards(house, KITCHEN.__eq__)
-    return next((command for command in ("eat meal", "prepare meal") if command in valid), None)
+    for verb, food in left or ():
+        heater = next((heater for heater in HEATERS.get(verb, ()) if heater in places), None)
+        if heater is not None and places[heater] != house.here:
+            yield from way_to(house, places[heater].__eq__)
+            if places[heater] != house.here:  # no way is known
+                return
+        if heater is not None or verb not in HEATERS:
+            yield f"{verb} {food}" if heater is None else f"cook {food} in {heater}"
+    if left is not None:
+        yield from way_to(house, KITCHEN.__eq__) if house.here != KITCHEN else ()
+        yield from ("eat meal",) if "eat meal" in valid else ("prepare meal", "eat meal")
 
 
 def see_room(house: House, room: Room) -> None:

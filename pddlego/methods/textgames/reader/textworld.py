@@ -207,8 +207,8 @@ class ChainRules(MazeRules):
     house = Chain
 
     def command(self, situation: PromptContext) -> str:
-        """Take the coin if it is here, or else go towards the nearest unvisited room."""
-        return (find_coin(self.explored(situation)) or "look").replace("move", "go")
+        """Take the coin if it is here, or else go to the nearest unvisited room."""
+        return self.answer(find_coin(self.explored(situation)), situation, "look").replace("move", "go")
 
 
 def _lock(house: House, lock: str, key: str) -> None:
