@@ -119,6 +119,19 @@ def test_one_answer_of_act_may_be_several_commands() -> None:
         assert part.accepted and "Not sent: fly" in part.text and environment.episode.usage.steps == 3
 
 
+@pytest.mark.parametrize(("look", "most"), [([], 1.0), (["corridor"], 1.0), (["attic"], 0.999)])
+def test_where_to_look_costs_nothing_unless_it_is_not_there(look: list[str], most: float) -> None:
+    with Environment("coin", "edit") as environment:
+        observed, total = environment.reset(60), 0.0
+        while not observed.done:
+            first = len(observed.messages) and "The game begins" in observed.messages[1].content
+            answer = json.loads(environment.expert()) | ({"look": look} if first else {})
+            observed = environment.step(json.dumps(answer))
+            assert observed.accepted
+            total += observed.reward or 0.0
+        assert observed.won and most - 0.3 < total <= most
+
+
 def test_text_around_an_answer_and_idle_lines_cost_the_reward() -> None:
     with Environment("coin", "edit") as environment:
         for change, least, most in (

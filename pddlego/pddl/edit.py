@@ -30,10 +30,14 @@ class SectionEdit:
 
 @dataclass(frozen=True)
 class Edit(Shown):
-    """An edit of a problem (paper, Appendix B). The empty edit changes nothing and is valid."""
+    """An edit of a problem (paper, Appendix B). The empty edit changes nothing and is valid.
+
+    `look` are places or conditions beside it, for which the next plan is to be made; the problem does not have them.
+    """
 
     objects: SectionEdit = SectionEdit()
     init: SectionEdit = SectionEdit()
+    look: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         """A line for each change: `+` added, `-` deleted, `->` replaced."""
@@ -511,6 +515,10 @@ It follows the rules of strict structured output: no free map, every property re
 to new lines, is read as well.
 """
 
+LOOK_SCHEMA = {**EDIT_SCHEMA, "properties": {**EDIT_SCHEMA["properties"], "look": _LINES}}
+LOOK_SCHEMA["required"] = list(LOOK_SCHEMA["properties"])
+"""The schema of an edit with `look`."""
+
 
 def parse_edit(text: str) -> Edit:
     """Read the last edit in `text`; text around it is ignored, and JSON with slips is repaired.
@@ -520,22 +528,25 @@ def parse_edit(text: str) -> Edit:
     return read_edit(text)[0]
 
 
-def read_edit(text: str, tolerant: bool = True) -> tuple[Edit, tuple[str, ...]]:
+def read_edit(text: str, tolerant: bool = True, look: bool = False) -> tuple[Edit, tuple[str, ...]]:
     """The edit in `text`, and the repairs of its JSON. Unless `tolerant`, the text must contain nothing but the edit.
 
-    Raises `EditSyntaxError`.
+    The edit may have the key `look` if that is set. Raises `EditSyntaxError`.
     """
     found = last_object(text, ("objects", "init"), SECTION_KEYS, tolerant)
     if found.rest and not tolerant:
         raise EditSyntaxError(NOT_ALONE)
     remarks: list[str] = []
+    looked = found.value.pop("look", None) if look else None
+    places = looked if isinstance(looked, list) else [looked] if looked else []
     try:
         model = _EditModel.model_validate(found.value, context=remarks if tolerant else None)
     except ValidationError as error:
         faults = (_fault(one) for one in error.errors()[:10])
         text = re.sub(r" or instance of \w+", "", "; ".join(faults))
         raise EditSyntaxError(f"the JSON is not an edit: {text}") from error
-    return edit_of(model.objects, model.init), (*found.repairs, *remarks)
+    edit = replace(edit_of(model.objects, model.init), look=tuple(map(str, places)))
+    return edit, (*found.repairs, *remarks)
 
 
 NOT_ALONE = "there is text around the JSON object: answer with the object and nothing else"

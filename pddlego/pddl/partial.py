@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from pddlego.pddl.edit import apply_edit, parse_edit
+from pddlego.pddl.edit import apply_edit, read_edit
 from pddlego.pddl.problem import Problem, read_problem
 from pddlego.util.answers import spoken
 
@@ -30,7 +30,7 @@ def problem_so_far(before: Problem, answer: str) -> Problem | None:
         return None
     try:
         value = from_json(begun.group(), allow_partial=True)
-        problem = apply_edit(before, parse_edit(json.dumps(_whole_pairs(value)))).problem
+        problem = apply_edit(before, read_edit(json.dumps(_whole_pairs(value)), look=True)[0]).problem
     except ValueError:
         return None
     return problem if problem != before else None

@@ -11,11 +11,12 @@ from pddlego.planning.result import BREADTH_FIRST, Plan, Planner, PlanStatus, Pl
 
 @dataclass(frozen=True)
 class Rung:
-    """One goal of the ladder, with the search that suits it."""
+    """One goal of the ladder, with the search that suits it. `explores`: it is to see anything new."""
 
     name: str
     goal: Formula
     search: Search = BREADTH_FIRST
+    explores: bool = False
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,7 @@ from pddlego.errors import ModelError
 from pddlego.methods.textgames.advice import missing_facts
 from pddlego.methods.textgames.events import GameEvent, Observed, Planned, PlannedStep, Resumed
 from pddlego.methods.textgames.formalize import (
+    LOOK_GOAL,
     SEPARATOR,
     CommandProposal,
     Formalizer,
@@ -69,7 +70,7 @@ from pddlego.pddl import Defect, DefectKind, EntryKind, Problem, diff
 from pddlego.pddl.edit import domain_diff
 from pddlego.pddl.exclusive import contradictions
 from pddlego.planning import Planner, PlanStatus, PlanStep
-from pddlego.planning.ladder import climb
+from pddlego.planning.ladder import Rung, climb
 from pddlego.runs.store import DOMAIN, DOMAIN_FROM
 from pddlego.runs.summary import GAME_FILE
 from pddlego.util.limits import Clock
@@ -373,6 +374,11 @@ class PlanningPolicy:
             steps = tuple(PlannedStep("(by a person)", intention.command) for intention in intentions)
             planned = replace(planned, plan=steps)
         yield from self._accept(proposal, source)
+        statuses = [rung.status for rung in planned.tried if rung.name == LOOK_GOAL]
+        vain = (
+            place for place, status in zip(proposal.look, statuses, strict=False) if status is not PlanStatus.SOLVED
+        )
+        self._notes += tuple(f"look {place}: no plan leads to anything new there" for place in vain)
         yield planned
         return Attempt(answer, intentions)
 
@@ -382,8 +388,11 @@ class PlanningPolicy:
         The problem includes the facts, and the ladder the goals, that a fixed script of the setting adds.
         """
         knowledge = proposal.knowledge.with_problem(self._rules.with_script_facts(proposal.problem))
+        asked = (Rung(LOOK_GOAL, goal) for goal in proposal.look.values())
+        first = [*(rung.explores for rung in knowledge.ladder), True].index(True)
+        rungs = (*knowledge.ladder[:first], *asked, *knowledge.ladder[first:])
         ladder = climb(
-            *(self._planner, knowledge.domain, knowledge.problem, self._rules.ladder(knowledge.ladder)),
+            *(self._planner, knowledge.domain, knowledge.problem, self._rules.ladder(rungs)),
             lambda step: self._objection(knowledge, step),
             lambda: self._budget.seconds_left,
         )

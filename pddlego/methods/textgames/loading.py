@@ -301,7 +301,7 @@ def _rung(domain: Domain, start: Problem, rung: RungTable) -> Rung:
     except PddlSyntaxError as error:
         raise ValueError(f"ladder '{rung.name}': the goal is not one PDDL condition") from error
     _check_problem(f"ladder '{rung.name}'", domain, start.with_goal(goal))
-    return Rung(rung.name, goal, Search.parse(rung.search))
+    return Rung(rung.name, goal, Search.parse(rung.search), rung.explores)
 
 
 def _action_rules(domain: Domain, rules: Mapping[str, ActionTable]) -> dict[str, ActionRule]:

@@ -47,6 +47,7 @@ ABLATIONS: Mapping[str, str] = {
     "tolerance": "an answer must be the bare edit or file, and every line of an edit must fit",
     "replanning": "a plan is carried out to its end whatever the game answers, and the model is asked after each",
     "remedies": "nothing changes when a model repeats the answer that was just rejected, or a command is refused again",
+    "look": "an edit cannot say where to look",
     "ladder": "the goals of the paper, and its fixed rules in place of the others",
     "domain": "the domain of the paper, with its goals and its fixed rules",
     "prompts": "the prompts of the paper, in one message",
@@ -61,7 +62,7 @@ CHOOSING: Mapping[str, str] = {
 }
 """The removable parts of the mode in which a model chooses commands."""
 
-OFFERED = ("sequences",)
+OFFERED = ("look", "sequences")
 """The parts that are only in an answer if the request offers them."""
 
 _WRITING: Mapping[str, str] = {

@@ -59,9 +59,10 @@ def _formalizer(name: str, setting: GameSetting, seed: int, person: Person | Non
     without, plain = (*variant.without, *protocol.removed), protocol.plain_requests
     tolerant, checked = "tolerance" not in without, "check" not in without
     commands = prompts, checked, plain, checked and "sequences" not in without
+    look = "look" not in without and any(rung.explores for rung in setting.start.ladder)
     with_domain = prompts, setting.start, _terms(setting, without), tolerant
     of_modes: Mapping[str, Callable[[], Formalizer]] = {
-        "edit": lambda: PddlEdit(prompts, tolerant, plain, protocol.ignores_unmatched),
+        "edit": lambda: PddlEdit(prompts, tolerant, plain, protocol.ignores_unmatched, look),
         "gen": lambda: PddlGen(prompts, tolerant, plain),
         "act": lambda: ActionGen(*commands),
         ACT_COT: lambda: ActionGen(*commands, thinks=True),

@@ -218,6 +218,12 @@ def _stale(parts: AnswerParts, rng: random.Random) -> None:
     parts["init"]["delete"] = [line for line in parts["init"]["delete"] if not line.startswith("(at ")]
 
 
+def _look_anywhere(parts: AnswerParts, rng: random.Random) -> None:
+    """Ask to look at any name of the new facts, which may be visited or not a place, or at a name that is not there."""
+    names = [word for line in parts["init"]["add"] for word in _words(line)[1:3]]
+    parts["look"] = [rng.choice([*names, "nowhere"])]  # type: ignore[assignment]
+
+
 def _words(fact: str) -> list[str]:
     return re.findall(r"[^\s()]+", fact)
 
@@ -273,6 +279,7 @@ KINDS: Mapping[str, Misreading] = {
     "missing-parenthesis": Misreading(3, ("gen", "full"), _missing_parenthesis),
     "fence-and-prose": Misreading(8, _ALSO_FULL, _fenced),
     "cut-off": Misreading(4, _ALSO_FULL, _cut_off),
+    "look": Misreading(8, ("edit",), Edited(_look_anywhere)),
     "refusal": Misreading(1, (*_ALSO_FULL, "act"), lambda text, rng: "I'm sorry, but I can't help with that."),
     "empty": Misreading(2, (*_ALSO_FULL, "act"), lambda text, rng: ""),
     "lost-condition": Misreading(21, DOMAIN, InDomain(partial(lose, ":precondition"))),
@@ -294,7 +301,7 @@ The shares of errors in edits come from the corpus of recorded edits. Of 36 edit
 (a rename that was not applied to all facts, an added fact that was there already), and 11 needed feedback (an
 undeclared object, two `at` facts, two rooms behind one exit). Another 15 answers were not JSON (endless reasoning, cut
 off, prose). The corpus does not count the kinds within these groups: we have estimated their shares, and those of wrong
-commands. The shares of errors in domains are counted (`noise_full`).
+commands and of `look`, which only some requests offer. The shares of errors in domains are counted (`noise_full`).
 """
 
 IDENTICAL, BLIND = "identical-retry", "blind-retry"
@@ -353,6 +360,8 @@ class NoisyReader(ReaderModel):
         """The answer with one error of the `previous` kind if it has a place for it, or else of any other kind."""
         purpose = "full" if request.purpose.startswith("full") else request.purpose
         fits = self._kinds(purpose)
+        if not situation_of(request).offered:
+            fits.pop("look", None)
         while fits:
             drawn = self._random.choices(list(fits), [misreading.share for misreading in fits.values()])
             name = previous if previous in fits else drawn[0]

@@ -73,7 +73,7 @@ class AnsweredProblem:
         yield from (
             f"there are more objects of the type {kind} than the player can know of" for kind in types.elements()
         )
-        effective = sum(line.kind in _EFFECTIVE for line in self.lines)
+        effective = sum(line.kind in _EFFECTIVE and line.where != "look" for line in self.lines)
         changed = diff(self.before, self.problem, dict(self.renamed))
         surplus = effective - len(changed.added) - len(changed.removed) - len(self.renamed)
         yield from ["a line is undone by another one"] * surplus

@@ -258,6 +258,7 @@ class RungTable(_Strict):
     goal: str
     search: str = "bfs"
     ablated: bool = False
+    explores: bool = False
 
 
 class ActionTable(_Strict):

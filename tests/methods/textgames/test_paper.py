@@ -22,8 +22,8 @@ from pddlego.methods.textgames.play import make_method, setting_game
 from pddlego.methods.textgames.reader import ReaderModel, situation_of
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.models.base import ScriptedModel
-from pddlego.pddl import EDIT_SCHEMA, apply_edit, parse_domain, parse_problem
-from pddlego.pddl.edit import read_edit
+from pddlego.pddl import apply_edit, parse_domain, parse_problem
+from pddlego.pddl.edit import LOOK_SCHEMA, read_edit
 from pddlego.planning import PlanStep, ProcessPlanner
 from pddlego.util import resources
 from tests.cli.command import run
@@ -149,7 +149,7 @@ def test_an_edit_is_requested_as_any_json_object() -> None:
         request = make_method("edit", setting, 0).request(situation)
         assert request is not None
         schemas.append(request.schema)
-    assert schemas == [{}, EDIT_SCHEMA]
+    assert schemas == [{}, LOOK_SCHEMA]
 
 
 def test_the_examples_of_the_prompt_are_edits_one_after_the_other() -> None:

@@ -5,7 +5,7 @@ Formalizers are pure functions: the agent sends the requests.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -14,11 +14,14 @@ from pddlego.methods.textgames.knowledge import Knowledge
 from pddlego.methods.textgames.settings import ReaderRules
 from pddlego.models import Request
 from pddlego.models.base import Feedback
-from pddlego.pddl import Atom, Defect, DefectKind, EditReport, Entry, Problem
+from pddlego.pddl import Atom, Defect, DefectKind, EditReport, Entry, Formula, Problem
 from pddlego.pddl.nearly_json import IGNORED
 
 MOST_GOALS = 20
 """Maximum number of goals of an answer that are tried."""
+
+LOOK_GOAL, MOST_PLACES = "look where the model says", 5
+"""The name of the goal of the key `look` of an edit, and the maximum number of its places that are tried."""
 
 SEPARATOR, MOST_COMMANDS = "; ", 10
 """The text between the commands of an answer, and their maximum number: some answers repeat themselves without end."""
@@ -119,12 +122,14 @@ class ProblemProposal:
     """The knowledge with the problem of an answer. `feedback` is the reason why it cannot be used; None if it can.
 
     `report` lists the lines of an edit; it is None for a file. `defects` are all defects, including harmless ones.
+    `look` has the goals to be tried before those that explore, by the words of the answer.
     """
 
     knowledge: Knowledge
     feedback: Feedback | None = None
     report: EditReport | None = None
     defects: tuple[Defect, ...] = ()
+    look: Mapping[str, Formula] = field(default_factory=dict)
 
     @property
     def problem(self) -> Problem:

@@ -97,7 +97,7 @@ def _edit_fault(text: str) -> str:
     """Why a text is not a JSON object with the lines of an edit, each of them once."""
     try:
         json.loads(text, object_pairs_hook=_once)
-        edit, _ = read_edit(text, tolerant=False)
+        edit, _ = read_edit(text, tolerant=False, look=True)  # where it is not offered, the strict reader refuses it
     except (EditSyntaxError, ValueError, RecursionError) as error:
         return f"it is not an edit: {error}"
     for section, form in ((edit.objects, _OBJECTS), (edit.init, _FACT)):

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from pddlego.methods.textgames.formalize import ProblemProposal, PromptContext, Proposal
+from pddlego.methods.textgames.formalize.look import read_look
 from pddlego.methods.textgames.knowledge import Knowledge
 from pddlego.models import Completion, Message, Request
 from pddlego.models.base import CHARACTERS_PER_TOKEN, THINKING, Feedback, cut_off, incomplete, shortened
@@ -26,7 +27,7 @@ from pddlego.pddl import (
 )
 from pddlego.pddl.check import check_reading
 from pddlego.pddl.domain import outline
-from pddlego.pddl.edit import read_edit
+from pddlego.pddl.edit import LOOK_SCHEMA, read_edit
 from pddlego.pddl.exclusive import contradictions
 from pddlego.pddl.problem import read_problem
 from pddlego.pddl.tolerant import MISSING, is_cut_off, repair_problem
@@ -95,15 +96,20 @@ def _turn_variables(situation: PromptContext) -> dict[str, Any]:
 
 
 def _problem_request(
-    prompts: Prompts, purpose: str, situation: PromptContext, schema: bool = False, plain_requests: bool = False
+    prompts: Prompts,
+    purpose: str,
+    situation: PromptContext,
+    schema: Mapping[str, Any] | None = None,
+    plain_requests: bool = False,
 ) -> Request:
-    """The request for an edit or a whole problem file, as `purpose` says.
+    """The request for an edit or a whole problem file, as `purpose` says; `schema` is that of the answer.
 
     With `plain_requests`, the system message is the first part of the user message, and any JSON object may answer.
     """
     domain = situation.knowledge.domain
     in_short = outline(domain, situation.knowledge.only_planned)
-    system = prompts.render(purpose, domain=domain.text, outline=in_short, task=situation.task)
+    situation = replace(situation, offered=schema is LOOK_SCHEMA)
+    system = prompts.render(purpose, domain=domain.text, outline=in_short, task=situation.task, look=situation.offered)
     user = prompts.render(
         "problem",
         purpose=purpose,
@@ -117,8 +123,7 @@ def _problem_request(
     else:
         messages = (Message("system", system), Message("user", user))
     longest = THINKING + _NEW_LINES + len(str(situation.knowledge.problem)) // CHARACTERS_PER_TOKEN
-    form = ({} if plain_requests else EDIT_SCHEMA) if schema else None
-    return Request(purpose, messages, situation, form, longest=longest)
+    return Request(purpose, messages, situation, schema, longest=longest)
 
 
 def full_request(
@@ -234,16 +239,22 @@ class PddlEdit:
     """Asks for JSON edits of the last accepted problem, and for the whole file if an edit is repeated too often."""
 
     def __init__(
-        self, prompts: Prompts, tolerant: bool = True, plain_requests: bool = False, ignores_unmatched: bool = False
+        self,
+        prompts: Prompts,
+        tolerant: bool = True,
+        plain_requests: bool = False,
+        ignores_unmatched: bool = False,
+        look: bool = False,
     ) -> None:
         self._prompts, self._tolerant, self._plain_requests = prompts, tolerant, plain_requests
+        self._schema = {} if plain_requests else LOOK_SCHEMA if look else EDIT_SCHEMA
         self._unfit = () if ignores_unmatched else _UNFIT
         self._whole = PddlGen(prompts, tolerant, plain_requests)
 
     def request(self, situation: PromptContext) -> Request:
         if situation.retry.repeated >= WHOLE:
             return self._whole.request(situation)
-        return _problem_request(self._prompts, "edit", situation, schema=True, plain_requests=self._plain_requests)
+        return _problem_request(self._prompts, "edit", situation, self._schema, self._plain_requests)
 
     def read(self, answer: str, situation: PromptContext) -> ProblemProposal:
         """Apply the edit in an answer to the last accepted problem. The edit is accepted or rejected as a whole.
@@ -255,7 +266,7 @@ class PddlEdit:
         if _WHOLE_FILE.search(text):
             return self._whole.read(text, situation)
         try:
-            edit, repairs = read_edit(text, self._tolerant)
+            edit, repairs = read_edit(text, self._tolerant, self._schema is LOOK_SCHEMA)
         except EditSyntaxError as error:
             unfinished = error.cut_off or (answer.strip() and not text.strip())
             invalid = cut_off() if unfinished else Feedback("invalid answer", f"{error}.")
@@ -277,8 +288,10 @@ class PddlEdit:
             lines = tuple(str(entry) for entry in refused) + (feedback.evidence if feedback else ())
             feedback = Feedback("refused lines", "these lines of the edit cannot be applied:", lines)
         if feedback is not None:
-            feedback = with_unmatched(feedback, report)
-        return ProblemProposal(knowledge.with_problem(problem), feedback, report, defects)
+            return ProblemProposal(knowledge.with_problem(problem), with_unmatched(feedback, report), report, defects)
+        look, places = read_look(edit.look, knowledge.with_problem(problem))
+        report = replace(report, entries=(*report.entries, *places))
+        return ProblemProposal(knowledge.with_problem(problem), None, report, defects, look)
 
 
 def _with_declared(problem: Problem, before: Knowledge) -> tuple[Problem, tuple[Defect, ...]]:
