@@ -166,7 +166,7 @@ class Evaluated(ProgramEvent):
 EVENTS = tuple(ProgramEvent.__subclasses__())
 
 
-def failures(kinds: Iterable[str]) -> tuple[str, ...]:
+def failure_counts(kinds: Iterable[str]) -> tuple[str, ...]:
     """The kinds of failures among the results of tasks with their numbers, the most frequent first."""
     counted = Counter(kind for kind in kinds if kind != SOLVED)
     return tuple(f"{number} {kind}" for kind, number in counted.most_common())

@@ -22,7 +22,7 @@ from pddlego.episode.loop import Attempt, Retry, refine
 from pddlego.errors import BudgetSpentError, ModelError
 from pddlego.methods.base import Tools, Variant
 from pddlego.methods.planning_settings import example_action
-from pddlego.methods.programs.events import SOLVED, Chosen, Evaluated, ProgramWritten, Ran, Sampled, failures
+from pddlego.methods.programs.events import SOLVED, Chosen, Evaluated, ProgramWritten, Ran, Sampled, failure_counts
 from pddlego.methods.programs.guide import CLIMB, GREEDY, PROPERTY
 from pddlego.methods.programs.guided import GroundedTask, GuidedKind, GuidedTrial, guided
 from pddlego.methods.programs.options import (
@@ -225,7 +225,7 @@ class HeuristicDialogue:
             kinds.append(trial.kind.value)
             self.budget.score = kinds.count(SOLVED) / len(tasks)
         self.budget.step()
-        solved, failed = kinds.count(SOLVED), failures(kinds)
+        solved, failed = kinds.count(SOLVED), failure_counts(kinds)
         yield Evaluated(
             self.budget.usage.steps,
             f"evaluation: {solved} of {len(tasks)}",

@@ -20,7 +20,7 @@ from pddlego.episode.loop import Attempt, Retry, refine
 from pddlego.errors import ModelError, TooManyCasesError
 from pddlego.methods.base import Tools, Variant, parse_variant
 from pddlego.methods.planning_settings import example_action
-from pddlego.methods.programs.events import SOLVED, Began, Evaluated, ProgramWritten, Ran, failures, reasons
+from pddlego.methods.programs.events import SOLVED, Began, Evaluated, ProgramWritten, Ran, failure_counts, reasons
 from pddlego.methods.programs.heuristics import HeuristicDialogue, is_out_of_requests
 from pddlego.methods.programs.options import (
     MODES,
@@ -214,7 +214,7 @@ class _ProgramDialogue:
                 self.budget.score = kinds.count(SOLVED) / len(tasks)
         if final:
             self.budget.step()
-        solved, failed = kinds.count(SOLVED), failures(kinds)
+        solved, failed = kinds.count(SOLVED), failure_counts(kinds)
         yield Evaluated(
             self.budget.usage.steps,
             f"evaluation: {solved} of {len(tasks)}",
@@ -309,7 +309,7 @@ class _Baseline:
             tried = Ran(split, number, task.name, task.size, kind, message=message)
             yield replace(tried, length=length, seconds=took, expanded=expanded)
         self.budget.step()
-        solved, failed = kinds.count(SOLVED), failures(kinds)
+        solved, failed = kinds.count(SOLVED), failure_counts(kinds)
         command = f"{split}: {solved} of {len(tasks)}"
         yield Evaluated(
             self.budget.usage.steps, command, solved, len(tasks), final=split == "evaluation", failed=failed
