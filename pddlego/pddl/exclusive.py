@@ -14,7 +14,7 @@ import itertools
 import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from pddlego.pddl.conditions import (
     And,
@@ -441,7 +441,8 @@ class Invariant:
     `once` is a fact of which there is at most one for each value of its variables: `(connected ?a * ?d)` means that an
     exit leads to one room, `(at *)` that the agent is in one place. It applies only if all values of its variables
     match the regular expression `names`, and if the fact `unless` is not true. `never` are facts that are not true
-    together, such as `(open ?x)` and `(closed ?x)`.
+    together, such as `(open ?x)` and `(closed ?x)`. `both_ways` is a fact of which there is also one for the way back:
+    `(connected ?a ?b ?d)` has two places and a direction, whose opposite has the negated offset in `directions`.
     """
 
     about: str
@@ -449,14 +450,23 @@ class Invariant:
     never: tuple[Atom, ...] = ()
     names: str = ""
     unless: Atom | None = None
+    both_ways: Atom | None = None
+    directions: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
 
 def parse_invariant(
-    domain: Domain, about: str, once: str, never: Sequence[str] = (), names: str = "", unless: str = ""
+    domain: Domain,
+    about: str,
+    once: str = "",
+    never: Sequence[str] = (),
+    names: str = "",
+    unless: str = "",
+    both_ways: str = "",
+    directions: Mapping[str, tuple[int, int]] | None = None,
 ) -> Invariant:
     """An invariant of a domain. Raises `ValueError` for an undeclared fact or an invalid regular expression."""
-    if bool(once) == bool(never) or (never and len(never) < 2):
-        raise ValueError(f"invariant '{about}': give either `once`, or `never` with two facts or more")
+    if [bool(once), bool(never), bool(both_ways)].count(True) != 1 or (never and len(never) < 2):
+        raise ValueError(f"invariant '{about}': give either `once`, `both_ways`, or `never` with two facts or more")
     if (names or unless) and not once:
         raise ValueError(f"invariant '{about}': `names` and `unless` belong to `once`")
     try:
@@ -467,12 +477,56 @@ def parse_invariant(
     exception = _pattern(domain, about, unless) if unless else None
     if pattern and exception and not set(exception.args) <= set(pattern.args):
         raise ValueError(f"invariant '{about}': `unless` names a variable that `once` does not")
-    return Invariant(about, pattern, tuple(_pattern(domain, about, pattern) for pattern in never), names, exception)
+    facts = tuple(_pattern(domain, about, pattern) for pattern in never)
+    way = _way(domain, about, both_ways, directions or {}) if both_ways else None
+    return Invariant(about, pattern, facts, names, exception, both_ways=way, directions=directions or {})
+
+
+def _way(domain: Domain, about: str, both_ways: str, directions: Mapping[str, tuple[int, int]]) -> Atom:
+    """The pattern of a fact that has a way back. Raises `ValueError`."""
+    pattern = _pattern(domain, about, both_ways)
+    variables = [arg for arg in pattern.args if arg.startswith("?")]
+    if not 2 <= len({*variables}) == len(variables) <= 3:
+        reason = "needs a variable for each of two places, and perhaps one for the direction: (connected ?from ?to ?d)"
+        raise ValueError(f"invariant '{about}': `both_ways` {reason}")
+    if len(variables) == 3 and not any(_ways_back(("", "there", name), directions) for name in directions):
+        reason = f"has the direction {variables[2]}, and [map.directions] has no opposite directions"
+        raise ValueError(f"invariant '{about}': `both_ways` {reason}")
+    return pattern
 
 
 def contradictions(problem: Problem, invariants: Sequence[Invariant]) -> tuple[str, ...]:
     """A message for each violation of an invariant in a problem, with the facts."""
-    return tuple(message for invariant in invariants for message in _contradictions(problem, invariant))
+    rules = (invariant for invariant in invariants if invariant.both_ways is None)
+    return tuple(message for invariant in rules for message in _contradictions(problem, invariant))
+
+
+def one_way(problem: Problem, invariants: Sequence[Invariant]) -> Iterator[str]:
+    """A message for each fact without its way back, or whose way back does not have the opposite direction."""
+    for invariant in invariants:
+        if invariant.both_ways is None:
+            continue
+        bound = ((_bound(invariant.both_ways, fact), fact) for fact in problem.sorted_facts())
+        ways = {tuple(values.values()): fact for values, fact in bound if values is not None}
+        backs = {way: _ways_back(way, invariant.directions) for way in ways}
+        lacking = {way: back[0] for way, back in backs.items() if back and ways.keys().isdisjoint(back)}
+        between = {way[:2]: way for way in lacking}
+        for way, back in lacking.items():
+            other = between.get(back[:2], ())
+            if not other:
+                missing = Renaming(dict(zip(way, back, strict=True))).atom(ways[way])
+                yield f"{ways[way]}: {invariant.about}; add {missing}"
+            elif way < other:
+                yield f"{ways[way]} and {ways[other]}: {invariant.about}, in the opposite direction; correct one"
+
+
+def _ways_back(way: tuple[str, ...], directions: Mapping[str, tuple[int, int]]) -> list[tuple[str, ...]]:
+    """The possible ways back; empty if a way leads to its own start, or if its direction has no opposite."""
+    start, end, *direction = way
+    if not direction:
+        return [(end, start)] * (start != end)
+    x, y = directions.get(direction[0], (0, 0))
+    return [(end, start, name) for name, offset in directions.items() if start != end and offset == (-x, -y) != (0, 0)]
 
 
 def _contradictions(problem: Problem, invariant: Invariant) -> Iterator[str]:

@@ -68,6 +68,8 @@ class DefectKind(str, Enum):
     # reported by readers and games, not by checks
     REPAIRED = "repaired"
     CONTRADICTION = "contradiction"
+    LOST_FACT = "lost fact"
+    ONE_WAY = "one way"
 
     @property
     def id(self) -> str:

@@ -14,7 +14,7 @@ from pddlego.methods.textgames.loading import load
 from pddlego.methods.textgames.options import TEXT_GAME
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.pddl import Atom, Problem, parse_domain, parse_problem
-from pddlego.pddl.exclusive import Invariant, broken_invariants, contradictions, parse_invariant
+from pddlego.pddl.exclusive import Invariant, broken_invariants, contradictions, one_way, parse_invariant
 from pddlego.planning import ProcessPlanner
 from tests.methods.textgames.grid_house import small_house
 from tests.methods.textgames.playing import ForgetfulModel, ended, of, play
@@ -28,7 +28,10 @@ def test_every_setting_says_what_cannot_be(coin: GameSetting) -> None:
     for name in setting_names(TEXT_GAME):
         setting = load(name)
         if "feedback" not in setting.asking.protocol.without:  # who is told of nothing needs no words for it
-            assert setting.start.invariants, name
+            rules = setting.start.invariants
+            assert Atom("at", ("*",)) in [rule.once for rule in rules], name
+            has_exits = bool(setting.map and setting.map.exit) or setting.game.engine == "scienceworld"
+            assert any(rule.both_ways for rule in rules) == has_exits, name
         assert contradictions(setting.start.problem, setting.start.invariants) == ()
 
 
@@ -73,6 +76,67 @@ def test_what_is_no_invariant(coin: GameSetting, once: str, never: tuple[str, ..
         parse_invariant(coin.start.domain, "trial", once, never)
 
 
+GRID = {
+    "north": (0, -1),
+    "south": (0, 1),
+    "east": (1, 0),
+    "west": (-1, 0),
+    "up": (1, -1),
+    "down": (-1, 1),
+    "northeast": (1, -1),
+}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "directions", "says"),
+    [
+        ("(connected ?a * *)", GRID, "needs a variable for each of two places"),
+        ("(connected ?a ?a ?d)", GRID, "needs a variable for each of two places"),
+        ("(connected ?a ?b ?d)", {}, r"has the direction \?d, and \[map.directions\] has no opposite"),
+        ("(connected ?a ?b ?d)", {"north": (0, -1), "here": (0, 0)}, r"no opposite"),
+        ("(connected ?a ?b)", GRID, "not a fact of the domain"),
+        ("(leads ?a ?b)", GRID, "not a fact of the domain"),
+    ],
+)
+def test_ways_that_cannot_lead_back(
+    coin: GameSetting, pattern: str, directions: dict[str, tuple[int, int]], says: str
+) -> None:
+    with pytest.raises(ValueError, match=says):
+        parse_invariant(coin.start.domain, "trial", both_ways=pattern, directions=directions)
+    with pytest.raises(ValueError, match="give either"):
+        parse_invariant(coin.start.domain, "trial", "(at *)", both_ways="(connected ?a ?b ?d)", directions=GRID)
+
+
+@pytest.mark.parametrize(
+    ("facts", "expected"),
+    [
+        ("(connected a b north) (connected b a south)", []),
+        ("(connected a b north)", ["(connected a b north): back; add (connected b a south)"]),
+        (
+            "(connected a b north) (connected b a east)",
+            ["(connected a b north) and (connected b a east): back, in the opposite direction; correct one"],
+        ),
+        ("(connected a b up) (connected b a down) (connected c b northeast) (connected b c down)", []),
+        ("(connected a a north) (connected a b inside)", []),
+        (
+            "(connected a b north) (connected b a south) (connected a b up)",
+            ["(connected a b up): back; add (connected b a down)"],
+        ),
+    ],
+    ids=["right", "no way back", "not opposite", "two names of a direction", "no opposite", "two exits to a room"],
+)
+def test_a_way_back_is_missing_or_not_opposite(facts: str, expected: list[str]) -> None:
+    rule = Invariant("back", both_ways=Atom("connected", ("?a", "?b", "?d")), directions=GRID)
+    assert list(one_way(problem(facts), [rule])) == expected
+    assert contradictions(problem(facts), [rule]) == ()
+
+
+def test_a_door_without_a_direction_leads_back() -> None:
+    rule = Invariant("back", both_ways=Atom("door", ("*", "?a", "?b")))
+    assert list(one_way(problem("(door gate x y) (door gate y x)"), [rule])) == []
+    assert list(one_way(problem("(door gate x y)"), [rule])) == ["(door gate x y): back; add (door gate y x)"]
+
+
 ROOMS = st.sampled_from("abc")
 
 
@@ -109,7 +173,7 @@ def test_it_is_planned_with_when_the_retries_are_spent(coin: GameSetting, planne
     events = play(coin, planner, small_house(), model, retries=2)
     assert len(of(events, ev.Rejected)) == 2
     first = of(events, ev.Accepted)[0]
-    assert first.kinds == ("contradiction",)
+    assert first.kinds == ("one way", "contradiction")
     assert "contradicts itself" in model.requests[3].messages[-1].content
 
 

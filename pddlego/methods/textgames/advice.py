@@ -1,15 +1,21 @@
-"""Names the facts that a problem without a plan lacks, where the domain and the goals leave no choice."""
+"""Names what a problem lacks: facts that an answer lost, and facts and ways without which there is no plan."""
 
 from __future__ import annotations
 
+import itertools
+import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 from pddlego.errors import TooManyCasesError
+from pddlego.methods.textgames.formalize import ProblemProposal, PromptContext
 from pddlego.methods.textgames.knowledge import Knowledge
-from pddlego.pddl import Atom, Formula
-from pddlego.pddl.conditions import Not, required_atoms, walk
-from pddlego.pddl.exclusive import never_together
+from pddlego.methods.textgames.settings import GameSetting, MapRule
+from pddlego.pddl import Atom, Defect, DefectKind, Formula
+from pddlego.pddl.conditions import Not, changed_atoms, required_atoms, walk
+from pddlego.pddl.exclusive import contradictions, never_together, one_way
 from pddlego.planning import PlanStatus, TriedRung
 from pddlego.planning.world import World
 from pddlego.util.limits import Work
@@ -18,8 +24,8 @@ _MOST_FACTS, _MOST_WORK = 100, 100_000
 """Limits on the search for a fact that makes a goal false: facts, and steps of evaluation."""
 
 
-def missing_facts(knowledge: Knowledge, tried: Sequence[TriedRung]) -> tuple[str, ...]:
-    """Advice for each reason why no goal has a plan; empty if no reason is certain."""
+def missing_facts(knowledge: Knowledge, tried: Sequence[TriedRung], rule: MapRule | None = None) -> tuple[str, ...]:
+    """Advice for each reason why no goal has a plan; with the `rule` of a map, also the places that are cut off."""
     unreachable = {rung.name for rung in tried if rung.status is PlanStatus.UNSOLVABLE}
     needed = list(_needed_by_all(knowledge)) if unreachable else []
     for rung in knowledge.ladder if knowledge.written else ():
@@ -35,6 +41,7 @@ def missing_facts(knowledge: Knowledge, tried: Sequence[TriedRung]) -> tuple[str
         needed.append(_NO_GOALS)
     return (
         *needed,
+        *(_not_reachable(knowledge, rule) if unreachable and rule is not None else ()),
         *(f"add {fact} if it is true, so that '{name}' is still to be reached" for fact, name in against.items()),
     )
 
@@ -76,3 +83,94 @@ def fact_against(knowledge: Knowledge, goal: Formula, work: Work) -> Atom | None
         return None
     right = [fact for fact in facts if not world.holds(goal, true | {fact}, {})]
     return right[0] if len(right) == 1 else None
+
+
+def _not_reachable(knowledge: Knowledge, rule: MapRule) -> Iterator[str]:
+    """The places of the problem to which no exits lead from the agent's place; those not visited are first."""
+    facts, domain, ways = knowledge.problem.sorted_facts(), knowledge.domain, defaultdict[str, list[str]](list)
+    for fact in facts:
+        if fact.predicate == rule.exit and len(fact.args) > 1:
+            ways[fact.args[0]].append(fact.args[1])
+    here = [fact.args[0] for fact in facts if fact.predicate == rule.here and fact.args]
+    reached, waiting = set(here), list(here)
+    while waiting:
+        waiting += (new := set(ways[waiting.pop()]) - reached)
+        reached |= new
+    named = {arg for fact in facts for arg in fact.args}
+    objects = (*knowledge.problem.objects, *(constant for constant in domain.constants if constant.name in named))
+    left = {obj.name for obj in objects if domain.is_a(obj.type, rule.room)} - reached
+    visited = {fact.args[0] for fact in facts if fact.predicate == rule.visited and fact.args}
+    if rule.exit and here and left:
+        names = [f"{name} (not visited)" for name in sorted(left - visited)] + sorted(left & visited)
+        yield f"not reachable from {' or '.join(here)}: {', '.join(names)}"
+
+
+_MOST_LOST = 10
+"""The maximum number of facts that a note lists, and of notes on exits."""
+
+
+def with_losses(proposal: ProblemProposal, situation: PromptContext, setting: GameSetting) -> ProblemProposal:
+    """The proposal, with a harmless defect for the facts that it lost, and for each new exit without a way back."""
+    if proposal.feedback is not None:
+        return proposal
+    before, invariants = situation.knowledge.problem, situation.knowledge.invariants
+    lost = [str(fact) for fact in lost_facts(proposal, situation, setting)]
+    how = "the deleted objects took facts with them" if proposal.report else "the file leaves out facts"
+    shown = " ".join(lost[:_MOST_LOST]) + (f" and {len(lost) - _MOST_LOST} more" if len(lost) > _MOST_LOST else "")
+    message = f"{how} that nothing contradicts: {shown}. Add those that are still true, with the present names"
+    defects = [Defect(DefectKind.LOST_FACT, lost[0], message, blocking=False)] if lost else []
+    known = {*one_way(before, invariants), *lost}
+    new = (
+        line for line in one_way(proposal.problem, invariants) if known.isdisjoint((line, line.rpartition("add ")[2]))
+    )
+    defects += [Defect(DefectKind.ONE_WAY, line, line, blocking=False) for line in itertools.islice(new, _MOST_LOST)]
+    return replace(proposal, defects=(*proposal.defects, *defects))
+
+
+def lost_facts(proposal: ProblemProposal, situation: PromptContext, setting: GameSetting) -> list[Atom]:
+    """The facts that a whole file leaves out, or an edit deletes with an object, although nothing contradicts them.
+
+    A fact is contradicted if the invariants exclude it, a step of the plan was to make it false, a new fact has another
+    name in place of an object that is gone, or an observation names its objects. Exits and visited rooms stay: they are
+    contradicted only by an observation that differs from what the plan expected.
+    """
+    knowledge, problem, news = situation.knowledge, proposal.problem, situation.seen.news
+    declared = {obj.name for obj in knowledge.problem.objects}
+    gone = declared - {obj.name for obj in problem.objects} - {old for old, _ in proposal.renamed}
+    stated = {_in_any_order(fact) for fact in problem.facts}
+    lost = [fact for fact in knowledge.problem.sorted_facts() if _in_any_order(fact) not in stated]
+    if proposal.report is not None:
+        deleted = {entry.line for entry in proposal.entries if entry.where == "init.delete"}
+        lost = [fact for fact in lost if not gone.isdisjoint(fact.args) and str(fact) not in deleted]
+    new = problem.facts - knowledge.problem.facts
+    renamed = {_in_any_order(fact, arg) for fact in new for arg in fact.args[:_MOST_LOST]}
+    together = replace(problem, facts=problem.facts.union(lost))
+    undone = (fact for exchange in news for fact in exchange.undone or ())
+    denied = re.findall(r"\([^()]*\)", " ".join((*contradictions(together, knowledge.invariants), *undone)))
+    against = {(name, *sorted(args)) for name, *args in (text.strip("()").split() for text in denied)}
+    effects = (effect for action in knowledge.domain.actions for effect in changed_atoms(action.effect))
+    fleeting = {atom.predicate for atom, value in effects if not value}
+    unsure = fleeting if any(exchange.undone is None for exchange in news) else set()
+    staying = {setting.map.exit, setting.map.visited} if setting.map else set()
+    known = proposal.knowledge.domain.predicates_by_name.keys() - unsure
+    known -= {name for name, claim in setting.claims.items() if claim.opinion}
+    texts = [(_words(f"{item.command} {item.text} {item.unforeseen}"), bool(item.unforeseen)) for item in news]
+
+    def is_lost(fact: Atom) -> bool:
+        stays, old = fact.predicate in staying, [arg for arg in fact.args if arg in gone]
+        names = [_words(arg) for arg in fact.args if not stays or arg in declared]
+        enough = any if fact.predicate in fleeting and not any(map(knowledge.is_placeholder, fact.args)) else all
+        seen = (enough(name in text for name in names) for text, surprise in texts if surprise or not stays)
+        is_renamed = len(old) > 1 or (old and _in_any_order(fact, old[0]) in renamed)
+        return fact.predicate in known and _in_any_order(fact) not in against and not is_renamed and not any(seen)
+
+    return list(filter(is_lost, lost))
+
+
+def _in_any_order(fact: Atom, without: str = "") -> tuple[str, ...]:
+    """The predicate and the sorted arguments of a fact, except for one of them."""
+    return (fact.predicate, *sorted(arg for arg in fact.args if arg != without))
+
+
+def _words(text: str) -> str:
+    return f" {' '.join(re.findall('[a-z0-9]+', text.lower()))} "

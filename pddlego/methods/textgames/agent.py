@@ -31,7 +31,7 @@ from pddlego.episode.events import Accepted, Event, Outcome, Rejected, Source, S
 from pddlego.episode.lifecycle import played
 from pddlego.episode.loop import Attempt, Retry, refine
 from pddlego.errors import ModelError
-from pddlego.methods.textgames.advice import missing_facts
+from pddlego.methods.textgames.advice import missing_facts, with_losses
 from pddlego.methods.textgames.events import GameEvent, Observed, Planned, PlannedStep, Resumed
 from pddlego.methods.textgames.formalize import (
     LOOK_GOAL,
@@ -340,7 +340,8 @@ class PlanningPolicy:
         proposal = unless_incomplete(self._formalizer.read(completion.text, situation), completion)
         if not isinstance(proposal, ProblemProposal):
             return proposal
-        return unless_contradicting(proposal, self.knowledge, situation.retry.attempt >= self.episode.most_retries)
+        proposal = unless_contradicting(proposal, self.knowledge, situation.retry.attempt >= self.episode.most_retries)
+        return proposal if "feedback" in self.episode.without else with_losses(proposal, situation, self.setting)
 
     def _plan(
         self, retry: Retry, answer: str, proposal: ProblemProposal, source: Source = "model"
@@ -355,7 +356,7 @@ class PlanningPolicy:
             feedback = with_unmatched(no_plan(planned.tried), proposal.report)
             if source == "model" and "feedback" not in self.episode.without:
                 facts = self._rules.with_script_facts(proposal.problem)
-                advice = missing_facts(proposal.knowledge.with_problem(facts), planned.tried)
+                advice = missing_facts(proposal.knowledge.with_problem(facts), planned.tried, self.setting.map)
                 feedback = replace(feedback, evidence=(*feedback.evidence, *advice))
             yield planned
             self._budget.check_time()  # if the episode's time ran out, the problem is not to blame
@@ -417,7 +418,8 @@ class PlanningPolicy:
             self._memory.problem_changed()
         self.knowledge = proposal.knowledge
         self._placeholders.used(self.knowledge.problem)
-        self._notes = proposal.notes
+        if source == "model":  # else the notes on the model's last answer are still to be shown
+            self._notes = proposal.notes
         yield from events
 
     def _situation(self, retry: Retry) -> PromptContext:

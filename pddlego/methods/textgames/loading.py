@@ -237,7 +237,10 @@ def _knowledge(file: SettingFile, domain: Domain, start: Problem, ladder: tuple[
         ladder,
         _action_rules(domain, file.actions),
         only_planned=tuple(_stated(domain, name) for name in file.planning.only_planned),
-        invariants=tuple(parse_invariant(domain, **invariant.model_dump()) for invariant in file.invariant),
+        invariants=tuple(
+            parse_invariant(domain, **invariant.model_dump(), directions=file.map.directions if file.map else {})
+            for invariant in file.invariant
+        ),
         placeholder=file.planning.placeholder,
     )
 

@@ -274,6 +274,7 @@ class InvariantTable(_Strict):
     never: list[str] = []
     names: str = ""
     unless: str = ""
+    both_ways: str = ""
 
 
 class ClaimTable(_Strict):

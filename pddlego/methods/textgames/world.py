@@ -302,7 +302,8 @@ class GameSession:
         if intention is not None:
             answered = self.rules.answers(answer.text)
             sentence = recorded or ("" if answered else unforeseen(intention, difference, refused))
-            exchange = replace(exchange, unforeseen=sentence, continues=intention.continues)
+            undone = intention.planned.removed if intention.planned else () if free else None
+            exchange = replace(exchange, unforeseen=sentence, continues=intention.continues, undone=undone)
             if self.observing.score:
                 exchange = replace(exchange, score=answer.score, gained=answer.score - self.seen.score)
         self.seen = answer

@@ -12,7 +12,7 @@ from pddlego.episode.events import Outcome, Rejected
 from pddlego.methods.base import parse_variant
 from pddlego.methods.textgames.advice import fact_against, missing_facts
 from pddlego.methods.textgames.knowledge import Knowledge
-from pddlego.methods.textgames.loading import setting_for
+from pddlego.methods.textgames.loading import load, setting_for
 from pddlego.methods.textgames.options import MODES
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.pddl import parse_domain, parse_problem
@@ -61,6 +61,41 @@ def test_a_predicate_that_every_action_needs_is_named(coin: GameSetting) -> None
         "there is no fact (at ?l - location), which every action needs: add it",
     )
     assert missing_facts(coin.start, (replace(tried[0], status=PlanStatus.TIMEOUT),)) == ()
+
+
+@pytest.mark.parametrize(
+    ("facts", "expected"),
+    [
+        (
+            "(at hall) (visited hall) (visited attic) (connected hall loc1 north) (connected loc2 hall east)",
+            "not reachable from hall: loc2 (not visited), attic",
+        ),
+        ("(at hall) (connected hall loc1 north) (connected loc1 loc2 east) (connected loc2 attic east)", None),
+        (
+            "(at hall) (visited hall)",
+            "not reachable from hall: attic (not visited), loc1 (not visited), loc2 (not visited)",
+        ),
+        ("(connected hall loc1 north)", None),
+    ],
+    ids=["two places", "all can be reached", "no exits", "no agent"],
+)
+def test_places_that_cannot_be_reached_are_named(coin: GameSetting, facts: str, expected: str | None) -> None:
+    tried = (TriedRung("have the coin", PlanStatus.UNSOLVABLE, "", 0.0),)
+    knowledge = known(coin, "hall attic loc1 loc2", facts)
+    advice = [line for line in missing_facts(knowledge, tried, coin.map) if line.startswith("not reachable")]
+    assert advice == ([expected] if expected else [])
+    assert not [line for line in missing_facts(knowledge, tried, load("household").map) if "reachable" in line]
+    assert not missing_facts(knowledge, (replace(tried[0], status=PlanStatus.TIMEOUT),), coin.map)
+
+
+def test_a_constant_is_a_place_once_a_fact_names_it() -> None:
+    cooking = load("cooking-easy")
+    tried = (TriedRung("eat", PlanStatus.UNSOLVABLE, "", 0.0),)
+    for facts, expected in (("", []), ("(visited kitchen)", ["not reachable from hall: kitchen"])):
+        text = "(define (problem p) (:domain cooking-world) (:objects hall shed - location)"
+        text += f" (:init (at hall) (connected hall shed east) {facts}) (:goal (and)))"
+        advice = missing_facts(cooking.start.with_problem(parse_problem(text)), tried, cooking.map)
+        assert [line for line in advice if line.startswith("not reachable")] == expected
 
 
 def test_the_model_reads_the_advice(coin: GameSetting, planner: ProcessPlanner) -> None:

@@ -33,9 +33,10 @@ class Exchange:
 
     `score` is from 0 to 1, or None in settings without a score; `gained` is its increase. `unforeseen` is a sentence
     about a mismatch with the plan. `after` are the facts that the plan expected to be true after the command; it is
-    None if the observation states anything else. `valid_commands`, or else `kinds` and `things`, are those after this
-    exchange if requests show them for every turn (see `Observations`). `continues`: the command is of the same answer
-    as the one before.
+    None if the observation states anything else. `undone` are the facts that the plan expected the command to make
+    false; None if the command was not a step of a plan, so that its effects are unknown. `valid_commands`, or else
+    `kinds` and `things`, are those after this exchange if requests show them for every turn (see `Observations`).
+    `continues`: the command is of the same answer as the one before.
     """
 
     command: str | None
@@ -44,6 +45,7 @@ class Exchange:
     gained: float = 0.0
     unforeseen: str = ""
     after: frozenset[Atom] | None = None
+    undone: tuple[str, ...] | None = ()
     continues: bool = False
     valid_commands: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
@@ -147,14 +149,15 @@ class ProblemProposal:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What of the answer had no effect, and the objects that were declared for the model."""
+        """What had no effect, declared objects, lost facts, and exits without a way back."""
         unmatched = self.report.unmatched if self.report else ()
-        harmless = (
+        kinds = (DefectKind.UNDECLARED_OBJECT, DefectKind.LOST_FACT, DefectKind.ONE_WAY)
+        noted = (
             defect.message
             for defect in self.defects
-            if not defect.blocking and (defect.kind is DefectKind.UNDECLARED_OBJECT or defect.message.endswith(IGNORED))
+            if not defect.blocking and (defect.kind in kinds or defect.message.endswith(IGNORED))
         )
-        return (*map(str, unmatched), *harmless)
+        return (*map(str, unmatched), *noted)
 
     @property
     def faults(self) -> tuple[str, ...]:

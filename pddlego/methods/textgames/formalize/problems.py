@@ -86,6 +86,7 @@ def _turn_variables(situation: PromptContext) -> dict[str, Any]:
     return {
         "problem": str(situation.knowledge.problem),
         "news": situation.seen.news,
+        "notes": situation.notes,
         "feedback": _shortened(retry.feedback),
         "rejected": shortened(retry.rejected),
         "attempt": retry.attempt,
@@ -113,7 +114,6 @@ def _problem_request(
     user = prompts.render(
         "problem",
         purpose=purpose,
-        notes=situation.notes,
         contradictions=situation.contradictions,
         placeholder=situation.placeholder,
         **_turn_variables(situation),
