@@ -9,16 +9,16 @@ run_stage() {  # `set -e` holds in the new process; the exit code and the second
   echo "$code $((SECONDS - start))" >"$work/$1.result"
 }
 
-run_stages() {  # those of ALONE one after the other, of the others two at once; print a table, and fail if one failed
+run_stages() {  # two at once; print a table, and fail if one failed
   local stage code seconds at_once=0 failed=()
   for stage in "$@"; do
-    if [[ " ${ALONE[*]} " == *" $stage "* ]]; then
-      run_stage "$stage"
-      continue
-    fi
     if [ $((++at_once)) -gt 2 ]; then wait -n; fi
     (
       trap - INT
+      if [[ " ${LONG[*]} " == *" $stage "* ]]; then
+        run_stage "$stage"
+        exit
+      fi
       run_stage "$stage" >"$work/$stage.output" 2>&1
       flock "$work" cat "$work/$stage.output"
       rm "$work/$stage.output"

@@ -2,7 +2,7 @@
 # Each stage can be run alone, and some run beside each other: what several need is made by `once`.
 # `.ci/run` sets `repo`, `work` (an empty folder), `python`, `bin` (all programs but Java and Python) and PATH.
 
-ALONE=(tests)  # uses all processors
+LONG=(tests)  # begins first, and is shown while it runs
 LIGHT=(trl without verifiers openenv contributing engines alfworld downward fuzz notebook wheel guest constraints lowest)
 
 . "$(dirname "${BASH_SOURCE[0]}")/running.sh"
@@ -34,9 +34,16 @@ extras() {  # for the tests of reports, clusters, servers and the site
   install .venv --no-deps 'alfworld>=0.4.2,<0.5'  # see docs/alfworld.md
 }
 
-checkout() {  # the environment of the tests, for stages that are run without them
-  once extras
-  [ -e .venv/bin/pytest ] || install .venv --editable '.[test]'
+checked_out() {
+  git clone --quiet --no-hardlinks "$repo" "$work/checkout"
+  cd "$work/checkout"
+  extras
+  install .venv --editable '.[test]'
+}
+
+checkout() {  # a repository with the environment of the tests, which may run in another one meanwhile
+  once checked_out
+  cd "$work/checkout"
 }
 
 wheel_file() { "$work/tools/bin/uv" build --quiet --wheel --python "$python" --out-dir "$work/dist" "$work/pddlego"; }
@@ -50,7 +57,7 @@ with_wheel() {  # an environment with the wheel, of the name $1, with the extras
 play() { "$work/$1/bin/pddlego" play "${@:2}" | tail -3; }  # with the environment of the name $1
 
 tests() {
-  once extras
+  extras
   if "$python" -c 'import sys; sys.monitoring' 2>/dev/null; then  # on older Pythons measuring slows the tests by half
     export COVERAGE_CORE=sysmon PYTEST_ADDOPTS="--cov=pddlego --cov-report="
   fi
@@ -58,9 +65,9 @@ tests() {
   command=$(commands_of README.md '<!-- test command -->')
   echo "$command"
   if ! bash -euo pipefail -c "$command"; then
-    say "the failed tests once more, alone: what passes now has failed because the machine was busy"
+    say "the failed tests once more, one by one: what passes now has failed because the machine was busy"
     .venv/bin/pytest --last-failed --last-failed-no-failures none
-    echo "LOAD: the tests above failed beside others and passed alone"
+    echo "LOAD: the tests above failed beside others and passed one by one"
   fi
   if [ -n "${PYTEST_ADDOPTS:-}" ]; then
     unset PYTEST_ADDOPTS

@@ -44,7 +44,7 @@ class Talker:
         return Reply(body=json.dumps({**shell, "choices": [choice], "usage": usage}))
 
 
-@pytest.mark.parametrize("workers", scaled([16], in_ci=[16, 64]))
+@pytest.mark.parametrize("workers", scaled([16], in_ci=[64]))
 @pytest.mark.parametrize("budget", ["max_calls", "max_tokens", "max_cost"])
 def test_a_budget_holds(
     tmp_path: Path, model_server: ModelServer, monkeypatch: pytest.MonkeyPatch, workers: int, budget: str

@@ -167,10 +167,10 @@ def test_a_ray_cluster_loses_nothing_when_a_worker_is_killed(tmp_path: Path) -> 
         return result
 
     killing = _killing(workers)
-    results = pddlego.evaluate(["coin"], tmp_path / "far", seeds="0-15", executor="ray", workers=2).results
+    results = pddlego.evaluate(["coin"], tmp_path / "far", seeds="0-7", executor="ray", workers=2).results
     killing.join(PATIENCE)
     assert all(result.won for result in results), "the episode of the killed worker is played again"
-    assert _same(tmp_path, "0-15")
+    assert _same(tmp_path, "0-7")
 
 
 def of_ray(name: bytes, folder: Path) -> list[int]:

@@ -101,7 +101,9 @@ KINDS = [
     Kind("graphplan", "logistics", "graphplan", next_advice),
     Kind("graphplan", "logistics", "plan-by-model", next_plan, ("--retries", "2")),
 ]
-SEEDS = "0-2"
+SEEDS = "0-1"
+FEW_CALLS = 3
+"""Fewer calls than the episodes of any kind need."""
 
 
 @pytest.fixture(
@@ -134,11 +136,13 @@ def test_a_budget_stops_it_and_it_goes_on_where_it_was(
     assert run(*command, cwd=whole).returncode == 0
     expected, calls = scores(whole), len(model_server.requests)
     model_server.requests.clear()
-    assert run(*command, "--max-calls", "5", cwd=tmp_path).returncode == 3
-    assert len(model_server.requests) == 5
+    assert run(*command, "--max-calls", str(FEW_CALLS), cwd=tmp_path).returncode == 3
+    assert len(model_server.requests) == FEW_CALLS
     assert run(*command, "--max-calls", "1000", cwd=tmp_path).returncode == 0
     assert scores(tmp_path) == expected
-    assert calls <= len(model_server.requests) <= calls + 5  # what was broken off is asked again, what was done is not
+    assert (
+        calls <= len(model_server.requests) <= calls + FEW_CALLS
+    )  # what was broken off is asked again, what was done is not
 
 
 @pytest.mark.slow
@@ -173,12 +177,12 @@ def test_every_episode_plays_again_and_stands_in_every_report(tmp_path: Path, co
     assert run(*command, cwd=tmp_path).returncode == 0
     again = run("replay", "runs/r", cwd=tmp_path)
     assert again.returncode == 0, again.stdout
-    assert again.stdout.count("identical") == 3
+    assert again.stdout.count("identical") == 2
     for form in ("markdown", "csv", "json", "html"):
         assert run("report", "runs/r", "--format", form, "--output", f"report.{form}", cwd=tmp_path).returncode == 0
     page = (tmp_path / "report.html").read_text()
-    assert "3 episodes" in page
-    assert len(pages_in(page)) == 3
+    assert "2 episodes" in page
+    assert len(pages_in(page)) == 2
     assert "sk-canary" not in "".join(path.read_text() for path in tmp_path.rglob("*") if path.is_file())
     for line in (run("report", "runs/r", cwd=tmp_path), run("show", "runs/r", "--seed", "1", cwd=tmp_path)):
         assert line.returncode == 0
@@ -201,4 +205,4 @@ def test_an_interrupt_leaves_what_was_played_and_nothing_running(
     assert playing.returncode in (0, 3, 130, -signal.SIGKILL)  # the last one on a machine that is too busy
     model_server.replies = [lambda body: answer(kind.says(body))]
     assert run(*command, cwd=tmp_path).returncode == 0
-    assert len(scores(tmp_path)) == 4
+    assert len(scores(tmp_path)) == 3

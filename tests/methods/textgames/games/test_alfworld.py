@@ -443,7 +443,12 @@ def told(rows: Sequence[Mapping[str, Any]]) -> list[tuple[Any, ...]]:
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="the processes are found in /proc")
 def test_one_of_four_is_killed_and_the_run_can_be_continued(tmp_path: Path) -> None:
-    options: dict[str, Any] = {"modes": "edit", "seeds": range(4), "workers": 4, "set": {"receptacles": 30}}
+    options: dict[str, Any] = {
+        "modes": "edit",
+        "seeds": range(4),
+        "workers": 4,
+        "set": {"receptacles": 20, "objects": 20},
+    }
     whole = pddlego.evaluate("household", tmp_path / "whole", **options).wait(PATIENCE)
     run = tmp_path / "run"
     evaluation = pddlego.evaluate("household", run, **options)
