@@ -82,7 +82,7 @@ def test_an_interrupt_of_code_from_a_string_is_an_exit_code_too(tmp_path: Path) 
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-@pytest.mark.parametrize("arguments", [("play", "coin", "--seed", "3"), ("games",), ("--version",)])
+@pytest.mark.parametrize("arguments", [("play", "coin", "--seed", "3"), ("games", "coin"), ("--version",)])
 def test_a_full_standard_output(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
@@ -101,7 +101,7 @@ def test_a_full_standard_output(tmp_path: Path, arguments: tuple[str, ...]) -> N
 
 def test_a_working_directory_that_was_deleted(tmp_path: Path) -> None:
     folder = tmp_path / "gone"
-    command = f"mkdir {folder}; cd {folder}; rmdir {folder}; {sys.executable} -m pddlego games"
+    command = f"mkdir {folder}; cd {folder}; rmdir {folder}; {sys.executable} -m pddlego games coin"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False, timeout=PATIENCE)
     assert "Traceback" not in done.stderr
     assert "coin" in done.stdout
