@@ -1,7 +1,7 @@
 """The commands that README and docs print are run, page by page and in their order, in an empty folder.
 
 A command that needs a language model gets a local server. An evaluation plays its first game and first seed only, a
-planner and a program have three seconds, and a search problem has five instances.
+planner has three seconds, a program less, and a search problem has five instances.
 """
 
 from __future__ import annotations
@@ -74,7 +74,13 @@ def warehouse(body: dict[str, Any]) -> Reply:
     )
 
 
-FEW = {"PDDLEGO_PLANNER_TIMEOUT": "3", "PDDLEGO_TASK_TIMEOUT": "3", "PDDLEGO_INSTANCES": "5"}
+FEW = {
+    "PDDLEGO_PLANNER_TIMEOUT": "3",
+    "PDDLEGO_TRAINING_TIMEOUT": "1",
+    "PDDLEGO_TASK_TIMEOUT": "3",
+    "PDDLEGO_EVAL_TIMEOUT": "0.3",
+    "PDDLEGO_INSTANCES": "5",
+}
 """Limits of what a command of a page does here."""
 
 NEED_A_PACKAGE = ("docs/adding-a-method.md", "docs/adding-an-engine.md")

@@ -10,6 +10,7 @@ import re
 import signal
 import threading
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,8 @@ from pddlego.methods.textgames.events import Observed
 from pddlego.planning import ProcessPlanner, process
 
 GAMES = ("coin", "mapreader", "twc", "cooking-easy", "cooking-hard", "cooking-full", "paper-coin")
+LONGEST = ("cooking-full", "edit")
+"""A game and a mode that `test_rewards` plays."""
 
 
 def won_by_the_expert(environment: Environment, seed: int) -> tuple[float, StepResult]:
@@ -40,8 +43,7 @@ def children() -> int:
     return len(Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split())
 
 
-@pytest.mark.parametrize("mode", ["edit", "gen"])
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize(("game", "mode"), [pair for pair in product(GAMES, ("edit", "gen")) if pair != LONGEST])
 def test_the_expert_gets_the_whole_reward(game: str, mode: str) -> None:
     with Environment(game, mode) as environment:
         total, observed = won_by_the_expert(environment, 61)  # `test_rewards` has seed 60
@@ -265,19 +267,17 @@ def test_renaming_to_an_invented_name_costs(game: str, mode: str, seed: int) -> 
         assert any("zorkmid0" in reason and "is invented" in reason for reason in reasons)
 
 
-@pytest.mark.parametrize("mark", [*"'\"`,.:!@#$%&*=<>[]{}|~^+/\\_1", "\x0b"])
 @pytest.mark.parametrize("mode", ["edit", "gen"])
-def test_a_character_that_pddl_does_not_have_pays_nothing(mode: str, mark: str) -> None:
+def test_a_character_that_pddl_does_not_have_pays_nothing(mode: str) -> None:
     with Environment("coin", mode, retries=0) as environment:
-        environment.reset(60)
-        answer = environment.expert().replace("(at kitchen)", f"(at {mark}kitchen)")
-        if mode == "edit":
-            answer = environment.expert().replace("(at kitchen)", json.dumps(f"(at {mark}kitchen)")[1:-1])
-        assert answer != environment.expert()
-        observed = environment.step(answer)
-        while not observed.done:
-            observed = environment.step(environment.expert())
-        assert environment._verdicts._honesty[0] == 0.0
+        for mark in (*"'\"`,.:!@#$%&*=<>[]{}|~^+/\\_1", "\x0b"):
+            environment.reset(60)
+            answer = environment.expert().replace("(at kitchen)", f"(at {mark}kitchen)")
+            if mode == "edit":
+                answer = environment.expert().replace("(at kitchen)", json.dumps(f"(at {mark}kitchen)")[1:-1])
+            assert answer != environment.expert()
+            environment.step(answer)
+            assert environment._verdicts._honesty == [0.0], mark
 
 
 def test_what_playing_forgives_pays_nothing() -> None:
