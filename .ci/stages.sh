@@ -34,8 +34,10 @@ extras() {  # for the tests of reports, clusters, servers and the site
   install .venv --no-deps 'alfworld>=0.4.2,<0.5'  # see docs/alfworld.md
 }
 
+cloned() { git clone --quiet --no-hardlinks "$repo" "$1"; }
+
 checked_out() {
-  git clone --quiet --no-hardlinks "$repo" "$work/checkout"
+  cloned "$work/checkout"
   cd "$work/checkout"
   extras
   install .venv --editable '.[test]'
@@ -46,7 +48,10 @@ checkout() {  # a repository with the environment of the tests, which may run in
   cd "$work/checkout"
 }
 
-wheel_file() { "$work/tools/bin/uv" build --quiet --wheel --python "$python" --out-dir "$work/dist" "$work/pddlego"; }
+wheel_file() {
+  cloned "$work/source"
+  "$work/tools/bin/uv" build --quiet --wheel --python "$python" --out-dir "$work/dist" "$work/source"
+}
 
 with_wheel() {  # an environment with the wheel, of the name $1, with the extras $2 and further packages
   once wheel_file
@@ -96,7 +101,7 @@ fuzz() {
 }
 
 contributing() {  # the set-up of CONTRIBUTING.md, without the tests
-  git clone --quiet --no-hardlinks "$repo" "$work/contributing"
+  cloned "$work/contributing"
   cd "$work/contributing"
   bash -euo pipefail -c "$(commands_of CONTRIBUTING.md '## Set up' | grep -v '^pytest')"
 }
@@ -160,7 +165,8 @@ downward() {  # ALFWorld with TextWorld's real library, beside which pddlego's t
     .venv/bin/pytest tests/methods/textgames/games/test_alfworld_walks.py
 }
 
-beside() {  # the tests of the trainer $1, in an environment of its own
+beside() {  # the tests of the trainer $1, in an environment of its own, with the wheel
+  cd "$work/source"
   PDDLEGO_BESIDE=$1 "$work/$1/bin/python" -m pytest -m beside "tests/trainers/test_$1.py"
 }
 
