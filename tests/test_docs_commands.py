@@ -1,7 +1,7 @@
 """The commands that README and docs print are run, page by page and in their order, in an empty folder.
 
 A command that needs a language model gets a local server. An evaluation plays its first game and first seed only, a
-planner has three seconds, a program less, and a search problem has five instances.
+planner and a program have three seconds, a heuristic has one to be tried, and a search problem has five instances.
 """
 
 from __future__ import annotations
@@ -78,7 +78,6 @@ FEW = {
     "PDDLEGO_PLANNER_TIMEOUT": "3",
     "PDDLEGO_TRAINING_TIMEOUT": "1",
     "PDDLEGO_TASK_TIMEOUT": "3",
-    "PDDLEGO_EVAL_TIMEOUT": "0.3",
     "PDDLEGO_INSTANCES": "5",
 }
 """Limits of what a command of a page does here."""
