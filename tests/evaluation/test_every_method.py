@@ -71,11 +71,12 @@ def next_plan(body: dict[str, Any]) -> str:
 
 
 def next_heuristic(body: dict[str, Any]) -> str:
-    """A heuristic that is not direct, and then one that is."""
+    """A heuristic that fails at once, so that its evaluation does not last, and then one that is direct."""
     from pddlego.methods.programs.reference_model import reference
+    from tests.methods.programs.guiding import heuristic
 
-    name = "goal-count" if len(body["messages"]) == 1 else "spanner"
-    return f"```python\n{reference(name, 'heuristics')}```"
+    text = heuristic("return node.nothing") if len(body["messages"]) == 1 else reference("spanner", "heuristics")
+    return f"```python\n{text}```"
 
 
 def a_heuristic(body: dict[str, Any]) -> str:
