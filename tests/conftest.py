@@ -7,6 +7,7 @@ import shutil
 import signal
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -161,6 +162,14 @@ def _no_model_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
 def patient_sandboxes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Commands give programs of models the time that they need on a busy machine."""
     monkeypatch.setenv("PDDLEGO_PATIENCE", str(PATIENT))
+
+
+@pytest.fixture
+def quick_doctor(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The doctor tries neither attacks on the sandbox nor game engines, which takes seconds."""
+    monkeypatch.setattr("pddlego.cli.doctor._sandbox", str)
+    with suppress(ImportError):  # a method that was taken out
+        monkeypatch.setattr("pddlego.methods.textgames.doctor._engines", lambda java: "")
 
 
 def check_snapshot(name: str, text: str) -> None:

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from pddlego.cli import doctor
 from pddlego.cli.doctor import _check_listed
 from pddlego.errors import ModelError
 from tests.cli.command import run
@@ -73,13 +72,7 @@ def test_doctor_is_content(tmp_path: Path, model_server: ModelServer) -> None:
     assert not list(tmp_path.iterdir()), "it only looks"
 
 
-@pytest.fixture
-def without_attacks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The doctor does not try the sandbox, which takes seconds."""
-    monkeypatch.setattr(doctor, "_sandbox", str)
-
-
-@pytest.mark.usefixtures("without_attacks")
+@pytest.mark.usefixtures("quick_doctor")
 def test_doctor_says_how_to_fix_what_is_broken(tmp_path: Path, model_server: ModelServer) -> None:
     (tmp_path / "file").write_text("")
     model_server.replies = [fault(401, "\x1b[2Jbad key")]
@@ -98,7 +91,7 @@ def test_doctor_says_how_to_fix_what_is_broken(tmp_path: Path, model_server: Mod
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("without_attacks")
+@pytest.mark.usefixtures("quick_doctor")
 def test_doctor_looks_whether_the_endpoint_lists_the_model(tmp_path: Path, model_server: ModelServer) -> None:
     model_server.models = ["other"]
     done = run("doctor", "--model", "m", "--base-url", model_server.url, cwd=tmp_path)

@@ -10,7 +10,6 @@ from urllib.parse import quote
 
 import pytest
 
-from pddlego.cli import doctor
 from tests.cli.command import run
 from tests.model_server import ModelServer, Reply, answer, fault
 
@@ -62,10 +61,10 @@ def written(folder: Path) -> dict[str, str]:
     [("key", 200), ("key", 401), ("password", 200), ("password", 400), ("password", 500)],
     indirect=["secrets"],
 )
+@pytest.mark.usefixtures("quick_doctor")
 def test_no_secret_is_ever_written(
-    tmp_path: Path, model_server: ModelServer, secrets: dict[str, str], status: int, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, model_server: ModelServer, secrets: dict[str, str], status: int
 ) -> None:
-    monkeypatch.setattr(doctor, "_sandbox", str)  # the attacks take seconds, and know no secret
     model_server.replies = [Parrot(model_server, status, PASSWORD * ("@" in secrets["OPENAI_BASE_URL"]))]
     model = ("--model", "m", "--retries", "1") if status != 500 else ("--model", "m", "--max-seconds", "1")
     commands = [
