@@ -2,6 +2,7 @@
 
 A command that needs a language model gets a local server. An evaluation plays its first game and first seed only, a
 planner and a program have three seconds, a heuristic has one to be tried, and a search problem has five instances.
+Blind search, which takes all of its time for most tasks, is left out.
 """
 
 from __future__ import annotations
@@ -118,7 +119,8 @@ def test_the_commands_of_a_page_run_in_their_order(name: str, tmp_path: Path) ->
         write_files(page, tmp_path)
     (tmp_path / "recorded").symlink_to(RECORDED)
     script = "".join(SCRIPTS[name]).replace("\\\n", " ")
-    script = re.sub(r"--seeds (\d+)-\d+", r"--seeds \1", script.replace("--seeds test", "--seeds 10-59"))
+    script = script.replace("--seeds test", "--seeds 10-59").replace(",plan-no-heuristic", "")
+    script = re.sub(r"--seeds (\d+)-\d+", r"--seeds \1", script)
     script = re.sub(r"pddlego eval ([\w-]+)( [\w-]+)*? -", r"pddlego eval \1 -", script)
     with ModelServer() as server:
         server.replies = [warehouse]
