@@ -1,13 +1,17 @@
 ; ALFWorld: find a thing in a room, change it if the task says so, and bring it somewhere. Every action is one command.
 (define (domain household)
-  (:requirements :strips :typing :negative-preconditions)
-  (:types place thing state)
+  (:requirements :strips :typing :negative-preconditions :disjunctive-preconditions
+    :conditional-effects)
+  (:types place thing state kind)
   (:constants room - place clean hot cool - state)
   (:predicates
     (at ?p - place) ; where the agent is: one place only; at the start it is in the middle of the room
     (reachable ?p - place) ; the game listed it at the start: the agent can go there
     (visited ?p - place) ; the game has said what is there, or that it is closed; it stays so
     (closed ?p - place) ; the game says so; delete it when the place is open
+    (opens ?p - place) ; a cabinet, drawer, fridge, microwave or safe: plans take it to be closed until it is visited
+    (likely ?k - kind ?p - place) ; what the task names, such as mug (without a number), may well be there
+    (looked ?p - place) ; only a plan makes it true
     (opened ?p - place) ; only a plan makes it true
     (examined ?p - place) ; only a plan makes it true
     (is_in ?t - thing ?p - place) ; in or on it
@@ -23,16 +27,16 @@
     (needs_two) ; the task asks for two things
     (needs_light)) ; the task asks to look at a thing under a lamp
   (:action go
-    :parameters (?from ?to - place)
-    :precondition (and (at ?from) (reachable ?to))
-    :effect (and (not (at ?from)) (at ?to)))
+    :parameters (?to - place)
+    :precondition (reachable ?to)
+    :effect (and (forall (?from - place) (not (at ?from))) (at ?to) (looked ?to)))
   (:action examine
     :parameters (?p - place)
     :precondition (and (at ?p) (not (visited ?p)))
-    :effect (examined ?p))
+    :effect (and (examined ?p) (looked ?p)))
   (:action open
     :parameters (?p - place)
-    :precondition (and (at ?p) (closed ?p))
+    :precondition (and (at ?p) (or (closed ?p) (and (opens ?p) (not (visited ?p)))))
     :effect (and (opened ?p) (not (closed ?p))))
   (:action take
     :parameters (?t - thing ?p - place)
@@ -40,7 +44,7 @@
     :effect (and (holding ?t) (not (is_in ?t ?p)) (not (hands_free))))
   (:action put
     :parameters (?t - thing ?p - place)
-    :precondition (and (at ?p) (holding ?t) (not (closed ?p)))
+    :precondition (and (at ?p) (holding ?t) (not (closed ?p)) (or (visited ?p) (opened ?p) (not (opens ?p))))
     :effect (and (is_in ?t ?p) (hands_free) (not (holding ?t))))
   (:action clean
     :parameters (?t - thing ?p - place)

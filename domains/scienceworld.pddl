@@ -11,6 +11,7 @@
     (closed_door ?a ?b - room) ; state it both ways; delete both when the door is open
     (is_in ?t - thing ?r - room) ; it is seen in the room, perhaps in or on something else there
     (held ?t - thing) ; it is in the inventory, and in no room
+    (likely ?t - thing ?r - room) ; the task says so, or common sense: a thing that the task needs may well be in this room
     (closed ?t - thing ?r - room) ; a container in this room that can be opened
     (opened ?t - thing) ; only a plan makes it true
     (undecided) ; what the task asks for is not yet known in full

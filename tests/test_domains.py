@@ -86,12 +86,37 @@ def test_a_likely_place_comes_before_any_place_before_a_room(cooking: GameSettin
         problem = Problem(base.name, base.domain, base.objects | objects, base.facts)
         return climb(planner, cooking.start.domain, problem, cooking.start.ladder).rung
 
-    assert rung(*known, "likely carrot fridge") == "search a likely place for a missing thing"
+    assert rung(*known, "likely carrot fridge") == "search a likely container of a room for each missing thing"
     assert rung(*known, "likely carrot corridor") == "search a likely place for a missing thing"
     assert rung(*known, "likely salt fridge") == "open any container", "salt is not needed"
     assert rung(*known, "likely salt corridor") == "open any container", "nor is it looked for in a likely room"
     opened = [*known[:2], "connected kitchen loc1 east"]
     assert rung(*opened, "likely carrot fridge") == "be in a room not yet visited", "nothing is opened twice"
+
+
+@pytest.mark.parametrize(
+    ("likely", "opened"),
+    [
+        (("carrot fridge",), 1),
+        (("carrot fridge", "knife drawer"), 2),
+        (("carrot fridge", "salt fridge"), 1),
+        (("knife drawer", "knife cupboard"), 1),
+        (("carrot fridge", "knife drawer", "knife cupboard"), 2),
+        (("carrot fridge", "pepper drawer"), 1),
+    ],
+)
+def test_one_plan_opens_one_container_for_each_missing_thing(
+    cooking: GameSetting, planner: ProcessPlanner, likely: tuple[str, ...], opened: int
+) -> None:
+    containers = ("fridge", "drawer", "cupboard")
+    needed = ["recipe_known", "ingredient carrot", "ingredient salt", "wanted carrot sliced"]
+    facts = [*needed, *(f"likely {pair}" for pair in likely), *(f"closed {name} kitchen" for name in containers)]
+    base = kitchen(*facts, foods=(*FOODS, "pepper"))
+    objects = base.objects | {TypedName(name, "container") for name in containers}
+    problem = Problem(base.name, base.domain, objects, base.facts)
+    plan = climb(planner, cooking.start.domain, problem, cooking.start.ladder).plan
+    assert plan is not None
+    assert [step.action for step in plan.steps] == ["open_container"] * opened
 
 
 def test_the_recipe_is_read_once_and_from_the_hand_too(cooking: GameSetting, planner: ProcessPlanner) -> None:

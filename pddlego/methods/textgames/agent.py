@@ -10,8 +10,9 @@
    answer that cannot be read, or that leads to no plan, is rejected: the model reads the reason and answers again
    (`refine`). An accepted problem replaces the last one.
 4. Act. `Knowledge.command` says each step of the plan as a command of the game. The agent sends the commands until the
-   plan ends, or the game answers otherwise than the plan expected. Then step 2 follows; no model is asked if the game
-   confirmed the plan and said nothing else. Commands of fixed rules come first, and a user may approve each step.
+   plan ends, the game answers otherwise than the plan expected, or it names a thing that the plan looks for. Then step
+   2 follows; no model is asked if the game confirmed the plan and said nothing else. Commands of fixed rules come
+   first, and a user may approve each step.
 
 `PlanningPolicy` does 2 and 3, and `Agent` does 1 and 4.
 """
@@ -63,7 +64,15 @@ from pddlego.methods.textgames.memory import (
 from pddlego.methods.textgames.options import requests_of
 from pddlego.methods.textgames.shortening import fitting_request
 from pddlego.methods.textgames.truth import Checker, GameReader, with_checks
-from pddlego.methods.textgames.world import EpisodeSetup, GameSession, Intention, Restart, intended, normalize_command
+from pddlego.methods.textgames.world import (
+    EpisodeSetup,
+    GameSession,
+    Intention,
+    Restart,
+    intended,
+    names_any,
+    normalize_command,
+)
 from pddlego.models import Completion, Model
 from pddlego.models.base import Feedback, incomplete
 from pddlego.pddl import Defect, DefectKind, EntryKind, Problem, diff
@@ -218,8 +227,9 @@ def _meaning(answer: str, proposal: Proposal, before: Problem) -> object:
 class PlanningPolicy:
     """Turns observations into commands: asks the model for a problem, and the planner for a plan.
 
-    `knowledge` holds the last accepted problem. `look` looks around in the game. `hint` is the feedback of a user who
-    rejected a plan or a command: the next request begins with it.
+    `knowledge` holds the last accepted problem, and `sought` the things that the last plan looks for. `look` looks
+    around in the game. `hint` is the feedback of a user who rejected a plan or a command: the next request begins with
+    it.
     """
 
     def __init__(
@@ -229,6 +239,7 @@ class PlanningPolicy:
         self.knowledge = self.setting.start
         self.hint = Retry()
         self.rung: str | None = None
+        self.sought = frozenset[str]()
         self._formalizer, self._model, self._planner = agents.formalizer, agents.model, agents.planner
         self._approver = agents.approver
         self._world, self._memory, self._rules, self._budget = world, world.memory, world.rules, world.budget
@@ -398,6 +409,8 @@ class PlanningPolicy:
             lambda: self._budget.seconds_left,
         )
         self.rung = ladder.rung
+        goals = (rung.goal for rung in self._rules.ladder(knowledge.ladder) if rung.name == ladder.rung)
+        self.sought = frozenset().union(*map(knowledge.sought_for, goals))
         return intended(knowledge, ladder)
 
     def _objection(self, knowledge: Knowledge, step: PlanStep) -> str:
@@ -551,7 +564,8 @@ class Agent:
                 self._policy.drop_rest("the command before failed")
             if observed.refused and options.rewind:
                 yield from self._world.rewind()
-            surprised = self.episode.monitors and (observed.refused or observed.mismatch)
+            found = names_any(self._policy.sought, observed.read)
+            surprised = self.episode.monitors and (observed.refused or observed.mismatch or found)
             if surprised or options.replan == "every-step" or decision.kind == "replaced":
                 return
             self._budget.check_time()

@@ -7,8 +7,11 @@ from dataclasses import dataclass, field, replace
 
 from pddlego.errors import UsageError
 from pddlego.pddl import Atom, Domain, Formula, PddlSyntaxError, Problem, TypedName, from_name, parse_domain, same_name
+from pddlego.pddl.conditions import Exists, atoms_of
 from pddlego.pddl.exclusive import Invariant
 from pddlego.planning import PlanStep, Rung, Search
+from pddlego.planning.world import World
+from pddlego.util.limits import Work
 from pddlego.util.text import filled, names_in
 
 EMPTY_DOMAIN = Domain("unwritten")
@@ -56,7 +59,8 @@ class Knowledge:
 
     Facts of `only_planned` predicates are effects of planned actions, and never part of a problem file. `placeholder`
     is the prefix of the names of rooms that were not seen yet (`loc`: loc1, loc2, …); it is empty if the setting has no
-    placeholders. `written` is the model's own domain; it is None if the setting has the domain.
+    placeholders. The first variable of `sought` stands for a thing that the agent looks for. `written` is the model's
+    own domain; it is None if the setting has the domain.
     """
 
     domain: Domain
@@ -66,6 +70,7 @@ class Knowledge:
     only_planned: tuple[str, ...] = ()
     invariants: tuple[Invariant, ...] = ()
     placeholder: str = ""
+    sought: Exists | None = None
     written: ModelDomain | None = None
 
     def is_placeholder(self, name: str) -> bool:
@@ -76,6 +81,15 @@ class Knowledge:
     def with_problem(self, problem: Problem) -> Knowledge:
         """The knowledge with another problem."""
         return replace(self, problem=problem)
+
+    def sought_for(self, goal: Formula) -> frozenset[str]:
+        """The names of the things that a plan for the goal looks for; empty if the goal is not about such things."""
+        if self.sought is None or not _predicates(self.sought) & _predicates(goal):
+            return frozenset()
+        world, first = World(self.domain, self.problem, Work()), self.sought.variables[0]
+        bindings = world.bindings(self.sought.variables, {})
+        holds = (binding for binding in bindings if world.holds(self.sought.part, self.problem.facts, binding))
+        return frozenset(binding[first.name] for binding in holds)
 
     def command(self, step: PlanStep) -> str:
         """The command of a plan step; empty if it is not known yet.
@@ -120,6 +134,10 @@ class Knowledge:
         return replace(knowledge, ladder=self.ladder or goals)
 
 
+def _predicates(formula: Formula) -> set[str]:
+    return {atom.predicate for atom in atoms_of(formula)}
+
+
 def _looked_up(where: Atom, values: Mapping[str, str], problem: Problem) -> Mapping[str, str]:
     """The arguments of the first fact that matches `where` and `values`, by the terms of `where`; empty without one."""
     for fact in problem.sorted_facts():
@@ -161,6 +179,7 @@ def blank_knowledge(reference: Knowledge, own_goals: bool, without: Collection[s
         reference.ladder if own_goals else (),
         {} if "schemas" in without else reference.actions,
         placeholder=reference.placeholder,
+        sought=reference.sought if own_goals else None,
     )
 
 

@@ -242,7 +242,20 @@ def _knowledge(file: SettingFile, domain: Domain, start: Problem, ladder: tuple[
             for invariant in file.invariant
         ),
         placeholder=file.planning.placeholder,
+        sought=_sought(domain, start, file.planning.sought) if file.planning.sought else None,
     )
+
+
+def _sought(domain: Domain, start: Problem, text: str) -> Exists:
+    """Parse `planning.sought`. Raises `ValueError` if it is not a condition on variables."""
+    try:
+        condition = parse_condition(text)
+    except PddlSyntaxError as error:
+        raise ValueError(f"planning.sought: '{text}' is not one PDDL condition") from error
+    if not isinstance(condition, Exists):
+        raise ValueError(f"planning.sought: '{text}' does not begin with (exists (?thing - type")
+    _check_problem("planning.sought", domain, start.with_goal(condition))
+    return condition
 
 
 def _parsed(kind: str, parse: Callable[[str], T], name: str, sources: Mapping[str, str]) -> T:
@@ -278,7 +291,7 @@ def _claim_rule(domain: Domain, start: Problem, name: str, table: ClaimTable) ->
     if predicate is None:
         raise ValueError(f"claims.{name}: '{name}' is not a predicate of the domain")
     known = _condition(f"claims.{name}", table.known, predicate, domain, start) if table.known else None
-    return ClaimRule(known, table.opinion, table.symmetric)
+    return ClaimRule(known, table.opinion, table.guess, table.symmetric)
 
 
 def _condition(where: str, text: str, predicate: Predicate, domain: Domain, start: Problem) -> Formula:

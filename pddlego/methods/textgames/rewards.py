@@ -49,9 +49,9 @@ class AnsweredProblem:
 
         An answer must not get more for saying more: lines that change nothing or had to be corrected, new objects
         without facts, with invented names (also by renaming) or with other types than there are, and facts that the
-        player cannot know count like wrong facts. Opinions are not judged.
+        player cannot know count like wrong facts. Opinions are not judged, nor are guesses and the objects of opinions.
         """
-        opinions = {name for name, rule in claims.items() if rule.opinion}
+        opinions = {name for name, rule in claims.items() if rule.opinion or rule.guess}
         unknown = (fact for fact in checked.unknown if fact.strip("()").split(" ")[0] not in opinions)
         wrong = *map(str, checked.errors), *(f"unknown {fact}" for fact in unknown)
         return *wrong, *self.removed, *self._idle(true, claims)
@@ -61,7 +61,10 @@ class AnsweredProblem:
         both_ways = Counter((fact.predicate, *sorted(fact.args)) for fact in symmetric)
         yield from (f"({' '.join(fact)}) is there in both directions" for fact, n in both_ways.items() if n > 1)
         used, needed = ({name for fact in part.facts for name in fact.args} for part in (self.problem, true.problem))
-        new = sorted(self.problem.objects - self.before.objects, key=str)
+        opinions = {name for name, rule in claims.items() if rule.opinion}
+        judged = {name for fact in self.problem.facts if fact.predicate not in opinions for name in fact.args}
+        objects = {obj for obj in self.problem.objects if obj.name in judged or obj.name not in used}
+        new = sorted(objects - self.before.objects, key=str)
         names = {obj.name for obj in true.problem.objects}
         yield from (str(line) for line in self.lines if line.kind not in _EFFECTIVE)
         used |= names - needed  # the player can know of some objects nothing but their names
@@ -69,7 +72,7 @@ class AnsweredProblem:
         yield from (
             f"object {obj} is invented" for obj in new if not (obj.name in names or true.is_placeholder(obj.name))
         )
-        types = Counter(obj.type for obj in self.problem.objects) - Counter(obj.type for obj in true.problem.objects)
+        types = Counter(obj.type for obj in objects) - Counter(obj.type for obj in true.problem.objects)
         yield from (
             f"there are more objects of the type {kind} than the player can know of" for kind in types.elements()
         )

@@ -250,6 +250,7 @@ class PlanningTable(_Strict):
     problem: str | None = None
     only_planned: tuple[str, ...] = ()
     placeholder: str = Field("", pattern=r"^([a-z][a-z_-]*)?$")
+    sought: str = ""
     script: Literal["", "paper-cooking"] = ""
 
 
@@ -282,11 +283,13 @@ class ClaimTable(_Strict):
 
     `known` is a condition under which the player can know whether the fact is true. Its variables are the predicate's
     parameters in the domain; if it is empty, the fact can always be known. An `opinion` is never checked, such as where
-    a thing is likely to be. `symmetric`: a fact also holds with exchanged arguments.
+    a thing is likely to be, and a `guess` only when it can be known. `symmetric`: a fact also holds with exchanged
+    arguments.
     """
 
     known: str = ""
     opinion: bool = False
+    guess: bool = False
     symmetric: bool = False
 
 
@@ -366,6 +369,7 @@ class ClaimRule:
 
     known: Formula | None = None
     opinion: bool = False
+    guess: bool = False
     symmetric: bool = False
 
 

@@ -171,8 +171,12 @@ def normalize_command(command: str, valid_commands: Iterable[str]) -> str:
 
 
 def _was_printed(name: str, texts: Iterable[str]) -> bool:
-    pattern = re.compile(rf"\b{re.escape(from_name(name))}\b", re.IGNORECASE)
-    return any(pattern.search(text) for text in texts)
+    return any(names_any([name], text) for text in texts)
+
+
+def names_any(names: Iterable[str], text: str) -> bool:
+    """Whether an observation contains one of the PDDL names as the game spells them."""
+    return any(re.search(rf"\b{re.escape(from_name(name))}\b", text, re.IGNORECASE) for name in names)
 
 
 @dataclass(frozen=True)

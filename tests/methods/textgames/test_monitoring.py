@@ -51,8 +51,8 @@ def test_what_was_said_before_or_is_expected_to_the_word_is_nothing_new() -> Non
 def test_after_moves_that_bring_nothing_new_no_model_is_asked(planner: ProcessPlanner) -> None:
     """In Cooking World things that were found are taken: the game says so, and nothing else."""
     setting = load("cooking-easy")
-    monitored = play(setting, planner, setting_game(setting, 3), ReaderModel())
-    asked = play(setting, planner, setting_game(setting, 3), ReaderModel(), "edit-no-replanning")
+    monitored = play(setting, planner, setting_game(setting, 100), ReaderModel())
+    asked = play(setting, planner, setting_game(setting, 100), ReaderModel(), "edit-no-replanning")
     assert ended(monitored).outcome is ended(asked).outcome is Outcome.WON
     assert [item.command for item in of(monitored, Observed)] == [item.command for item in of(asked, Observed)]
     by_plan = [item for item in of(monitored, Accepted) if item.source == "plan"]
@@ -133,7 +133,7 @@ class Doubtful:
 
 def test_what_a_person_says_of_such_a_plan_reaches_the_model(planner: ProcessPlanner) -> None:
     setting = load("cooking-easy")
-    events = play(setting, planner, setting_game(setting, 3), ReaderModel(), approver=Doubtful())
+    events = play(setting, planner, setting_game(setting, 100), ReaderModel(), approver=Doubtful())
     judged = next(number for number, event in enumerate(events) if isinstance(event, Judged) and event.text)
     asked = next(event for event in events[judged:] if isinstance(event, Asked))
     assert "fetch the salt first" in asked.messages[-1].content

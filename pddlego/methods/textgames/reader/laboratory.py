@@ -37,6 +37,20 @@ _MEASURE = re.compile(
     r"measure the temperature of ([^,]+), .*?above (-?[\d.]+) degrees celsius, place it in the ([\w ]+ box)\."
     r".*?below [^,]+, place it in the ([\w ]+ box)"
 )
+_LOCATED = re.compile(
+    r"(?:\b(?:the|of) )?(?P<thing>[\w-]+(?: [\w-]+){0,2}?)(?:, which)? (?:(?:is|are|can be) )?(?:(?:located|found) )?"
+    r"(?:around|in) the '?(?P<room>(?:(?!box)[\w ])+?)'?(?: location)?\.",
+    re.IGNORECASE,
+)
+_USUAL = (
+    (r"\banimal\b|(?<!non-)\bliving thing\b", "animal", "outside"),
+    (r"\bplant\b", "plant", "greenhouse"),
+    (r"\bthermometer\b", "thermometer", "kitchen"),
+    (r"\bmelt\b", "substance", "kitchen"),
+    (r"\belectrically\b", "battery", "workshop"),
+)
+"""Patterns of tasks, and where a thing that they need usually is."""
+
 _PAINT = re.compile(r"to create (\w+) paint")
 
 
@@ -123,8 +137,16 @@ class LaboratoryRules:
         """The edit of the problem that the new observations require."""
         before = after = situation.knowledge.problem
         for exchange in situation.seen.news:
-            after = _decided(situation.task, exchange, with_seen(exchange, after))
+            after = _decided(situation.task, exchange, with_seen(exchange, _expected(situation.task, exchange, after)))
         return edit_between(before, after)
+
+
+def _expected(task: str, exchange: Exchange, problem: Problem) -> Problem:
+    """The problem with the places that the task names, and with usual ones; only for the first observation."""
+    if exchange.command is not None:
+        return problem
+    usual = (atom_of("likely", thing, room) for pattern, thing, room in _USUAL if re.search(pattern, task))
+    return with_facts(problem, *usual, *(atom_of("likely", *match.groups()) for match in _LOCATED.finditer(task)))
 
 
 def atom_of(predicate: str, *names: str) -> Atom:
@@ -134,7 +156,7 @@ def atom_of(predicate: str, *names: str) -> Atom:
 def with_facts(problem: Problem, *facts: Atom, without: frozenset[Atom] = frozenset()) -> Problem:
     """The problem with additional facts and their objects, and without the facts `without`."""
     rooms = {"at": 1, "visited": 1, "door": 2, "closed_door": 2}
-    last_is_room = ("is_in", "closed", "device", "to_join")
+    last_is_room = ("is_in", "likely", "closed", "device", "to_join")
     known = {obj.name for obj in problem.objects}
     objects = set(problem.objects)
     for fact in facts:
@@ -306,7 +328,7 @@ class ExperimentRules:
         """The edit of the problem that the new observations require."""
         before = after = situation.knowledge.problem
         for exchange in map(_resolved, situation.seen.news):
-            after = with_seen(exchange, _dropped(exchange, after))
+            after = with_seen(exchange, _dropped(exchange, _expected(situation.task, exchange, after)))
             after = _experiment(situation.task, exchange, after)
         if _waits(situation.seen.history) >= PATIENCE:
             after = with_facts(after, *_too_weak(after))

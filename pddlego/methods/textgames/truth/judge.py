@@ -145,19 +145,19 @@ class _Comparison:
 
     def is_right(self, claim: Atom) -> bool:
         """Whether a fact, with the reference's names, is true and not an opinion."""
-        return claim in self._true and claim.predicate not in self._opinions
+        return claim in self._true and not self._is_opinion(claim)
 
     def verdict(self, claim: Atom) -> Verdict | None:
         """The verdict on a fact that is not right; None if the player cannot know it."""
         if len(claim.args) != len(self.knowledge.domain.predicates_by_name[claim.predicate].parameters):
             return "wrong"
-        if claim.predicate in self._opinions or not self._can_be_known(claim):
+        if self._is_opinion(claim) or not self._can_be_known(claim):
             return None
         return "stale" if claim in self._ever_true else "wrong"
 
-    @cached_property
-    def _opinions(self) -> set[str]:
-        return {name for name, rule in self.claims.items() if rule.opinion}
+    def _is_opinion(self, fact: Atom) -> bool:
+        rule = self.claims.get(fact.predicate)
+        return rule is not None and (rule.opinion or (rule.guess and not self._can_be_known(fact)))
 
     @cached_property
     def _true(self) -> set[Atom]:
@@ -181,7 +181,7 @@ class _Comparison:
 
     def missing(self, claims: set[Atom]) -> list[Atom]:
         """The facts of the reference that are not among the claims, except opinions."""
-        missing = (fact for fact in self._true - claims if fact.predicate not in self._opinions)
+        missing = (fact for fact in self._true - claims if not self._is_opinion(fact))
         return sorted(missing, key=lambda fact: fact.sort_key)
 
     def with_doubles(self, claimed: Problem, mapping: Mapping[str, str]) -> dict[str, str]:

@@ -33,6 +33,7 @@ from pddlego.methods.textgames.games.households import (
     household,
     walkthrough,
 )
+from pddlego.methods.textgames.world import names_any
 from pddlego.runs.store import read_configuration, read_results
 from tests.cli.command import run
 from tests.scale import PATIENCE, scaled
@@ -109,7 +110,7 @@ def test_the_reader_wins_and_all_its_facts_are_true(kind: str, seed: int) -> Non
     checked = [event for event in episode.events if isinstance(event, FactsChecked)]
     assert sum(sum(event.right.values()) for event in checked) > 20
     assert not [error for event in checked for error in event.errors]
-    assert not [fact for event in checked for fact in event.unknown]
+    assert not [fact for event in checked for fact in event.unknown if not fact.startswith("(likely ")]
 
 
 def test_facts_of_a_model_that_are_not_true_are_wrong() -> None:
@@ -138,6 +139,37 @@ def test_an_honest_expert_gets_the_whole_reward(mode: str, seeds: tuple[int, ...
             assert rewards == pytest.approx(1.0), (seed, observed.reasons)
         with pytest.raises(UsageError, match="test seeds are not for training"):
             environment.reset(seed=TEST)
+
+
+def with_guesses(answer: str) -> str:
+    """The first answer of an episode, with the guesses that every place is closed, and that an elephant is in it."""
+    edit = json.loads(answer)
+    places = [line.split()[0] for line in edit["objects"]["add"] if line.endswith(" - place")]
+    edit["objects"]["add"].append("elephant - kind")
+    edit["init"]["add"] += [fact for place in places for fact in (f"(closed {place})", f"(likely elephant {place})")]
+    return json.dumps(edit)
+
+
+@pytest.mark.parametrize("closed", [0, 50, 100])
+def test_guesses_cost_no_reward_and_wrong_ones_are_corrected(closed: int) -> None:
+    with pddlego.Environment("household", "edit", set={**SMALL, "closed": closed}) as environment:
+        for change in (str, with_guesses):
+            observed, rewards = environment.reset(seed=13), 0.0
+            while not observed.done:
+                observed = environment.step(change(environment.expert() or ""))
+                rewards, change = rewards + (observed.reward or 0.0), str
+            assert observed.won and rewards == pytest.approx(1.0), observed.reasons
+
+
+@pytest.mark.parametrize("seed", [2, 3])
+def test_a_plan_that_looks_into_places_ends_where_the_thing_is_named(seed: int) -> None:
+    steps = pddlego.play("household-place", seed=seed, set=SMALL).trajectory
+    problem = steps[0].problem
+    assert problem is not None
+    kinds = [obj.name for obj in problem.objects if obj.type == "kind"]
+    found = next(step for step in steps[1:] if names_any(kinds, step.response))
+    assert found.calls
+    assert sum(bool(step.calls) for step in steps[1 : found.number]) <= 2, "one request for each goal of looking"
 
 
 def test_official_games_are_sorted_and_chosen_as_by_the_loader(data: Data, tmp_path: Path) -> None:

@@ -39,6 +39,8 @@ def test_the_first_observation_has_the_places_and_the_task() -> None:
         "(gives fridge_1 cool)",
         "(gives microwave_1 hot)",
         "(gives sinkbasin_1 clean)",
+        *(f"(opens {place}_1)" for place in ("cabinet", "fridge", "microwave")),
+        *(f"(likely mug {place}_1)" for place in ("cabinet", "countertop", "fridge", "microwave", "sinkbasin")),
     }
 
 

@@ -108,3 +108,34 @@ def test_taken_things_are_in_no_room() -> None:
     known = facts("", outside("an axe"), Exchange("pick up axe", "You move the axe to the inventory."))
     assert "(held axe)" in known
     assert "(is_in axe outside)" not in known
+
+
+@pytest.mark.parametrize(
+    ("task", "places"),
+    [
+        (
+            "Your task is to find a(n) animal. Then, move it to the blue box in the living room.",
+            {"blue_box living_room", "animal outside"},
+        ),
+        (
+            "Your task is to find a(n) non-living thing. Then, move it to the red box in the kitchen.",
+            {"red_box kitchen"},
+        ),
+        (
+            "Your task is to grow a apple plant from seed. Seeds can be found in the workshop.",
+            {"seeds workshop", "plant greenhouse"},
+        ),
+        ("The animals are in the 'outside' location. Focus on it.", {"animals outside"}),
+        (
+            "Your task is to measure the temperature of substance B, which is located around the hallway. Focus on the "
+            "thermometer. If it is above 2 degrees, place it in the red box. The boxes are located around the bedroom.",
+            {"substance_b hallway", "boxes bedroom", "thermometer kitchen"},
+        ),
+        ("Your task is to use chemistry to create orange paint.", set()),
+    ],
+)
+def test_the_places_that_a_task_names_are_likely(task: str, places: set[str]) -> None:
+    start = load("science-find-animal").start
+    seen = Observations((Exchange(None, "This room is called the hallway. In it, you see:"),), ())
+    edit = LaboratoryRules().edit(PromptContext(start, task, seen))
+    assert {line for line in edit.init.add if line.startswith("(likely")} == {f"(likely {place})" for place in places}
