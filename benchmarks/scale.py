@@ -42,7 +42,7 @@ def measured(rooms: int, mode: str, folder: Path) -> Size:
     evaluation = pddlego.evaluate(
         "textworld-coin",
         folder / f"{mode}-{rooms}",
-        modes=mode,
+        modes="act-no-sequences" if mode == "act" else mode,  # one command for each request, as in the paper
         seeds=SEEDS,
         workers=1,
         **options,
