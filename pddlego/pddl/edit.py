@@ -542,8 +542,7 @@ def read_edit(text: str, tolerant: bool = True, look: bool = False) -> tuple[Edi
     try:
         model = _EditModel.model_validate(found.value, context=remarks if tolerant else None)
     except ValidationError as error:
-        faults = (_fault(one) for one in error.errors()[:10])
-        text = re.sub(r" or instance of \w+", "", "; ".join(faults))
+        text = "; ".join(_fault(one) for one in error.errors()[:10])
         raise EditSyntaxError(f"the JSON is not an edit: {text}") from error
     edit = replace(edit_of(model.objects, model.init), look=tuple(map(str, places)))
     return edit, (*found.repairs, *remarks)

@@ -111,7 +111,7 @@ def exclusive_goals(domain: Domain, problem: Problem) -> Iterator[Defect]:
 
 
 def never_together(domain: Domain, goal: Formula) -> str:
-    """A message about two parts of a goal that no action can leave true together; empty if there are none.
+    """A message about two parts of a goal that no action can leave true together; empty without such parts.
 
     Each action that makes one of them true makes the other false, such as `(visited ?l)` for a goal "at ?l and not
     visited". So the goal is reached only if it is true at the beginning.

@@ -84,8 +84,10 @@ def money(dollars: float | None) -> str:
 
 
 def reason_of(fault: Mapping[str, Any]) -> str:
-    """The reason of an error of pydantic, without the class of the exception that a validator raised."""
-    return str(fault["msg"]).removeprefix("Value error, ").removeprefix("Assertion failed, ")
+    """The reason of an error of pydantic in the words of JSON, without the class of a validator's exception."""
+    reason = str(fault["msg"]).removeprefix("Value error, ").removeprefix("Assertion failed, ")
+    reason = re.sub(r"^(Input should be a valid) dictionary( or instance of \w+)?$", r"\1 JSON object", reason)
+    return re.sub(r"^(Input should be a valid) tuple$", r"\1 list", reason)
 
 
 def fault_of(fault: Mapping[str, Any]) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, ValidationError, model_validator
 
 from pddlego.pddl import Domain
 from pddlego.pddl.check import check_domain
@@ -38,27 +38,6 @@ class Component(Form):
     model_config = ConfigDict(frozen=True, str_strip_whitespace=True)
 
 
-def _typed_list(second: str) -> BeforeValidator:
-    """Convert PDDL in a list, such as `?x ?y - place` or `{"?x": "place"}`, to objects; `second` is the type's key."""
-
-    def read(value: Any) -> Any:
-        if isinstance(value, dict):
-            value = [value] if "name" in value else [f"{name} - {kind}" for name, kind in value.items()]
-        elif isinstance(value, str):
-            value = [value]
-        return [one for item in value for one in typed(item)] if isinstance(value, list) else value
-
-    def typed(item: Any) -> list[Any]:
-        if not isinstance(item, str):
-            return [item]
-        names, defects = read_typed_list(read_sexprs(item.strip().removeprefix("(").removesuffix(")")).expressions)
-        if defects or (len(names) > 1 and any(name.untyped for name in names)):
-            raise ValueError(f"'{item[:100]}' is not in the form 'NAME - TYPE'")
-        return [{"name": name.name, second: name.type} for name in names]
-
-    return BeforeValidator(read)
-
-
 def _pddl_name(value: str) -> str:
     """Return the name in lower case. Raises `ValueError` unless it is a PDDL name, with or without a leading `?`."""
     if not is_name(value.lower().removeprefix("?")):
@@ -70,7 +49,23 @@ _Name = Annotated[str, AfterValidator(_pddl_name)]
 NewName = Annotated[str, Field(min_length=1), AfterValidator(_pddl_name)]
 
 
-class Typed(Component):
+class _Declared(Component):
+    """A name with a type, in PDDL or as an object: `?x - place` or `?x`."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_pddl(cls, value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        reading = read_sexprs(value.strip().removeprefix("(").removesuffix(")"))
+        names, defects = read_typed_list(reading.expressions)
+        if len(names) != 1 or defects or reading.defects:
+            raise ValueError(f"'{value[:100]}' is not in the form 'NAME - TYPE'")
+        first, second, *_ = cls.model_fields
+        return {first: names[0].name, second: names[0].type}
+
+
+class Typed(_Declared):
     """A parameter, a constant or an object with its type."""
 
     name: NewName = Field(description="for a parameter: with its question mark, as ?x")
@@ -82,7 +77,7 @@ class Typed(Component):
         return f"{self.name} - {self.type}"
 
 
-class NewType(Component):
+class NewType(_Declared):
     """A type below another, `object` for one of its own."""
 
     name: NewName
@@ -95,23 +90,11 @@ class NewType(Component):
         return f"{self.name} - {self.parent}"
 
 
-TypedList = Annotated[tuple[Typed, ...], _typed_list("type")]
-
-
 class _Headed(Component):
     """A name with parameters."""
 
     name: NewName
-    parameters: TypedList = ()
-
-    @model_validator(mode="before")
-    @classmethod
-    def _from_text(cls, value: Any) -> Any:
-        """`(at ?x - block)` as a text."""
-        if not isinstance(value, str):
-            return value
-        name, _, parameters = value.strip().removeprefix("(").removesuffix(")").partition(" ")
-        return {"name": name, "parameters": parameters}
+    parameters: tuple[Typed, ...] = ()
 
     @property
     def line(self) -> str:
@@ -141,13 +124,13 @@ class NamedAction(Component):
 class Types(Component):
     """All types of the domain."""
 
-    types: Annotated[tuple[NewType, ...], _typed_list("parent")]
+    types: tuple[NewType, ...]
 
 
 class Constants(Component):
     """Objects that the actions of the domain name."""
 
-    constants: TypedList
+    constants: tuple[Typed, ...]
 
 
 class Predicates(Component):
@@ -178,7 +161,7 @@ class Parameters(Component):
     """The parameters of an action."""
 
     name: _Name
-    parameters: TypedList
+    parameters: tuple[Typed, ...]
 
 
 class Preconditions(Component):
@@ -201,7 +184,7 @@ class WholeAction(Component):
     """An action with everything, and predicates that it needs and that are new."""
 
     name: NewName
-    parameters: TypedList = ()
+    parameters: tuple[Typed, ...] = ()
     precondition: str = "(and)"
     effect: str
     new_predicates: tuple[NewPredicate, ...] = ()
@@ -210,7 +193,7 @@ class WholeAction(Component):
 class Objects(Component):
     """The objects of a problem."""
 
-    objects: TypedList
+    objects: tuple[Typed, ...]
 
 
 class Init(Component):
@@ -291,8 +274,8 @@ def read_components(kinds: Sequence[str], text: str, notes: list[str]) -> list[C
 def read_component(kind: str, text: str, notes: list[str] | None = None) -> Component:
     """Read a component from an answer: its last JSON object. Raises `ComponentError`.
 
-    Text around the object is ignored, and remarks in it are left out, with a note for each in `notes`. A domain or a
-    problem may also be a plain PDDL file.
+    Text around the object is ignored, and remarks in it are left out, which `notes` says. A domain or a problem may
+    also be a plain PDDL file.
     """
     model = COMPONENTS[kind]
     is_file = model in (WholeDomain, WholeProblem) and "(define" in text.lower().replace(" ", "")

@@ -279,14 +279,10 @@ def test_a_name_that_pddl_cannot_read_is_refused(kind: str, value: Any) -> None:
     ("kind", "value", "lines"),
     [
         ("types", {"types": ["truck - vehicle", "vehicle"]}, ["truck - vehicle", "vehicle - object"]),
-        ("objects", {"objects": ["a b - block", "c"]}, ["a - block", "b - block", "c - object"]),
-        ("objects", {"objects": {"a": "block"}}, ["a - block"]),
         ("predicates", {"predicates": [{"name": "on", "parameters": ["?x", "?y"]}]}, ["(on ?x - object ?y - object)"]),
-        ("predicates", {"predicates": [{"name": "on", "parameters": "?x ?y - b"}]}, ["(on ?x - b ?y - b)"]),
-        ("predicates", {"predicates": [{"name": "on", "parameters": {"?x": "b"}}]}, ["(on ?x - b)"]),
-        ("predicates", {"predicates": ["(free)", "(on ?x - b)"]}, ["(free)", "(on ?x - b)"]),
+        ("predicates", {"predicates": [{"name": "on", "parameters": ["?x - b"]}]}, ["(on ?x - b)"]),
         ("parameters", {"name": "go", "parameters": ["(?x - b)"]}, ["?x - b"]),
-        ("action", {"name": "go", "parameters": "(?x - b)", "effect": "(free)"}, ["?x - b"]),
+        ("objects", {"objects": ["a - block", "c", {"name": "d"}]}, ["a - block", "c - object", "d - object"]),
         (
             "types",
             {"types": [{"name": "truck", "about": "it drives", "comment": "a guess of mine"}]},
@@ -303,6 +299,14 @@ def test_pddl_in_place_of_objects_is_read(kind: str, value: Any, lines: list[str
     ("kind", "value", "says"),
     [
         ("objects", {"objects": ["red block"]}, "'red block' is not in the form 'NAME - TYPE'"),
+        ("objects", {"objects": ["x) (:init"]}, "'x) (:init' is not in the form 'NAME - TYPE'"),
+        ("objects", {"objects": {"a": "block"}}, "objects: Input should be a valid list"),
+        (
+            "predicates",
+            {"predicates": [{"name": "on", "parameters": "?x"}]},
+            "0.parameters: Input should be a valid list",
+        ),
+        ("predicates", {"predicates": ["(free)"]}, "predicates.0: Input should be a valid JSON object"),
         ("predicates", {"predicates": [{"name": "on", "parameters": ["?x: b"]}]}, "'?x: b' is not in the form"),
         ("types", {"types": [{"name": "truck", "supertype": "vehicle"}]}, "supertype"),
         ("action", {"name": "go", "parameters": [], "preconditions": "(free)", "effect": "(busy)"}, "preconditions"),
