@@ -49,9 +49,8 @@ _FAULTY = """class Faulty:
 _GOAL_COUNT = "goal-count"
 """The heuristic for every domain that counts the goals that are not true."""
 
-_EXAMPLES = (("gripper", "gripper"), ("miconic", "miconic")), (("logistics", _GOAL_COUNT), ("ferry", _GOAL_COUNT))
-"""The examples in prompts: a good heuristic and a simple one, each for the first of these domains that is not the
-task's own."""
+_EXAMPLES = ("gripper", "miconic")
+"""The domains whose heuristic is the example in prompts: the first that is not the task's own."""
 
 _WORDS = {
     "summarize": "The built-in reader has a program for this domain, and needs no summary.",
@@ -114,13 +113,10 @@ def _heuristics(good: str, direct: bool) -> tuple[str, ...]:
 
 
 def examples(domain: str) -> list[dict[str, str]]:
-    """The domains and heuristics that a prompt shows for tasks of a domain: a good heuristic and a simple one."""
-    shown = []
-    for candidates in _EXAMPLES:
-        other, heuristic = next(pair for pair in candidates if pair[0] != domain)
-        code = (reference(heuristic, "heuristics") or "").rstrip()
-        shown.append({"domain": resources.read("domains", f"{other}.pddl").rstrip(), "code": code})
-    return shown
+    """The domain and the heuristic that a prompt shows for tasks of a domain."""
+    other = next(name for name in _EXAMPLES if name != domain)
+    code = (reference(other, "heuristics") or "").rstrip()
+    return [{"domain": resources.read("domains", f"{other}.pddl").rstrip(), "code": code}]
 
 
 def reference(domain: str, kind: str = "programs") -> str | None:

@@ -99,7 +99,7 @@ def upper_bound(setting: PlanningSetting, mode: str, options: ProgramOptions, re
     variant = parse_variant(mode, MODES)
     if not variant.mode.asks_model:
         return UpperBound(0, 0)
-    if variant.mode.name != PROGRAM:  # an estimate: the prompt shows three domains, and counterexamples
+    if variant.mode.name != PROGRAM:  # an estimate: the prompt shows two domains, and counterexamples
         return UpperBound(candidates_of(options, variant.mode.name == DIRECT), len(setting.domain.text) + 15_000)
     rounds = 0 if NO_DEBUG in variant.without else options.debug_rounds
     calls = (1 if NO_COT in variant.without else 3) + rounds

@@ -60,7 +60,8 @@ class Knowledge:
     Facts of `only_planned` predicates are effects of planned actions, and never part of a problem file. `placeholder`
     is the prefix of the names of rooms that were not seen yet (`loc`: loc1, loc2, …); it is empty if the setting has no
     placeholders. The first variable of `sought` stands for a thing that the agent looks for. `written` is the model's
-    own domain; it is None if the setting has the domain.
+    own domain; it is None if the setting has the domain. Requests do not list the `unused` predicates, which are for
+    other kinds of tasks.
     """
 
     domain: Domain
@@ -72,6 +73,7 @@ class Knowledge:
     placeholder: str = ""
     sought: Exists | None = None
     written: ModelDomain | None = None
+    unused: tuple[str, ...] = ()
 
     def is_placeholder(self, name: str) -> bool:
         """Whether a name is that of a room that was not seen yet."""

@@ -236,7 +236,10 @@ def _knowledge(file: SettingFile, domain: Domain, start: Problem, ladder: tuple[
         start,
         ladder,
         _action_rules(domain, file.actions),
-        only_planned=tuple(_stated(domain, name) for name in file.planning.only_planned),
+        only_planned=tuple(_stated(domain, name, "only_planned") for name in file.planning.only_planned),
+        unused=tuple(
+            _stated(domain, name, "optional") for name in file.planning.optional if name not in file.planning.uses
+        ),
         invariants=tuple(
             parse_invariant(domain, **invariant.model_dump(), directions=file.map.directions if file.map else {})
             for invariant in file.invariant
@@ -344,9 +347,9 @@ def _removable(file: SettingFile, ladder: tuple[Rung, ...], baseline: GameSettin
     return Removable(without if changed else (), rules, baseline, file.prompts.recipe)
 
 
-def _stated(domain: Domain, name: str) -> str:
+def _stated(domain: Domain, name: str, field: str) -> str:
     if name not in domain.predicates_by_name or name in domain.rules:
-        raise ValueError(f"planning.only_planned: '{name}' is not a predicate that a fact can have")
+        raise ValueError(f"planning.{field}: '{name}' is not a predicate that a fact can have")
     return name
 
 

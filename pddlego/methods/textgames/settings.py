@@ -249,6 +249,8 @@ class PlanningTable(_Strict):
     domain: str
     problem: str | None = None
     only_planned: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+    uses: tuple[str, ...] = ()
     placeholder: str = Field("", pattern=r"^([a-z][a-z_-]*)?$")
     sought: str = ""
     script: Literal["", "paper-cooking"] = ""

@@ -108,7 +108,7 @@ def _problem_request(
     With `plain_requests`, the system message is the first part of the user message, and any JSON object may answer.
     """
     domain = situation.knowledge.domain
-    in_short = outline(domain, situation.knowledge.only_planned)
+    in_short = outline(domain, (*situation.knowledge.only_planned, *situation.knowledge.unused))
     situation = replace(situation, offered=schema is LOOK_SCHEMA)
     system = prompts.render(purpose, domain=domain.text, outline=in_short, task=situation.task, look=situation.offered)
     user = prompts.render(

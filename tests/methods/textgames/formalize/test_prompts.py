@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from pddlego.errors import SettingError
-from pddlego.methods.textgames.formalize import Exchange, PromptContext
+from pddlego.methods.setting_files import setting_names
+from pddlego.methods.textgames.formalize import Exchange, PromptContext, Terms
 from pddlego.methods.textgames.formalize.act import ActionGen, RandomActions
+from pddlego.methods.textgames.formalize.full import FullEditor, FullFormalizer
 from pddlego.methods.textgames.formalize.problems import PddlEdit, PddlGen
 from pddlego.methods.textgames.loading import game_prompts, load
+from pddlego.methods.textgames.options import TEXT_GAME
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.models import Request
 from pddlego.models.base import MAX_REJECTED, Feedback, shortened
@@ -114,6 +118,49 @@ def test_the_demonstrations_are_what_the_reader_would_answer(name: str) -> None:
     news = (item.partition("\n") for item in text.split("The agent did: ")[1:])
     exchanges = [Exchange(command, text.strip(), None, float("(it went up)" in text)) for command, _, text in news]
     assert diary.read(*exchanges) == report.problem
+
+
+SCIENCE = tuple(name for name in setting_names(TEXT_GAME) if name.startswith("science-"))
+
+
+@pytest.mark.parametrize("name", SCIENCE)
+def test_a_kind_of_task_gets_the_predicates_and_notes_that_it_needs(name: str) -> None:
+    setting = load(name)
+    unused = setting.start.unused
+    assert unused and set(unused) < set(setting.start.domain.predicates_by_name)
+    first = PromptContext(setting.start, task="Your task is to find a(n) plant. Move it to the red box in the kitchen.")
+    for method in (PddlEdit, PddlGen):
+        system = method(Prompts("scienceworld")).request(first).messages[0].content
+        assert "A plant stands in a flower pot" in system
+        assert not any(f"({word} " in system for word in unused)
+
+
+def test_where_the_kinds_of_tasks_differ() -> None:
+    systems = {}
+    for name in SCIENCE:
+        request = PddlEdit(Prompts("scienceworld")).request(PromptContext(load(name).start, task="Do it."))
+        systems[name.removeprefix("science-")] = request.messages[0].content
+    notes = {"melt": "blast furnace", "grow-plant": "digs shovel", "conductivity": "W2_terminal_2", "paint": "To mix"}
+    for kind, words in {**notes, "thermometer": "To measure", "lifespan-both": "before for the order"}.items():
+        shown = {name for name, text in systems.items() if words in text}
+        assert shown == {kind, "thermometer"} if kind == "lifespan-both" else {kind}
+    assert max(map(len, systems.values())) < 4_000
+    assert len({systems[name] for name in systems if name.startswith("find-")}) == 1
+
+
+def test_a_problem_of_a_household_shows_no_goal_of_another_task() -> None:
+    for name in ("household", "household-place", "alfworld"):
+        request = PddlGen(Prompts("household")).request(PromptContext(load(name).start))
+        assert "(:goal (and))" in text(request)
+        assert text(request).count("needs_light") == 2  # the predicate, and the note
+
+
+@pytest.mark.parametrize("schemas", [(), ("move (?a ?b - room)",)])
+def test_an_edit_of_both_files_is_asked_for_in_its_own_form(coin: GameSetting, schemas: tuple[str, ...]) -> None:
+    edit = FullEditor(Prompts("coin"), coin.start, Terms(schemas)).request(situation(coin)).messages[0].content
+    whole = FullFormalizer(Prompts("coin"), coin.start, Terms(schemas)).request(situation(coin)).messages[0].content
+    assert not re.search(r"</?[a-z]+>", edit) and "again" not in edit
+    assert '"goals"' in edit and "<goals>" in whole and "no action changes them" in whole
 
 
 def test_random_sends_nothing(coin: GameSetting) -> None:

@@ -189,7 +189,8 @@ def test_what_is_said_of_goals_can_be_left_out(coin: GameSetting, mode: str, tex
     request = make_method(mode, played, 1).request(PromptContext(played.start, reader=played.reader))
     assert request is not None
     system = request.messages[0].content
-    assert "Also write the goals in <goals>" in system
+    where = '"goals"' if "edit" in mode else "<goals>"
+    assert f"Also write the goals in {where}" in system
     assert {text for text in (HINT, FORM) if text in system} == texts
 
 
