@@ -11,8 +11,8 @@ from typing import Any
 
 from pddlego.methods.textgames.formalize import Exchange
 from pddlego.methods.textgames.loading import load
-from pddlego.methods.textgames.reader import edit_as_json
-from pddlego.methods.textgames.reader.houses import CoinRules
+from pddlego.methods.textgames.reader import PatternRules, edit_as_json
+from pddlego.methods.textgames.reader.houses import coin_command
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.pddl import apply_edit, parse_problem
 from tests.methods.textgames.situations import situation_with
@@ -34,7 +34,7 @@ def next_command(body: dict[str, Any]) -> str:
         else:
             exchanges.append(Exchange(command, message["content"].split("\nValid actions:")[0]))
     coin = _coin()
-    return CoinRules().command(situation_with("coin", "", coin.start.domain, coin.start.problem, (), tuple(exchanges)))
+    return coin_command(situation_with("coin", "", coin.start.domain, coin.start.problem, (), tuple(exchanges)))
 
 
 def next_edit(body: dict[str, Any]) -> str:
@@ -48,7 +48,9 @@ def next_edit(body: dict[str, Any]) -> str:
     news += [Exchange(command, text.strip()) for command, text in did]
     coin = _coin()
     known = situation_with("coin", "", coin.start.domain, parse_problem(problem), tuple(news))
-    return json.dumps(edit_as_json(CoinRules().edit(replace(known, placeholder=placeholder[1] if placeholder else ""))))
+    return json.dumps(
+        edit_as_json(PatternRules().edit(replace(known, placeholder=placeholder[1] if placeholder else "")))
+    )
 
 
 def next_files(body: dict[str, Any]) -> str:
@@ -61,7 +63,7 @@ def next_files(body: dict[str, Any]) -> str:
     did = re.findall(r"^Command: (.*)\n(.*?)(?=^Command: |\n\nCommands that)", text, re.MULTILINE | re.DOTALL)
     news = [Exchange(None, begun.group(1).strip())] if begun else []
     news += [Exchange(command, text.strip()) for command, text in did]
-    edit = CoinRules().edit(situation_with("coin", "", coin.start.domain, problem, tuple(news)))
+    edit = PatternRules().edit(situation_with("coin", "", coin.start.domain, problem, tuple(news)))
     known = apply_edit(problem, edit, coin.start.domain.constants).problem
     goals = "\n".join(str(rung.goal) for rung in coin.start.ladder)
     domain = "" if files else f"<domain>\n{coin.start.domain.text}\n</domain>\n"

@@ -23,6 +23,7 @@ from pddlego.methods.textgames.options import (
     TextGameOptions,
     requests_of,
 )
+from pddlego.methods.textgames.reading.rules import NOTE, ReadingRule, whole_group
 from pddlego.methods.textgames.settings import (
     ActionTable,
     ClaimRule,
@@ -36,7 +37,6 @@ from pddlego.methods.textgames.settings import (
     MapRule,
     Parameter,
     ReaderRules,
-    ReadingRule,
     Removable,
     RungTable,
     SettingFile,
@@ -44,21 +44,16 @@ from pddlego.methods.textgames.settings import (
 from pddlego.models.base import MAX_REJECTED
 from pddlego.pddl import (
     Atom,
-    DefectKind,
     Domain,
-    Edit,
     PddlSyntaxError,
     Problem,
-    SectionEdit,
-    apply_edit,
     check,
     parse_domain,
     parse_problem,
 )
-from pddlego.pddl.conditions import Exists, Formula, parse_condition, read_atom
+from pddlego.pddl.conditions import Exists, Formula, parse_condition
 from pddlego.pddl.domain import Predicate
 from pddlego.pddl.exclusive import parse_invariant
-from pddlego.pddl.sexpr import read_sexprs
 from pddlego.planning import Rung, Search
 from pddlego.runs.folders import find_run
 from pddlego.runs.store import DOMAIN_FROM, kept_domain, read_results
@@ -72,30 +67,35 @@ def _groups_of(pattern: str) -> set[str]:
     return set(re.compile(pattern).groupindex)
 
 
-def _reading_rule(domain: Domain, number: int, rule: ReadingRule) -> ReadingRule:
-    """Return a valid rule unchanged. Raises `ValueError` if its templates, filled with names, do not fit the domain."""
-    groups = _groups_of(rule.text) | _groups_of(rule.command) | _groups_of(rule.task)
-    for template in (*rule.forget, *rule.objects, *rule.add):
-        unknown = sorted(names_in(template) - groups)
-        if unknown:
-            raise ValueError(f"reading rule {number}: '{template}' names {unknown}, which no group matches")
-    filled = [[re.sub(r"\{\w+\}", "x", pattern) for pattern in part] for part in (rule.objects, rule.add, rule.forget)]
-    forgotten = (pattern.replace("*", "x") for pattern in filled[2])
-    edit = Edit(SectionEdit(add=tuple(filled[0])), SectionEdit(add=(*filled[1], *forgotten)))
-    report = apply_edit(Problem("trial", domain.name), edit, domain.constants)
-    unreadable = [str(refusal) for refusal in report.refused]
-    unreadable += [f"'{pattern}' is not a fact" for part in filled[1:] for pattern in part if not _is_facts(pattern)]
-    kinds = (DefectKind.UNDECLARED_OBJECT, DefectKind.ARGUMENT_TYPE, DefectKind.TWO_TYPES)  # `x` stands for anything
-    wrong = [str(defect) for defect in check(domain, report.problem) if defect.blocking and defect.kind not in kinds]
-    if unreadable or wrong:
-        raise ValueError(f"reading rule {number}: {(unreadable + wrong)[0]}")
+def _reading_rule(domain: Domain, name: str, rule: ReadingRule, map_rule: MapRule | None) -> ReadingRule:
+    """Return a valid rule unchanged. Raises `ValueError` for facts that do not fit the domain, the slots or `find`."""
+    slots = {"mark"} if rule.marks else set[str]()
+    slots = slots.union(*map(_groups_of, (rule.text, rule.command, rule.task)))
+    slots |= {whole_group(group) for expression in rule.expressions for group in expression.groupindex}
+    slots = slots.union(*(template.names for template in rule.all_templates()))
+    found = {variable for pattern in rule.patterns["find"] for variable in pattern.variables}
+    for pattern in rule.all_patterns():
+        predicate = domain.predicates_by_name.get(pattern.predicate)
+        is_note = pattern.predicate.startswith(NOTE)
+        free = pattern.variables - found
+        turned = any(term.startswith("{back:") for term in pattern.terms)
+        if not is_note and (predicate is None or len(predicate.parameters) != len(pattern.terms)):
+            reason = f"'{pattern}' is not a fact that the domain has"
+        elif pattern.slots - slots:
+            reason = f"'{pattern}' names {sorted(pattern.slots - slots)}, which no slot or group matches"
+        elif free:
+            reason = f"'{pattern}' names {sorted(free)}, which no fact of `find` binds"
+        elif turned and not (map_rule and map_rule.directions):
+            reason = f"'{pattern}' needs the directions of [map.directions]"
+        else:
+            continue
+        raise ValueError(f"reading.{name}: {reason}")
+    for text in rule.objects:
+        term, dash, kind = text.partition(" - ")
+        known = term.strip() in found or not names_in(text) - slots
+        if not dash or kind.strip() not in domain.types or not known:
+            raise ValueError(f"reading.{name}: '{text}' is not an object such as {{name}} - type")
     return rule
-
-
-def _is_facts(text: str) -> bool:
-    reading = read_sexprs(text)
-    atoms = [read_atom(expression) for expression in reading.expressions]
-    return bool(atoms) and None not in atoms and not reading.defects
 
 
 def _fixed_rule(rule: FixedRule) -> FixedRule:
@@ -218,7 +218,9 @@ def _build(name: str, is_baseline: bool = False) -> GameSetting:
             asking=EndpointAsking(file.prompts.folder, file.prompts.hidden, file.protocol),
             reader=ReaderRules(
                 file.prompts.reader or file.prompts.folder,
-                tuple(_reading_rule(domain, number, rule) for number, rule in enumerate(file.reading, 1)),
+                tuple(_reading_rule(domain, name, rule, file.map) for name, rule in file.reading.items()),
+                symmetric=frozenset(name for name, table in file.claims.items() if table.symmetric),
+                map=file.map,
             ),
             fixed=Fixed(tuple(_fixed_rule(rule) for rule in file.rule if not rule.ablated), file.planning.script),
             map=_map_rule(domain, file.map) if file.map else None,
@@ -467,7 +469,13 @@ def without_parts(setting: GameSetting, without: Collection[str]) -> GameSetting
     if "domain" in without and baseline is not None:
         start = replace(baseline.start, placeholder=setting.start.placeholder)
         setting = replace(
-            setting, start=start, fixed=baseline.fixed, map=baseline.map, claims=baseline.claims, facts=baseline.facts
+            setting,
+            start=start,
+            reader=baseline.reader,
+            fixed=baseline.fixed,
+            map=baseline.map,
+            claims=baseline.claims,
+            facts=baseline.facts,
         )
     if "prompts" in without and baseline is not None:
         own, theirs = setting.asking, baseline.asking

@@ -19,11 +19,11 @@ from pddlego.methods.textgames.games import Game
 from pddlego.methods.textgames.options import PLANNING
 from pddlego.methods.textgames.play import episode_events, setting_game
 from pddlego.methods.textgames.reader import ReaderModel, can_answer
-from pddlego.methods.textgames.reader.text import read_room
+from pddlego.methods.textgames.reader.houses import doors_in
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.world import EpisodeSetup
 from pddlego.models import Request
-from pddlego.pddl import Atom, Problem, parse_problem, same_name, to_name
+from pddlego.pddl import Atom, Problem, parse_problem, same_name
 from pddlego.planning import Planner, Search
 from pddlego.runs.summary import LastingError, Measures
 from pddlego.util.text import count
@@ -215,18 +215,19 @@ def _initial_problem(setting: GameSetting, task: str, exchanges: list[Exchange])
 
     None if the game described no room.
     """
-    rooms = [room for exchange in exchanges for room in [read_room(exchange.text)] if room]
+    rooms = [(room, doors) for exchange in exchanges for room, doors in [doors_in(exchange.text)] if room]
     if not rooms:
         return None
     news = tuple(exchanges)
     situation = PromptContext(setting.start, task, Observations(news, news), reader=setting.reader)
     problem = parse_problem(ReaderModel().complete(Request("gen", (), situation)).text)
     exits = {(fact.args[0], fact.args[2]): fact.args[1] for fact in problem.facts if fact.predicate == "connected"}
-    doors = {(to_name(room.name), way.direction) for room in rooms for way in room.exits if way.door}
-    pairs = {(room, exits[room, direction]) for room, direction in doors if (room, direction) in exits}
+    pairs = {
+        (room, exits[room, direction]) for room, doors in rooms for direction, _ in doors if (room, direction) in exits
+    }
     closed = {Atom("closed_door", pair) for one, other in pairs for pair in ((one, other), (other, one))}
     kept = {fact for fact in problem.facts if fact.predicate not in ("at", "closed_door")}
-    return replace(problem, facts=frozenset(kept | closed | {Atom("at", (to_name(rooms[0].name),))}))
+    return replace(problem, facts=frozenset(kept | closed | {Atom("at", (rooms[0][0],))}))
 
 
 MEASURING = Measuring(

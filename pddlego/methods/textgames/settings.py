@@ -19,19 +19,11 @@ from pddlego.methods.setting_files import SettingHead
 from pddlego.methods.textgames.games import GameSpec, files_of, missing_for, packages_of
 from pddlego.methods.textgames.knowledge import Knowledge
 from pddlego.methods.textgames.options import OFFERED
+from pddlego.methods.textgames.reading.rules import ReadingRule, Regex
 from pddlego.pddl import Formula
 from pddlego.planning import Planner, PlanStatus, Rung
 
 Offset = Annotated[int, Field(ge=-1, le=1)]
-
-
-def _regex(text: str) -> str:
-    """Return the text unchanged. Raises `ValueError` if it is not a regular expression."""
-    try:
-        re.compile(text)
-    except (re.error, OverflowError, RecursionError) as error:
-        raise ValueError(f"'{text}' is not a regular expression ({error})") from error
-    return text
 
 
 def _command(text: str) -> str:
@@ -43,7 +35,6 @@ def _command(text: str) -> str:
     return text
 
 
-Regex = Annotated[str, AfterValidator(_regex)]
 Command = Annotated[str, AfterValidator(_command)]
 
 
@@ -99,24 +90,6 @@ class FixedRule(_Strict):
     question: bool = False
 
 
-class ReadingRule(_Strict):
-    """A rule of the built-in reader: the changes of the problem that a sentence of the game causes.
-
-    The rule applies to each match of the regular expression `text` in an observation, if `command` matches the command
-    before it and `task` matches the task. `{group}` in `text` stands for the text of a group of `command` or `task`.
-    First the facts `forget` are removed (`*` stands for any one object), then
-    `objects` and the facts `add` are added. `{group}` stands for the text of that group as a PDDL name; the rule does
-    not apply if the text cannot be a name.
-    """
-
-    text: Regex = Field(min_length=1)
-    command: Regex = ""
-    task: Regex = ""
-    forget: tuple[str, ...] = ()
-    objects: tuple[str, ...] = ()
-    add: tuple[str, ...] = ()
-
-
 class FactRule(_Strict):
     """A rule that translates facts of the game into facts of the setting's domain (`--truth`).
 
@@ -164,7 +137,8 @@ class MapRule(_Strict):
     in the agent's hand. A recipe has `needed` things; `wanted` and `done` are `(p thing preparation)` for required and
     finished preparations. `things`, `holding` and the predicates of the recipe may be empty. `directions` are offsets
     on a grid (x to the right, y down) of at most 1, which keeps the map small.
-    Without `exit` the map is a list of rooms.
+    Without `exit` the map is a list of rooms. `grid` is for reading rules: an exit to an unnamed room leads to
+    the `named` room at its place of the grid, or with `all` also to the placeholder there.
     """
 
     room: str
@@ -174,6 +148,7 @@ class MapRule(_Strict):
     closed: str = ""
     things: str
     directions: dict[str, tuple[Offset, Offset]] = {}
+    grid: Literal["", "named", "all"] = ""
     holding: str = ""
     needed: str = ""
     wanted: str = ""
@@ -302,6 +277,11 @@ class PromptsTable(_Strict):
     hidden: tuple[Regex, ...] = ()
 
 
+def _by_number(tables: object) -> object:
+    """Tables `[[reading]]` without names get their numbers as names."""
+    return {str(number): table for number, table in enumerate(tables, 1)} if isinstance(tables, list) else tables
+
+
 class SettingFile(SettingHead):
     """The tables of an `envs/NAME.toml`."""
 
@@ -315,7 +295,7 @@ class SettingFile(SettingHead):
     ladder: list[RungTable] = Field(min_length=1)
     actions: dict[str, ActionTable]
     prompts: PromptsTable
-    reading: list[ReadingRule] = Field(default_factory=list)
+    reading: Annotated[dict[str, ReadingRule], BeforeValidator(_by_number)] = Field(default_factory=dict)
     rule: list[FixedRule] = Field(default_factory=list)
     protocol: Protocol = Protocol()
     invariant: list[InvariantTable] = Field(default_factory=list)
@@ -357,12 +337,15 @@ class ReaderRules:
     """The rules of the built-in reader: the `name` of rules in code, or `rules` from the setting.
 
     `reference` is the knowledge of the setting's files in modes in which the model writes the domain: the reader
-    answers with it, and no prompt shows it.
+    answers with it, and no prompt shows it. Facts of `symmetric` predicates are stored once, and `map` names the
+    directions and their opposites.
     """
 
     name: str = ""
     rules: tuple[ReadingRule, ...] = ()
     reference: Knowledge | None = None
+    symmetric: frozenset[str] = frozenset()
+    map: MapRule | None = None
 
 
 @dataclass(frozen=True)

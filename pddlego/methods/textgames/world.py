@@ -18,7 +18,7 @@ from pddlego.methods.textgames.games import Game, Lists, Observation
 from pddlego.methods.textgames.knowledge import Knowledge
 from pddlego.methods.textgames.memory import Memory
 from pddlego.methods.textgames.options import MODES, PLANNING, WRITES_DOMAIN, TextGameOptions
-from pddlego.methods.textgames.reader.houses import PaperCooking
+from pddlego.methods.textgames.reader.paper_cooking import PaperCooking
 from pddlego.methods.textgames.settings import FixedRule, GameSetting
 from pddlego.pddl import Atom, Problem, from_name, same_name, to_name
 from pddlego.planning import LadderResult, PlanStep, Rung

@@ -3,82 +3,35 @@
 from __future__ import annotations
 
 import json
-import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import entry_points
 from typing import Any, Protocol
 
 from pddlego.errors import ModelError, UsageError
 from pddlego.methods.base import base_mode
-from pddlego.methods.textgames.formalize import Exchange, PromptContext
+from pddlego.methods.textgames.formalize import PromptContext
 from pddlego.methods.textgames.formalize.full import PARTS
 from pddlego.methods.textgames.knowledge import Knowledge
 from pddlego.methods.textgames.options import ACT_COT, PLANNING, STEPS
-from pddlego.methods.textgames.reader.houses import CoinRules, CookingRules, MapReaderRules, TidyRules
+from pddlego.methods.textgames.reader.houses import chain_command, coin_command, cook_command, with_opinion
 from pddlego.methods.textgames.reader.laboratory import ExperimentRules, LaboratoryRules
-from pddlego.methods.textgames.reader.textworld import ChainRules, MazeRules, MealRules
-from pddlego.methods.textgames.settings import GameSetting, ReadingRule
+from pddlego.methods.textgames.reading.engine import read_news
+from pddlego.methods.textgames.settings import GameSetting
 from pddlego.models.base import Completion, Request
-from pddlego.pddl import TRUE, Atom, Edit, Problem, apply_edit, edit_between, to_name
-from pddlego.pddl.conditions import read_atom, read_typed_list
+from pddlego.pddl import TRUE, Edit, Problem, apply_edit, edit_between
 from pddlego.pddl.edit import as_lines, domain_edit_between
-from pddlego.pddl.names import is_name
-from pddlego.pddl.sexpr import read_sexprs
-from pddlego.util.text import filled, names_in
 
 
 class PatternRules:
-    """Reads a game by the rules of its setting (`[[reading]]`). Stateless."""
+    """Reads a game by the rules of its setting (`reading`). Stateless."""
 
     def edit(self, situation: PromptContext) -> Edit:
-        """The edit of the problem that results from the rules, applied in their order to each new observation."""
-        before = after = situation.knowledge.problem
-        constants = frozenset(constant.name for constant in situation.knowledge.domain.constants)
-        for exchange in situation.seen.news:
-            for rule in situation.reader.rules:
-                for match in _matches(rule, exchange, situation.task):
-                    after = _applied(rule, match, after, constants)
-        return edit_between(before, after)
-
-
-def _matches(rule: ReadingRule, exchange: Exchange, task: str) -> Iterable[Mapping[str, str]]:
-    """The texts of the rule's groups as PDDL names, for each match in the observation."""
-    command_match, task_match = re.search(rule.command, exchange.command or ""), re.search(rule.task, task)
-    if command_match is None or task_match is None:
-        return
-    given = {**task_match.groupdict(), **command_match.groupdict()}
-    unknown = {name: f"{{{name}}}" for name in names_in(rule.text)}  # such as the {2} of two repetitions
-    text = filled(rule.text, unknown | {name: re.escape(value or "") for name, value in given.items()})
-    for match in re.finditer(text, exchange.text, re.MULTILINE):
-        groups = {**given, **match.groupdict()}
-        yield {name: to_name(value or "") for name, value in groups.items()}
-
-
-def _applied(rule: ReadingRule, names: Mapping[str, str], problem: Problem, constants: frozenset[str]) -> Problem:
-    used = {name for pattern in (*rule.forget, *rule.objects, *rule.add) for name in names_in(pattern)}
-    if not all(is_name(names[name]) for name in used):
-        return problem
-    patterns = [atom for pattern in rule.forget for atom in _atoms(filled(pattern, names))]
-    kept = {fact for fact in problem.facts if not any(_fits(fact, pattern) for pattern in patterns)}
-    facts = kept | {fact for pattern in rule.add for fact in _atoms(filled(pattern, names))}
-    known = {obj.name for obj in problem.objects} | constants
-    declared = (pattern for text in rule.objects for pattern in read_typed_list(filled(text, names).split())[0])
-    objects = {obj for obj in declared if obj.name not in known}
-    return replace(problem, objects=problem.objects | objects, facts=frozenset(facts))
-
-
-def _fits(fact: Atom, pattern: Atom) -> bool:
-    """Whether the fact matches the pattern, in which `*` stands for any one object."""
-    same = fact.predicate == pattern.predicate and len(fact.args) == len(pattern.args)
-    return same and all(wanted in ("*", arg) for arg, wanted in zip(fact.args, pattern.args, strict=True))
-
-
-def _atoms(text: str) -> Iterable[Atom]:
-    return (
-        atom for expression in read_sexprs(text).expressions for atom in [read_atom(expression)] if atom is not None
-    )
+        """The edit of the problem that results from the rules, and from the reader's opinion in this game."""
+        knowledge, result = situation.knowledge, read_news(situation)
+        result = replace(result, problem=with_opinion(result.problem, situation))
+        return result.edit_from(knowledge.problem, knowledge.domain.constants)
 
 
 def _in_reference(situation: PromptContext, reference: Knowledge) -> PromptContext:
@@ -131,12 +84,12 @@ def situation_of(request: Request) -> PromptContext:
     return request.context
 
 
-COMMANDS: Mapping[str, type[CoinRules | CookingRules | ChainRules]] = {
-    "chain": ChainRules,
-    "coin": CoinRules,
-    "cooking": CookingRules,
+COMMANDS: Mapping[str, Callable[[PromptContext], str]] = {
+    "chain": chain_command,
+    "coin": coin_command,
+    "cooking": cook_command,
 }
-"""Rules that can also choose commands without a planner."""
+"""Functions that choose commands without a planner, by the reader's name."""
 
 
 class ReadingRules(Protocol):
@@ -147,15 +100,10 @@ class ReadingRules(Protocol):
 
 
 RULES: Mapping[str, type[ReadingRules]] = {
-    **COMMANDS,
     "experiments": ExperimentRules,
     "laboratory": LaboratoryRules,
-    "mapreader": MapReaderRules,
-    "maze": MazeRules,
-    "meal": MealRules,
-    "twc": TidyRules,
 }
-"""The built-in rules by name. The name in a setting is `prompts.reader`, or else the folder of its prompts."""
+"""The built-in rules in code by name. The name in a setting is `prompts.reader`, or else the folder of its prompts."""
 
 GROUP = "pddlego.readers"
 """The group of entry points for rules of other packages: each entry point is a class."""
@@ -191,7 +139,7 @@ def can_answer(rules: str, reading: bool, purpose: str) -> tuple[str, str] | Non
         names = ", ".join(sorted(RULES))
         advice = "Choose a language model with --model, or write [[reading]] rules in the setting."
         return f"It has no rules for '{rules}', only for {names}.", advice
-    if purpose in ("act", ACT_COT) and (reading or rules not in COMMANDS):
+    if purpose in ("act", ACT_COT) and rules not in COMMANDS:
         advice = "Use --mode edit or gen, or a language model with --model."
         return "It reads what the game says, and in mode act nothing plans with that.", advice
     return None
@@ -223,9 +171,9 @@ class ReaderModel:
         if reason:
             raise ModelError(f"The built-in reader cannot answer for '{request.purpose}'", *reason)
         if request.purpose == "act":
-            return COMMANDS[situation.reader.name]().command(situation)
-        found = rules_of(situation.reader.name)
-        rules = PatternRules() if situation.reader.rules or found is None else found()
+            return COMMANDS[situation.reader.name](situation)
+        found = None if situation.reader.rules else rules_of(situation.reader.name)
+        rules = PatternRules() if found is None else found()
         reference = situation.reader.reference
         if reference is not None:
             in_reference = _in_reference(situation, reference)

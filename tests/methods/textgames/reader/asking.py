@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pddlego.methods.textgames.formalize import Exchange
+from pddlego.methods.textgames.formalize import Exchange, Observations, PromptContext
 from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.models import Message, Request
 from pddlego.pddl import Atom, Problem, apply_edit, check, parse_edit
-from tests.methods.textgames.situations import situation_with
 
 
 class Diary:
@@ -20,9 +19,8 @@ class Diary:
     def read(self, *news: Exchange) -> Problem:
         self.history += news
         setting = self.setting
-        asked = situation_with(
-            setting.asking.prompts, self.task, setting.start.domain, self.problem, news, tuple(self.history)
-        )
+        knowledge, seen = setting.start.with_problem(self.problem), Observations(news, tuple(self.history))
+        asked = PromptContext(knowledge, self.task, seen, reader=setting.reader)
         answer = ReaderModel().complete(Request("edit", (Message("user", ""),), asked)).text
         report = apply_edit(self.problem, parse_edit(answer), self.setting.start.domain.constants)
         assert not report.unmatched

@@ -51,7 +51,7 @@ def test_another_place_is_tried_after_a_wrong_one(diary: Diary) -> None:
 
 
 def test_what_is_put_away_is_not_picked_up_again(diary: Diary) -> None:
-    diary.tell("put x in bench", "You put the dirty red T-shirt in the bench.", gained=0.25)
+    diary.tell("put dirty red T-shirt in bench", "You put the dirty red T-shirt in the bench.", gained=0.25)
     diary.tell("look around", "You are in the laundry room. There is also a bench that has a dirty red T-shirt on it.")
     assert ("dirty_red_t-shirt", "laundry_room") not in diary.facts("item_at")
 

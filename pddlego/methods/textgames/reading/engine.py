@@ -1,0 +1,380 @@
+"""The engine of reading rules: it applies rules to observations, and returns the problem that they result in.
+
+Of the rules that match a sentence, those with the most literal template are applied in their order. After each rule,
+placeholders are merged by the `once` invariants of the setting: if an exit leads to one room, and the rules know
+`(connected kitchen loc3 north)` and `(connected kitchen pantry north)`, then `loc3` is the pantry.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+
+from pddlego.methods.textgames.formalize import Exchange, PromptContext
+from pddlego.methods.textgames.knowledge import Knowledge
+from pddlego.methods.textgames.reading.rules import NOTE, Pattern, ReadingRule, slot_of, whole_group
+from pddlego.methods.textgames.reading.template import ASCII_LOWER, Values, sentences, split_list, split_name
+from pddlego.methods.textgames.settings import ReaderRules
+from pddlego.pddl import Atom, Edit, Problem, SectionEdit, TypedName, apply_edit, edit_between, to_name
+from pddlego.pddl.names import is_name
+from pddlego.util.text import filled, names_in
+
+SCORE_UP, SCORE_DOWN = "The score goes up.", "The score goes down."
+"""The sentences that are read after an observation with another score."""
+
+
+@dataclass(frozen=True)
+class ReadResult:
+    """The problem after reading, and the objects that were `renamed` (old name: new name).
+
+    `unread` are the sentences that no rule matches, each with the number of its exchange; `uses` counts the sentences
+    that each rule, by its number, was applied to.
+    """
+
+    problem: Problem
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    unread: tuple[tuple[int, str], ...] = ()
+    uses: Mapping[int, int] = field(default_factory=dict)
+
+    def edit_from(self, before: Problem, constants: Iterable[TypedName]) -> Edit:
+        """The edit of `before` with this result, in which renamed objects are replacements."""
+        types = {obj.name: obj.type for obj in before.objects}
+        pairs = tuple((f"{old} - {types[old]}", f"{new} - {types[old]}") for old, new in self.renamed.items())
+        base = apply_edit(before, Edit(SectionEdit(replace=pairs)), constants).problem if pairs else before
+        change = edit_between(base, self.problem)
+        return replace(change, objects=replace(change.objects, replace=pairs))
+
+
+def sentences_of(exchange: Exchange, task: str = "") -> tuple[str, ...]:
+    """The sentences of an exchange: those of the task with the first observation, and one about a changed score."""
+    asked = sentences(f"Task: {task}") if task and exchange.command is None else ()
+    score = (SCORE_UP,) if exchange.gained > 0 else (SCORE_DOWN,) if exchange.gained < 0 else ()
+    return (*asked, *sentences(exchange.text), *score)
+
+
+def read_news(situation: PromptContext, rules: Sequence[ReadingRule] | None = None) -> ReadResult:
+    """Read the new observations with `rules`; None for those of the setting."""
+    rules = situation.reader.rules if rules is None else rules
+    number = int("".join(filter(str.isdigit, situation.placeholder)) or 1)
+    reading = _Reading(rules, situation.knowledge, situation.reader, number)
+    for index, exchange in enumerate(situation.seen.news):
+        reading.read(index, exchange, situation.task)
+    return reading.result()
+
+
+class _Reading:
+    """A problem while it changes. `facts` are the arguments of the facts by predicate."""
+
+    def __init__(self, rules: Sequence[ReadingRule], knowledge: Knowledge, given: ReaderRules, number: int) -> None:
+        self.rules, self.knowledge, self.given, self.number = rules, knowledge, given, number
+        self.domain, self.before = knowledge.domain, knowledge.problem
+        self.constants = {constant.name for constant in knowledge.domain.constants}
+        self.types = {obj.name: obj.type for obj in self.before.sorted_objects()}
+        self.facts: dict[str, set[tuple[str, ...]]] = defaultdict(set)
+        for fact in self.before.facts:
+            self.facts[fact.predicate].add(fact.args)
+        self.alike = [(number, rule, rule.needed) for number, rule in enumerate(rules) if rule.like]
+        self.once = [rule.once for rule in knowledge.invariants if rule.once and not rule.names and not rule.unless]
+        if given.map is not None and given.map.exit:
+            self.once.append(Atom(given.map.exit, ("?from", "*", "?direction")))
+        self.renamed: dict[str, str] = {}
+        self.unread: list[tuple[int, str]] = []
+        self.uses: Counter[int] = Counter()
+
+    def result(self) -> ReadResult:
+        """What was read so far."""
+        facts = frozenset(
+            Atom(predicate, args)
+            for predicate, found in self.facts.items()
+            for args in found
+            if not predicate.startswith(NOTE)
+        )
+        objects = {TypedName(name, kind) for name, kind in self.types.items()}
+        problem = replace(self.before, objects=frozenset(objects), facts=facts)
+        known = {obj.name for obj in self.before.objects}
+        renamed = {old: new for old, new in self.renamed.items() if old in known}
+        return ReadResult(problem, renamed, tuple(self.unread), self.uses)
+
+    def read(self, index: int, exchange: Exchange, task: str) -> None:
+        """Apply the rules to an exchange: first those with `text`, in their order, then the others by sentence."""
+        for note in [predicate for predicate in self.facts if predicate.startswith(NOTE)]:
+            del self.facts[note]
+        for number, rule in enumerate(self.rules):
+            for names in _matches(rule, exchange, task) if rule.text else ():
+                self._apply_with(rule, names)
+                self.uses[number] += 1
+        if not all(rule.text for rule in self.rules):
+            for sentence in sentences_of(exchange, task):
+                if not self._read_sentence(sentence, exchange.command or ""):
+                    self.unread.append((index, sentence))
+
+    def _read_sentence(self, sentence: str, command: str) -> bool:
+        is_read = False
+        for number, values in chain(self._alike(sentence), matching(self.rules, sentence, command)):
+            is_read = True
+            rule = self.rules[number]
+            self.uses[number] += 1
+            for names in _names(rule, values):
+                self._apply_with(rule, names)
+        return is_read
+
+    def _alike(self, sentence: str) -> Iterator[tuple[int, Values]]:
+        """The numbers of the rules with `like` for a sentence, with the texts of their groups."""
+        for number, rule, needed in self.alike:
+            if needed and not self.facts.get(needed):  # the rules before may have added facts
+                continue
+            match = next(filter(None, (expression.search(sentence) for expression in rule.expressions)), None)
+            if match is not None:
+                yield number, _groups(rule, match.groupdict()) if match.re.groups else {}
+
+    def _apply_with(self, rule: ReadingRule, names: Mapping[str, str]) -> None:
+        """Apply a rule with the PDDL names of its slots, unless one of its names is not a name."""
+        if not all(names.values()):
+            rule = rule.without(frozenset(slot for slot, name in names.items() if not name))
+        if not all(is_name(names.get(name, "")) for name in rule.used):
+            return
+        binding: dict[str, str] = {}
+        for term in rule.slot_terms:
+            name = self._named(term, names)
+            if name is None:
+                return
+            binding[term] = name
+        patterns = rule.patterns
+        if not all(self._find(pattern, binding) for pattern in patterns["find"]):
+            return
+        for left, right in rule.same:
+            self._merge(binding.get(left, left), binding.get(right, right), binding)
+        for _ in range(2):  # once more after a merge, under the new names
+            for pattern in patterns["forget"]:
+                self._forget(pattern, binding)
+            for text in rule.objects:
+                term, _, kind = filled(text, names).partition(" - ")
+                self._declare(binding.get(term.strip(), term.strip()), kind.strip())
+            for pattern in patterns["add"]:
+                self._add(pattern.predicate, _bound(pattern, binding))
+            if not self._merge_all({pattern.predicate for pattern in patterns["add"]}, binding):
+                break
+
+    def _named(self, term: str, names: Mapping[str, str]) -> str | None:
+        """The name that a term stands for; variables and `*` stand for themselves; None without an opposite."""
+        if not term.startswith("{"):
+            return term
+        name = names.get(slot_of(term))
+        return self._opposite(name) if name is not None and term.startswith("{back:") else name
+
+    def _opposite(self, direction: str) -> str | None:
+        offsets = self.given.map.directions if self.given.map else {}
+        x, y = offsets.get(direction, (0, 0))
+        return next((name for name, offset in offsets.items() if offset == (-x, -y) != (0, 0)), None)
+
+    def _find(self, pattern: Pattern, binding: dict[str, str]) -> bool:
+        """Look a pattern of `find` up, and bind its variables. Returns whether the rule still applies."""
+        wanted = _bound(pattern, binding)
+        found = next(self._known(pattern.predicate, wanted), None)
+        if pattern.sign == "!":
+            return found is None
+        if found is None:
+            if pattern.sign != "+":
+                return False
+            found = self._with_placeholder(pattern.predicate, wanted)
+            if found is None:
+                return False
+            self._add(pattern.predicate, found)
+        binding.update({term: name for term, name in zip(wanted, found, strict=True) if term.startswith("?")})
+        return True
+
+    def _known(self, predicate: str, wanted: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+        """The arguments of known facts that match `wanted`, sorted; variables and `*` match any name."""
+        if not any(term[0] in "?*" for term in wanted):
+            options = (wanted, wanted[::-1]) if predicate in self.given.symmetric else (wanted,)
+            yield from (args for args in options if args in self.facts[predicate])
+            return
+        found = self.facts.get(predicate)
+        for args in sorted(found) if found else ():
+            for option in (args, args[::-1])[: 2 if predicate in self.given.symmetric else 1]:
+                if len(option) == len(wanted) and all(
+                    term[0] in "?*" or term == name for term, name in zip(wanted, option, strict=True)
+                ):
+                    yield option
+
+    def _with_placeholder(self, predicate: str, wanted: tuple[str, ...]) -> tuple[str, ...] | None:
+        """The fact with a room on the grid, or else a new placeholder, for its one variable; None if it has not one."""
+        unbound = {term for term in wanted if term.startswith("?")}
+        if len(unbound) != 1 or not self.knowledge.placeholder:
+            return None
+        name = self._across(predicate, wanted) or self._new_placeholder()
+        return tuple(name if term in unbound else term for term in wanted)
+
+    def _new_placeholder(self) -> str:
+        prefix = self.knowledge.placeholder
+        while f"{prefix}{self.number}" in self.types:
+            self.number += 1
+        return f"{prefix}{self.number}"
+
+    def _across(self, predicate: str, wanted: tuple[str, ...]) -> str | None:
+        """The known room behind an exit, found by its place on the grid (`[map] grid`); None if unknown."""
+        map_rule = self.given.map
+        if map_rule is None or not map_rule.grid or predicate != map_rule.exit or not wanted[1].startswith("?"):
+            return None
+        exits = {(room, direction): other for room, other, direction in sorted(self.facts[predicate])}
+        places, waiting = {wanted[0]: (0, 0)}, deque([wanted[0]])
+        while waiting:
+            room = waiting.popleft()
+            for direction, (dx, dy) in map_rule.directions.items():
+                other = exits.get((room, direction))
+                if other is not None and other not in places:
+                    places[other] = (places[room][0] + dx, places[room][1] + dy)
+                    waiting.append(other)
+        there = map_rule.directions.get(wanted[2])
+        rooms = (room for room, place in places.items() if place == there)
+        return next((room for room in rooms if map_rule.grid == "all" or not self.knowledge.is_placeholder(room)), None)
+
+    def _add(self, predicate: str, args: tuple[str, ...]) -> None:
+        """Add a fact, and declare its new objects with the types of the predicate's parameters."""
+        if predicate.startswith(NOTE):
+            self.facts[predicate].add(args)
+            return
+        declared = self.domain.predicates_by_name.get(predicate)
+        if declared is None or any(term[0] in "?*{" for term in args) or len(args) != len(declared.parameters):
+            return
+        if predicate in self.given.symmetric and args[::-1] in self.facts[predicate]:
+            args = args[::-1]
+        elif predicate in self.given.symmetric and self.given.map and predicate == self.given.map.closed:
+            args = tuple(sorted(args))
+        self.facts[predicate].add(args)
+        for name, parameter in zip(args, declared.parameters, strict=True):
+            self._declare(name, parameter.type)
+
+    def _declare(self, name: str, kind: str) -> None:
+        if is_name(name) and name not in self.constants:
+            self.types.setdefault(name, kind)
+
+    def _forget(self, pattern: Pattern, binding: Mapping[str, str]) -> None:
+        for args in list(self._known(pattern.predicate, _bound(pattern, binding))):
+            self.facts[pattern.predicate] -= {args, args[::-1]} if pattern.predicate in self.given.symmetric else {args}
+
+    def _merge_all(self, predicates: Iterable[str], binding: dict[str, str]) -> bool:
+        """Merge placeholders until each `once` invariant about the predicates holds, or only names are in its way."""
+        merged = False
+        while (pair := next(self._twins(predicates), None)) is not None:
+            self._merge(*pair, binding)
+            merged = True
+        return merged
+
+    def _twins(self, predicates: Iterable[str]) -> Iterator[tuple[str, str]]:
+        """Pairs of a placeholder and the name of the same object, by the `once` invariants."""
+        for once in self.once:
+            if once.predicate not in predicates:
+                continue
+            stars = [index for index, term in enumerate(once.args) if term == "*"]
+            if len(stars) != 1:
+                continue
+            (star,) = stars
+            facts = self.facts.get(once.predicate, set())
+            unknown = sorted(args for args in facts if self.knowledge.is_placeholder(args[star]))
+            for group in dict.fromkeys(args[:star] + args[star + 1 :] for args in unknown):
+                names = sorted(args[star] for args in facts if args[:star] + args[star + 1 :] == group)
+                if len(names) > 1:
+                    hidden = [name for name in names if self.knowledge.is_placeholder(name)]
+                    kept = next((name for name in names if name not in hidden), min(hidden, key=_number))
+                    yield next(name for name in reversed(hidden) if name != kept), kept
+
+    def _merge(self, old: str, new: str, binding: dict[str, str]) -> None:
+        """Make the two names one object: the placeholder `old` becomes `new`."""
+        if self.knowledge.is_placeholder(new) and not self.knowledge.is_placeholder(old):
+            old, new = new, old
+        if old == new or not self.knowledge.is_placeholder(old) or not is_name(new):
+            return
+
+        def name(candidate: str) -> str:
+            return new if candidate == old else candidate
+
+        kind = self.types.pop(old, None)
+        if kind is not None and new not in self.constants:
+            self.types.setdefault(new, kind)
+        for predicate, found in list(self.facts.items()):
+            if any(old in args for args in found):
+                self.facts[predicate] = set()
+                for args in found:
+                    self._add(predicate, tuple(map(name, args)))
+        self.renamed = {key: name(value) for key, value in self.renamed.items()} | {old: new}
+        binding.update({term: name(value) for term, value in binding.items()})
+
+
+def _number(name: str) -> int:
+    return int(re.sub(r"\D", "", name) or 0)
+
+
+def _bound(pattern: Pattern, binding: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(binding.get(term, term) for term in pattern.terms)
+
+
+def matching(rules: Sequence[ReadingRule], sentence: str, command: str) -> list[tuple[int, Values]]:
+    """The numbers of the rules for a sentence after a command, with the values of their slots.
+
+    These are the rules with the most literal template of those that match.
+    """
+    fitting: list[tuple[int, tuple[str, ...], int, Values]] = []
+    lowered = sentence.translate(ASCII_LOWER)
+    for number, rule in enumerate(rules):
+        for template in rule.templates:
+            if not lowered.startswith(template.literals[0]):
+                continue
+            values = template.match(sentence)
+            if values is not None and (given := _after(rule, command, values)) is not None:
+                fitting.append((template.literal_length, template.literals, number, given))
+    if not fitting:
+        return []
+    best = max(fitting, key=lambda fit: fit[0])
+    return [(number, values) for _, literals, number, values in fitting if literals == best[1]]
+
+
+def _after(rule: ReadingRule, command: str, values: Values) -> Values | None:
+    """The values together with those of the command; None if the command does not match, or they differ."""
+    if rule.command_template is None:
+        return values
+    before = rule.command_template.match(command)
+    if before is None or any(values[name] != before[name] for name in values.keys() & before.keys()):
+        return None
+    return {**before, **values}
+
+
+def _groups(rule: ReadingRule, groups: Mapping[str, str | None]) -> Values:
+    """The texts of an expression's groups, whole ones; empty if unmatched."""
+    values: dict[str, tuple[str, ...]] = {}
+    for name, text in sorted(groups.items()):
+        whole = whole_group(name) if rule.like else name
+        parts = (*values.get(whole, ()), text) if text else values.get(whole, ())
+        values[whole] = split_list(text or "") if name == rule.list_group else (" ".join(parts),)
+    return values
+
+
+def _names(rule: ReadingRule, values: Values) -> Iterator[Mapping[str, str]]:
+    """The PDDL names by slot, once for each name of the list if there is one, and for each of its `marks`."""
+    if not values:
+        yield {}
+        return
+    excluded = {to_name(name) for name in rule.excluded}
+    several = next((slot for slot, texts in values.items() if len(texts) != 1), next(iter(values)))
+    for index in range(len(values[several])):
+        chosen = {slot: texts[index if slot == several else 0] for slot, texts in values.items()}
+        split = {slot: split_name(text, (*rule.drop, *rule.marks)) for slot, text in chosen.items()}
+        names = {slot: to_name(name) for slot, (_, name) in split.items()}
+        marks = [word for words, _ in split.values() for word in words if word in rule.marks]
+        if not excluded & set(names.values()):
+            yield from ({**names, "mark": mark} for mark in marks or ("",)) if rule.marks else (names,)
+
+
+def _matches(rule: ReadingRule, exchange: Exchange, task: str) -> Iterator[Mapping[str, str]]:
+    """The texts of the rule's groups as PDDL names, for each match in the observation."""
+    command_match, task_match = re.search(rule.command, exchange.command or ""), re.search(rule.task, task)
+    if command_match is None or task_match is None:
+        return
+    given = {**task_match.groupdict(), **command_match.groupdict()}
+    unknown = {name: f"{{{name}}}" for name in names_in(rule.text)}  # such as the {2} of two repetitions
+    text = filled(rule.text, unknown | {name: re.escape(value or "") for name, value in given.items()})
+    for match in re.finditer(text, exchange.text, re.MULTILINE):
+        yield from _names(rule, _groups(rule, {**given, **match.groupdict()}))
