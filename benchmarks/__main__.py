@@ -16,6 +16,7 @@ from benchmarks import (
     graphplan,
     heuristics,
     models,
+    mutants,
     planning,
     plans,
     play,
@@ -54,6 +55,7 @@ WITH_ARGUMENTS: dict[str, Callable[[list[str]], None]] = {
     "why": why.main,
     "heuristics": heuristics.main,
     "ways": ways.main,
+    "mutants": mutants.main,
 }
 """Parts that take long, and have arguments."""
 

@@ -73,6 +73,8 @@ class EpisodeOptions(BuildKeywords, total=False):
     """Show live which facts of the model are true."""
     domain_from: str | None
     """Mode full: start with the domain of this run or file."""
+    rules_from: str | None
+    """Mode learn: start with the rules of this run or file."""
     java: str | None
     """Path of a Java runtime."""
     searches: Mapping[str, str]
@@ -137,6 +139,6 @@ class EvaluationOptions(EpisodeOptions, total=False):
     address: str | None
     """Address of the Ray cluster."""
     carry: bool
-    """Mode full: pass the last good domain to the next seed."""
+    """Modes full, learn: pass on the last good domain or rules."""
     runs: str
     """Folder that contains the run folders."""

@@ -20,7 +20,7 @@ from pddlego.models.limiter import Ledger, LedgerEntry, Load, Price, SharedLimit
 from pddlego.planning import Planner
 from pddlego.runs.cells import Cell
 from pddlego.runs.folders import LEDGER
-from pddlego.runs.store import TABLE, Store, environment_manifest, kept_domain, read_recorded_prices
+from pddlego.runs.store import TABLE, Store, environment_manifest, kept_text, read_recorded_prices
 from pddlego.runs.summary import Summary
 from pddlego.util.files import write_run_file
 
@@ -138,6 +138,4 @@ def _carried(setup: Setup, store: Store, cell: Cell) -> str:
     results = sorted(
         (result for result in store.results() if result.cell in before), key=lambda result: order[result.cell]
     )
-    return kept_domain(
-        store.path, results, make_codec(), lambda result: result.cell.configuration == cell.configuration
-    )
+    return kept_text(store.path, results, make_codec(), lambda result: result.cell.configuration == cell.configuration)

@@ -130,7 +130,7 @@ class Run(Options):
     address: str | None = option(
         None, "Address of the Ray cluster.", Flag(affects_episodes=False, default="a local one")
     )
-    carry: bool = option(False, "Mode full: pass the last good domain to the next seed.")
+    carry: bool = option(False, "Modes full, learn: pass on the last good domain or rules.")
     run: str | None = option(None, "Name of the run folder.", Flag(affects_episodes=False, default="from the cells"))
     runs: str = option(
         RUNS, "Folder that contains the run folders.", Flag(variable=RUNS_VARIABLE, affects_episodes=False)

@@ -471,7 +471,7 @@ def play(
         retries=setup.config.limits.retries,
         approver=approver,
         person=person,
-        first_domain=carried,
+        first_text=carried,
         restart=continuation.restart if continuation else None,
     )
     return setup.played_in(cell).play(cell, tools)

@@ -336,7 +336,8 @@ class Tools:
     """The tools of a method to play one cell.
 
     `limits` are the user's limits of the episode. `person` asks a person for one of the possible commands, in modes
-    that need a person. `first_domain` is the PDDL domain that the last won episode ended with (`--carry`). In a replay,
+    that need a person. `first_text` is the domain, or the reading rules, that the last won episode ended with
+    (`--carry`). In a replay,
     `recorded` is the recorded episode: `model` and `approver` repeat their answers, and the method makes a `person`
     from it.
     `restart` is a value of the method that describes the point at which this episode continues a recorded one.
@@ -348,7 +349,7 @@ class Tools:
     retries: int = 5
     approver: Approver | None = None
     person: Callable[[tuple[str, ...]], str] | None = None
-    first_domain: str = ""
+    first_text: str = ""
     recorded: Trace | None = None
     restart: Any = None
 

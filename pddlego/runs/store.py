@@ -486,32 +486,36 @@ class Recorder:
         return summary
 
 
-DOMAIN = "domain"
-"""The kind of `Accepted` events with a domain, and the key in `Started.details` of the domain at the start."""
+DOMAIN, RULES = "domain", "rules"
+"""Kinds of `Accepted` events with a text that `--carry` passes on: a domain, or rules by which a model reads a game.
+
+They are also the keys in `Started.details` of the texts with which an episode begins.
+"""
 
 
 DOMAIN_FROM = "domain_from"
 """The option that names a run or a file whose domain an episode starts with; also that domain's key in `sources`."""
 
 
-def kept_domain(folder: Path, summaries: Iterable[Summary], codec: Codec, fits: Callable[[Summary], bool]) -> str:
-    """The final domain of the last won episode that `fits` and has a domain, as a text; empty without one.
+def kept_text(folder: Path, summaries: Iterable[Summary], codec: Codec, fits: Callable[[Summary], bool]) -> str:
+    """The final domain or rules of the last won episode that `fits` and has them, as a text; empty without one.
 
     Raises `UsageError` and `JournalError` for a journal that cannot be read.
     """
     for summary in reversed([summary for summary in summaries if summary.outcome is Outcome.WON and fits(summary)]):
-        domain = last_domain(read_journal(folder / EPISODES / journal_name(summary.cell, summary.attempt), codec))
-        if domain:
-            return domain
+        text = last_text(read_journal(folder / EPISODES / journal_name(summary.cell, summary.attempt), codec))
+        if text:
+            return text
     return ""
 
 
-def first_domain(trace: Trace) -> str:
-    """The model's own domain with which an episode began, as a text; empty if it began without a domain."""
-    return str(trace.started.details.get(DOMAIN, "")) if trace.started is not None else ""
+def first_text(trace: Trace) -> str:
+    """The model's own domain or rules with which an episode began; empty if it began without them."""
+    details = trace.started.details if trace.started is not None else {}
+    return str(details.get(DOMAIN) or details.get(RULES) or "")
 
 
-def last_domain(trace: Trace) -> str:
-    """The domain at the end of an episode, as a text; empty if the episode has no domain."""
-    accepted = trace.last(Accepted, where=lambda event: event.kind == DOMAIN)
-    return first_domain(trace) if accepted is None else accepted.text
+def last_text(trace: Trace) -> str:
+    """The model's own domain or rules at the end of an episode; empty if the episode has none."""
+    accepted = trace.last(Accepted, where=lambda event: event.kind in (DOMAIN, RULES))
+    return first_text(trace) if accepted is None else accepted.text

@@ -52,7 +52,7 @@ from pddlego.methods.textgames.formalize.problems import (
     without_planned,
 )
 from pddlego.methods.textgames.games import FromFile, Game
-from pddlego.methods.textgames.knowledge import Knowledge, read_written, written_text
+from pddlego.methods.textgames.knowledge import Knowledge, restored, written_text
 from pddlego.methods.textgames.memory import (
     UNREACHABLE,
     Memory,
@@ -62,6 +62,7 @@ from pddlego.methods.textgames.memory import (
     without_ablated,
 )
 from pddlego.methods.textgames.options import requests_of
+from pddlego.methods.textgames.reading.rules import LearnedRules
 from pddlego.methods.textgames.shortening import fitting_request
 from pddlego.methods.textgames.truth import Checker, GameReader, with_checks
 from pddlego.methods.textgames.world import (
@@ -80,7 +81,7 @@ from pddlego.pddl.edit import domain_diff
 from pddlego.pddl.exclusive import contradictions
 from pddlego.planning import Planner, PlanStatus, PlanStep
 from pddlego.planning.ladder import Rung, climb
-from pddlego.runs.store import DOMAIN, DOMAIN_FROM
+from pddlego.runs.store import DOMAIN, DOMAIN_FROM, RULES
 from pddlego.runs.summary import GAME_FILE
 from pddlego.util.limits import Clock
 from pddlego.util.text import count
@@ -109,7 +110,7 @@ def _started(episode: EpisodeSetup, model: Model, file: Mapping[str, str]) -> St
             "goals": goals,
             "map": setting.map.model_dump() if setting.map else None,
             **({"writes_domain": True} if episode.writes_domain else {}),
-            **({DOMAIN: begun_with} if episode.writes_domain and begun_with else {}),
+            **({DOMAIN if episode.writes_domain else RULES: begun_with} if begun_with else {}),
             **({GAME_FILE: file} if file else {}),
         },
     )
@@ -155,6 +156,17 @@ def _domain_accepted(before: Knowledge, after: Knowledge) -> tuple[Accepted, ...
     return (Accepted(kind=DOMAIN, text=written_text(written), added=changed.added, removed=changed.removed),)
 
 
+def _rules_accepted(before: LearnedRules, after: LearnedRules) -> tuple[Accepted, ...]:
+    """Make the event of new reading rules; empty without any."""
+    if before == after:
+        return ()
+    added, removed = (
+        tuple("; ".join(rule.sentence) for rule in one.rules if rule not in other.rules)
+        for one, other in ((after, before), (before, after))
+    )
+    return (Accepted(kind=RULES, text=after.text, added=added, removed=removed),)
+
+
 def _resumed(restart: Restart) -> Resumed:
     """Make the event of a resumed episode, with what a person changed in its problem."""
     corrected = restart.corrected
@@ -165,7 +177,7 @@ def _resumed(restart: Restart) -> Resumed:
         before=str(restart.before),
         known=restart.covered_observations,
         corrected=str(corrected) if corrected else None,
-        written=restart.domain_text,
+        written=restart.written,
         added=changed.added,
         removed=changed.removed,
     )
@@ -206,14 +218,6 @@ class Agents:
     approver: Approver | None = None
 
 
-def _unusable(
-    retry: Retry, answer: str, proposal: Proposal, feedback: Feedback, before: Problem
-) -> Generator[Event, None, Attempt[Intentions]]:
-    """Reject the answer: the event that says so, and the failed attempt with its feedback."""
-    yield _rejected(retry, feedback, proposal)
-    return Attempt(answer, feedback=feedback, meaning=_meaning(answer, proposal, before))
-
-
 def _meaning(answer: str, proposal: Proposal, before: Problem) -> object:
     """What a rejected answer says: its files and the lines that cannot be applied if it was read, or else its words."""
     if isinstance(proposal, ProblemProposal) and (proposal.report or proposal.problem != before):
@@ -252,9 +256,7 @@ class PlanningPolicy:
 
     def go_back(self, restart: Restart) -> None:
         """Restore the knowledge of a recorded episode. A corrected problem is planned with immediately."""
-        self.knowledge = self.knowledge.with_problem(restart.before)
-        if restart.domain_text:
-            self.knowledge = self.setting.start.rewritten(read_written(restart.domain_text), restart.before)
+        self.knowledge = restored(self.setting.start, restart.written, restart.before)
         self._placeholders.used(restart.before)
         nothing_to_ask = self.episode.plans and not self._memory.news
         self._given = restart.corrected or (restart.before if nothing_to_ask else None)
@@ -334,14 +336,14 @@ class PlanningPolicy:
         answer = "\n".join((*situation.answers, completion.text))
         proposal = self._read(completion, situation)
         if proposal.feedback is not None:
-            return (yield from _unusable(retry, answer, proposal, proposal.feedback, self.knowledge.problem))
+            return (yield from self._reject(retry, answer, proposal, proposal.feedback))
         if isinstance(proposal, CommandProposal):
             self._rest, self._notes = proposal.rest, ()
             return Attempt(answer, (Intention(proposal.command),))
         question = partial(_edit_question, self.knowledge.problem, proposal, situation)
         decision = yield from ask_approval(self._approver, "edits", question, self._budget)
         if decision.kind == "rejected":
-            return (yield from _unusable(retry, answer, proposal, decision.feedback, self.knowledge.problem))
+            return (yield from self._reject(retry, answer, proposal, decision.feedback))
         if decision.kind == "replaced":
             proposal = read_file(decision.text, situation)
         return (yield from self._plan(retry, answer, proposal))
@@ -352,7 +354,9 @@ class PlanningPolicy:
         if not isinstance(proposal, ProblemProposal):
             return proposal
         proposal = unless_contradicting(proposal, self.knowledge, situation.retry.attempt >= self.episode.most_retries)
-        return proposal if "feedback" in self.episode.without else with_losses(proposal, situation, self.setting)
+        read_by_rules = bool(proposal.knowledge.learned.rules)  # from all observations, not from the last problem
+        skipped = read_by_rules or "feedback" in self.episode.without
+        return proposal if skipped else with_losses(proposal, situation, self.setting)
 
     def _plan(
         self, retry: Retry, answer: str, proposal: ProblemProposal, source: Source = "model"
@@ -373,14 +377,14 @@ class PlanningPolicy:
             self._budget.check_time()  # if the episode's time ran out, the problem is not to blame
             if source == "plan":
                 return Attempt(answer, feedback=feedback)
-            return (yield from _unusable(retry, answer, proposal, feedback, self.knowledge.problem))
+            return (yield from self._reject(retry, answer, proposal, feedback))
         preview = *self._events_of(proposal, source), planned
         commands = [intention.command for intention in intentions]
         question = partial(plan_question, commands, planned.rung or "", preview)
         decision = yield from ask_approval(self._approver, "plans", question, self._budget)
         if decision.kind == "rejected":
             yield planned
-            return (yield from _unusable(retry, answer, proposal, decision.feedback, self.knowledge.problem))
+            return (yield from self._reject(retry, answer, proposal, decision.feedback))
         if decision.kind == "replaced":
             intentions = tuple(Intention(line.strip()) for line in decision.text.splitlines() if line.strip())
             steps = tuple(PlannedStep("(by a person)", intention.command) for intention in intentions)
@@ -393,6 +397,17 @@ class PlanningPolicy:
         self._notes += tuple(f"look {place}: no plan leads to anything new there" for place in vain)
         yield planned
         return Attempt(answer, intentions)
+
+    def _reject(
+        self, retry: Retry, answer: str, proposal: Proposal, feedback: Feedback
+    ) -> Generator[Event, None, Attempt[Intentions]]:
+        """Reject the answer: the event that says so, and the failed attempt with its feedback. Good rules are kept."""
+        before = self.knowledge
+        if isinstance(proposal, ProblemProposal):
+            self.knowledge = replace(before, learned=proposal.knowledge.learned)
+            yield from _rules_accepted(before.learned, self.knowledge.learned)
+        yield _rejected(retry, feedback, proposal)
+        return Attempt(answer, feedback=feedback, meaning=_meaning(answer, proposal, before.problem))
 
     def _climb(self, proposal: ProblemProposal) -> tuple[Intentions, Planned]:
         """Plan for the first goal of the ladder that can be reached. Returns no commands if none can.
@@ -421,9 +436,10 @@ class PlanningPolicy:
         return self._memory.refusals.objection(normalize_command(command, self._world.seen.valid_commands))
 
     def _events_of(self, proposal: ProblemProposal, source: Source) -> tuple[Accepted, ...]:
-        """The events of an accepted proposal: one for the domain if that changed, and one for the problem."""
+        """The events of an accepted proposal: for the domain and the rules if they changed, and for the problem."""
         domain = _domain_accepted(self.knowledge, proposal.knowledge)
-        return *domain, _accepted(self.knowledge.problem, proposal, source)
+        rules = _rules_accepted(self.knowledge.learned, proposal.knowledge.learned)
+        return *domain, *rules, _accepted(self.knowledge.problem, proposal, source)
 
     def _accept(self, proposal: ProblemProposal, source: Source) -> Iterator[Accepted]:
         events = self._events_of(proposal, source)

@@ -24,7 +24,7 @@ from pddlego.models import Model
 from pddlego.pddl import Atom, DefectKind, Problem
 from pddlego.pddl.conditions import read_atom, read_typed_list
 from pddlego.pddl.sexpr import read_sexprs
-from pddlego.runs.store import first_domain
+from pddlego.runs.store import first_text
 from pddlego.runs.summary import LastingError, unusable_answer
 
 
@@ -151,7 +151,7 @@ def check_recorded(trace: Trace, setting: GameSetting, options: TextGameOptions,
     """
     started = trace.begun
     variant = parse_variant(started.mode, MODES)
-    setting = setting_for(setting, variant, first_domain(trace))
+    setting = setting_for(setting, variant, first_text(trace))
     seed = started.seed or 0
     reference = make_reference(setting, seed) if model is None else Reference(setting, model)
     plans = variant.mode.name in PLANNING

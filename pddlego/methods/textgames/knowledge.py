@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from pddlego.errors import UsageError
+from pddlego.methods.textgames.reading.rules import LearnedRules, parse_learned
 from pddlego.pddl import Atom, Domain, Formula, PddlSyntaxError, Problem, TypedName, from_name, parse_domain, same_name
 from pddlego.pddl.conditions import Exists, atoms_of
 from pddlego.pddl.exclusive import Invariant
@@ -61,7 +62,7 @@ class Knowledge:
     is the prefix of the names of rooms that were not seen yet (`loc`: loc1, loc2, …); it is empty if the setting has no
     placeholders. The first variable of `sought` stands for a thing that the agent looks for. `written` is the model's
     own domain; it is None if the setting has the domain. Requests do not list the `unused` predicates, which are for
-    other kinds of tasks.
+    other kinds of tasks. `learned` are the reading rules that the model has written (mode `learn`).
     """
 
     domain: Domain
@@ -74,6 +75,7 @@ class Knowledge:
     sought: Exists | None = None
     written: ModelDomain | None = None
     unused: tuple[str, ...] = ()
+    learned: LearnedRules = field(default_factory=LearnedRules)
 
     def is_placeholder(self, name: str) -> bool:
         """Whether a name is that of a room that was not seen yet."""
@@ -197,6 +199,16 @@ def read_written(text: str) -> ModelDomain:
     """Parse a text of `written_text`. Raises `PddlSyntaxError` if its domain is invalid."""
     lines = (line.removeprefix(_COMMAND).partition(": ") for line in text.splitlines() if line.startswith(_COMMAND))
     return ModelDomain(parse_domain(text), commands={name: text for name, _, text in lines})
+
+
+def restored(start: Knowledge, text: str, problem: Problem) -> Knowledge:
+    """The knowledge `start` with a problem, and with what a model wrote beside it: a domain, reading rules, or nothing.
+
+    Raises `PddlSyntaxError` or `ValueError` if the text is invalid.
+    """
+    if text.startswith(("[[reading]]", "opinions = ", "unread = ")):
+        return replace(start.with_problem(problem), learned=parse_learned(text))
+    return start.rewritten(read_written(text), problem) if text else start.with_problem(problem)
 
 
 def beginning_with(blank: Knowledge, text: str) -> Knowledge:

@@ -16,6 +16,7 @@ from pddlego.methods.registry import make_codec
 from pddlego.methods.setting_files import SettingTable, read_setting
 from pddlego.methods.textgames.knowledge import ActionRule, Knowledge, beginning_with, blank_knowledge, reference_of
 from pddlego.methods.textgames.options import (
+    LEARN,
     MODES,
     PLANNING,
     TEXT_GAME,
@@ -23,7 +24,7 @@ from pddlego.methods.textgames.options import (
     TextGameOptions,
     requests_of,
 )
-from pddlego.methods.textgames.reading.rules import NOTE, ReadingRule, whole_group
+from pddlego.methods.textgames.reading.rules import NOTE, ReadingRule, fits_domain, parse_learned, whole_group
 from pddlego.methods.textgames.settings import (
     ActionTable,
     ClaimRule,
@@ -56,7 +57,7 @@ from pddlego.pddl.domain import Predicate
 from pddlego.pddl.exclusive import parse_invariant
 from pddlego.planning import Rung, Search
 from pddlego.runs.folders import find_run
-from pddlego.runs.store import DOMAIN_FROM, kept_domain, read_results
+from pddlego.runs.store import DOMAIN_FROM, kept_text, read_results
 from pddlego.util import resources
 from pddlego.util.files import read_text
 from pddlego.util.text import fault_of, names_in
@@ -162,9 +163,10 @@ def load(name: str, options: TextGameOptions | None = None) -> GameSetting:
         replace(rung, search=searches.get(rung.name, default or rung.search)) for rung in setting.start.ladder
     )
     setting = replace(setting, start=replace(setting.start, ladder=ladder))
-    if options.domain_from is None:
+    place = options.domain_from or options.rules_from
+    if place is None:
         return setting
-    return replace(setting, sources={**setting.sources, DOMAIN_FROM: _domain_of(options.domain_from, name)})
+    return replace(setting, sources={**setting.sources, DOMAIN_FROM: _text_of(place, name)})
 
 
 def _parse_search(text: str) -> Search:
@@ -220,6 +222,7 @@ def _build(name: str, is_baseline: bool = False) -> GameSetting:
                 file.prompts.reader or file.prompts.folder,
                 tuple(_reading_rule(domain, name, rule, file.map) for name, rule in file.reading.items()),
                 symmetric=frozenset(name for name, table in file.claims.items() if table.symmetric),
+                opinions=frozenset(name for name, table in file.claims.items() if table.opinion),
                 map=file.map,
             ),
             fixed=Fixed(tuple(_fixed_rule(rule) for rule in file.rule if not rule.ablated), file.planning.script),
@@ -398,17 +401,17 @@ _GROWTH = 12_000
 """Estimated characters of the problem, the news and the history in a request, without a rejected answer."""
 
 
-def _domain_of(place: str, setting: str) -> str:
-    """The domain in a file, or the last domain with which a run won the setting. Raises `UsageError` without one."""
+def _text_of(place: str, setting: str) -> str:
+    """The domain or rules in a file, or those with which a run last won. Raises `UsageError` without any."""
     path = find_run(place)
     if path.is_file():
         return read_text(path)
     results = read_results(path)[0] if path.is_dir() else []
-    domain = kept_domain(path, results, make_codec(), lambda result: result.cell.setting == setting)
-    if not domain:
-        reason = f"It holds no episode of {setting} that was won with a domain of the model's."
-        raise UsageError(f"{place} has no domain", reason, "Name a run in mode full, or a domain file.")
-    return domain
+    text = kept_text(path, results, make_codec(), lambda result: result.cell.setting == setting)
+    if not text:
+        reason = f"It holds no episode of {setting} that was won with a domain or rules of the model's."
+        raise UsageError(f"{place} has no domain or rules", reason, "Name a run in mode full or learn, or a file.")
+    return text
 
 
 def upper_bound(setting: GameSetting, mode: str, options: TextGameOptions, retries: int) -> UpperBound:
@@ -432,12 +435,16 @@ def setting_for(setting: GameSetting, variant: Variant, domain: str | None = Non
     """The setting without the parts that a variant removes, and without a domain if the model writes the domain.
 
     Such a model begins with `domain`, or without a domain if it is empty; None stands for the one of `--domain-from`.
+    In mode `learn` it is the text of the rules, and None stands for those of `--rules-from`.
     Raises `UsageError` for a part that the setting does not have, and for an invalid domain.
     """
     setting = without_parts(setting, variant.without)
+    text = setting.sources.get(DOMAIN_FROM, "") if domain is None else domain
+    if variant.mode.name == LEARN:
+        sources = {**setting.sources, DOMAIN_FROM: text}
+        return replace(setting, sources=sources, start=_with_rules(setting.start, text))
     if variant.mode.name not in WRITES_DOMAIN:
         return setting
-    text = setting.sources.get(DOMAIN_FROM, "") if domain is None else domain
     reference = reference_of(setting.start)
     blank = blank_knowledge(reference, variant.mode.name == "full-own-goals", variant.without)
     return replace(
@@ -448,6 +455,16 @@ def setting_for(setting: GameSetting, variant: Variant, domain: str | None = Non
         fixed=replace(setting.fixed, script=""),
         removable=Removable(),
     )
+
+
+def _with_rules(start: Knowledge, text: str) -> Knowledge:
+    """The knowledge with the rules in a text that fit its domain. Raises `UsageError` if the text has no rules."""
+    try:
+        learned = parse_learned(text)
+    except ValueError as error:
+        raise UsageError("The rules to begin with are invalid", f"{error}.", "Choose another --rules-from.") from error
+    fitting = (rule for rule in learned.rules if fits_domain(rule, start.domain))
+    return replace(start, learned=replace(learned, rules=tuple(fitting)))
 
 
 def without_parts(setting: GameSetting, without: Collection[str]) -> GameSetting:

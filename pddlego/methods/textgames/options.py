@@ -34,6 +34,7 @@ class TextGameOptions(Options):
     rewind: bool = option(False, "After a refused command, restart and repeat what worked.")
     truth: bool = option(False, "Show live which facts of the model are true.", Flag(affects_episodes=False))
     domain_from: str | None = option(None, "Mode full: start with the domain of this run or file.", min_length=1)
+    rules_from: str | None = option(None, "Mode learn: start with the rules of this run or file.", min_length=1)
     java: str | None = option(None, "Path of a Java runtime.", Flag(affects_episodes=False, default="the bundled one"))
     parameters: dict[str, Annotated[str, BeforeValidator(_text)]] = Field(default_factory=dict)
     searches: dict[str, str] = Field(default_factory=dict)
@@ -78,6 +79,13 @@ _CHOOSING_GOALS: Mapping[str, str] = {
 }
 """The removable parts of a mode in which the model also writes the domain and the goals."""
 
+_LEARNING: Mapping[str, str] = {
+    "check": "rules are used as they are written: their form, slots, types and effects are not checked",
+    "opinions": "where things usually are is not asked: the tables of the built-in reader say it",
+    **{part: ABLATIONS[part] for part in ("feedback", "replanning", "remedies")},
+}
+"""The removable parts of the mode in which a model writes reading rules."""
+
 WRITES_DOMAIN = ("full", "full-edit", "full-steps", "full-own-goals")
 """Modes in which a model writes the domain."""
 
@@ -90,7 +98,10 @@ def requests_of(mode: str) -> int:
     return len(STEPS) if base_mode(mode) == "full-steps" else 1
 
 
-PLANNING = ("edit", "gen", *WRITES_DOMAIN)
+LEARN = "learn"
+"""The mode in which a model writes the rules by which observations are read."""
+
+PLANNING = ("edit", "gen", LEARN, *WRITES_DOMAIN)
 """Modes in which a model writes problems and a planner plans."""
 
 ACT_COT = "act-cot"
@@ -107,6 +118,7 @@ MODES = (
     Mode("random", "any valid command", TEXT_GAME, confirms=("commands",), asks_model=False),
     Mode("gold", "the engine's own solution", TEXT_GAME, asks_model=False),
     Mode("human", "you type", TEXT_GAME, asks_model=False, needs_person=True),
+    Mode(LEARN, "the model writes the rules that read the game", TEXT_GAME, _LEARNING, ("plans", "commands")),
     Mode("full", "the model writes the domain, too (PDDLego+)", TEXT_GAME, _CHOOSING_GOALS, ("plans", "commands")),
     Mode("full-edit", "the model edits domain and problem", TEXT_GAME, _CHOOSING_GOALS, ("plans", "commands")),
     Mode("full-steps", "domain, problem and goals one by one", TEXT_GAME, _CHOOSING_GOALS, ("plans", "commands")),

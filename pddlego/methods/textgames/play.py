@@ -18,11 +18,13 @@ from pddlego.methods.textgames.events import Observed, Resumed
 from pddlego.methods.textgames.formalize import Exchange, Formalizer, Observations, PromptContext, Terms
 from pddlego.methods.textgames.formalize.act import ActionGen, HumanActions, Person, RandomActions, typed_before
 from pddlego.methods.textgames.formalize.full import FullEditor, FullFormalizer, FullSteps
+from pddlego.methods.textgames.formalize.learn import LearnRules
 from pddlego.methods.textgames.formalize.problems import PddlEdit, PddlGen
 from pddlego.methods.textgames.games import Closes, Game, ReportsFacts, Solves
 from pddlego.methods.textgames.loading import setting_for
-from pddlego.methods.textgames.options import ACT_COT, MODES, TextGameOptions, requests_of
+from pddlego.methods.textgames.options import ACT_COT, LEARN, MODES, TextGameOptions, requests_of
 from pddlego.methods.textgames.reader import can_read, check_reader
+from pddlego.methods.textgames.reader.houses import with_opinion
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.truth import Checker, GameFacts, GameReader, Reference
 from pddlego.methods.textgames.world import EpisodeSetup, Restart
@@ -33,7 +35,7 @@ from pddlego.pddl import parse_problem
 from pddlego.planning import Planner
 from pddlego.runs.cells import Cell
 from pddlego.runs.journal import Timed
-from pddlego.runs.store import first_domain
+from pddlego.runs.store import first_text
 
 
 def make_method(mode: str, setting: GameSetting, seed: int, person: Person | None = None) -> Formalizer:
@@ -64,6 +66,7 @@ def _formalizer(name: str, setting: GameSetting, seed: int, person: Person | Non
     of_modes: Mapping[str, Callable[[], Formalizer]] = {
         "edit": lambda: PddlEdit(prompts, tolerant, plain, protocol.ignores_unmatched, look),
         "gen": lambda: PddlGen(prompts, tolerant, plain),
+        LEARN: lambda: LearnRules(prompts, setting.start, checked, with_opinion if "opinions" in without else None),
         "act": lambda: ActionGen(*commands),
         ACT_COT: lambda: ActionGen(*commands, thinks=True),
         "random": lambda: RandomActions(seed),
@@ -185,11 +188,11 @@ def play(cell: Cell, setting: GameSetting, options: TextGameOptions, tools: Tool
 def _episode_of(cell: Cell, setting: GameSetting, options: TextGameOptions, tools: Tools) -> EpisodeSetup:
     """The episode of a cell, in its setting without the parts that the variant removes.
 
-    If the model writes the domain, the first domain is that of the recorded episode in a replay, otherwise the one
-    carried over from another episode, and otherwise the one of `--domain-from`.
+    If the model writes the domain or reading rules, the first are those of the recorded episode in a replay, otherwise
+    those carried over from another episode, and otherwise those of `--domain-from` or `--rules-from`.
     """
     limits = tools.limits
-    domain = (tools.first_domain or None) if tools.recorded is None else first_domain(tools.recorded)
+    domain = (tools.first_text or None) if tools.recorded is None else first_text(tools.recorded)
     return EpisodeSetup(
         setting_for(setting, parse_variant(cell.mode, MODES), domain),
         cell.seed,
@@ -221,5 +224,5 @@ def _restart_of(recorded: Trace) -> Restart | None:
         covered_observations=resumed.known,
         corrected=None if resumed.corrected is None else parse_problem(resumed.corrected),
         first_observation=observed[0].text if observed else "",
-        domain_text=resumed.written,
+        written=resumed.written,
     )

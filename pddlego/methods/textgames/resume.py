@@ -13,14 +13,14 @@ from pddlego.methods.base import parse_variant
 from pddlego.methods.textgames.events import Observed, Resumed
 from pddlego.methods.textgames.formalize import ProblemProposal, PromptContext
 from pddlego.methods.textgames.formalize.problems import read_file
-from pddlego.methods.textgames.knowledge import Knowledge, beginning_with
+from pddlego.methods.textgames.knowledge import Knowledge, restored
 from pddlego.methods.textgames.loading import setting_for
 from pddlego.methods.textgames.options import MODES, PLANNING, WRITES_DOMAIN
 from pddlego.methods.textgames.play import make_method
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.world import Restart
 from pddlego.pddl import PddlSyntaxError, Problem, parse_problem
-from pddlego.runs.store import DOMAIN, DOMAIN_FROM, first_domain
+from pddlego.runs.store import DOMAIN, DOMAIN_FROM, RULES, first_text
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class RecordedGame:
     def setting(self) -> GameSetting:
         """The setting without the removed parts, and with the domain that the episode began with."""
         variant = parse_variant(self.trace.begun.mode, MODES)
-        return setting_for(self.loaded, variant, first_domain(self.trace))
+        return setting_for(self.loaded, variant, first_text(self.trace))
 
     @property
     def plans(self) -> bool:
@@ -76,8 +76,8 @@ def restart_at(recorded: RecordedGame, step: int) -> Restart:
     _check_not_before_resumption(recorded, step)
     part, verdicts = shown.after, [call.verdict for call in shown.after.calls]
     resumed = part.last(Resumed)
-    problem = part.last(Accepted, where=lambda event: event.kind != DOMAIN)
-    domain = part.last(Accepted, where=lambda event: event.kind == DOMAIN)
+    problem = part.last(Accepted, where=lambda event: event.kind == "problem")
+    own = part.last(Accepted, where=lambda event: event.kind in (DOMAIN, RULES))
     text = problem.text if problem else resumed.corrected or resumed.before if resumed else ""
     # A user's correction that was accepted without an answer covers no more observations than before.
     covering = part.place(Accepted, where=lambda event: event.source == "plan" or any(event is v for v in verdicts))
@@ -91,7 +91,7 @@ def restart_at(recorded: RecordedGame, step: int) -> Restart:
         before=_recorded_problem(recorded, text) if text else recorded.setting.start.problem,
         covered_observations=resumed.known if resumed and covering < 0 else len(read),
         first_observation=observed[0].text,
-        domain_text=domain.text if domain else begun_with,
+        written=own.text if own else begun_with,
     )
     call = shown.calls[-1] if shown.calls else None
     if call is None or isinstance(call.verdict, Accepted) or not call.completion.text:
@@ -133,10 +133,8 @@ def read_correction(recorded: RecordedGame, restart: Restart, text: str) -> Prob
 
 
 def knowledge_at(recorded: RecordedGame, restart: Restart) -> Knowledge:
-    """The agent's knowledge at the restart: the last accepted problem, and the model's own domain if it wrote one."""
-    start = recorded.setting.start
-    knowledge = beginning_with(start, restart.domain_text) if restart.domain_text else start
-    return knowledge.with_problem(restart.before)
+    """The agent's knowledge at the restart: the last accepted problem, and the model's own domain or rules."""
+    return restored(recorded.setting.start, restart.written, restart.before)
 
 
 def _situation(recorded: RecordedGame, restart: Restart) -> PromptContext:

@@ -337,14 +337,15 @@ class ReaderRules:
     """The rules of the built-in reader: the `name` of rules in code, or `rules` from the setting.
 
     `reference` is the knowledge of the setting's files in modes in which the model writes the domain: the reader
-    answers with it, and no prompt shows it. Facts of `symmetric` predicates are stored once, and `map` names the
-    directions and their opposites.
+    answers with it, and no prompt shows it. Facts of `symmetric` predicates are stored once, `opinions` are predicates
+    that no observation states, and `map` names the directions and their opposites.
     """
 
     name: str = ""
     rules: tuple[ReadingRule, ...] = ()
     reference: Knowledge | None = None
     symmetric: frozenset[str] = frozenset()
+    opinions: frozenset[str] = frozenset()
     map: MapRule | None = None
 
 

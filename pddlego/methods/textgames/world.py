@@ -86,9 +86,9 @@ class Restart:
     `commands` are the recorded commands up to the step; when they are repeated, the game's observations must equal the
     recorded ones. `before` is the last accepted problem, which covers the first `covered_observations` observations.
     The agent plans with the user's version of it, `corrected`, if there is one. Otherwise it asks the model about the
-    observations that are not covered. `first_observation` is empty if it is unknown. `domain_text` is the model's own
-    domain with the commands of its actions; it is empty if the model wrote none. `rejected` is the problem of the
-    step's last answer if that was rejected and could be read.
+    observations that are not covered. `first_observation` is empty if it is unknown. `written` is what the model
+    wrote beside problems: its domain with the commands of its actions, or its reading rules. `rejected` is the problem
+    of the step's last answer if that was rejected and could be read.
     """
 
     source: str
@@ -98,7 +98,7 @@ class Restart:
     covered_observations: int
     corrected: Problem | None = None
     first_observation: str = ""
-    domain_text: str = ""
+    written: str = ""
     rejected: Problem | None = None
 
     @property
@@ -183,14 +183,16 @@ def names_any(names: Iterable[str], text: str) -> bool:
 class Intention:
     """A command to send. A command of a plan has the `step` of the plan, and `planned`, its expected effects.
 
-    `after` are the facts that the plan expects to be true after the step. `by_rule` marks a command of a fixed rule,
-    and `continues` a command of the same answer as the one before.
+    `after` are the facts that the plan expects to be true after the step, and `effects` those that the step makes true
+    and those that it makes false. `by_rule` marks a command of a fixed rule, and `continues` a command of the same
+    answer as the one before.
     """
 
     command: str
     step: PlanStep | None = None
     planned: PlannedStep | None = None
     after: frozenset[Atom] | None = None
+    effects: tuple[frozenset[Atom], frozenset[Atom]] = (frozenset(), frozenset())
     by_rule: bool = False
     continues: bool = False
 
@@ -202,9 +204,10 @@ def intended(knowledge: Knowledge, ladder: LadderResult) -> tuple[tuple[Intentio
     states = accumulate(steps, lambda state, step: world.after(step, state), initial=knowledge.problem.facts)
     intentions = []
     for step, (before, after) in zip(steps, pairwise(states), strict=True):
-        added, removed = (tuple(sorted(map(str, facts))) for facts in (after - before, before - after))
+        effects = after - before, before - after
+        added, removed = (tuple(sorted(map(str, facts))) for facts in effects)
         planned = PlannedStep(str(step), knowledge.command(step), added, removed)
-        intentions.append(Intention(planned.command, step, planned, after))
+        intentions.append(Intention(planned.command, step, planned, after, effects))
     shown = tuple(intention.planned for intention in intentions if intention.planned)
     end = next((number for number, intention in enumerate(intentions) if not intention.command), len(intentions))
     return tuple(intentions[:end]), Planned(ladder.tried, ladder.rung, shown)
@@ -299,6 +302,8 @@ class GameSession:
             texts = [exchange.text for exchange in self.memory.history]
             difference = mismatch(knowledge, intention.step, answer.text, texts)
             nothing_new = says_nothing_new(knowledge, intention.step, exchange.text, texts)
+            if intention.planned is not None and not (difference or refused):
+                exchange = replace(exchange, effects=intention.effects)
             gained, rises = answer.score - self.seen.score, knowledge.actions[intention.step.action].gains
             is_expected = not self.observing.score or not gained or (rises and gained > 0)
             if nothing_new and is_expected and not (difference or refused):

@@ -11,7 +11,7 @@ from pddlego.evaluation.config import resolve
 from pddlego.evaluation.setup import make_setup
 from pddlego.methods.base import Mode, base_mode
 from pddlego.methods.registry import ablated, parse_mode
-from pddlego.methods.textgames.formalize import PromptContext
+from pddlego.methods.textgames.formalize import Exchange, Observations, PromptContext
 from pddlego.methods.textgames.options import ABLATIONS, MODES, TextGameOptions
 from pddlego.methods.textgames.play import make_method
 from pddlego.methods.textgames.settings import GameSetting
@@ -32,7 +32,8 @@ def test_a_mode_is_its_text() -> None:
 @pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)
 def test_every_mode_has_a_formalizer(coin: GameSetting, mode: Mode) -> None:
     formalizer = make_method(mode.name, coin, 1, person=lambda commands: "look around")
-    request = formalizer.request(PromptContext(coin.start, reader=coin.reader))
+    first = (Exchange(None, "You are in the kitchen."),)
+    request = formalizer.request(PromptContext(coin.start, seen=Observations(first, first), reader=coin.reader))
     assert (request is not None) is mode.asks_model
 
 

@@ -214,7 +214,14 @@ def test_what_the_plan_had_expected_is_known_after_a_resumption(coin: GameSettin
     """The step at which the game answered otherwise is just where one goes back to."""
     wrong = {
         "objects": {"add": ["kitchen - location", "loc1 - location"]},
-        "init": {"add": ["(at kitchen)", "(visited kitchen)", "(connected kitchen loc1 west)"]},
+        "init": {
+            "add": [
+                "(at kitchen)",
+                "(visited kitchen)",
+                "(connected kitchen loc1 west)",
+                "(connected loc1 kitchen east)",
+            ]
+        },
     }
     model = ForgetfulModel([json.dumps(wrong)])
     first = play(coin, planner, small_house(), model)
@@ -234,7 +241,7 @@ def test_what_the_plan_had_expected_is_known_after_a_resumption(coin: GameSettin
 
 def recorded_in(mode: str, root: Path, coin: GameSetting, planner: ProcessPlanner, carried: str = "") -> RecordedGame:
     """An episode of seed 4 that the method itself assembled, as `play` and `eval` do."""
-    tools = Tools(ReaderModel(), planner, Limits(None), first_domain=carried)
+    tools = Tools(ReaderModel(), planner, Limits(None), first_text=carried)
     cell = Cell("coin", mode, "reader", 4)
     events = method("textgames").run(cell, coin, TextGameOptions.model_validate({}), tools)
     return game_of(kept(root, coin, 4, mode, events))
@@ -263,7 +270,7 @@ def test_an_episode_that_began_with_a_domain_is_resumed_with_it(
     domain = coin.start.domain.text.replace("(define (domain coin-collector)", "(define (domain carried)")
     played = recorded_in("full", tmp_path, coin, planner, carried=domain)
     first = restart_at(played, 0)
-    assert first.domain_text == domain
+    assert first.written == domain
     assert first.before.domain == "carried"
     assert knowledge_at(played, first).domain.name == "carried"
     events = resumed(played, with_correction(first, None), planner)

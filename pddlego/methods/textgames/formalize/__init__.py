@@ -32,11 +32,12 @@ class Exchange:
     """A command (None for the first observation), and the part of the game's observation that the model reads.
 
     `score` is from 0 to 1, or None in settings without a score; `gained` is its increase. `unforeseen` is a sentence
-    about a mismatch with the plan. `after` are the facts that the plan expected to be true after the command; it is
-    None if the observation states anything else. `undone` are the facts that the plan expected the command to make
-    false; None if the command was not a step of a plan, so that its effects are unknown. `valid_commands`, or else
-    `kinds` and `things`, are those after this exchange if requests show them for every turn (see `Observations`).
-    `continues`: the command is of the same answer as the one before.
+    about a mismatch with the plan. `effects` are the facts that the plan's step makes true and those that it makes
+    false, if the game answered as the plan expected. `after` are the facts that the plan expected to be true after the
+    command; it is None if the observation states anything else. `undone` are the facts that the plan expected the
+    command to make false; None if the command was not a step of a plan, so that its effects are unknown.
+    `valid_commands`, or else `kinds` and `things`, are those after this exchange if requests show them for every turn
+    (see `Observations`). `continues`: the command is of the same answer as the one before.
     """
 
     command: str | None
@@ -44,6 +45,7 @@ class Exchange:
     score: float | None = None
     gained: float = 0.0
     unforeseen: str = ""
+    effects: tuple[frozenset[Atom], frozenset[Atom]] = (frozenset(), frozenset())
     after: frozenset[Atom] | None = None
     undone: tuple[str, ...] | None = ()
     continues: bool = False

@@ -13,12 +13,14 @@ from pddlego.errors import ModelError, UsageError
 from pddlego.methods.base import base_mode
 from pddlego.methods.textgames.formalize import PromptContext
 from pddlego.methods.textgames.formalize.full import PARTS
+from pddlego.methods.textgames.formalize.learn import uncovered
 from pddlego.methods.textgames.knowledge import Knowledge
-from pddlego.methods.textgames.options import ACT_COT, PLANNING, STEPS
+from pddlego.methods.textgames.options import ACT_COT, LEARN, PLANNING, STEPS
 from pddlego.methods.textgames.reader.houses import chain_command, coin_command, cook_command, with_opinion
 from pddlego.methods.textgames.reader.laboratory import ExperimentRules, LaboratoryRules
-from pddlego.methods.textgames.reading.engine import read_news
-from pddlego.methods.textgames.settings import GameSetting
+from pddlego.methods.textgames.reading.engine import matching, read_news
+from pddlego.methods.textgames.reading.rules import NOTE, ReadingRule
+from pddlego.methods.textgames.settings import GameSetting, ReaderRules
 from pddlego.models.base import Completion, Request
 from pddlego.pddl import TRUE, Edit, Problem, apply_edit, edit_between
 from pddlego.pddl.edit import as_lines, domain_edit_between
@@ -128,10 +130,11 @@ _ANSWERED = (*PLANNING, "act", ACT_COT)
 """Modes that the reader plays."""
 
 
-def can_answer(rules: str, reading: bool, purpose: str) -> tuple[str, str] | None:
+def can_answer(rules: str, reading: bool, purpose: str, learnable: bool = False) -> tuple[str, str] | None:
     """The reason why the reader cannot answer, and advice; None if it can.
 
-    `rules` is the name of the rules, and `reading` whether the setting has rules of its own (`[[reading]]`).
+    `rules` is the name of the rules, and `reading` whether the setting has rules of its own (`[[reading]]`), and
+    `learnable` whether a model may write rules like these.
     """
     if purpose not in _ANSWERED:
         return f"It knows {', '.join(_ANSWERED)}.", "Choose a language model with --model."
@@ -139,6 +142,11 @@ def can_answer(rules: str, reading: bool, purpose: str) -> tuple[str, str] | Non
         names = ", ".join(sorted(RULES))
         advice = "Choose a language model with --model, or write [[reading]] rules in the setting."
         return f"It has no rules for '{rules}', only for {names}.", advice
+    if purpose == LEARN and not learnable:
+        return (
+            "Its rules for this game are not all rules that a model may write.",
+            "Choose a language model with --model.",
+        )
     if purpose in ("act", ACT_COT) and rules not in COMMANDS:
         advice = "Use --mode edit or gen, or a language model with --model."
         return "It reads what the game says, and in mode act nothing plans with that.", advice
@@ -167,9 +175,13 @@ class ReaderModel:
 
     def _answer(self, request: Request) -> str:
         situation = situation_of(request)
-        reason = can_answer(situation.reader.name, bool(situation.reader.rules), request.purpose)
+        reason = can_answer(
+            situation.reader.name, bool(situation.reader.rules), request.purpose, _learnable(situation.reader)
+        )
         if reason:
             raise ModelError(f"The built-in reader cannot answer for '{request.purpose}'", *reason)
+        if request.purpose == LEARN:
+            return json.dumps(_learned(situation), indent=1)
         if request.purpose == "act":
             return COMMANDS[situation.reader.name](situation)
         found = None if situation.reader.rules else rules_of(situation.reader.name)
@@ -194,6 +206,36 @@ class ReaderModel:
         return json.dumps(edit_as_json(edit), indent=1)
 
 
+def rules_for(situation: PromptContext) -> list[ReadingRule]:
+    """The setting's rules for the sentences that no learned rule covers; sentences without one are ignored."""
+    rules, chosen = situation.reader.rules, dict[int, ReadingRule]()
+    for number, (command, sentence) in enumerate(uncovered(situation, situation.knowledge.learned)):
+        numbers = [place for place, _ in matching(rules, sentence, command)]
+        forms = {form for place in numbers for form in rules[place].sentence}
+        same = [place for place, rule in enumerate(rules) if forms & {*rule.sentence}]
+        chosen |= {place: rules[place] for place in same}
+        if not numbers:
+            plain = sentence.replace("{", "(").replace("}", ")")
+            chosen[len(rules) + number] = ReadingRule(sentence=(plain,), ignore=True)
+    return [chosen[place] for place in sorted(chosen)]
+
+
+def _learned(situation: PromptContext) -> Mapping[str, object]:
+    """The answer in mode `learn`: rules for the uncovered sentences, or else opinions."""
+    rules = [rule.as_table() for rule in rules_for(situation)]
+    problem = with_opinion(read_news(situation).problem, situation) if not rules else situation.knowledge.problem
+    facts = (fact for fact in problem.sorted_facts() if fact.predicate in situation.reader.opinions)
+    return {"rules": rules, "opinions": [] if rules else list(map(str, facts))}
+
+
+def _learnable(reader: ReaderRules) -> bool:
+    """Whether the rules of a setting are such that a model may write them."""
+    return bool(reader.rules) and all(
+        rule.sentence and not any(one.predicate.startswith(NOTE) for one in rule.all_patterns())
+        for rule in reader.rules
+    )
+
+
 def edit_as_json(edit: Edit) -> Mapping[str, object]:
     """The edit in the JSON format of the prompts (`EDIT_SCHEMA`)."""
     return as_lines({"objects": edit.objects, "init": edit.init})
@@ -206,6 +248,7 @@ def can_read(setting: GameSetting) -> bool:
 
 def check_reader(setting: GameSetting, mode: str) -> None:
     """Raise `UsageError` if the built-in reader cannot play the setting in this mode."""
-    reason = can_answer(setting.reader.name, bool(setting.reader.rules), base_mode(mode))
+    reader = setting.reader
+    reason = can_answer(reader.name, bool(reader.rules), base_mode(mode), _learnable(reader))
     if reason:
         raise UsageError(f"The built-in reader cannot play {setting.name} in mode {mode}", *reason)

@@ -15,7 +15,15 @@ from itertools import chain
 
 from pddlego.methods.textgames.formalize import Exchange, PromptContext
 from pddlego.methods.textgames.knowledge import Knowledge
-from pddlego.methods.textgames.reading.rules import NOTE, Pattern, ReadingRule, slot_of, whole_group
+from pddlego.methods.textgames.reading.rules import (
+    NOTE,
+    LearnedRules,
+    Pattern,
+    ReadingRule,
+    leaf_types,
+    slot_of,
+    whole_group,
+)
 from pddlego.methods.textgames.reading.template import ASCII_LOWER, Values, sentences, split_list, split_name
 from pddlego.methods.textgames.settings import ReaderRules
 from pddlego.pddl import Atom, Edit, Problem, SectionEdit, TypedName, apply_edit, edit_between, to_name
@@ -31,18 +39,23 @@ class ReadResult:
     """The problem after reading, and the objects that were `renamed` (old name: new name).
 
     `unread` are the sentences that no rule matches, each with the number of its exchange; `uses` counts the sentences
-    that each rule, by its number, was applied to.
+    that each rule, by its number, was applied to. `untyped` are new objects whose type has subtypes, each with the
+    number of the rule that named it first. `unmet` are effects of the plan's steps that the rules contradict: the
+    number of the exchange, the fact, and whether it should hold.
     """
 
     problem: Problem
     renamed: Mapping[str, str] = field(default_factory=dict)
     unread: tuple[tuple[int, str], ...] = ()
     uses: Mapping[int, int] = field(default_factory=dict)
+    untyped: Mapping[str, int] = field(default_factory=dict)
+    unmet: tuple[tuple[int, Atom, bool], ...] = ()
 
     def edit_from(self, before: Problem, constants: Iterable[TypedName]) -> Edit:
         """The edit of `before` with this result, in which renamed objects are replacements."""
         types = {obj.name: obj.type for obj in before.objects}
-        pairs = tuple((f"{old} - {types[old]}", f"{new} - {types[old]}") for old, new in self.renamed.items())
+        renamed = ((old, new) for old, new in self.renamed.items() if old in types)
+        pairs = tuple((f"{old} - {types[old]}", f"{new} - {types[old]}") for old, new in renamed)
         base = apply_edit(before, Edit(SectionEdit(replace=pairs)), constants).problem if pairs else before
         change = edit_between(base, self.problem)
         return replace(change, objects=replace(change.objects, replace=pairs))
@@ -65,6 +78,19 @@ def read_news(situation: PromptContext, rules: Sequence[ReadingRule] | None = No
     return reading.result()
 
 
+def read_history(situation: PromptContext, start: Knowledge, learned: LearnedRules) -> ReadResult:
+    """Read all observations of the episode with rules of a model, beginning with the problem of `start`.
+
+    Placeholders get the same numbers as in a reading of fewer observations: a number is never used again.
+    """
+    reading = _Reading(learned.rules, start, situation.reader, 1)
+    for index, exchange in enumerate(situation.seen.history):
+        reading.settle()
+        reading.read(index, exchange, situation.task)
+    reading.add_opinions(learned.opinions)
+    return reading.result()
+
+
 class _Reading:
     """A problem while it changes. `facts` are the arguments of the facts by predicate."""
 
@@ -83,6 +109,10 @@ class _Reading:
         self.renamed: dict[str, str] = {}
         self.unread: list[tuple[int, str]] = []
         self.uses: Counter[int] = Counter()
+        self.origin: dict[str, int] = {}
+        self.current = 0
+        self.unmet: list[tuple[int, Atom, bool]] = []
+        self.settled = set(self.types)
 
     def result(self) -> ReadResult:
         """What was read so far."""
@@ -94,9 +124,23 @@ class _Reading:
         )
         objects = {TypedName(name, kind) for name, kind in self.types.items()}
         problem = replace(self.before, objects=frozenset(objects), facts=facts)
-        known = {obj.name for obj in self.before.objects}
-        renamed = {old: new for old, new in self.renamed.items() if old in known}
-        return ReadResult(problem, renamed, tuple(self.unread), self.uses)
+        leaves = leaf_types(self.domain)
+        untyped = {
+            name: number for name, number in self.origin.items() if self.types.get(name, leaves[0]) not in leaves
+        }
+        return ReadResult(problem, self.renamed, tuple(self.unread), self.uses, untyped, tuple(self.unmet))
+
+    def settle(self) -> None:
+        """Begin a new question: what has a name now keeps its number, and is renamed as a known object."""
+        self.settled = set(self.types)
+        used = [_number(name) for name in self.types if self.knowledge.is_placeholder(name)]
+        self.number = max([self.number, *(number + 1 for number in used)])
+
+    def add_opinions(self, opinions: Iterable[Pattern]) -> None:
+        """Add the opinions about objects that are known."""
+        for opinion in opinions:
+            if all(term in self.types or term in self.constants for term in opinion.terms):
+                self._add(opinion.predicate, opinion.terms)
 
     def read(self, index: int, exchange: Exchange, task: str) -> None:
         """Apply the rules to an exchange: first those with `text`, in their order, then the others by sentence."""
@@ -104,21 +148,25 @@ class _Reading:
             del self.facts[note]
         for number, rule in enumerate(self.rules):
             for names in _matches(rule, exchange, task) if rule.text else ():
-                self._apply_with(rule, names)
-                self.uses[number] += 1
-        if not all(rule.text for rule in self.rules):
+                self._apply_with(number, names)
+        if not self.rules or not all(rule.text for rule in self.rules):
             for sentence in sentences_of(exchange, task):
                 if not self._read_sentence(sentence, exchange.command or ""):
                     self.unread.append((index, sentence))
+        for holds, effects in zip((True, False), exchange.effects, strict=True):
+            for fact in sorted(effects, key=lambda fact: fact.sort_key):
+                args = tuple(self.renamed.get(arg, arg) for arg in fact.args)
+                is_known = all(arg in self.types or arg in self.constants for arg in args)
+                found = next(self._known(fact.predicate, args), None) is not None
+                if is_known and found != holds:
+                    self.unmet.append((index, Atom(fact.predicate, args), holds))
 
     def _read_sentence(self, sentence: str, command: str) -> bool:
         is_read = False
         for number, values in chain(self._alike(sentence), matching(self.rules, sentence, command)):
             is_read = True
-            rule = self.rules[number]
-            self.uses[number] += 1
-            for names in _names(rule, values):
-                self._apply_with(rule, names)
+            for names in _names(self.rules[number], values):
+                self._apply_with(number, names)
         return is_read
 
     def _alike(self, sentence: str) -> Iterator[tuple[int, Values]]:
@@ -130,8 +178,11 @@ class _Reading:
             if match is not None:
                 yield number, _groups(rule, match.groupdict()) if match.re.groups else {}
 
-    def _apply_with(self, rule: ReadingRule, names: Mapping[str, str]) -> None:
-        """Apply a rule with the PDDL names of its slots, unless one of its names is not a name."""
+    def _apply_with(self, number: int, names: Mapping[str, str]) -> None:
+        """Apply the rule of that number with the PDDL names of its slots, unless one of them is not a name."""
+        rule = self.rules[number]
+        self.current = number
+        self.uses[number] += 1
         if not all(names.values()):
             rule = rule.without(frozenset(slot for slot, name in names.items() if not name))
         if not all(is_name(names.get(name, "")) for name in rule.used):
@@ -187,13 +238,16 @@ class _Reading:
         return True
 
     def _known(self, predicate: str, wanted: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-        """The arguments of known facts that match `wanted`, sorted; variables and `*` match any name."""
+        """The arguments of known facts that match `wanted`; variables and `*` match any name.
+
+        They are in the reverse order of names, so that always the same one of contradictory facts is the first.
+        """
         if not any(term[0] in "?*" for term in wanted):
             options = (wanted, wanted[::-1]) if predicate in self.given.symmetric else (wanted,)
             yield from (args for args in options if args in self.facts[predicate])
             return
         found = self.facts.get(predicate)
-        for args in sorted(found) if found else ():
+        for args in sorted(found, reverse=True) if found else ():
             for option in (args, args[::-1])[: 2 if predicate in self.given.symmetric else 1]:
                 if len(option) == len(wanted) and all(
                     term[0] in "?*" or term == name for term, name in zip(wanted, option, strict=True)
@@ -249,8 +303,11 @@ class _Reading:
             self._declare(name, parameter.type)
 
     def _declare(self, name: str, kind: str) -> None:
-        if is_name(name) and name not in self.constants:
-            self.types.setdefault(name, kind)
+        """Declare an object, or give a known object of a more general type this type."""
+        known = self.types.get(name)
+        if is_name(name) and name not in self.constants and (known is None or self.domain.is_a(kind, known)):
+            self.types[name] = kind
+            self.origin.setdefault(name, self.current)
 
     def _forget(self, pattern: Pattern, binding: Mapping[str, str]) -> None:
         for args in list(self._known(pattern.predicate, _bound(pattern, binding))):
@@ -300,7 +357,8 @@ class _Reading:
                 self.facts[predicate] = set()
                 for args in found:
                     self._add(predicate, tuple(map(name, args)))
-        self.renamed = {key: name(value) for key, value in self.renamed.items()} | {old: new}
+        self.renamed = {key: name(value) for key, value in self.renamed.items()}
+        self.renamed |= {old: new} if old in self.settled else {}
         binding.update({term: name(value) for term, value in binding.items()})
 
 

@@ -6,16 +6,19 @@ directions (`{back:d}`), variables that `find` has bound (`?here`), and in `forg
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from pddlego.methods.textgames.reading.template import LONGEST, Template, parse_template
+from pddlego.pddl.domain import Domain
 from pddlego.pddl.names import is_name
+from pddlego.util.files import parse_toml
 from pddlego.util.text import names_in
 
 NOTE = "_"
@@ -37,6 +40,11 @@ class Pattern:
 
     def __str__(self) -> str:
         return f"{self.sign}({' '.join((self.predicate, *self.terms))})"
+
+    @property
+    def unsigned(self) -> str:
+        """The pattern without its sign."""
+        return str(self).removeprefix(self.sign)
 
     @cached_property
     def variables(self) -> frozenset[str]:
@@ -237,3 +245,70 @@ def used_slots(rules: Iterable[ReadingRule]) -> frozenset[str]:
     for rule in rules:
         names |= rule.used | set(map(slot_of, rule.slot_terms)) | set(rule.unused)
     return frozenset(names)
+
+
+def leaf_types(domain: Domain) -> tuple[str, ...]:
+    """The types without subtypes: an object of such a type is of one kind."""
+    above = {parent for kind, parents in domain.types.items() for parent in parents if parent != kind}
+    return tuple(sorted(set(domain.types) - above))
+
+
+def fits_domain(rule: ReadingRule, domain: Domain) -> bool:
+    """Whether the domain has all predicates of a rule, with as many parameters."""
+    predicates = domain.predicates_by_name
+    return all(
+        pattern.predicate in predicates and len(predicates[pattern.predicate].parameters) == len(pattern.terms)
+        for pattern in rule.all_patterns()
+    )
+
+
+@dataclass(frozen=True)
+class LearnedRules:
+    """What a model has written for a game: rules, and `opinions`, facts that no sentence states, such as where a thing
+    belongs. `unread` are the sentences for which it wrote no rule.
+    """
+
+    rules: tuple[ReadingRule, ...] = ()
+    opinions: tuple[Pattern, ...] = ()
+    unread: frozenset[str] = field(default_factory=frozenset)
+
+    @property
+    def text(self) -> str:
+        """The rules as TOML, in the form of the `[[reading]]` tables of a setting; empty without any."""
+        lists = {"opinions": list(map(str, self.opinions)), "unread": sorted(self.unread)}
+        blocks = ["\n".join(f"{key} = {_inline(value)}" for key, value in lists.items() if value)]
+        for rule in self.rules:
+            blocks.append(
+                "\n".join(("[[reading]]", *(f"{key} = {_inline(value)}" for key, value in rule.as_table().items())))
+            )
+        return "\n\n".join(filter(None, blocks))
+
+    def with_rules(self, new: Iterable[ReadingRule], opinions: Iterable[Pattern] = ()) -> LearnedRules:
+        """With `new` rules and opinions; an old rule for the same sentences after the same commands is replaced."""
+        added = tuple(new)
+        keys = {key for rule in added for key in _keys(rule)}
+        kept = (rule for rule in self.rules if not keys & _keys(rule))
+        return LearnedRules((*kept, *added), tuple(dict.fromkeys((*self.opinions, *opinions))), self.unread)
+
+
+def parse_learned(text: str) -> LearnedRules:
+    """Parse a text of `LearnedRules.text`. Raises `ValueError` with the reason if it is not one."""
+    table = parse_toml(text)
+    unknown = sorted(set(table) - {"reading", "opinions", "unread"})
+    tables = table.get("reading", [])
+    if unknown or not isinstance(tables, list):
+        raise ValueError(f"it has {', '.join(unknown) or 'one table'} where [[reading]] tables are expected")
+    rules = tuple(map(ReadingRule.model_validate, tables))
+    opinions = tuple(parse_pattern(str(opinion)) for opinion in table.get("opinions", []))
+    return LearnedRules(rules, opinions, frozenset(map(str, table.get("unread", []))))
+
+
+def _keys(rule: ReadingRule) -> set[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """What a rule is for: the literals of each of its templates, with those of the command before it."""
+    after = rule.command_template.literals if rule.command_template else ()
+    return {(template.literals, after) for template in rule.templates}
+
+
+def _inline(value: object) -> str:
+    """A value in TOML: strings, booleans and lists of them are written as in JSON."""
+    return json.dumps(value, ensure_ascii=False)

@@ -74,7 +74,7 @@ def parse_template(text: str) -> Template:
     if not text.strip() or len(text) > LONGEST or not text.isprintable():
         raise ValueError(f"a sentence is one line of 1 to {LONGEST} characters")
     slots = tuple((match[1], bool(match[2])) for match in _SLOT.finditer(text))
-    literals = tuple(_SLOT.sub("\n", text.strip().translate(ASCII_LOWER)).split("\n"))
+    literals = tuple(_SLOT.sub("\n", text.strip()).translate(ASCII_LOWER).split("\n"))
     names = [name for name, _ in slots]
     if any(brace in literal for literal in literals for brace in "{}"):
         raise ValueError(f"'{text}' has a brace that belongs to no {{name}}")

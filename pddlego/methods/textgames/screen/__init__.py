@@ -16,6 +16,7 @@ from pddlego.episode.trace import Step, Trace
 from pddlego.methods.textgames.events import DONE, NOT_YET, FactsChecked, Observed, Planned, status_of
 from pddlego.methods.textgames.screen.map import DrawnHouse, draw_map, fits, house_of, recipe_of, words_of
 from pddlego.methods.textgames.screen.reading import reading_lines
+from pddlego.methods.textgames.screen.rules import has_rules, rules_lines
 from pddlego.methods.textgames.screen.view import GameView, expected_problem, problem_of
 from pddlego.methods.textgames.settings import MapRule
 from pddlego.pddl import EntryKind, Problem, diff, from_name
@@ -484,6 +485,7 @@ SCREEN = Screen(
     (
         Tab("map", _map_lines, lambda trace: GameView(trace).has_map, is_picture=True),
         Tab("reading", reading_lines),
+        Tab("rules", rules_lines, has_rules),
         Tab("problem", _problem_lines),
         Tab("domain", _domain_lines, lambda trace: GameView(trace).writes_domain),
         Tab(

@@ -152,7 +152,7 @@ def _is_domain(event: Accepted) -> bool:
 
 
 def _is_problem(event: Accepted) -> bool:
-    return event.kind != DOMAIN
+    return event.kind == "problem"
 
 
 def problem_of(view: GameView) -> Problem:

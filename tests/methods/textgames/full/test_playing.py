@@ -20,7 +20,7 @@ from pddlego.methods.textgames.truth import Checker, Reference
 from pddlego.models import Model
 from pddlego.pddl.edit import domain_parts
 from pddlego.planning import ProcessPlanner
-from pddlego.runs.store import last_domain
+from pddlego.runs.store import last_text
 from tests.methods.textgames.grid_house import GridHouse, small_house
 from tests.methods.textgames.playing import ForgetfulModel, ended, of, play
 from tests.traces import trace_of
@@ -288,10 +288,10 @@ def test_a_whole_memory_shows_every_command(coin: GameSetting, planner: ProcessP
         assert ("The game begins:" in last) is bool(seen)
 
 
-def test_a_kept_domain_is_begun_with_and_not_written_again(coin: GameSetting, planner: ProcessPlanner) -> None:
+def test_a_kept_text_is_begun_with_and_not_written_again(coin: GameSetting, planner: ProcessPlanner) -> None:
     for mode in ("full", "full-no-schemas"):
         first = full(coin, planner, ReaderModel(), mode, small_house("pantry"))
-        kept = last_domain(trace_of(first))
+        kept = last_text(trace_of(first))
         played = setting_for(coin, parse_variant(mode, MODES), kept)
         model = ForgetfulModel([])
         events = play(played, planner, small_house("pantry"), model, mode, Limits(30))
@@ -300,4 +300,4 @@ def test_a_kept_domain_is_begun_with_and_not_written_again(coin: GameSetting, pl
         assert "(:action move" in model.requests[0].messages[-1].content
         assert domain_parts(played.start.domain) == domain_parts(coin.start.domain)
         (started,) = of(events, Started)
-        assert started.details["domain"] == kept == last_domain(trace_of(events))
+        assert started.details["domain"] == kept == last_text(trace_of(events))

@@ -1,0 +1,247 @@
+"""The formalizer of mode `learn`: the model writes the rules by which the machine reads the game.
+
+The problem is what the rules read from all observations. The model is asked only about sentences that no rule covers,
+and again if its rules lead to no plan, or to other facts than the plan expected.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from pydantic import ValidationError
+
+from pddlego.methods.textgames.formalize import ProblemProposal, PromptContext
+from pddlego.methods.textgames.formalize.problems import without_planned
+from pddlego.methods.textgames.knowledge import Knowledge
+from pddlego.methods.textgames.reading.checks import RuleChecker
+from pddlego.methods.textgames.reading.engine import ReadResult, matching, read_history, sentences_of
+from pddlego.methods.textgames.reading.rules import LearnedRules, Pattern, ReadingRule, leaf_types, parse_pattern
+from pddlego.methods.textgames.reading.template import LONGEST
+from pddlego.models import Message, Request
+from pddlego.models.base import THINKING, Feedback, cut_off, shortened
+from pddlego.models.prompts import Prompts
+from pddlego.pddl import EditSyntaxError, Problem, to_name
+from pddlego.pddl.domain import outline
+from pddlego.pddl.exclusive import one_way
+from pddlego.pddl.names import is_name
+from pddlego.pddl.nearly_json import last_object
+from pddlego.util.answers import spoken
+from pddlego.util.text import fault_of
+
+_ASKED_AGAIN = 2
+"""How often faulty rules and uncovered sentences go back to the model; then the good rules are used as they are."""
+
+_SHOWN = 40
+"""The maximum number of sentences and of rules in a request."""
+
+_LONGEST_ANSWER = 3_000
+"""Tokens of an answer: about 40 rules."""
+
+
+Opinion = Callable[[Problem, PromptContext], Problem]
+"""Adds to a problem what no sentence states, such as where a thing belongs."""
+
+
+class LearnRules:
+    """Asks for reading rules. `start` is the knowledge at the beginning of an episode; `checked` checks the rules.
+
+    With `opinion`, the model is not asked for opinions.
+    """
+
+    def __init__(
+        self, prompts: Prompts, start: Knowledge, checked: bool = True, opinion: Opinion | None = None
+    ) -> None:
+        self._prompts, self._start, self._checked, self._opinion = prompts, start, checked, opinion
+
+    def request(self, situation: PromptContext) -> Request | None:
+        """Ask about sentences that no rule covers, or about the rules if they failed; None if neither is needed."""
+        learned, retry, domain = situation.knowledge.learned, situation.retry, situation.knowledge.domain
+        result = self._read(learned, situation)
+        asked = uncovered(situation, learned)
+        if not asked and retry.feedback is None:
+            return None
+        system = self._prompts.render(
+            "textgames/learn",
+            task=situation.task,
+            outline=outline(domain, (*situation.knowledge.only_planned, *situation.knowledge.unused)),
+            directions=tuple(situation.reader.map.directions) if situation.reader.map else (),
+            placeholder=situation.knowledge.placeholder,
+        )
+        user = self._prompts.render(
+            "textgames/learn-turn",
+            problem=str(result.problem),
+            asked=asked[:_SHOWN],
+            left=_without_rules(learned, situation)[-_SHOWN:] if not asked else (),
+            rules=[_shown(rule) for rule in _near(learned.rules, [sentence for _, sentence in asked])],
+            feedback=retry.feedback,
+            opinions=() if asked or self._opinion else tuple(_opinions_of(situation).values()),
+            rejected=shortened(retry.rejected),
+            attempt=retry.attempt,
+            repeated=retry.repeated,
+        )
+        longest = THINKING + _LONGEST_ANSWER
+        return Request("learn", (Message("system", system), Message("user", user)), situation, {}, longest=longest)
+
+    def read(self, answer: str, situation: PromptContext) -> ProblemProposal:
+        """Read rules, leave out the faulty ones, and read the game with the others. An empty answer has no rules."""
+        learned, faults = situation.knowledge.learned, list[str]()
+        again = self._checked and situation.retry.attempt < _ASKED_AGAIN
+        if answer.strip():
+            try:
+                rules, opinions, faults = parse_rules(answer)
+            except EditSyntaxError as error:
+                invalid = cut_off() if error.cut_off else Feedback("invalid answer", f"{error}.")
+                return ProblemProposal(situation.knowledge, invalid)
+            if self._checked:
+                faults += self._drop_faulty(rules, learned, situation)
+            learned = learned.with_rules(rules, self._fitting_opinions(opinions, situation))
+        result = self._read(learned, situation)
+        left = uncovered(situation, learned) if answer.strip() else ()
+        if again:
+            faults += [f'no rule covers "{sentence}"' for _, sentence in left]
+            faults += self._ignored_names(learned, situation) if not situation.retry.attempt and answer.strip() else []
+            faults += self._contradicted(result, situation)
+            faults += one_way(result.problem, situation.knowledge.invariants)
+        else:
+            faults = []
+            learned = replace(learned, unread=learned.unread | {sentence for _, sentence in left})
+        read = self._opinion(result.problem, situation) if self._opinion else result.problem
+        problem, removed = without_planned(read, situation.knowledge.only_planned)
+        knowledge = replace(situation.knowledge.with_problem(problem), learned=learned)
+        feedback = Feedback("reading rules", "the game cannot be read with these rules:", tuple(faults))
+        return ProblemProposal(knowledge, feedback if faults else None, None, removed)
+
+    def _read(self, learned: LearnedRules, situation: PromptContext) -> ReadResult:
+        """What the rules read from all observations of the episode, beginning with the problem at its start."""
+        return read_history(situation, self._start, learned)
+
+    def _fitting_opinions(self, opinions: Iterable[Pattern], situation: PromptContext) -> Iterator[Pattern]:
+        """The opinions that the setting takes as opinions, with names only."""
+        wanted = _opinions_of(situation)
+        for opinion in opinions:
+            arity = wanted.get(opinion.predicate, "").count("?")
+            if opinion.predicate in wanted and len(opinion.terms) == arity and all(map(is_name, opinion.terms)):
+                yield opinion
+
+    def _drop_faulty(self, rules: list[ReadingRule], known: LearnedRules, situation: PromptContext) -> list[str]:
+        """Remove the faulty rules from the list, and return a message about each."""
+        domain, map_rule = situation.knowledge.domain, situation.reader.map
+        kept = known.with_rules(rules).rules[: -len(rules)] if rules else known.rules
+        has_placeholders = bool(situation.knowledge.placeholder)
+        checker = RuleChecker(domain, situation.knowledge.problem, map_rule, has_placeholders)
+        faulty = dict(checker.faults(rules, kept))
+        good = [number for number in range(len(rules)) if number not in faulty]
+        result = self._read(LearnedRules((*kept, *(rules[number] for number in good))), situation)
+        for name, place in result.untyped.items():
+            if place >= len(kept):
+                types = ", ".join(leaf_types(domain))
+                reason = (
+                    f"the type of {name} is open: declare it with `objects`, such as {{slot}} - TYPE, one of {types}"
+                )
+                faulty.setdefault(good[place - len(kept)], reason)
+        messages = [f"{reason}; in the rule {_shown(rules[number])}" for number, reason in sorted(faulty.items())]
+        rules[:] = [rule for number, rule in enumerate(rules) if number not in faulty]
+        return messages
+
+    def _ignored_names(self, learned: LearnedRules, situation: PromptContext) -> Iterator[str]:
+        """Messages about new sentences that are ignored although they name an object or a constant."""
+        knowledge = situation.knowledge
+        names = {obj.name for obj in (*knowledge.problem.objects, *knowledge.domain.constants)}
+        for command, sentence in _sentences(situation):
+            rules = [learned.rules[number] for number, _ in matching(learned.rules, sentence, command)]
+            named = [name for name in sorted(names) if re.search(rf"\b{re.escape(name)}\b", to_name(sentence))]
+            if named and rules and all(rule.ignore and rule not in knowledge.learned.rules for rule in rules):
+                yield f'"{sentence}" is ignored, and names {named[0]}: write what it says, or ignore it again'
+
+    def _contradicted(self, result: ReadResult, situation: PromptContext) -> Iterator[str]:
+        """Messages about effects of the plan's steps that the game confirmed, and that the rules do not read."""
+        seen, hidden = situation.seen, situation.knowledge.only_planned
+        for index, fact, holds in result.unmet:
+            if index >= len(seen.history) - len(seen.news) and fact.predicate not in hidden:
+                exchange = seen.history[index]
+                change = f"make {fact} {'true' if holds else 'false'}, as the plan does"
+                yield f"after '{exchange.command}' the rules must {change}: \"{exchange.text[:LONGEST]}\""
+
+
+_BARE_LIST = re.compile(r"[^\[{]*\[(?=\s*\{)")
+"""The beginning of an answer that is a list of rules without the object around it."""
+
+
+def _opinions_of(situation: PromptContext) -> Mapping[str, str]:
+    """The predicates about which a model has opinions, with their parameters: no sentence of the game states them."""
+    predicates = situation.knowledge.domain.predicates
+    return {one.name: str(one) for one in predicates if one.name in situation.reader.opinions}
+
+
+def parse_rules(answer: str) -> tuple[list[ReadingRule], list[Pattern], list[str]]:
+    """The readable rules and opinions of an answer, and a message about each unreadable one.
+
+    Raises `EditSyntaxError` for an answer without rules and opinions.
+    """
+    text = spoken(answer)
+    bare = _BARE_LIST.match(text)
+    if bare is not None:
+        text = f'{{"rules": {text[bare.end() - 1 : text.rfind("]") + 1]}}}'
+    value = last_object(text, ("rules", "opinions")).value
+    lists = [value.get(key, []) for key in ("rules", "opinions")]
+    if not value.keys() & {"rules", "opinions"} or not all(isinstance(one, list) for one in lists):
+        raise EditSyntaxError('the answer holds no rules: answer with {"rules": [{"sentence": …}, …]}')
+    rules, opinions, faults = list[ReadingRule](), list[Pattern](), list[str]()
+    for fact in lists[1]:
+        try:
+            opinions.append(parse_pattern(str(fact)))
+        except ValueError as error:
+            faults.append(f"opinion {error}")
+    for table in lists[0]:
+        try:
+            rules.append(ReadingRule.model_validate(table))
+        except (ValidationError, RecursionError) as error:
+            reason = fault_of(error.errors()[0]) if isinstance(error, ValidationError) else "it is nested too deeply"
+            faults.append(f"rule {str(table)[:LONGEST]}: {reason}")
+    return rules, opinions, faults
+
+
+def _shown(rule: ReadingRule) -> str:
+    return json.dumps(rule.as_table(), ensure_ascii=False)
+
+
+def _sentences(situation: PromptContext) -> Iterator[tuple[str, str]]:
+    """The sentences of the new observations, each with its command."""
+    for exchange in situation.seen.news:
+        yield from ((exchange.command or "", sentence) for sentence in sentences_of(exchange, situation.task))
+
+
+def uncovered(situation: PromptContext, learned: LearnedRules) -> tuple[tuple[str, str], ...]:
+    """The sentences that no rule covers and that the model was not asked about, each once, after its command."""
+    pairs = {
+        sentence: (exchange.command or "", sentence)
+        for exchange in situation.seen.history
+        for sentence in sentences_of(exchange, situation.task)
+        if sentence not in learned.unread and not matching(learned.rules, sentence, exchange.command or "")
+    }
+    return tuple(pairs.values())
+
+
+def _without_rules(learned: LearnedRules, situation: PromptContext) -> tuple[str, ...]:
+    """The sentences of the episode that are ignored or unread, each once."""
+    found: dict[str, None] = {}
+    for exchange in situation.seen.history:
+        for sentence in exchange.text.split("\n"):
+            rules = [learned.rules[number] for number, _ in matching(learned.rules, sentence, exchange.command or "")]
+            if all(rule.ignore for rule in rules):
+                found[sentence] = None
+    return tuple(found)
+
+
+def _near(rules: Sequence[ReadingRule], sentences: Sequence[str]) -> list[ReadingRule]:
+    """The rules for similar sentences, or all rules without sentences, at most `_SHOWN`."""
+    beginnings = {sentence.split(" ", 1)[0].lower() for sentence in sentences}
+    near = [
+        rule
+        for rule in rules
+        if not sentences or any(one.text.split(" ", 1)[0].lower() in beginnings for one in rule.templates)
+    ]
+    return near[-_SHOWN:]
