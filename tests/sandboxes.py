@@ -6,13 +6,21 @@ import socket
 import subprocess
 from typing import IO
 
-from pddlego.sandbox.sandbox import Sandbox
+from pddlego.sandbox.result import SandboxLimits
+from pddlego.sandbox.sandbox import Sandbox, SandboxSession
+from tests.scale import PATIENT
 
 _idle: list[tuple[subprocess.Popen[bytes], socket.socket, IO[bytes]]] = []
 
 
 class KeptSandbox(Sandbox):
     """A sandbox that leaves its server to the next one. Tests of the sandbox itself do not use it."""
+
+    def session(
+        self, limits: SandboxLimits | None = None, modules: tuple[str, ...] = (), driver: type | None = None
+    ) -> SandboxSession:
+        """Without `limits`, a program that does not end has two seconds of CPU time."""
+        return super().session(limits or SandboxLimits(seconds=2.0, patience=PATIENT), modules, driver)
 
     def close(self) -> None:
         with self._lock:

@@ -181,6 +181,7 @@ def test_retries_have_no_effect_and_the_help_says_what_has(folder: Path, model_s
     assert "--set answers=N" in (LimitOptions.model_fields["retries"].description or "")
 
 
+@pytest.mark.method("programs")
 def test_decoding_is_greedy_unless_a_temperature_is_named(folder: Path, model_server: ModelServer) -> None:
     model_server.replies = [lambda body: answer("prose")]
     for flags in ((), ("--temperature", "0.5")):
