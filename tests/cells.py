@@ -53,6 +53,7 @@ PARTS = (
     Part("commands", ("coin", "cooking-easy"), ("act", "random"), "0-3"),
     Part("ablations", ("coin",), tuple(f"edit-no-{part}" for part in ABLATIONS), "0-2", (NOISY,)),
     Part("domain", ("coin",), ("edit-no-domain", "gen-no-domain"), "0-2"),
+    Part("learn", ("coin", "cooking-easy", "twc"), ("learn", "learn-no-opinions"), "0-1", ("reader", NOISY)),
     Part("full", ("coin", "cooking-easy"), FULL, "0-2", ("reader", NOISY)),
     Part("heuristics", ("delivery", "spanner", "miconic"), ("heuristic", "heuristic-direct"), "0"),
     Part("programs", TASKS, ("program", "program-no-cot", "random"), "0-1", options={"set": ("horizon=50",)}),

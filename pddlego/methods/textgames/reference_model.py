@@ -18,8 +18,10 @@ from pddlego.methods.base import BuiltIn, parse_variant
 from pddlego.methods.textgames.formalize import SEPARATOR
 from pddlego.methods.textgames.formalize.full import take_apart
 from pddlego.methods.textgames.loading import without_parts
-from pddlego.methods.textgames.options import MODES
+from pddlego.methods.textgames.options import LEARN, MODES
 from pddlego.methods.textgames.reader import ReaderModel, check_reader, situation_of
+from pddlego.methods.textgames.reading.mutants import mutants
+from pddlego.methods.textgames.reading.rules import ReadingRule
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.models.base import Completion, Mistake, Request
 from pddlego.pddl import PddlSyntaxError, Problem, apply_edit, parse_edit, parse_problem
@@ -258,6 +260,18 @@ def _other_command(command: str, possible: Sequence[str], rng: random.Random) ->
     return rng.choice(others) if others else command
 
 
+def _wrong_rule(answer: str, rng: random.Random) -> str:
+    """An answer of mode `learn` with a typical fault in one of its rules."""
+    value = json.loads(answer)
+    rules = [ReadingRule.model_validate(table) for table in value["rules"]]
+    changed = [(place, mutant) for place, rule in enumerate(rules) for _, mutant in mutants(rule, "kitchen")]
+    if not changed:
+        return answer
+    place, mutant = rng.choice(changed)
+    value["rules"][place] = mutant.as_table()
+    return json.dumps(value, indent=1)
+
+
 def _impossible_command(command: str, possible: Sequence[str], rng: random.Random) -> str:
     """The verb of the command without its object, which is not a valid command."""
     verb = command.partition(" ")[0]
@@ -294,6 +308,7 @@ KINDS: Mapping[str, Misreading] = {
     "goal-variable": Misreading(6, FULL, InGoals(_goal_variable)),
     "other-command": Misreading(8, COMMAND, InCommand(_other_command)),
     "impossible-command": Misreading(4, COMMAND, InCommand(_impossible_command)),
+    "wrong-rule": Misreading(1, (LEARN,), _wrong_rule),
 }
 """The kinds of errors with their shares.
 

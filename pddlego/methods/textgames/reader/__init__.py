@@ -207,7 +207,10 @@ class ReaderModel:
 
 
 def rules_for(situation: PromptContext) -> list[ReadingRule]:
-    """The setting's rules for the sentences that no learned rule covers; sentences without one are ignored."""
+    """The setting's rules for the sentences that no learned rule covers; sentences without one are ignored.
+
+    A sentence that means something after other commands is ignored only after commands like this one.
+    """
     rules, chosen = situation.reader.rules, dict[int, ReadingRule]()
     for number, (command, sentence) in enumerate(uncovered(situation, situation.knowledge.learned)):
         numbers = [place for place, _ in matching(rules, sentence, command)]
@@ -216,7 +219,9 @@ def rules_for(situation: PromptContext) -> list[ReadingRule]:
         chosen |= {place: rules[place] for place in same}
         if not numbers:
             plain = sentence.replace("{", "(").replace("}", ")")
-            chosen[len(rules) + number] = ReadingRule(sentence=(plain,), ignore=True)
+            elsewhere = any(one.match(sentence) is not None for rule in rules for one in rule.templates)
+            after = f"{command.split(' ')[0]} {{what}}" if elsewhere and " " in command else ""
+            chosen[len(rules) + number] = ReadingRule(sentence=(plain,), after=after, ignore=True)
     return [chosen[place] for place in sorted(chosen)]
 
 
