@@ -108,25 +108,25 @@ def counts(game: str, rules: Sequence[ReadingRule], episodes: int) -> tuple[Coun
 
 
 class _Silent:
-    """A model that answers without rules. `asked` is whether it was asked."""
+    """A model that answers without rules. `told` is whether a request said what is wrong with the rules."""
 
     name = "silent"
     description: Mapping[str, Any] = {}
-    asked = False
+    told = False
 
     def complete(self, request: Request) -> Completion:
-        self.asked = True
+        self.told = self.told or "What is wrong:" in request.messages[-1].content
         return Completion('{"rules": []}')
 
 
 def _goes_back(game: str, rules: Sequence[ReadingRule], seed: int) -> bool:
-    """Whether an episode that is read with the rules asks the model."""
+    """Whether the rules go back to the model in an episode that is read with them."""
     model = _Silent()
     with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
         file.write(LearnedRules(tuple(rules)).text)
         file.flush()
-        pddlego.play(game, mode="learn", seed=seed, model=model, rules_from=file.name, retries=1)
-    return model.asked
+        pddlego.play(game, mode="learn-no-opinions", seed=seed, model=model, rules_from=file.name, retries=1)
+    return model.told
 
 
 def _literal(sentence: str) -> str:
