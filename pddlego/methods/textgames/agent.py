@@ -220,7 +220,10 @@ class Agents:
 
 def _meaning(answer: str, proposal: Proposal, before: Problem) -> object:
     """What a rejected answer says: its files and the lines that cannot be applied if it was read, or else its words."""
-    if isinstance(proposal, ProblemProposal) and (proposal.report or proposal.problem != before):
+    is_file = (
+        isinstance(proposal, ProblemProposal) and not proposal.knowledge.learned.rules and proposal.problem != before
+    )
+    if isinstance(proposal, ProblemProposal) and (proposal.report or is_file):
         failed = tuple(
             str(entry) for entry in proposal.entries if entry.kind in (EntryKind.REFUSED, EntryKind.UNMATCHED)
         )

@@ -13,8 +13,8 @@ from dataclasses import replace
 
 from pydantic import ValidationError
 
-from pddlego.methods.textgames.formalize import ProblemProposal, PromptContext
-from pddlego.methods.textgames.formalize.problems import without_planned
+from pddlego.methods.textgames.formalize import Exchange, ProblemProposal, PromptContext
+from pddlego.methods.textgames.formalize.problems import brief_feedback, without_planned
 from pddlego.methods.textgames.knowledge import Knowledge
 from pddlego.methods.textgames.reading.checks import RuleChecker
 from pddlego.methods.textgames.reading.engine import ReadResult, matching, read_history, sentences_of
@@ -23,7 +23,7 @@ from pddlego.methods.textgames.reading.template import LONGEST
 from pddlego.models import Message, Request
 from pddlego.models.base import THINKING, Feedback, cut_off, shortened
 from pddlego.models.prompts import Prompts
-from pddlego.pddl import EditSyntaxError, Problem, to_name
+from pddlego.pddl import EditSyntaxError, Problem, from_name
 from pddlego.pddl.domain import outline
 from pddlego.pddl.exclusive import one_way
 from pddlego.pddl.names import is_name
@@ -76,7 +76,7 @@ class LearnRules:
             asked=asked[:_SHOWN],
             left=_without_rules(learned, situation)[-_SHOWN:] if not asked else (),
             rules=[_shown(rule) for rule in _near(learned.rules, [sentence for _, sentence in asked])],
-            feedback=retry.feedback,
+            feedback=brief_feedback(retry.feedback),
             opinions=() if asked or self._opinion else tuple(_opinions_of(situation).values()),
             rejected=shortened(retry.rejected),
             attempt=retry.attempt,
@@ -149,10 +149,9 @@ class LearnRules:
     def _ignored_names(self, learned: LearnedRules, situation: PromptContext) -> Iterator[str]:
         """Messages about new sentences that are ignored although they name an object or a constant."""
         knowledge = situation.knowledge
-        names = {obj.name for obj in (*knowledge.problem.objects, *knowledge.domain.constants)}
-        for command, sentence in _sentences(situation):
-            rules = [learned.rules[number] for number, _ in matching(learned.rules, sentence, command)]
-            named = [name for name in sorted(names) if re.search(rf"\b{re.escape(name)}\b", to_name(sentence))]
+        names = sorted(from_name(obj.name) for obj in (*knowledge.problem.objects, *knowledge.domain.constants))
+        for sentence, rules in _with_rules(situation.seen.news, learned):
+            named = [name for name in names if re.search(rf"\b{re.escape(name)}\b", sentence, re.IGNORECASE)]
             if named and rules and all(rule.ignore and rule not in knowledge.learned.rules for rule in rules):
                 yield f'"{sentence}" is ignored, and names {named[0]}: write what it says, or ignore it again'
 
@@ -208,10 +207,12 @@ def _shown(rule: ReadingRule) -> str:
     return json.dumps(rule.as_table(), ensure_ascii=False)
 
 
-def _sentences(situation: PromptContext) -> Iterator[tuple[str, str]]:
-    """The sentences of the new observations, each with its command."""
-    for exchange in situation.seen.news:
-        yield from ((exchange.command or "", sentence) for sentence in sentences_of(exchange, situation.task))
+def _with_rules(exchanges: Iterable[Exchange], learned: LearnedRules) -> Iterator[tuple[str, list[ReadingRule]]]:
+    """The sentences of exchanges, without the task, each with its rules."""
+    for exchange in exchanges:
+        for sentence in sentences_of(exchange):
+            numbers = (number for number, _ in matching(learned.rules, sentence, exchange.command or ""))
+            yield sentence, [learned.rules[number] for number in numbers]
 
 
 def uncovered(situation: PromptContext, learned: LearnedRules) -> tuple[tuple[str, str], ...]:
@@ -227,13 +228,12 @@ def uncovered(situation: PromptContext, learned: LearnedRules) -> tuple[tuple[st
 
 def _without_rules(learned: LearnedRules, situation: PromptContext) -> tuple[str, ...]:
     """The sentences of the episode that are ignored or unread, each once."""
-    found: dict[str, None] = {}
-    for exchange in situation.seen.history:
-        for sentence in exchange.text.split("\n"):
-            rules = [learned.rules[number] for number, _ in matching(learned.rules, sentence, exchange.command or "")]
-            if all(rule.ignore for rule in rules):
-                found[sentence] = None
-    return tuple(found)
+    found = (
+        sentence
+        for sentence, rules in _with_rules(situation.seen.history, learned)
+        if all(rule.ignore for rule in rules)
+    )
+    return tuple(dict.fromkeys(found))
 
 
 def _near(rules: Sequence[ReadingRule], sentences: Sequence[str]) -> list[ReadingRule]:

@@ -65,7 +65,7 @@ _MAX_EVIDENCE, MAX_LINE = 50, 500
 """Maximum number of lines of evidence in a request, and of characters in a line."""
 
 
-def _shortened(feedback: Feedback | None) -> Feedback | None:
+def brief_feedback(feedback: Feedback | None) -> Feedback | None:
     """The feedback with at most `_MAX_EVIDENCE` lines of at most `MAX_LINE` characters."""
     if feedback is None:
         return None
@@ -87,7 +87,7 @@ def _turn_variables(situation: PromptContext) -> dict[str, Any]:
         "problem": str(situation.knowledge.problem),
         "news": situation.seen.news,
         "notes": situation.notes,
-        "feedback": _shortened(retry.feedback),
+        "feedback": brief_feedback(retry.feedback),
         "rejected": shortened(retry.rejected),
         "attempt": retry.attempt,
         "repeated": retry.repeated,
