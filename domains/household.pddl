@@ -10,7 +10,7 @@
     (visited ?p - place) ; the game has said what is there, or that it is closed; it stays so
     (closed ?p - place) ; the game says so; delete it when the place is open
     (opens ?p - place) ; a cabinet, drawer, fridge, microwave or safe: plans take it to be closed until it is visited
-    (likely ?k - kind ?p - place) ; what the task names, such as mug (without a number), may well be there
+    (likely ?k - kind ?p - place) ; a thing of that kind, such as mug (without a number), may well be there
     (looked ?p - place) ; only a plan makes it true
     (opened ?p - place) ; only a plan makes it true
     (examined ?p - place) ; only a plan makes it true

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 
@@ -213,16 +213,20 @@ def intended(knowledge: Knowledge, ladder: LadderResult) -> tuple[tuple[Intentio
     return tuple(intentions[:end]), Planned(ladder.tried, ladder.rung, shown)
 
 
-def unforeseen(intention: Intention, difference: str, refused: bool) -> str:
+def unforeseen(intention: Intention, difference: str, refused: bool, hidden: Collection[str] = ()) -> str:
     """A sentence for the model: the expected effects of a step, and the actual outcome.
 
-    Empty if the command is not a step of a plan, or if the outcome is the expected one.
+    Empty if the command is not a step of a plan, or if the outcome is the expected one. Effects with `hidden`
+    predicates are left out: problems do not state them.
     """
     planned = intention.planned
     if planned is None or not (difference or refused):
         return ""
-    changes = [f"make {change} true" for change in planned.added] + [
-        f"make {change} false" for change in planned.removed
+    changes = [
+        f"make {change} {value}"
+        for value, facts in (("true", planned.added), ("false", planned.removed))
+        for change in facts
+        if change.strip("()").split(" ", 1)[0] not in hidden
     ]
     expectation = f"{planned.action} was to {', '.join(changes) or 'change nothing'}"
     return f"{expectation}; {'the game refused the command' if refused else difference}."
@@ -309,8 +313,8 @@ class GameSession:
             if nothing_new and is_expected and not (difference or refused):
                 exchange = replace(exchange, after=intention.after)
         if intention is not None:
-            answered = self.rules.answers(answer.text)
-            sentence = recorded or ("" if answered else unforeseen(intention, difference, refused))
+            answered, hidden = self.rules.answers(answer.text), knowledge.only_planned if knowledge else ()
+            sentence = recorded or ("" if answered else unforeseen(intention, difference, refused, hidden))
             undone = intention.planned.removed if intention.planned else () if free else None
             exchange = replace(exchange, unforeseen=sentence, continues=intention.continues, undone=undone)
             if self.observing.score:
