@@ -27,7 +27,7 @@ from pddlego.planning import Planner
 from pddlego.runs.cells import Cell
 from pddlego.runs.folders import MANIFEST
 from pddlego.runs.journal import Timed, event_value, read_journal
-from pddlego.runs.store import DOMAIN_FROM, read_configuration, recorded_setting
+from pddlego.runs.store import DOMAIN_FROM, RULES_FROM, read_configuration, recorded_setting
 from pddlego.util.text import one_line
 
 
@@ -82,7 +82,7 @@ def _recorded(path: Path, trace: Trace, manifest: Mapping[str, Any], changes: Ma
         raise KeyError(f"no setting {started.setting}")
     played_by = method(kept["method"])
     # The journal holds the domain with which the episode began: the run that it came from may be gone.
-    own = {name: value for name, value in kept["options"].items() if name != DOMAIN_FROM}
+    own = {name: value for name, value in kept["options"].items() if name not in (DOMAIN_FROM, RULES_FROM)}
     own |= {name: value for name, value in changes.items() if name in played_by.options.model_fields}
     options = played_by.options.model_validate(own)
     setting = played_by.load(started.setting, options)
@@ -95,7 +95,7 @@ def _recorded(path: Path, trace: Trace, manifest: Mapping[str, Any], changes: Ma
             planner=PlannerOptions.model_validate(manifest["planner"]),
             limits=LimitOptions(retries=manifest["limits"]["retries"]),
         ),
-        changed=tuple(_changed(setting.sources, {**(kept.get("files") or {}), DOMAIN_FROM: ""})),
+        changed=tuple(_changed(setting.sources, {**(kept.get("files") or {}), DOMAIN_FROM: "", RULES_FROM: ""})),
     )
 
 

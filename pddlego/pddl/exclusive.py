@@ -116,7 +116,8 @@ def never_together(domain: Domain, goal: Formula) -> str:
     Each action that makes one of them true makes the other false, such as `(visited ?l)` for a goal "at ?l and not
     visited". So the goal is reached only if it is true at the beginning.
     """
-    literals = [literal for literal in _literals(goal) if literal[0].predicate not in domain.rules]
+    stated = (literal for literal in _literals(goal) if literal[0].predicate not in domain.rules)
+    literals = list(itertools.islice(stated, _MOST_LITERALS))
     for pair in itertools.combinations(literals, 2):
         makers = [(action, *changes) for action in domain.actions for changes in _breaking(action, *pair)]
         if makers and all(broken for _, _, broken in makers):
@@ -127,6 +128,9 @@ def never_together(domain: Domain, goal: Formula) -> str:
             return f"{message} are never true together: remove one of the effects, or choose another goal"
     return ""
 
+
+_MOST_LITERALS = 20
+"""The maximum number of parts of a goal that are compared with each other."""
 
 _Literal = tuple[Atom, bool]
 

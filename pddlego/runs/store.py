@@ -496,6 +496,9 @@ They are also the keys in `Started.details` of the texts with which an episode b
 DOMAIN_FROM = "domain_from"
 """The option that names a run or a file whose domain an episode starts with; also that domain's key in `sources`."""
 
+RULES_FROM = "rules_from"
+"""The same for the rules by which a model reads a game."""
+
 
 def kept_text(folder: Path, summaries: Iterable[Summary], codec: Codec, fits: Callable[[Summary], bool]) -> str:
     """The final domain or rules of the last won episode that `fits` and has them, as a text; empty without one.

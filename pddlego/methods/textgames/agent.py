@@ -110,7 +110,8 @@ def _started(episode: EpisodeSetup, model: Model, file: Mapping[str, str]) -> St
             "goals": goals,
             "map": setting.map.model_dump() if setting.map else None,
             **({"writes_domain": True} if episode.writes_domain else {}),
-            **({DOMAIN if episode.writes_domain else RULES: begun_with} if begun_with else {}),
+            **({DOMAIN: begun_with} if episode.writes_domain and begun_with else {}),
+            **({RULES: rules} if (rules := setting.start.learned.text) else {}),
             **({GAME_FILE: file} if file else {}),
         },
     )
@@ -394,9 +395,8 @@ class PlanningPolicy:
             planned = replace(planned, plan=steps)
         yield from self._accept(proposal, source)
         statuses = [rung.status for rung in planned.tried if rung.name == LOOK_GOAL]
-        vain = (
-            place for place, status in zip(proposal.look, statuses, strict=False) if status is not PlanStatus.SOLVED
-        )
+        nothing = (PlanStatus.UNSOLVABLE, PlanStatus.ALREADY_TRUE)
+        vain = (place for place, status in zip(proposal.look, statuses, strict=False) if status in nothing)
         self._notes += tuple(f"look {place}: no plan leads to anything new there" for place in vain)
         yield planned
         return Attempt(answer, intentions)

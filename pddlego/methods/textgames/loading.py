@@ -57,7 +57,7 @@ from pddlego.pddl.domain import Predicate
 from pddlego.pddl.exclusive import parse_invariant
 from pddlego.planning import Rung, Search
 from pddlego.runs.folders import find_run
-from pddlego.runs.store import DOMAIN_FROM, kept_text, read_results
+from pddlego.runs.store import DOMAIN_FROM, RULES_FROM, kept_text, read_results
 from pddlego.util import resources
 from pddlego.util.files import read_text
 from pddlego.util.text import fault_of, names_in
@@ -163,10 +163,9 @@ def load(name: str, options: TextGameOptions | None = None) -> GameSetting:
         replace(rung, search=searches.get(rung.name, default or rung.search)) for rung in setting.start.ladder
     )
     setting = replace(setting, start=replace(setting.start, ladder=ladder))
-    place = options.domain_from or options.rules_from
-    if place is None:
-        return setting
-    return replace(setting, sources={**setting.sources, DOMAIN_FROM: _text_of(place, name)})
+    places = {DOMAIN_FROM: options.domain_from, RULES_FROM: options.rules_from}
+    texts = {key: _text_of(place, name, key) for key, place in places.items() if place is not None}
+    return replace(setting, sources={**setting.sources, **texts})
 
 
 def _parse_search(text: str) -> Search:
@@ -401,16 +400,23 @@ _GROWTH = 12_000
 """Estimated characters of the problem, the news and the history in a request, without a rejected answer."""
 
 
-def _text_of(place: str, setting: str) -> str:
-    """The domain or rules in a file, or those with which a run last won. Raises `UsageError` without any."""
+def _text_of(place: str, setting: str, option: str) -> str:
+    """The text for an option in a file: a domain or rules, or those with which a run last won. Raises `UsageError`."""
+    writing = WRITES_DOMAIN if option == DOMAIN_FROM else (LEARN,)
+    what = "domain" if option == DOMAIN_FROM else "rules"
     path = find_run(place)
     if path.is_file():
         return read_text(path)
     results = read_results(path)[0] if path.is_dir() else []
-    text = kept_text(path, results, make_codec(), lambda result: result.cell.setting == setting)
+    text = kept_text(
+        path,
+        results,
+        make_codec(),
+        lambda result: result.cell.setting == setting and base_mode(result.cell.mode) in writing,
+    )
     if not text:
-        reason = f"It holds no episode of {setting} that was won with a domain or rules of the model's."
-        raise UsageError(f"{place} has no domain or rules", reason, "Name a run in mode full or learn, or a file.")
+        reason = f"It holds no episode of {setting} that was won with a {what} of the model's."
+        raise UsageError(f"{place} has no {what}", reason, f"Name a run in mode {writing[0]}, or a file.")
     return text
 
 
@@ -439,12 +445,13 @@ def setting_for(setting: GameSetting, variant: Variant, domain: str | None = Non
     Raises `UsageError` for a part that the setting does not have, and for an invalid domain.
     """
     setting = without_parts(setting, variant.without)
-    text = setting.sources.get(DOMAIN_FROM, "") if domain is None else domain
     if variant.mode.name == LEARN:
-        sources = {**setting.sources, DOMAIN_FROM: text}
+        text = setting.sources.get(RULES_FROM, "") if domain is None else domain
+        sources = {**setting.sources, RULES_FROM: text}
         return replace(setting, sources=sources, start=_with_rules(setting.start, text))
     if variant.mode.name not in WRITES_DOMAIN:
         return setting
+    text = setting.sources.get(DOMAIN_FROM, "") if domain is None else domain
     reference = reference_of(setting.start)
     blank = blank_knowledge(reference, variant.mode.name == "full-own-goals", variant.without)
     return replace(

@@ -15,12 +15,12 @@ from pddlego.methods.textgames.formalize import ProblemProposal, PromptContext
 from pddlego.methods.textgames.formalize.problems import read_file
 from pddlego.methods.textgames.knowledge import Knowledge, restored
 from pddlego.methods.textgames.loading import setting_for
-from pddlego.methods.textgames.options import MODES, PLANNING, WRITES_DOMAIN
+from pddlego.methods.textgames.options import LEARN, MODES, PLANNING, WRITES_DOMAIN
 from pddlego.methods.textgames.play import make_method
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.world import Restart
 from pddlego.pddl import PddlSyntaxError, Problem, parse_problem
-from pddlego.runs.store import DOMAIN, DOMAIN_FROM, RULES, first_text
+from pddlego.runs.store import DOMAIN, RULES, first_text
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def restart_at(recorded: RecordedGame, step: int) -> Restart:
     # A user's correction that was accepted without an answer covers no more observations than before.
     covering = part.place(Accepted, where=lambda event: event.source == "plan" or any(event is v for v in verdicts))
     read = [event for event in part.until(max(0, covering)).all(Observed) if not event.repeated]
-    begun_with = resumed.written if resumed else recorded.setting.sources.get(DOMAIN_FROM, "")
+    begun_with = resumed.written if resumed else first_text(recorded.trace)
     commands = [event for event in part.all(Observed) if event.command is not None and not event.repeated]
     restart = Restart(
         source=str(recorded.journal),
@@ -118,7 +118,7 @@ def _recorded_problem(recorded: RecordedGame, text: str) -> Problem:
 
 def _rejected_problem(recorded: RecordedGame, restart: Restart, answer: str) -> Problem | None:
     """The problem in a rejected answer. None if it cannot be read, or if it equals the last accepted problem."""
-    if not recorded.plans or recorded.mode in WRITES_DOMAIN:
+    if not recorded.plans or recorded.mode in (LEARN, *WRITES_DOMAIN):
         return None
     method = make_method(recorded.trace.begun.mode, recorded.setting, recorded.seed)
     proposal = method.read(answer, _situation(recorded, restart))
@@ -128,7 +128,13 @@ def _rejected_problem(recorded: RecordedGame, restart: Restart, answer: str) -> 
 
 
 def read_correction(recorded: RecordedGame, restart: Restart, text: str) -> ProblemProposal:
-    """Parse a problem file of the user with the same rules as a model's answer. `feedback` lists its errors."""
+    """Parse a problem file of the user with the same rules as a model's answer. `feedback` lists its errors.
+
+    Raises `UsageError` in mode `learn`, where the problem is what the rules read.
+    """
+    if recorded.mode == LEARN:
+        reason = "In mode learn, the problem is what the rules read from the game."
+        raise UsageError("The problem cannot be corrected", reason, "Correct the rules, and begin with --rules-from.")
     return read_file(text, _situation(recorded, restart))
 
 

@@ -50,6 +50,7 @@ def situation(coin: GameSetting) -> PromptContext:
         ("1. open door to north\n2. move north\n3. take coin", ["2. move north", "3. take coin"]),
         ("```\nopen door to north\nmove north\n```", ["move north"]),
         ("open door to north; move north\ntake coin", ["move north", "take coin"]),
+        ("open door to north\nThe coin may be in the hall.", []),
         ("Action: open door to north; move north", ["move north"]),
         ("I go on.\nopen door to north; move north\n\nThe hall is behind it; it is new.", ["move north"]),
         ('{"actions": ["open door to north", "move north"]}', ["move north"]),

@@ -6,7 +6,7 @@ import random
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from itertools import takewhile
+from itertools import islice, takewhile
 from typing import Any
 
 from pddlego.methods.textgames.formalize import (
@@ -96,8 +96,8 @@ class ActionGen:
                 if command := _valid(form, by_words, situation.seen):
                     following = takewhile(_bare, said[place - below + 1 :] if place >= below else ())
                     rest = [*rest, *(part for text in following for part in _SEPARATORS.split(text))]
-                    later = [part.strip() for part in rest if _bare(part)]
-                    return CommandProposal(command, rest=tuple(later[: MOST_COMMANDS - 1]))
+                    later = takewhile(_may_be_command, (part.strip() for part in rest if _bare(part)))
+                    return CommandProposal(command, rest=tuple(islice(later, MOST_COMMANDS - 1)))
         if not self._checked:
             return CommandProposal("")
         first = next((form.strip() for line in named for form, _ in self._forms(line)[-1:] if form.strip()), "")
@@ -114,6 +114,15 @@ class ActionGen:
 
 
 _SEPARATORS = re.compile(r"[;\n]")
+
+
+_LONGEST_COMMAND, _LONGEST_SENTENCE = 12, 4
+"""The words of the longest command, and of the longest one with a full stop: longer texts explain the commands."""
+
+
+def _may_be_command(text: str) -> bool:
+    longest = _LONGEST_SENTENCE if text.endswith((".", "!", "?", ":")) else _LONGEST_COMMAND
+    return len(text.split(maxsplit=longest + 1)) <= longest
 
 
 def _valid(line: str, by_words: Mapping[str, str], seen: Observations) -> str:

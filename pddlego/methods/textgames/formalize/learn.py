@@ -18,7 +18,14 @@ from pddlego.methods.textgames.formalize.problems import brief_feedback, without
 from pddlego.methods.textgames.knowledge import Knowledge
 from pddlego.methods.textgames.reading.checks import RuleChecker
 from pddlego.methods.textgames.reading.engine import ReadResult, matching, read_history, sentences_of
-from pddlego.methods.textgames.reading.rules import LearnedRules, Pattern, ReadingRule, leaf_types, parse_pattern
+from pddlego.methods.textgames.reading.rules import (
+    MOST_RULES,
+    LearnedRules,
+    Pattern,
+    ReadingRule,
+    leaf_types,
+    parse_pattern,
+)
 from pddlego.methods.textgames.reading.template import LONGEST
 from pddlego.models import Message, Request
 from pddlego.models.base import THINKING, Feedback, cut_off, shortened
@@ -61,7 +68,7 @@ class LearnRules:
         learned, retry, domain = situation.knowledge.learned, situation.retry, situation.knowledge.domain
         result = self._read(learned, situation)
         asked = uncovered(situation, learned)
-        if not asked and retry.feedback is None:
+        if not asked and retry.feedback is None and not retry.attempt:
             return None
         system = self._prompts.render(
             "textgames/learn",
@@ -88,7 +95,8 @@ class LearnRules:
     def read(self, answer: str, situation: PromptContext) -> ProblemProposal:
         """Read rules, leave out the faulty ones, and read the game with the others. An empty answer has no rules."""
         learned, faults = situation.knowledge.learned, list[str]()
-        again = self._checked and situation.retry.attempt < _ASKED_AGAIN
+        retry = situation.retry
+        again = self._checked and retry.attempt < min(_ASKED_AGAIN, (retry.attempts or _ASKED_AGAIN + 1) - 1)
         if answer.strip():
             try:
                 rules, opinions, faults = parse_rules(answer)
@@ -104,10 +112,12 @@ class LearnRules:
             faults += [f'no rule covers "{sentence}"' for _, sentence in left]
             faults += self._ignored_names(learned, situation) if not situation.retry.attempt and answer.strip() else []
             faults += self._contradicted(result, situation)
-            faults += one_way(result.problem, situation.knowledge.invariants)
+            invariants = situation.knowledge.invariants
+            known = {*one_way(situation.knowledge.problem, invariants)}
+            faults += [message for message in one_way(result.problem, invariants) if message not in known]
         else:
             faults = []
-            learned = replace(learned, unread=learned.unread | {sentence for _, sentence in left})
+            learned = learned.with_unread(sentence for _, sentence in left)
         read = self._opinion(result.problem, situation) if self._opinion else result.problem
         problem, removed = without_planned(read, situation.knowledge.only_planned)
         knowledge = replace(situation.knowledge.with_problem(problem), learned=learned)
@@ -169,6 +179,14 @@ _BARE_LIST = re.compile(r"[^\[{]*\[(?=\s*\{)")
 """The beginning of an answer that is a list of rules without the object around it."""
 
 
+def _end_of_list(text: str, start: int) -> int:
+    """The end of the JSON list that begins at `start`; the end of the text if it is not JSON."""
+    try:
+        return json.JSONDecoder().raw_decode(text, start)[1]
+    except (ValueError, RecursionError):
+        return len(text)
+
+
 def _opinions_of(situation: PromptContext) -> Mapping[str, str]:
     """The predicates about which a model has opinions, with their parameters: no sentence of the game states them."""
     predicates = situation.knowledge.domain.predicates
@@ -183,18 +201,20 @@ def parse_rules(answer: str) -> tuple[list[ReadingRule], list[Pattern], list[str
     text = spoken(answer)
     bare = _BARE_LIST.match(text)
     if bare is not None:
-        text = f'{{"rules": {text[bare.end() - 1 : text.rfind("]") + 1]}}}'
+        text = f'{{"rules": {text[bare.end() - 1 : _end_of_list(text, bare.end() - 1)]}}}'
     value = last_object(text, ("rules", "opinions")).value
     lists = [value.get(key, []) for key in ("rules", "opinions")]
     if not value.keys() & {"rules", "opinions"} or not all(isinstance(one, list) for one in lists):
         raise EditSyntaxError('the answer holds no rules: answer with {"rules": [{"sentence": …}, …]}')
     rules, opinions, faults = list[ReadingRule](), list[Pattern](), list[str]()
-    for fact in lists[1]:
+    if max(map(len, lists)) > MOST_RULES:
+        faults.append(f"the answer has more than {MOST_RULES} rules or opinions: only the first were read")
+    for fact in lists[1][:MOST_RULES]:
         try:
             opinions.append(parse_pattern(str(fact)))
         except ValueError as error:
             faults.append(f"opinion {error}")
-    for table in lists[0]:
+    for table in lists[0][:MOST_RULES]:
         try:
             rules.append(ReadingRule.model_validate(table))
         except (ValidationError, RecursionError) as error:

@@ -86,7 +86,7 @@ def _turn_variables(situation: PromptContext) -> dict[str, Any]:
     return {
         "problem": str(situation.knowledge.problem),
         "news": situation.seen.news,
-        "notes": situation.notes,
+        "notes": situation.notes[:_MAX_EVIDENCE],
         "feedback": brief_feedback(retry.feedback),
         "rejected": shortened(retry.rejected),
         "attempt": retry.attempt,

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from pddlego.methods.textgames.reading.rules import MOST_RULES, Pattern, ReadingRule, leaf_types, slot_of, used_slots
 from pddlego.methods.textgames.settings import MapRule
-from pddlego.pddl import Domain, Problem
+from pddlego.pddl import Domain, Problem, from_name
 from pddlego.util.text import names_in
 
 
@@ -23,11 +25,14 @@ class RuleChecker:
 
     def faults(self, rules: Sequence[ReadingRule], known: Sequence[ReadingRule]) -> Iterator[tuple[int, str]]:
         """The number of each faulty one of the new `rules`, with the reason; `known` are those that stay."""
-        together = [*known, *rules]
+        used: dict[tuple[str, ...], set[str]] = defaultdict(set)
+        for rule in (*known, *rules):
+            for template in rule.templates:
+                used[template.literals] |= used_slots([rule])
         for number, rule in enumerate(rules):
-            fault = next(self._faults(rule), "") or _unused_slot(rule, together)
-            if len(known) + number >= MOST_RULES:
-                fault = f"a game has at most {MOST_RULES} rules: write one rule for sentences that mean the same"
+            fault = f"a game has at most {MOST_RULES} rules: write one rule for sentences that mean the same"
+            if len(known) + number < MOST_RULES:
+                fault = next(self._faults(rule), "") or _unused_slot(rule, used)
             if fault:
                 yield number, fault
 
@@ -35,11 +40,12 @@ class RuleChecker:
         if rule.text or rule.like:
             yield "write `sentence`, a sentence with {slots}; `text` and `like` are for files"
             return
-        for template in rule.templates:
-            word = next(iter(sorted(self._names & set(re.findall(r"[\w-]+", " ".join(template.literals))))), None)
+        for template in rule.all_templates():
+            text = " ".join(template.literals)
+            word = next((name for name in self._names if re.search(rf"\b{re.escape(name)}\b", text)), None)
             if word is not None:
                 yield f"'{word}' in '{template.text}' is a name: write a {{slot}} in its place"
-        slots = {name for template in rule.templates for name, _ in template.slots}
+        slots = set.intersection(*({name for name, _ in template.slots} for template in rule.templates))
         slots |= {name for name, _ in rule.command_template.slots} if rule.command_template else set()
         slots |= {"mark"} if rule.marks else set()
         bound = {"*"}
@@ -50,7 +56,8 @@ class RuleChecker:
         yield from self._type_faults(rule)
         for text in rule.objects:
             name, _, kind = text.partition(" - ")
-            if not names_in(name) <= slots or kind.strip() not in leaf_types(self.domain):
+            is_bound = names_in(name) <= slots if names_in(name) else name.strip() in bound
+            if not is_bound or kind.strip() not in leaf_types(self.domain):
                 yield f"'{text}' is not {{slot}} - TYPE, where TYPE is one of {', '.join(leaf_types(self.domain))}"
         for term in (term for pair in rule.same for term in pair):
             if term not in bound and slot_of(term) not in slots:
@@ -97,18 +104,20 @@ class RuleChecker:
         if pattern.sign == "+" and (len(pattern.variables - bound) != 1 or not self.has_placeholders):
             yield f"{pattern}: + needs exactly one variable that is not bound yet, for the placeholder"
 
-    @property
-    def _names(self) -> frozenset[str]:
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
         """The names that a template may not contain: directions, and the objects of the problem."""
         directions = self.map.directions if self.map else {}
-        return frozenset({*directions, *(obj.name for obj in self.problem.objects)})
+        return tuple(sorted({*directions, *(from_name(obj.name) for obj in self.problem.objects)}))
 
 
-def _unused_slot(rule: ReadingRule, rules: Sequence[ReadingRule]) -> str:
-    """The fault of a rule whose template has a slot that no rule for it uses or lists as unused; empty without one."""
+def _unused_slot(rule: ReadingRule, used: Mapping[tuple[str, ...], Collection[str]]) -> str:
+    """The fault of a rule whose template has a slot that no rule for it uses or lists as unused; empty without one.
+
+    `used` are the slots that rules use or list, by the literals of their templates.
+    """
     for template in rule.templates if not rule.ignore else ():
-        same = [other for other in rules if any(one.literals == template.literals for one in other.templates)]
-        unused = sorted({name for name, _ in template.slots} - used_slots(same))
+        unused = sorted({name for name, _ in template.slots} - set(used[template.literals]))
         if unused:
             return f"no fact uses {{{unused[0]}}}: add the fact that it is for, or list it as unused"
     return ""

@@ -9,23 +9,23 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from pddlego.methods.textgames.reading.template import LONGEST, Template, parse_template
 from pddlego.pddl.domain import Domain
 from pddlego.pddl.names import is_name
 from pddlego.util.files import parse_toml
-from pddlego.util.text import names_in
+from pddlego.util.text import fault_of, names_in, writable
 
 NOTE = "_"
 """The first character of the predicates of notes: facts that are known until the end of an observation only."""
 
-MOST_RULES = 200
-"""The maximum number of rules that a model may write for a game."""
+MOST_RULES, MOST_OPINIONS, MOST_UNREAD = 200, 1_000, 1_000
+"""The maximum numbers of rules and opinions that a model may write for a game, and of unread sentences."""
 
 _TERM = re.compile(r"\?[a-z][\w-]*|\*|\{(?:back:)?[a-z0-9_]+\}|[a-z][\w-]*", re.IGNORECASE)
 
@@ -288,19 +288,31 @@ class LearnedRules:
         added = tuple(new)
         keys = {key for rule in added for key in _keys(rule)}
         kept = (rule for rule in self.rules if not keys & _keys(rule))
-        return LearnedRules((*kept, *added), tuple(dict.fromkeys((*self.opinions, *opinions))), self.unread)
+        believed = tuple(dict.fromkeys((*self.opinions, *opinions)))
+        return LearnedRules((*kept, *added)[:MOST_RULES], believed[-MOST_OPINIONS:], self.unread)
+
+    def with_unread(self, sentences: Iterable[str]) -> LearnedRules:
+        """With more sentences for which the model wrote no rule."""
+        return replace(self, unread=frozenset(sorted(self.unread.union(sentences))[:MOST_UNREAD]))
 
 
 def parse_learned(text: str) -> LearnedRules:
     """Parse a text of `LearnedRules.text`. Raises `ValueError` with the reason if it is not one."""
     table = parse_toml(text)
-    unknown = sorted(set(table) - {"reading", "opinions", "unread"})
-    tables = table.get("reading", [])
-    if unknown or not isinstance(tables, list):
-        raise ValueError(f"it has {', '.join(unknown) or 'one table'} where [[reading]] tables are expected")
-    rules = tuple(map(ReadingRule.model_validate, tables))
-    opinions = tuple(parse_pattern(str(opinion)) for opinion in table.get("opinions", []))
-    return LearnedRules(rules, opinions, frozenset(map(str, table.get("unread", []))))
+    parts = {key: table.pop(key, []) for key in ("reading", "opinions", "unread")}
+    wrong = [*table, *(key for key, part in parts.items() if not isinstance(part, list))]
+    if wrong:
+        raise ValueError(f"'{wrong[0]}' is not expected: it has [[reading]] tables, and lists opinions and unread")
+    if len(parts["reading"]) > MOST_RULES or len(parts["opinions"]) > MOST_OPINIONS:
+        raise ValueError(f"it has more than {MOST_RULES} rules or {MOST_OPINIONS} opinions")
+    try:
+        rules = tuple(map(ReadingRule.model_validate, parts["reading"]))
+    except ValidationError as error:
+        raise ValueError(f"a rule is wrong: {fault_of(error.errors()[0])}") from error
+    if any(not rule.sentence for rule in rules):
+        raise ValueError("a rule has no `sentence`; `text` and `like` are for the [reading] tables of settings")
+    opinions = tuple(parse_pattern(str(opinion)) for opinion in parts["opinions"])
+    return LearnedRules(rules, opinions).with_unread(map(str, parts["unread"]))
 
 
 def _keys(rule: ReadingRule) -> set[tuple[tuple[str, ...], tuple[str, ...]]]:
@@ -311,4 +323,4 @@ def _keys(rule: ReadingRule) -> set[tuple[tuple[str, ...], tuple[str, ...]]]:
 
 def _inline(value: object) -> str:
     """A value in TOML: strings, booleans and lists of them are written as in JSON."""
-    return json.dumps(value, ensure_ascii=False)
+    return writable(json.dumps(value, ensure_ascii=False)).replace("\x7f", "\\u007f")

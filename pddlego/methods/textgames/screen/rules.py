@@ -11,9 +11,9 @@ from pddlego.display.console import Glyphs
 from pddlego.episode.events import Accepted
 from pddlego.episode.trace import Step, Trace
 from pddlego.methods.textgames.events import Observed
-from pddlego.methods.textgames.reading.engine import matching
+from pddlego.methods.textgames.formalize import Exchange
+from pddlego.methods.textgames.reading.engine import matching, sentences_of
 from pddlego.methods.textgames.reading.rules import LearnedRules, ReadingRule, parse_learned
-from pddlego.methods.textgames.reading.template import sentences
 from pddlego.runs.store import RULES, last_text
 from pddlego.util.text import clean, count
 
@@ -62,7 +62,9 @@ def _meaning(rule: ReadingRule) -> list[str]:
 def _uses(trace: Trace, learned: LearnedRules) -> Mapping[int, int]:
     """How many sentences of the episode each rule was used for, by its number."""
     uses: Counter[int] = Counter()
+    score = 0.0
     for event in trace.all(Observed):
-        for sentence in sentences(event.read):
+        gained, score = event.score - score, event.score
+        for sentence in sentences_of(Exchange(event.command, event.read, gained=gained), event.task):
             uses.update(number for number, _ in matching(learned.rules, sentence, event.command or ""))
     return uses

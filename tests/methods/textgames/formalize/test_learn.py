@@ -14,7 +14,7 @@ from pddlego.methods.base import parse_variant
 from pddlego.methods.textgames.formalize.learn import parse_rules
 from pddlego.methods.textgames.loading import setting_for
 from pddlego.methods.textgames.options import MODES
-from pddlego.methods.textgames.reading.rules import parse_learned
+from pddlego.methods.textgames.reading.rules import MOST_RULES, parse_learned
 from pddlego.methods.textgames.resume import knowledge_at, recorded_game, restart_at
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.models import Completion, Request
@@ -134,6 +134,22 @@ def test_a_sentence_without_a_rule_is_not_asked_about_for_ever(coin: GameSetting
     assert parse_learned(last_text(trace_of(events))).unread == {"A table shines."}
 
 
+def test_usable_rules_are_planned_with_when_the_retries_are_spent(coin: GameSetting, planner: ProcessPlanner) -> None:
+    class Furnished(GridHouse):
+        def _look(self) -> str:
+            return f"{super()._look()} A table shines."
+
+    house = Furnished({("kitchen", "north"): "hall", ("hall", "north"): "pantry"}, coin="pantry")
+    events = learn(coin, planner, Silent(), game=house, retries=1)
+    assert ended(events).outcome is Outcome.WON
+
+
+def test_without_feedback_the_same_is_asked_again(coin: GameSetting, planner: ProcessPlanner) -> None:
+    model = Changed("You are in", {"ignore": True, "add": [], "forget": []}, times=1)
+    learn(coin, planner, model, mode="learn-no-feedback")
+    assert len(model.requests) > 1
+
+
 def test_without_the_check_rules_are_used_as_they_are(coin: GameSetting, planner: ProcessPlanner) -> None:
     events = learn(coin, planner, Changed("closed {kind} door", {"unused": []}), mode="learn-no-check")
     assert ended(events).outcome is Outcome.WON
@@ -159,6 +175,21 @@ def test_forms_of_an_answer(form: str) -> None:
     assert len(read) == len(COIN)
     assert not opinions
     assert not faults
+
+
+def test_the_end_of_a_bare_list_is_found() -> None:
+    read, _, faults = parse_rules(f"{json.dumps(list(COIN))}\nNote: see [1].")
+    assert (len(read), faults) == (len(COIN), [])
+    with pytest.raises(EditSyntaxError) as error:
+        parse_rules(json.dumps(list(COIN))[:-20])
+    assert error.value.cut_off
+
+
+def test_of_too_many_rules_the_first_are_read() -> None:
+    many = [{"sentence": f"Number {number}.", "ignore": True} for number in range(10_000)]
+    read, _, faults = parse_rules(json.dumps({"rules": many}))
+    assert len(read) == MOST_RULES
+    assert len(faults) == 1
 
 
 @pytest.mark.parametrize("answer", ["", "none", "{}", '{"objects": {}}', '{"rules": 1}', "[" * 5_000])

@@ -16,6 +16,7 @@ from pddlego.methods.textgames.reading.rules import (
 )
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.pddl import Problem, TypedName
+from tests.growth import is_linear
 from tests.methods.textgames.reading.rule_writer import BEHIND, COIN, HERE
 
 RULES = tuple(map(ReadingRule.model_validate, COIN))
@@ -53,6 +54,34 @@ def test_learned_rules_are_read_as_they_are_written() -> None:
     assert parse_learned("") == LearnedRules()
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[reading.own]\nsentence = 'a'",
+        "opinions = 5",
+        "unread = 3",
+        "reading = [1]",
+        "[[reading]]\ntext = 'a'",
+        "[[reading]]\nlike = 'a'",
+        "opinions = ['at hall']",
+        "other = 1",
+        "(define (domain d))",
+        "\n".join(f"[[reading]]\nsentence = 'a {number}'" for number in range(MOST_RULES + 1)),
+    ],
+)
+def test_a_file_without_learned_rules_is_refused_with_a_reason(text: str) -> None:
+    with pytest.raises(ValueError, match=r".") as error:
+        parse_learned(text)
+    assert "\n" not in str(error.value)
+
+
+def test_any_character_of_a_game_is_kept() -> None:
+    learned = LearnedRules().with_unread(["a\x7fb", "\ud800", 'quotes " and \\'])
+    again = parse_learned(learned.text)
+    assert parse_learned(again.text) == again
+    assert "a\x7fb" in again.unread
+
+
 def test_a_new_rule_replaces_one_for_the_same_sentence_and_command() -> None:
     other = ReadingRule.model_validate({"sentence": "You take the {t}.", "add": ["(have {t})"]})
     assert LearnedRules(RULES).with_rules([other]).rules == (*RULES[:-1], other)
@@ -62,7 +91,7 @@ def test_a_new_rule_replaces_one_for_the_same_sentence_and_command() -> None:
 
 @pytest.fixture
 def checker(coin: GameSetting) -> RuleChecker:
-    problem = Problem("p", "d", frozenset({TypedName("kitchen", "location")}))
+    problem = Problem("p", "d", frozenset(TypedName(name, "location") for name in ("kitchen", "living_room")))
     return RuleChecker(coin.start.domain, problem, coin.map, has_placeholders=True)
 
 
@@ -92,6 +121,10 @@ def test_right_rules_have_no_fault_but_unused_slots(checker: RuleChecker) -> Non
         ({"objects": ["{x} - room"]}, "is not {slot} - TYPE"),
         ({"same": [["?z", "{x}"]]}, "'?z' in `same`"),
         ({"add": [], "find": [HERE]}, "no fact uses {x}"),
+        ({"sentence": ["See {x}.", "See {x} in {y}."], "add": ["(at {x})", "(visited {y})"]}, "{y} is not a slot"),
+        ({"sentence": "See the living room, {x}."}, "'living room' in"),
+        ({"after": "move north"}, "'north' in"),
+        ({"objects": ["cup - item"]}, "is not {slot} - TYPE"),
     ],
 )
 def test_each_fault_is_named(checker: RuleChecker, keys: dict[str, Any], fault: str) -> None:
@@ -99,6 +132,15 @@ def test_each_fault_is_named(checker: RuleChecker, keys: dict[str, Any], fault: 
     ((number, reason),) = checker.faults([rule], ())
     assert number == 0
     assert fault in reason
+
+
+def test_the_time_of_checks_grows_with_the_number_of_rules(checker: RuleChecker) -> None:
+    def work(number: int) -> None:
+        forms = [[f"Form {n} {k} {{x}}." for k in range(20)] for n in range(number)]
+        rules = [ReadingRule.model_validate({"sentence": form, "add": ["(at {x})"]}) for form in forms]
+        assert not dict(checker.faults(rules, ()))
+
+    assert is_linear(lambda: work(40), lambda: work(160), 4)
 
 
 def test_there_are_at_most_so_many_rules(checker: RuleChecker) -> None:
