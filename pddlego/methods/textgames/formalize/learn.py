@@ -70,12 +70,14 @@ class LearnRules:
         asked = uncovered(situation, learned)
         if not asked and retry.feedback is None and not retry.attempt:
             return None
+        opinions = () if self._opinion else tuple(_opinions_of(situation).values())
         system = self._prompts.render(
             "textgames/learn",
             task=situation.task,
             outline=outline(domain, (*situation.knowledge.only_planned, *situation.knowledge.unused)),
             directions=tuple(situation.reader.map.directions) if situation.reader.map else (),
             placeholder=situation.knowledge.placeholder,
+            opinions=opinions,
         )
         user = self._prompts.render(
             "textgames/learn-turn",
@@ -84,8 +86,8 @@ class LearnRules:
             left=_without_rules(learned, situation)[-_SHOWN:] if not asked else (),
             rules=[_shown(rule) for rule in _near(learned.rules, [sentence for _, sentence in asked])],
             feedback=brief_feedback(retry.feedback),
-            opinions=() if asked or self._opinion else tuple(_opinions_of(situation).values()),
-            rejected=shortened(retry.rejected),
+            opinions=() if asked else opinions,
+            rejected=shortened(retry.rejected) if retry.rejected.strip() else "",
             attempt=retry.attempt,
             repeated=retry.repeated,
         )
@@ -175,6 +177,8 @@ class LearnRules:
                 yield f"after '{exchange.command}' the rules must {change}: \"{exchange.text[:LONGEST]}\""
 
 
+_NO_RULES = 'the answer holds no rules: answer with {"rules": [{"sentence": …}, …]}'
+
 _BARE_LIST = re.compile(r"[^\[{]*\[(?=\s*\{)")
 """The beginning of an answer that is a list of rules without the object around it."""
 
@@ -202,10 +206,17 @@ def parse_rules(answer: str) -> tuple[list[ReadingRule], list[Pattern], list[str
     bare = _BARE_LIST.match(text)
     if bare is not None:
         text = f'{{"rules": {text[bare.end() - 1 : _end_of_list(text, bare.end() - 1)]}}}'
-    value = last_object(text, ("rules", "opinions")).value
+    try:
+        value = last_object(text, ("rules", "opinions", "sentence")).value
+    except EditSyntaxError as error:
+        if error.cut_off or "{" in text:
+            raise
+        raise EditSyntaxError(_NO_RULES) from None
+    if "sentence" in value and "rules" not in value:
+        value = {"rules": [value]}
     lists = [value.get(key, []) for key in ("rules", "opinions")]
     if not value.keys() & {"rules", "opinions"} or not all(isinstance(one, list) for one in lists):
-        raise EditSyntaxError('the answer holds no rules: answer with {"rules": [{"sentence": …}, …]}')
+        raise EditSyntaxError(_NO_RULES)
     rules, opinions, faults = list[ReadingRule](), list[Pattern](), list[str]()
     if max(map(len, lists)) > MOST_RULES:
         faults.append(f"the answer has more than {MOST_RULES} rules or opinions: only the first were read")
@@ -219,7 +230,7 @@ def parse_rules(answer: str) -> tuple[list[ReadingRule], list[Pattern], list[str
             rules.append(ReadingRule.model_validate(table))
         except (ValidationError, RecursionError) as error:
             reason = fault_of(error.errors()[0]) if isinstance(error, ValidationError) else "it is nested too deeply"
-            faults.append(f"rule {str(table)[:LONGEST]}: {reason}")
+            faults.append(f"{reason}; in the rule {json.dumps(table, ensure_ascii=False)[:LONGEST]}")
     return rules, opinions, faults
 
 

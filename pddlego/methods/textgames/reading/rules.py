@@ -300,9 +300,13 @@ def parse_learned(text: str) -> LearnedRules:
     """Parse a text of `LearnedRules.text`. Raises `ValueError` with the reason if it is not one."""
     table = parse_toml(text)
     parts = {key: table.pop(key, []) for key in ("reading", "opinions", "unread")}
+    if isinstance(parts["reading"], dict):  # as in a setting, with names
+        parts["reading"] = list(parts["reading"].values())
     wrong = [*table, *(key for key, part in parts.items() if not isinstance(part, list))]
     if wrong:
-        raise ValueError(f"'{wrong[0]}' is not expected: it has [[reading]] tables, and lists opinions and unread")
+        raise ValueError(
+            f"'{wrong[0]}' is not expected: it has [[reading]] or [reading.NAME] tables, and lists opinions and unread"
+        )
     if len(parts["reading"]) > MOST_RULES or len(parts["opinions"]) > MOST_OPINIONS:
         raise ValueError(f"it has more than {MOST_RULES} rules or {MOST_OPINIONS} opinions")
     try:

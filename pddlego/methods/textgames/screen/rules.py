@@ -56,7 +56,13 @@ def _meaning(rule: ReadingRule) -> list[str]:
     if rule.ignore:
         return ["says nothing about the facts"]
     table = {key: value for key, value in rule.as_table().items() if key != "sentence"}
-    return [f"{key}: {value if isinstance(value, str) else '  '.join(map(str, value))}" for key, value in table.items()]
+    return [
+        f"{key}: {value if isinstance(value, str) else '  '.join(map(_words, value))}" for key, value in table.items()
+    ]
+
+
+def _words(value: object) -> str:
+    return value if isinstance(value, str) else " = ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def _uses(trace: Trace, learned: LearnedRules) -> Mapping[int, int]:

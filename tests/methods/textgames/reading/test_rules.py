@@ -52,12 +52,12 @@ def test_learned_rules_are_read_as_they_are_written() -> None:
     learned = LearnedRules(RULES, (parse_pattern("(belongs cup shelf)"),), frozenset({'It says "no".', "It rains.\\"}))
     assert parse_learned(learned.text) == learned
     assert parse_learned("") == LearnedRules()
+    assert parse_learned("[reading.own]\nsentence = 'a'") == parse_learned("[[reading]]\nsentence = 'a'")
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "[reading.own]\nsentence = 'a'",
         "opinions = 5",
         "unread = 3",
         "reading = [1]",
