@@ -48,5 +48,5 @@ def test_what_trl_reads_of_the_class() -> None:
 @pytest.mark.parametrize("mode", ["act", "edit"])
 def test_the_trainer_finishes_eight_episodes(mode: str, tmp_path: Path) -> None:
     command = [sys.executable, str(EXAMPLE), "--mode", mode, "--output", str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, cwd=tmp_path)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=4 * PATIENCE, cwd=tmp_path)
     assert re.findall(r"^step (\d): 4 episodes", done.stdout, re.MULTILINE) == ["1", "2"], done.stdout + done.stderr

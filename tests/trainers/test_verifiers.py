@@ -41,7 +41,7 @@ def test_eight_episodes(mode: str, tmp_path: Path) -> None:
         (tmp_path / "eval.toml").write_text(CONFIG.format(endpoint=endpoint, server=server.url, resets=resets))
         command = [str(Path(sys.executable).with_name("vf-eval")), "@", "eval.toml"]
         environment = os.environ | {"EXPERT_KEY": "none"}
-        subprocess.run(command, cwd=tmp_path, env=environment, timeout=PATIENCE, check=True, capture_output=True)
+        subprocess.run(command, cwd=tmp_path, env=environment, timeout=4 * PATIENCE, check=True, capture_output=True)
     (traces,) = tmp_path.rglob("traces.jsonl")
     played = [trace for line in traces.read_text().splitlines() for trace in json.loads(line)["traces"]]
     rewards = [trace["rewards"]["openenv_reward"]["score"] for trace in played]
