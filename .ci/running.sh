@@ -9,10 +9,15 @@ run_stage() {  # `set -e` holds in the new process; the exit code and the second
   echo "$code $((SECONDS - start))" >"$work/$1.result"
 }
 
-run_stages() {  # two at once; print a table, and fail if one failed
+run_stages() {  # two at once, those of ALONE after the others; print a table, and fail if one failed
   local stage code seconds at_once=0 failed=()
   for stage in "$@"; do
-    if [ $((++at_once)) -gt 2 ]; then wait -n; fi
+    if [[ " ${ALONE[*]-} " == *" $stage "* ]]; then
+      wait
+      at_once=1
+    elif [ $((++at_once)) -gt 2 ]; then
+      wait -n
+    fi
     (
       trap - INT
       if [[ " ${LONG[*]} " == *" $stage "* ]]; then

@@ -3,7 +3,8 @@
 # `.ci/run` sets `repo`, `work` (an empty folder), `python`, `bin` (all programs but Java and Python) and PATH.
 
 LONG=(tests)  # begins first, and is shown while it runs
-LIGHT=(trl without verifiers openenv contributing engines alfworld downward fuzz notebook wheel guest constraints lowest)
+LIGHT=(without contributing engines alfworld downward fuzz notebook wheel guest constraints lowest)
+ALONE=(trl verifiers openenv)  # programs of others, with limits of time of their own: after the others, one at a time
 
 . "$(dirname "${BASH_SOURCE[0]}")/running.sh"
 
