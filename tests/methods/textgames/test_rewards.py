@@ -107,7 +107,7 @@ def test_answers_without_knowledge_get_almost_nothing(rewards: Rewards) -> None:
         for (name, honest), (_, other) in sampled(list(product(asked, others)), scaled(10, in_ci=20)):
             if other.text != honest.text:
                 values.setdefault("another question", []).append(rewards(name, other.text).value)
-    assert {kind: mean(each) for kind, each in values.items() if mean(each) >= 0.1} == {}
+    assert {kind: mean(each) for kind, each in values.items() if mean(each) >= 0.12} == {}
 
 
 @settings(max_examples=scaled(10, in_ci=20))
