@@ -70,7 +70,8 @@ def from_unified(problem: Any) -> tuple[Domain, Problem]:
     try:
         writer = up.io.PDDLWriter(problem, rewrite_bool_assignments=True)
         texts = writer.get_domain(), writer.get_problem()
-        names = {writer.get_pddl_name(fluent): str(fluent.name).lower() for fluent in problem.fluents}
+        named = (*problem.fluents, *problem.all_objects)
+        names = {writer.get_pddl_name(item): str(item.name).lower() for item in named}
         domain_text, problem_text = (_renamed(text, names) for text in texts)
         domain, stated = parse_domain(domain_text), parse_problem(problem_text)
         defects = [defect for defect in (*check_domain(domain), *check(domain, stated)) if defect.blocking]
@@ -88,7 +89,7 @@ def from_unified(problem: Any) -> tuple[Domain, Problem]:
 
 
 def _renamed(text: str, names: Mapping[str, str]) -> str:
-    """The text with the original names of predicates: the writer renames a predicate with the name of a type."""
+    """The text with the original names: the writer renames a predicate or object with the name of something else."""
     wanted = {new: old for new, old in names.items() if new != old and is_name(old) and old not in names}
     pattern = re.compile(rf"(?<=[(\s])({'|'.join(map(re.escape, wanted))})(?=[\s)])")
     return pattern.sub(lambda match: wanted[match[1]], text) if wanted else text

@@ -63,7 +63,7 @@ CHANGES = [
     ("revealing the laundry room", "revealing the laundry rum", "observed", "text"),
     (r'"rung":"be in a room not yet visited"', '"rung":"have the coin"', "planned", "rung"),
     (r'"added":\["kitchen - location"', '"added":["cellar - location"', "accepted", "added[0]"),
-    ("Answer with the changes", "Answer with the rest", "asked", "messages[0].content"),
+    ("Answer with one JSON object", "Answer with two JSON objects", "asked", "messages[0].content"),
     (r'"outcome":"won"', '"outcome":"lost"', "ended", "outcome"),
     ('"here":"at"', '"here":"in"', "started", "details.map.here"),
 ]

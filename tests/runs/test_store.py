@@ -48,7 +48,7 @@ def played(store: Store, cell: Cell, *events: Event) -> Summary:
 def test_a_summary_counts_what_happened() -> None:
     result = summarize(CELL, 1, trace_of([*STORY, WON]), measure)
     assert result.won
-    assert result.measures.numbers == {"steps": 1, "refused": 1, "surprises": 1}
+    assert result.measures.numbers == {"steps": 1, "refused": 1, "surprises": 1, "without_news": 0}
     assert (result.counts_of("rungs"), result.counts_of("rejected")) == ({"explore": 1}, {"defects": 1})
     assert result.counts_of("defects") == {"undeclared object": 2}
     assert load_summary(dump_summary(result)) == result
