@@ -41,13 +41,13 @@ SNAPSHOTS = Path(__file__).parent / "snapshots"
 
 
 def pytest_configure() -> None:
-    """Keep planners and sandboxes. Give children the default effect of signals: a background job ignores some."""
+    """Keep planners, limit sandboxes, and give children the default effect of signals."""
     for name, default in (("SIGINT", signal.default_int_handler), ("SIGHUP", signal.SIG_DFL)):
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, default)
     process.ProcessPlanner = kept_planner  # type: ignore[assignment, misc]  # as `make_planner` finds it
-    sandbox.Sandbox = sandboxes.KeptSandbox  # type: ignore[misc]  # as methods import it
+    sandbox.Sandbox = sandboxes.SmallSandbox  # type: ignore[misc]  # as methods import it
 
 
 SLOW = ("slow", "cluster", "browser")
@@ -64,7 +64,6 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
 
 def pytest_sessionfinish() -> None:
     close_kept()
-    sandboxes.close_kept()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
