@@ -83,7 +83,7 @@ tests() {
 }
 
 without() {  # each method in turn: a part of the other tests, in a copy of the repository
-  once checkout
+  checkout
   local method failed=()
   for method in textgames programs thought_of_search graphplan builders; do
     .venv/bin/python -m tests.without "$method" || failed+=("$method")
@@ -92,12 +92,12 @@ without() {  # each method in turn: a part of the other tests, in a copy of the 
 }
 
 notebook() {  # the tutorial
-  once checkout
+  checkout
   .venv/bin/pytest --nbmake docs/notebook.ipynb
 }
 
 fuzz() {
-  once checkout
+  checkout
   .venv/bin/python -m tests.fuzz --seconds 30
 }
 
@@ -117,7 +117,7 @@ wheel() {  # from an empty folder
 }
 
 guest() {  # a method in a package of its own, installed
-  once checkout
+  checkout
   .venv/bin/python -m tests.pages docs/adding-a-method.md "$work/guess"
   with_wheel guest "" "$work/guess"
   cd "$empty"
@@ -159,7 +159,7 @@ alfworld() {  # where there is no compiler
 }
 
 downward() {  # ALFWorld with TextWorld's real library, beside which pddlego's translator cannot be
-  once checkout
+  checkout
   environment "$work/downward"
   install "$work/downward" 'textworld>=1.7,<2' fast-downward-textworld
   PDDLEGO_FAST_DOWNWARD_PYTHON="$work/downward/bin/python" \

@@ -337,9 +337,8 @@ class Tools:
 
     `limits` are the user's limits of the episode. `person` asks a person for one of the possible commands, in modes
     that need a person. `first_text` is the domain, or the reading rules, that the last won episode ended with
-    (`--carry`). In a replay,
-    `recorded` is the recorded episode: `model` and `approver` repeat their answers, and the method makes a `person`
-    from it.
+    (`--carry`). In a replay, `recorded` is the recorded episode: `model` and `approver` repeat their answers, and the
+    method makes a `person` from it.
     `restart` is a value of the method that describes the point at which this episode continues a recorded one.
     """
 

@@ -28,7 +28,8 @@ MODE = "edit-no-feedback-no-tolerance"
 def lost(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a run in which episodes are lost to errors that were made on purpose."""
     folder = tmp_path_factory.mktemp("lost")
-    options = ("--modes", MODE, "--models", MODEL, "--seeds", "10-19", "--run", "lost", "--retries", "0")
+    seeds = scaled("10-39", in_ci="10-16")
+    options = ("--modes", MODE, "--models", MODEL, "--seeds", seeds, "--run", "lost", "--retries", "0")
     games = scaled(("coin",), in_ci=("coin", "mapreader", "twc", "cooking-easy", "cooking-hard", "cooking-full"))
     done = run("eval", *games, *options, cwd=folder)
     assert done.returncode == 0, done.stderr
@@ -65,7 +66,7 @@ def test_first_errors_are_those_that_were_made(lost: Path) -> None:
 
 
 def test_lost_episodes_are_won_without_their_first_error(lost: Path) -> None:
-    """Of as many lost episodes as have one error, 90 % are won after one correction; then nothing is played again."""
+    """At least 90 % of the lost episodes are won after one correction; the second time nothing is played."""
     options = ("counterfactual", "lost", "--with", "reader", "--run", "again")
     done = run(*options, cwd=lost)
     assert done.returncode == 0, done.stderr
@@ -73,7 +74,7 @@ def test_lost_episodes_are_won_without_their_first_error(lost: Path) -> None:
     numbers = [[int(word) for word in line.split() if word.isdecimal()][:2] for line in table if " to " in line]
     total = numbers[-1]  # the row of all kinds, or of the only one
     assert total[0] == len(injected(lost))
-    assert total[1] >= 0.9 * sum(len(made) == 1 for made in injected(lost).values())
+    assert total[1] >= 0.9 * len(injected(lost))
     again = run(*options, cwd=lost)
     assert again.stdout.partition("Effect of one correction")[2] == done.stdout.partition("Effect of one correction")[2]
     assert "seed" not in again.stdout

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
-from pddlego.errors import UsageError
+from pddlego.errors import JournalError, UsageError
 from pddlego.methods.textgames.reading.rules import LearnedRules, parse_learned
 from pddlego.pddl import Atom, Domain, Formula, PddlSyntaxError, Problem, TypedName, from_name, parse_domain, same_name
 from pddlego.pddl.conditions import Exists, atoms_of
@@ -204,11 +204,15 @@ def read_written(text: str) -> ModelDomain:
 def restored(start: Knowledge, text: str, problem: Problem) -> Knowledge:
     """The knowledge `start` with a problem, and with what a model wrote beside it: a domain, reading rules, or nothing.
 
-    Raises `PddlSyntaxError` or `ValueError` if the text is invalid.
+    Raises `JournalError` if the text is invalid.
     """
-    if text.startswith(("[[reading]]", "opinions = ", "unread = ")):
-        return replace(start.with_problem(problem), learned=parse_learned(text))
-    return start.rewritten(read_written(text), problem) if text else start.with_problem(problem)
+    try:
+        if text.startswith(("[[reading]]", "opinions = ", "unread = ")):
+            return replace(start.with_problem(problem), learned=parse_learned(text))
+        return start.rewritten(read_written(text), problem) if text else start.with_problem(problem)
+    except ValueError as error:
+        what, reason = "The recorded domain or rules are damaged", " ".join(f"{error}".split())
+        raise JournalError(what, f"{reason}.", "Restore the journal.") from error
 
 
 def beginning_with(blank: Knowledge, text: str) -> Knowledge:

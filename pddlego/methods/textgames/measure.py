@@ -18,7 +18,7 @@ from pddlego.methods.textgames.formalize import Exchange, Observations, PromptCo
 from pddlego.methods.textgames.games import Game
 from pddlego.methods.textgames.options import PLANNING
 from pddlego.methods.textgames.play import episode_events, setting_game
-from pddlego.methods.textgames.reader import ReaderModel, can_answer
+from pddlego.methods.textgames.reader import ReaderModel, can_read
 from pddlego.methods.textgames.reader.houses import doors_in
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.world import EpisodeSetup
@@ -188,7 +188,7 @@ def optimum(setting: GameSetting, seed: int, planner: Planner) -> int | None:
 
     Raises `EngineError` if the game cannot be played.
     """
-    readable = can_answer(setting.reader.name, bool(setting.reader.rules), "edit") is None
+    readable = can_read(setting)
     if setting.game.name not in _DOORS_ONLY or not readable or setting.parameters["limitInventorySize"].value:
         return None
     if setting.fixed.rules:  # a rule wins the game, so that no goal of the ladder does

@@ -138,7 +138,7 @@ def _goal_variable(problem: Problem, rng: random.Random) -> str:
     return f"({rng.choice(facts).predicate} ?x)" if facts else ""
 
 
-AnswerParts = dict[str, dict[str, Any]]
+AnswerParts = dict[str, Any]
 """An edit in the JSON format of the paper, by section and kind of change."""
 
 Make = Callable[[str, random.Random], str]
@@ -223,7 +223,7 @@ def _stale(parts: AnswerParts, rng: random.Random) -> None:
 def _look_anywhere(parts: AnswerParts, rng: random.Random) -> None:
     """Ask to look at any name of the new facts, which may be visited or not a place, or at a name that is not there."""
     names = [word for line in parts["init"]["add"] for word in _words(line)[1:3]]
-    parts["look"] = [rng.choice([*names, "nowhere"])]  # type: ignore[assignment]
+    parts["look"] = [rng.choice([*names, "nowhere"])]
 
 
 def _words(fact: str) -> list[str]:

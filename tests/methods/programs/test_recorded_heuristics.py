@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from pddlego.episode.events import Answered
 from pddlego.methods.programs.events import Sampled
 from pddlego.methods.programs.options import ProgramOptions
-from pddlego.models.transcript import ConversationModel, read_conversations
+from pddlego.models.transcript import DIFFERS, ConversationModel, read_conversations
 from pddlego.planning import ProcessPlanner
 from tests.methods.programs.playing import ending, events_of, small
 from tests.sandbox.ordinary import needs_locks
@@ -33,3 +34,5 @@ def test_the_candidates_of_a_real_model(planner: ProcessPlanner, domain: str, ex
     events = events_of(small(domain, options, 10, 1), model, "heuristic", options, planner)
     assert [(event.solved, event.failure) for event in events if isinstance(event, Sampled)] == expected
     assert ending(events).score == 0.0
+    notes = [event.completion.note for event in events if isinstance(event, Answered)]
+    assert notes == [DIFFERS] * len(expected)  # another question is said to be one: see tests/recorded/heuristics

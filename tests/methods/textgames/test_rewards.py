@@ -99,15 +99,15 @@ def test_no_dishonest_answer_gets_what_an_honest_one_gets(
 def test_answers_without_knowledge_get_almost_nothing(rewards: Rewards) -> None:
     """On average over all games and modes: answers to questions of other episodes share some facts of small games."""
     values: dict[str, list[float]] = {}
-    for game, mode in PAIRS:
-        asked = sampled(questions(game, mode, 60), scaled(2, in_ci=4))
+    for game, mode in product(GAMES, MODES):
+        asked = sampled(questions(game, mode, 60), scaled(2, in_ci=6))
         others = questions(game, mode, 70)
         for kind, (name, honest) in product(("nothing", "unchanged", "echoed question", "shuffled words"), asked):
             values.setdefault(kind, []).append(rewards(name, TEXT[kind](honest) or "").value)
-        for (name, honest), (_, other) in sampled(list(product(asked, others)), scaled(10, in_ci=20)):
+        for (name, honest), (_, other) in sampled(list(product(asked, others)), scaled(10, in_ci=30)):
             if other.text != honest.text:
                 values.setdefault("another question", []).append(rewards(name, other.text).value)
-    assert {kind: mean(each) for kind, each in values.items() if mean(each) >= 0.12} == {}
+    assert {kind: mean(each) for kind, each in values.items() if mean(each) >= 0.1} == {}
 
 
 @settings(max_examples=scaled(10, in_ci=20))

@@ -11,7 +11,7 @@ from pddlego.episode.trace import Trace
 from pddlego.errors import UsageError
 from pddlego.methods.base import parse_variant
 from pddlego.methods.textgames.events import Observed
-from pddlego.methods.textgames.formalize import MOST_COMMANDS, PromptContext
+from pddlego.methods.textgames.formalize import MOST_COMMANDS, CommandProposal, PromptContext
 from pddlego.methods.textgames.formalize.act import ActionGen
 from pddlego.methods.textgames.loading import load, without_parts
 from pddlego.methods.textgames.options import MODES
@@ -139,7 +139,9 @@ def test_without_sequences_an_answer_is_one_command(coin: GameSetting, planner: 
 
 def test_the_settings_of_the_paper_have_no_sequences() -> None:
     paper = load("paper-coin")
-    assert not make_method("act", paper, 1).read("look around; look around", PromptContext(paper.start)).rest  # type: ignore[union-attr]
+    proposal = make_method("act", paper, 1).read("look around; look around", PromptContext(paper.start))
+    assert isinstance(proposal, CommandProposal)
+    assert not proposal.rest
     with pytest.raises(UsageError, match="no sequences to take out"):
         without_parts(paper, ("sequences",))
 

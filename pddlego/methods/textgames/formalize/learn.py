@@ -11,8 +11,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from pydantic import ValidationError
-
 from pddlego.methods.textgames.formalize import Exchange, ProblemProposal, PromptContext
 from pddlego.methods.textgames.formalize.problems import brief_feedback, without_planned
 from pddlego.methods.textgames.knowledge import Knowledge
@@ -25,6 +23,7 @@ from pddlego.methods.textgames.reading.rules import (
     ReadingRule,
     leaf_types,
     parse_pattern,
+    parse_rule,
 )
 from pddlego.methods.textgames.reading.template import LONGEST
 from pddlego.models import Message, Request
@@ -36,7 +35,6 @@ from pddlego.pddl.exclusive import one_way
 from pddlego.pddl.names import is_name
 from pddlego.pddl.nearly_json import last_object
 from pddlego.util.answers import spoken
-from pddlego.util.text import fault_of
 
 _ASKED_AGAIN = 2
 """How often faulty rules and uncovered sentences go back to the model; then the good rules are used as they are."""
@@ -227,10 +225,9 @@ def parse_rules(answer: str) -> tuple[list[ReadingRule], list[Pattern], list[str
             faults.append(f"opinion {error}")
     for table in lists[0][:MOST_RULES]:
         try:
-            rules.append(ReadingRule.model_validate(table))
-        except (ValidationError, RecursionError) as error:
-            reason = fault_of(error.errors()[0]) if isinstance(error, ValidationError) else "it is nested too deeply"
-            faults.append(f"{reason}; in the rule {json.dumps(table, ensure_ascii=False)[:LONGEST]}")
+            rules.append(parse_rule(table))
+        except ValueError as error:
+            faults.append(f"{error}; in the rule {json.dumps(table, ensure_ascii=False)[:LONGEST]}")
     return rules, opinions, faults
 
 

@@ -130,24 +130,18 @@ _ANSWERED = (*PLANNING, "act", ACT_COT)
 """Modes that the reader plays."""
 
 
-def can_answer(rules: str, reading: bool, purpose: str, learnable: bool = False) -> tuple[str, str] | None:
-    """The reason why the reader cannot answer, and advice; None if it can.
-
-    `rules` is the name of the rules, and `reading` whether the setting has rules of its own (`[[reading]]`), and
-    `learnable` whether a model may write rules like these.
-    """
+def can_answer(reader: ReaderRules, purpose: str) -> tuple[str, str] | None:
+    """The reason why the reader with a setting's rules cannot answer, and advice; None if it can."""
     if purpose not in _ANSWERED:
         return f"It knows {', '.join(_ANSWERED)}.", "Choose a language model with --model."
-    if not reading and rules_of(rules) is None:
+    if not reader.rules and rules_of(reader.name) is None:
         names = ", ".join(sorted(RULES))
         advice = "Choose a language model with --model, or write [[reading]] rules in the setting."
-        return f"It has no rules for '{rules}', only for {names}.", advice
-    if purpose == LEARN and not learnable:
-        return (
-            "Its rules for this game are not all rules that a model may write.",
-            "Choose a language model with --model.",
-        )
-    if purpose in ("act", ACT_COT) and rules not in COMMANDS:
+        return f"It has no rules for '{reader.name}', only for {names}.", advice
+    if purpose == LEARN and not _learnable(reader):
+        reason = "Its rules for this game are not all rules that a model may write."
+        return reason, "Choose a language model with --model."
+    if purpose in ("act", ACT_COT) and reader.name not in COMMANDS:
         advice = "Use --mode edit or gen, or a language model with --model."
         return "It reads what the game says, and in mode act nothing plans with that.", advice
     return None
@@ -175,9 +169,7 @@ class ReaderModel:
 
     def _answer(self, request: Request) -> str:
         situation = situation_of(request)
-        reason = can_answer(
-            situation.reader.name, bool(situation.reader.rules), request.purpose, _learnable(situation.reader)
-        )
+        reason = can_answer(situation.reader, request.purpose)
         if reason:
             raise ModelError(f"The built-in reader cannot answer for '{request.purpose}'", *reason)
         if request.purpose == LEARN:
@@ -248,12 +240,11 @@ def edit_as_json(edit: Edit) -> Mapping[str, object]:
 
 def can_read(setting: GameSetting) -> bool:
     """Whether the built-in reader can read the observations of the setting's game."""
-    return not can_answer(setting.reader.name, bool(setting.reader.rules), "edit")
+    return not can_answer(setting.reader, "edit")
 
 
 def check_reader(setting: GameSetting, mode: str) -> None:
     """Raise `UsageError` if the built-in reader cannot play the setting in this mode."""
-    reader = setting.reader
-    reason = can_answer(reader.name, bool(reader.rules), base_mode(mode), _learnable(reader))
+    reason = can_answer(setting.reader, base_mode(mode))
     if reason:
         raise UsageError(f"The built-in reader cannot play {setting.name} in mode {mode}", *reason)

@@ -239,6 +239,22 @@ class ReadingRule(BaseModel):
         return {key: list(value) if isinstance(value, tuple) else value for key, value in table.items()}
 
 
+_FOR_SETTINGS = frozenset({"text", "like", "command", "task"})
+"""The keys with regular expressions, which would run without a limit: only settings may have them."""
+
+
+def parse_rule(table: object) -> ReadingRule:
+    """Parse a rule of a model. Raises `ValueError` with the reason if it is not one, or has a key of settings."""
+    if isinstance(table, Mapping) and _FOR_SETTINGS & table.keys():
+        raise ValueError("write `sentence`, a sentence with {slots}; `text` and `like` are for files")
+    try:
+        return ReadingRule.model_validate(table)
+    except ValidationError as error:
+        raise ValueError(fault_of(error.errors()[0])) from error
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+
+
 def used_slots(rules: Iterable[ReadingRule]) -> frozenset[str]:
     """The slots that a fact, an object or a pair of the rules uses, or that they list as unused."""
     names: set[str] = set()
@@ -310,11 +326,9 @@ def parse_learned(text: str) -> LearnedRules:
     if len(parts["reading"]) > MOST_RULES or len(parts["opinions"]) > MOST_OPINIONS:
         raise ValueError(f"it has more than {MOST_RULES} rules or {MOST_OPINIONS} opinions")
     try:
-        rules = tuple(map(ReadingRule.model_validate, parts["reading"]))
-    except ValidationError as error:
-        raise ValueError(f"a rule is wrong: {fault_of(error.errors()[0])}") from error
-    if any(not rule.sentence for rule in rules):
-        raise ValueError("a rule has no `sentence`; `text` and `like` are for the [reading] tables of settings")
+        rules = tuple(map(parse_rule, parts["reading"]))
+    except ValueError as error:
+        raise ValueError(f"a rule is wrong: {error}") from error
     opinions = tuple(parse_pattern(str(opinion)) for opinion in parts["opinions"])
     return LearnedRules(rules, opinions).with_unread(map(str, parts["unread"]))
 

@@ -10,14 +10,17 @@ from typing import Any
 import pytest
 
 from pddlego.episode.events import Accepted, Answered, Asked, Event, Limits, Outcome, Rejected, Started
+from pddlego.errors import JournalError
 from pddlego.methods.base import parse_variant
 from pddlego.methods.textgames.formalize.learn import parse_rules
+from pddlego.methods.textgames.knowledge import restored
 from pddlego.methods.textgames.loading import setting_for
 from pddlego.methods.textgames.options import MODES
 from pddlego.methods.textgames.reading.rules import MOST_RULES, parse_learned
 from pddlego.methods.textgames.resume import knowledge_at, recorded_game, restart_at
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.models import Completion, Request
+from pddlego.models.base import ScriptedModel
 from pddlego.pddl import EditSyntaxError
 from pddlego.planning import ProcessPlanner
 from pddlego.runs.store import last_text
@@ -154,6 +157,27 @@ def test_without_the_check_rules_are_used_as_they_are(coin: GameSetting, planner
     events = learn(coin, planner, Changed("closed {kind} door", {"unused": []}), mode="learn-no-check")
     assert ended(events).outcome is Outcome.WON
     assert not of(events, Rejected)
+
+
+@pytest.mark.parametrize("key", ["text", "like", "command", "task"])
+@pytest.mark.parametrize("mode", ["learn", "learn-no-check"])
+def test_a_model_cannot_write_regular_expressions(
+    coin: GameSetting, planner: ProcessPlanner, mode: str, key: str
+) -> None:
+    """They would run without a limit. With and without the check, such a rule is left out, and the others are used."""
+    text = json.dumps([*COIN, {key: "^(.+)+;$", "add": ["(at kitchen)"]}])
+    events = learn(coin, planner, ScriptedModel((text, "[]")), mode=mode, retries=0)
+    assert rules(events)
+    assert all(not rule.text and not rule.like for event in rules(events) for rule in parse_learned(event.text).rules)
+    assert parse_rules(text)[0] == parse_rules(json.dumps(list(COIN)))[0]
+
+
+@pytest.mark.parametrize(
+    "text", ["[[reading]]\nlike = 'a'", "[[reading]]\nsentence = ", "opinions = 1", "(define (domain"]
+)
+def test_damaged_rules_of_a_journal_are_said_to_be_damaged(coin: GameSetting, text: str) -> None:
+    with pytest.raises(JournalError, match="domain or rules are damaged"):
+        restored(coin.start, text, coin.start.problem)
 
 
 def test_an_episode_is_restarted_with_the_rules_that_it_had_learned(coin: GameSetting, planner: ProcessPlanner) -> None:
