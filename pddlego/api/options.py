@@ -139,6 +139,6 @@ class EvaluationOptions(EpisodeOptions, total=False):
     address: str | None
     """Address of the Ray cluster."""
     carry: bool
-    """Modes full, learn: pass on the last good domain or rules."""
+    """Begin with the domain or rules of the last won episode."""
     runs: str
     """Folder that contains the run folders."""

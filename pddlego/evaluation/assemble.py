@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 from pddlego.episode.events import Event
-from pddlego.errors import UsageError
+from pddlego.errors import JournalError, UsageError
 from pddlego.evaluation.models import is_free
 from pddlego.evaluation.runner import Executor, Player, Runner
 from pddlego.evaluation.setup import Setup, make_limiter, make_planners, play
 from pddlego.evaluation.table import result_table
 from pddlego.methods.base import base_mode
-from pddlego.methods.registry import make_codec, measuring_of, modes
+from pddlego.methods.registry import make_codec, measuring_of, modes, parse_mode
 from pddlego.models.limiter import Ledger, LedgerEntry, Load, Price, SharedLimiter, read_ledger
 from pddlego.planning import Planner
 from pddlego.runs.cells import Cell
 from pddlego.runs.folders import LEDGER
-from pddlego.runs.store import TABLE, Store, environment_manifest, kept_text, read_recorded_prices
+from pddlego.runs.store import TABLE, Store, environment_manifest, kept_text, read_cells, read_recorded_prices
 from pddlego.runs.summary import Summary
 from pddlego.util.files import write_run_file
 
@@ -71,8 +72,8 @@ def evaluating(setup: Setup, path: Path, about: Mapping[str, Any] | None = None)
             waiting = [cell for cell in cells if cell not in known]
 
             def player(cell: Cell) -> Iterator[Event]:
-                carried = _carried(setup, store, cell) if setup.config.run.carry else ""
-                return play(cell, setup, planner, limiter, carried=carried)
+                before = takewhile(cell.__ne__, read_cells(path)) if setup.config.run.carry else ()
+                return play(cell, setup, planner, limiter, carried=_carried(store, cell, before))
 
             with _executor(setup, player, limiter, ledger) as executor:
                 evaluation = Runner(waiting, store, executor, workers=setup.workers)
@@ -92,6 +93,9 @@ def evaluating(setup: Setup, path: Path, about: Mapping[str, Any] | None = None)
         running.attempts += [summary for summary in store.attempts if summary.cell in mine]
         running.entries += read_ledger(path / LEDGER)[0].values()
         write_run_file(path / TABLE, result_table(results))
+        for cell in {cell.configuration: cell for cell in cells}.values():
+            with suppress(JournalError):  # no result depends on it
+                _carried(store, cell, read_cells(path))
 
 
 def open_store(path: Path, configuration: Mapping[str, Any], about: Mapping[str, Any]) -> Store:
@@ -130,12 +134,11 @@ def _executor(setup: Setup, player: Player, limiter: SharedLimiter, ledger: Ledg
             yield executor
 
 
-def _carried(setup: Setup, store: Store, cell: Cell) -> str:
-    """The domain of the last episode before this one that was won with its setting, mode and model."""
-    cells = setup.cells()
-    before = set(cells[: cells.index(cell)])
-    order = {cell: number for number, cell in enumerate(cells)}
-    results = sorted(
-        (result for result in store.results() if result.cell in before), key=lambda result: order[result.cell]
-    )
-    return kept_text(store.path, results, make_codec(), lambda result: result.cell.configuration == cell.configuration)
+def _carried(store: Store, cell: Cell, before: Iterable[Cell]) -> str:
+    """The text of the last won episode among the cells `before` of the same configuration, which is kept as a file."""
+    carries, results = parse_mode(cell.mode).mode.carries, {result.cell: result for result in store.results()}
+    own = [results[one] for one in before if one in results and one.configuration == cell.configuration]
+    text = kept_text(store.path, own, make_codec(), carries.kind)
+    if text:
+        store.keep_text(f"{cell.series}.{carries.suffix}", text)
+    return text

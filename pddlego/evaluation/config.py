@@ -117,7 +117,7 @@ class LimitOptions(Options):
 class Run(Options):
     """Where and how episodes are played.
 
-    With `carry`, an episode begins with the domain of the last won episode with its setting, mode and model.
+    With `carry`, an episode begins from the text of the last won episode with its setting, mode and model (`Carried`).
     """
 
     model_config = ConfigDict(title="Run")
@@ -130,7 +130,7 @@ class Run(Options):
     address: str | None = option(
         None, "Address of the Ray cluster.", Flag(affects_episodes=False, default="a local one")
     )
-    carry: bool = option(False, "Modes full, learn: pass on the last good domain or rules.")
+    carry: bool = option(False, "Begin with the domain or rules of the last won episode.")
     run: str | None = option(None, "Name of the run folder.", Flag(affects_episodes=False, default="from the cells"))
     runs: str = option(
         RUNS, "Folder that contains the run folders.", Flag(variable=RUNS_VARIABLE, affects_episodes=False)

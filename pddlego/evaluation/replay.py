@@ -18,7 +18,7 @@ from pddlego.errors import DIFFERS, EngineError, JournalError, PddlegoError, Usa
 from pddlego.evaluation.config import Config, LimitOptions
 from pddlego.evaluation.setup import SettingUse
 from pddlego.methods.base import Tools
-from pddlego.methods.registry import make_codec, method
+from pddlego.methods.registry import make_codec, method, parse_mode
 from pddlego.methods.shared_options import PlannerOptions
 from pddlego.models.base import Model
 from pddlego.models.endpoint import Endpoint
@@ -27,7 +27,7 @@ from pddlego.planning import Planner
 from pddlego.runs.cells import Cell
 from pddlego.runs.folders import MANIFEST
 from pddlego.runs.journal import Timed, event_value, read_journal
-from pddlego.runs.store import DOMAIN_FROM, RULES_FROM, read_configuration, recorded_setting
+from pddlego.runs.store import first_text, read_configuration, recorded_setting
 from pddlego.util.text import one_line
 
 
@@ -81,8 +81,9 @@ def _recorded(path: Path, trace: Trace, manifest: Mapping[str, Any], changes: Ma
     if kept is None:
         raise KeyError(f"no setting {started.setting}")
     played_by = method(kept["method"])
-    # The journal holds the domain with which the episode began: the run that it came from may be gone.
-    own = {name: value for name, value in kept["options"].items() if name not in (DOMAIN_FROM, RULES_FROM)}
+    # The journal holds the text with which the episode began: the run that it came from may be gone.
+    begun_from = [mode.carries.option for mode in played_by.modes]
+    own = {name: value for name, value in kept["options"].items() if name not in begun_from}
     own |= {name: value for name, value in changes.items() if name in played_by.options.model_fields}
     options = played_by.options.model_validate(own)
     setting = played_by.load(started.setting, options)
@@ -95,7 +96,7 @@ def _recorded(path: Path, trace: Trace, manifest: Mapping[str, Any], changes: Ma
             planner=PlannerOptions.model_validate(manifest["planner"]),
             limits=LimitOptions(retries=manifest["limits"]["retries"]),
         ),
-        changed=tuple(_changed(setting.sources, {**(kept.get("files") or {}), DOMAIN_FROM: "", RULES_FROM: ""})),
+        changed=tuple(_changed(setting.sources, {**(kept.get("files") or {}), **dict.fromkeys(begun_from, "")})),
     )
 
 
@@ -185,6 +186,7 @@ def _play_again(recorded: Recorded, planner: Planner) -> Timed:
         limits=trace.begun.limits,
         retries=recorded.config.limits.retries,
         approver=RecordedApprover(judged),
+        first_text=first_text(trace, parse_mode(trace.begun.mode).mode.carries.kind),
         recorded=trace,
     )
     return recorded.played.play(recorded.cell, tools)

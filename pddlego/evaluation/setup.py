@@ -121,7 +121,7 @@ class Setup:
 
     @property
     def workers(self) -> int:
-        """Parallel episodes; 1 with `--carry`, where each episode begins with the domain of an earlier one."""
+        """Parallel episodes; 1 with `--carry`, where each episode begins from the text of an earlier one."""
         return 1 if self.config.run.carry else self.config.run.workers
 
     @property
@@ -459,8 +459,8 @@ def play(
 ) -> Timed:
     """Play a cell with a new model.
 
-    `approver` approves actions, `person` types commands in modes that need it, and `carried` is the domain of an
-    earlier episode. Raises `PddlegoError` for errors before the first event.
+    `approver` approves actions, `person` types commands in modes that need it, and `carried` is the text of an earlier
+    episode. Raises `PddlegoError` for errors before the first event.
     """
     continuation = setup.continued.get(cell)
     own_limiter = CellLimiter(limiter, cell.label) if isinstance(limiter, SharedLimiter) else limiter

@@ -67,6 +67,23 @@ class BuiltIn:
 
 
 @dataclass(frozen=True)
+class Carried:
+    """The text that an episode begins from and changes: that of its last event `Accepted` of this `kind`.
+
+    `--carry` passes it from a won episode to the next one, as `Tools.first_text`; `Started.details` has it by its
+    `kind`. Run folders keep it as a file with this `suffix`. Without a `kind` there is no such text.
+    """
+
+    kind: str = ""
+    suffix: str = ""
+
+    @property
+    def option(self) -> str:
+        """The method's option that names a run or a file with the first text."""
+        return f"{self.kind}_from"
+
+
+@dataclass(frozen=True)
 class Mode:
     """A value of `--mode`. `plays` is the kind of setting that the mode is for.
 
@@ -74,6 +91,7 @@ class Mode:
     that a person may be asked to approve. A mode without `asks_model` is played once, whatever the models; a mode with
     `needs_person` needs a terminal. In a mode with `advises` the planner waits for answers of the model, so each worker
     needs a planner of its own. Answers in a mode that is `rewarded` are judged by the truth (`Method.referee`).
+    `carries` is the text that an episode in this mode begins from.
     """
 
     name: str
@@ -85,6 +103,7 @@ class Mode:
     needs_person: bool = False
     advises: bool = False
     rewarded: bool = False
+    carries: Carried = Carried()
 
 
 @dataclass(frozen=True)
@@ -336,9 +355,8 @@ class Tools:
     """The tools of a method to play one cell.
 
     `limits` are the user's limits of the episode. `person` asks a person for one of the possible commands, in modes
-    that need a person. `first_text` is the domain, or the reading rules, that the last won episode ended with
-    (`--carry`). In a replay, `recorded` is the recorded episode: `model` and `approver` repeat their answers, and the
-    method makes a `person` from it.
+    that need a person. `first_text` is the text that the episode begins from (`Carried`). In a replay, `recorded` is
+    the recorded episode: `model` and `approver` repeat their answers, and the method makes a `person` from it.
     `restart` is a value of the method that describes the point at which this episode continues a recorded one.
     """
 
@@ -484,6 +502,7 @@ class Method:
         from pddlego.episode.lifecycle import played
 
         budget = Budget(replace(tools.limits, steps=setting.max_steps))
+        kind = parse_variant(cell.mode, self.modes).mode.carries.kind
         started = Started(
             setting=setting.name,
             title=setting.title,
@@ -493,6 +512,7 @@ class Method:
             task=setting.about,
             limits=budget.limits,
             played_by=self.name,
+            details={kind: tools.first_text} if tools.first_text else {},
         )
         return played(self.play(cell, setting, options, tools, budget), budget, started)
 

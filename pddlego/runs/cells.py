@@ -32,10 +32,15 @@ class Cell:
         return self.seed + 1_000_003 * (self.repeat - 1)
 
     @property
+    def series(self) -> str:
+        """A readable name for files about all episodes of the configuration."""
+        return f"{self.setting}-{self.mode}-{file_name(self.model)}"
+
+    @property
     def label(self) -> str:
         """A readable name for files, unique within an evaluation."""
         tail = f"-repeat{self.repeat}" if self.repeat > 1 else ""
-        return f"{self.setting}-{self.mode}-{file_name(self.model)}-seed{self.seed}{tail}"
+        return f"{self.series}-seed{self.seed}{tail}"
 
 
 _LONGEST_NAME = 100

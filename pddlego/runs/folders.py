@@ -18,6 +18,9 @@ from pddlego.util.text import count, natural, suggestion
 MANIFEST, EPISODES, LEDGER = "manifest.json", "episodes", "ledger.jsonl"
 """The names of the manifest, the folder of journals, and the ledger in every run folder."""
 
+CARRIED = "carried"
+"""The folder of the texts that next episodes could begin from (`--carry`) in a run folder."""
+
 JOURNAL = "journal.jsonl"
 """The name of the only journal in the folder of a build."""
 

@@ -283,7 +283,7 @@ def _run(folder: Path) -> RunRow:
     manifest = read_manifest(folder)
     last = {summary.cell: summary for summary in read_results(folder)[0]}
     played = [summary for summary in last.values() if summary.played]
-    cells = len(read_cells(folder) | set(last))
+    cells = len({*read_cells(folder), *last})
     created = str(manifest.get("created", ""))
     counted = sum(summary.counts for summary in played)
     state = "finished" if cells and counted >= cells else "failed" if played and not counted else "unfinished"

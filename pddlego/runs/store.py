@@ -4,6 +4,7 @@
     runs/NAME/episodes/LABEL.jsonl  the journal of a cell; `LABEL.2.jsonl` is that of its second attempt
     runs/NAME/results.jsonl         a summary for each attempt, appended when it ends
     runs/NAME/results.csv           the result table, written when an evaluation stops
+    runs/NAME/carried/SERIES.*      the text that a next episode of a setting, mode and model could begin from
 
 A finished episode survives a killed process: its journal is complete, and on the disk, before its result line is
 written, and a missing result line is computed from the journal when the evaluation is continued. A damaged line
@@ -27,12 +28,12 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from pddlego.episode.events import Accepted, Event, Outcome, Usage
+from pddlego.episode.events import Accepted, Event, Usage
 from pddlego.episode.trace import Trace
 from pddlego.errors import JournalError, UsageError
 from pddlego.models.limiter import Price
 from pddlego.runs.cells import Cell, Matrix
-from pddlego.runs.folders import EPISODES, LEDGER, MANIFEST, RESUMED
+from pddlego.runs.folders import CARRIED, EPISODES, LEDGER, MANIFEST, RESUMED
 from pddlego.runs.journal import SCHEMA, Codec, JournalWriter, read_journal
 from pddlego.runs.summary import Measure, Measures, Summary, dump_summary, load_summary, summarize
 from pddlego.util.children import for_children
@@ -122,13 +123,13 @@ def read_recorded_prices(path: Path) -> dict[str, Price]:
         raise _damaged(path, f"{MANIFEST} holds no price list.") from error
 
 
-def read_cells(path: Path) -> set[Cell]:
-    """The cells of all requested matrices. Raises `UsageError` for a manifest that cannot be read."""
+def read_cells(path: Path) -> tuple[Cell, ...]:
+    """The cells of all requested matrices, in playing order. Raises `UsageError` for a manifest that cannot be read."""
     try:
         asked = _matrices().validate_python(read_manifest(path).get(ASKED, []))
     except ValueError as error:
         raise _damaged(path, f"{MANIFEST} has an invalid list of cells.") from error
-    return {cell for matrix in asked for cell in matrix.cells()}
+    return tuple(dict.fromkeys(cell for matrix in asked for cell in matrix.cells()))
 
 
 @lru_cache(maxsize=1)
@@ -359,6 +360,15 @@ class Store(Closeable):
             append_summary(self.path / RESULTS, summary, flush=True)
         self._note(summary)
 
+    def keep_text(self, name: str, text: str) -> None:
+        """Write a text that next episodes could begin from (`kept_text`). Raises `JournalError`."""
+        folder = self.path / CARRIED
+        try:
+            folder.mkdir(exist_ok=True)
+        except OSError as error:
+            raise cannot_write(folder, error) from error
+        write_run_file(folder / name, text)
+
     def _note(self, summary: Summary) -> None:
         with self._lock:
             self._all.append(summary)
@@ -486,39 +496,24 @@ class Recorder:
         return summary
 
 
-DOMAIN, RULES = "domain", "rules"
-"""Kinds of `Accepted` events with a text that `--carry` passes on: a domain, or rules by which a model reads a game.
-
-They are also the keys in `Started.details` of the texts with which an episode begins.
-"""
-
-
-DOMAIN_FROM = "domain_from"
-"""The option that names a run or a file whose domain an episode starts with; also that domain's key in `sources`."""
-
-RULES_FROM = "rules_from"
-"""The same for the rules by which a model reads a game."""
-
-
-def kept_text(folder: Path, summaries: Iterable[Summary], codec: Codec, fits: Callable[[Summary], bool]) -> str:
-    """The final domain or rules of the last won episode that `fits` and has them, as a text; empty without one.
+def kept_text(folder: Path, summaries: Iterable[Summary], codec: Codec, kind: str) -> str:
+    """The text of a `kind` (`Carried`) with which the last won episode that has one ended; empty without one.
 
     Raises `UsageError` and `JournalError` for a journal that cannot be read.
     """
-    for summary in reversed([summary for summary in summaries if summary.outcome is Outcome.WON and fits(summary)]):
-        text = last_text(read_journal(folder / EPISODES / journal_name(summary.cell, summary.attempt), codec))
+    for summary in reversed([summary for summary in summaries if kind and summary.won]):
+        text = last_text(read_journal(folder / EPISODES / journal_name(summary.cell, summary.attempt), codec), kind)
         if text:
             return text
     return ""
 
 
-def first_text(trace: Trace) -> str:
-    """The model's own domain or rules with which an episode began; empty if it began without them."""
-    details = trace.started.details if trace.started is not None else {}
-    return str(details.get(DOMAIN) or details.get(RULES) or "")
+def first_text(trace: Trace, kind: str) -> str:
+    """The text of a `kind` with which an episode began; empty if it began without one."""
+    return str(trace.started.details.get(kind) or "") if trace.started is not None else ""
 
 
-def last_text(trace: Trace) -> str:
-    """The model's own domain or rules at the end of an episode; empty if the episode has none."""
-    accepted = trace.last(Accepted, where=lambda event: event.kind in (DOMAIN, RULES))
-    return first_text(trace) if accepted is None else accepted.text
+def last_text(trace: Trace, kind: str) -> str:
+    """The text of a `kind` with which an episode ended; empty if it has none."""
+    accepted = trace.last(Accepted, where=lambda event: event.kind == kind)
+    return first_text(trace, kind) if accepted is None else accepted.text

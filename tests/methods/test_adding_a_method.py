@@ -208,6 +208,34 @@ def broken(folder: Path, old: str, new: str) -> None:
     forget()
 
 
+def test_what_an_episode_learned_is_carried_to_the_next_and_kept_as_a_file(folder: Path) -> None:
+    carrying = FILES["guess/__init__.py"]
+    for old, new in (
+        ('plays="number"),', 'plays="number", carries=Carried("tip", "txt")),'),
+        ("import Column,", "import Carried, Column,"),
+        ("import Event,", "import Accepted, Event,"),
+        (
+            "            budget.step()\n",
+            "            yield Accepted('tip', f'{tools.first_text}{guess} ')\n            budget.step()\n",
+        ),
+        (", history=history)", ", history=tools.first_text + history)"),
+    ):
+        assert old in carrying, old
+        carrying = carrying.replace(old, new)
+    broken(folder, FILES["guess/__init__.py"], carrying)
+    arguments = ("eval", "numbers", "--modes", "guess", "--models", "halving", "--run", "all", "--carry")
+    assert run(*arguments, "--seeds", "3,1", cwd=folder).returncode == 0
+    tip = folder / "runs/all/carried/numbers-guess-halving.txt"
+    first = tip.read_text(encoding="utf-8")
+    assert run(*arguments, "--seeds", "3,1,0", cwd=folder).returncode == 0
+    assert tip.read_text(encoding="utf-8").startswith(first), "seed 0 began from what the other two left"
+    replayed = run("replay", "runs/all", cwd=folder)
+    assert replayed.stdout.count("identical") == 3, replayed.stdout + replayed.stderr
+    (folder / "runs/all/carried").rename(folder / "gone")
+    assert run(*arguments, "--seeds", "3,1,0", cwd=folder).returncode == 0
+    assert tip.read_text(encoding="utf-8") == (folder / "gone" / tip.name).read_text(encoding="utf-8")
+
+
 ODDS = '''"""A command of the package."""
 
 from typing import Annotated

@@ -249,7 +249,7 @@ def test_what_was_asked_for_and_its_prices_are_kept(tmp_path: Path) -> None:
         store.plan(Matrix({"coin": (1, 2)}, ("edit",), ("m",)), {"m": Price(1.0, 2.0)})
         store.plan(Matrix({"coin": (2, 3)}, ("edit",), ("m",)))
         store.plan(Matrix({"coin": (2, 3)}, ("edit",), ("m",)))
-    assert {cell.seed for cell in read_cells(tmp_path)} == {1, 2, 3}
+    assert [cell.seed for cell in read_cells(tmp_path)] == [1, 2, 3]
     assert read_recorded_prices(tmp_path) == {"m": Price(1.0, 2.0)}
     assert len(json.loads((tmp_path / "manifest.json").read_text())["asked"]) == 2
 

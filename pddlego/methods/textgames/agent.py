@@ -61,7 +61,7 @@ from pddlego.methods.textgames.memory import (
     remedied,
     without_ablated,
 )
-from pddlego.methods.textgames.options import requests_of
+from pddlego.methods.textgames.options import DOMAIN, RULES, requests_of
 from pddlego.methods.textgames.reading.rules import LearnedRules
 from pddlego.methods.textgames.shortening import fitting_request
 from pddlego.methods.textgames.truth import Checker, GameReader, with_checks
@@ -81,7 +81,6 @@ from pddlego.pddl.edit import domain_diff
 from pddlego.pddl.exclusive import contradictions
 from pddlego.planning import Planner, PlanStatus, PlanStep
 from pddlego.planning.ladder import Rung, climb
-from pddlego.runs.store import DOMAIN, DOMAIN_FROM, RULES
 from pddlego.runs.summary import GAME_FILE
 from pddlego.util.limits import Clock
 from pddlego.util.text import count
@@ -95,7 +94,7 @@ _MODELS_GOALS = "a goal of the model's"
 
 def _started(episode: EpisodeSetup, model: Model, file: Mapping[str, str]) -> Started:
     setting = episode.setting
-    begun_with = setting.sources.get(DOMAIN_FROM, "")
+    begun_with = setting.sources.get(DOMAIN.option, "")
     goals = tuple(rung.name for rung in setting.start.ladder) or (_MODELS_GOALS,) if episode.plans else ()
     return Started(
         setting=setting.name,
@@ -110,8 +109,8 @@ def _started(episode: EpisodeSetup, model: Model, file: Mapping[str, str]) -> St
             "goals": goals,
             "map": setting.map.model_dump() if setting.map else None,
             **({"writes_domain": True} if episode.writes_domain else {}),
-            **({DOMAIN: begun_with} if episode.writes_domain and begun_with else {}),
-            **({RULES: rules} if (rules := setting.start.learned.text) else {}),
+            **({DOMAIN.kind: begun_with} if episode.writes_domain and begun_with else {}),
+            **({RULES.kind: rules} if (rules := setting.start.learned.text) else {}),
             **({GAME_FILE: file} if file else {}),
         },
     )
@@ -154,7 +153,7 @@ def _domain_accepted(before: Knowledge, after: Knowledge) -> tuple[Accepted, ...
     same_commands = last is not None and last.commands == written.commands
     if not changed and same_commands:
         return ()
-    return (Accepted(kind=DOMAIN, text=written_text(written), added=changed.added, removed=changed.removed),)
+    return (Accepted(kind=DOMAIN.kind, text=written_text(written), added=changed.added, removed=changed.removed),)
 
 
 def _rules_accepted(before: LearnedRules, after: LearnedRules) -> tuple[Accepted, ...]:
@@ -165,7 +164,7 @@ def _rules_accepted(before: LearnedRules, after: LearnedRules) -> tuple[Accepted
         tuple("; ".join(rule.sentence) for rule in one.rules if rule not in other.rules)
         for one, other in ((after, before), (before, after))
     )
-    return (Accepted(kind=RULES, text=after.text, added=added, removed=removed),)
+    return (Accepted(kind=RULES.kind, text=after.text, added=added, removed=removed),)
 
 
 def _resumed(restart: Restart) -> Resumed:

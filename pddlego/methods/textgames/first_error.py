@@ -151,7 +151,7 @@ def check_recorded(trace: Trace, setting: GameSetting, options: TextGameOptions,
     """
     started = trace.begun
     variant = parse_variant(started.mode, MODES)
-    setting = setting_for(setting, variant, first_text(trace))
+    setting = setting_for(setting, variant, first_text(trace, variant.mode.carries.kind))
     seed = started.seed or 0
     reference = make_reference(setting, seed) if model is None else Reference(setting, model)
     plans = variant.mode.name in PLANNING

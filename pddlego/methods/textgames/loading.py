@@ -11,16 +11,16 @@ from typing import TypeVar
 from pydantic import ValidationError
 
 from pddlego.errors import SettingError, UsageError
-from pddlego.methods.base import UpperBound, Variant, base_mode, parse_variant
+from pddlego.methods.base import Carried, UpperBound, Variant, base_mode, parse_variant
 from pddlego.methods.registry import make_codec
 from pddlego.methods.setting_files import SettingTable, read_setting
 from pddlego.methods.textgames.knowledge import ActionRule, Knowledge, beginning_with, blank_knowledge, reference_of
 from pddlego.methods.textgames.options import (
-    LEARN,
+    DOMAIN,
     MODES,
     PLANNING,
+    RULES,
     TEXT_GAME,
-    WRITES_DOMAIN,
     TextGameOptions,
     requests_of,
 )
@@ -57,7 +57,7 @@ from pddlego.pddl.domain import Predicate
 from pddlego.pddl.exclusive import parse_invariant
 from pddlego.planning import Rung, Search
 from pddlego.runs.folders import find_run
-from pddlego.runs.store import DOMAIN_FROM, RULES_FROM, kept_text, read_results
+from pddlego.runs.store import kept_text, read_results
 from pddlego.util import resources
 from pddlego.util.files import read_text
 from pddlego.util.text import fault_of, names_in
@@ -163,8 +163,8 @@ def load(name: str, options: TextGameOptions | None = None) -> GameSetting:
         replace(rung, search=searches.get(rung.name, default or rung.search)) for rung in setting.start.ladder
     )
     setting = replace(setting, start=replace(setting.start, ladder=ladder))
-    places = {DOMAIN_FROM: options.domain_from, RULES_FROM: options.rules_from}
-    texts = {key: _text_of(place, name, key) for key, place in places.items() if place is not None}
+    places = {DOMAIN: options.domain_from, RULES: options.rules_from}
+    texts = {text.option: _text_of(place, name, text) for text, place in places.items() if place is not None}
     return replace(setting, sources={**setting.sources, **texts})
 
 
@@ -400,20 +400,15 @@ _GROWTH = 12_000
 """Estimated characters of the problem, the news and the history in a request, without a rejected answer."""
 
 
-def _text_of(place: str, setting: str, option: str) -> str:
-    """The text for an option in a file: a domain or rules, or those with which a run last won. Raises `UsageError`."""
-    writing = WRITES_DOMAIN if option == DOMAIN_FROM else (LEARN,)
-    what = "domain" if option == DOMAIN_FROM else "rules"
+def _text_of(place: str, setting: str, carried: Carried) -> str:
+    """The text to begin from: that of a file, or the one with which a run last won. Raises `UsageError`."""
+    writing, what = [mode.name for mode in MODES if mode.carries == carried], carried.kind
     path = find_run(place)
     if path.is_file():
         return read_text(path)
     results = read_results(path)[0] if path.is_dir() else []
-    text = kept_text(
-        path,
-        results,
-        make_codec(),
-        lambda result: result.cell.setting == setting and base_mode(result.cell.mode) in writing,
-    )
+    own = [result for result in results if result.cell.setting == setting and base_mode(result.cell.mode) in writing]
+    text = kept_text(path, own, make_codec(), what)
     if not text:
         reason = f"It holds no episode of {setting} that was won with a {what} of the model's."
         raise UsageError(f"{place} has no {what}", reason, f"Name a run in mode {writing[0]}, or a file.")
@@ -437,26 +432,24 @@ def searches(setting: GameSetting, mode: str) -> tuple[Search, ...]:
     return tuple(rung.search for rung in ladder)
 
 
-def setting_for(setting: GameSetting, variant: Variant, domain: str | None = None) -> GameSetting:
+def setting_for(setting: GameSetting, variant: Variant, text: str | None = None) -> GameSetting:
     """The setting without the parts that a variant removes, and without a domain if the model writes the domain.
 
-    Such a model begins with `domain`, or without a domain if it is empty; None stands for the one of `--domain-from`.
-    In mode `learn` it is the text of the rules, and None stands for those of `--rules-from`.
-    Raises `UsageError` for a part that the setting does not have, and for an invalid domain.
+    A model that writes a domain or rules begins from `text`, or without one if it is empty; None stands for the text of
+    `--domain-from` or `--rules-from`.
+    Raises `UsageError` for a part that the setting does not have, and for an invalid text.
     """
-    setting = without_parts(setting, variant.without)
-    if variant.mode.name == LEARN:
-        text = setting.sources.get(RULES_FROM, "") if domain is None else domain
-        sources = {**setting.sources, RULES_FROM: text}
-        return replace(setting, sources=sources, start=_with_rules(setting.start, text))
-    if variant.mode.name not in WRITES_DOMAIN:
+    setting, carries = without_parts(setting, variant.without), variant.mode.carries
+    text = setting.sources.get(carries.option, "") if text is None else text
+    if carries == RULES:
+        return replace(setting, sources={**setting.sources, RULES.option: text}, start=_with_rules(setting.start, text))
+    if carries != DOMAIN:
         return setting
-    text = setting.sources.get(DOMAIN_FROM, "") if domain is None else domain
     reference = reference_of(setting.start)
     blank = blank_knowledge(reference, variant.mode.name == "full-own-goals", variant.without)
     return replace(
         setting,
-        sources={**setting.sources, DOMAIN_FROM: text},
+        sources={**setting.sources, DOMAIN.option: text},
         start=beginning_with(blank, text) if text else blank,
         reader=replace(setting.reader, reference=reference),
         fixed=replace(setting.fixed, script=""),

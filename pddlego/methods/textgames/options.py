@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
-from pddlego.methods.base import Mode, base_mode
+from pddlego.methods.base import Carried, Mode, base_mode
 from pddlego.util.options import Flag, Options, option
 
 
@@ -101,13 +101,16 @@ def requests_of(mode: str) -> int:
 LEARN = "learn"
 """The mode in which a model writes the rules by which observations are read."""
 
+DOMAIN, RULES = Carried("domain", "pddl"), Carried("rules", "toml")
+"""What a model writes beside problems: a domain with the commands of its actions, or reading rules."""
+
 PLANNING = ("edit", "gen", LEARN, *WRITES_DOMAIN)
 """Modes in which a model writes problems and a planner plans."""
 
 ACT_COT = "act-cot"
 """The mode in which a model reasons before it chooses a command."""
 
-_CONFIRMS = ("edits", "plans", "commands")
+_CONFIRMS = ("edits", *(_PLANS := ("plans", "commands")))
 """The decisions that the user can approve before they take effect (`--confirm`)."""
 
 MODES = (
@@ -118,9 +121,9 @@ MODES = (
     Mode("random", "any valid command", TEXT_GAME, confirms=("commands",), asks_model=False),
     Mode("gold", "the engine's own solution", TEXT_GAME, asks_model=False),
     Mode("human", "you type", TEXT_GAME, asks_model=False, needs_person=True),
-    Mode(LEARN, "the model writes the rules that read the game", TEXT_GAME, _LEARNING, ("plans", "commands")),
-    Mode("full", "the model writes the domain, too (PDDLego+)", TEXT_GAME, _CHOOSING_GOALS, ("plans", "commands")),
-    Mode("full-edit", "the model edits domain and problem", TEXT_GAME, _CHOOSING_GOALS, ("plans", "commands")),
-    Mode("full-steps", "domain, problem and goals one by one", TEXT_GAME, _CHOOSING_GOALS, ("plans", "commands")),
-    Mode("full-own-goals", "the model writes the domain; our goals", TEXT_GAME, _WRITING, ("plans", "commands")),
+    Mode(LEARN, "the model writes the rules that read the game", TEXT_GAME, _LEARNING, _PLANS, carries=RULES),
+    Mode("full", "the model writes the domain, too (PDDLego+)", TEXT_GAME, _CHOOSING_GOALS, _PLANS, carries=DOMAIN),
+    Mode("full-edit", "the model edits domain and problem", TEXT_GAME, _CHOOSING_GOALS, _PLANS, carries=DOMAIN),
+    Mode("full-steps", "domain, problem and goals one by one", TEXT_GAME, _CHOOSING_GOALS, _PLANS, carries=DOMAIN),
+    Mode("full-own-goals", "the model writes the domain; our goals", TEXT_GAME, _WRITING, _PLANS, carries=DOMAIN),
 )

@@ -35,7 +35,6 @@ from pddlego.pddl import parse_problem
 from pddlego.planning import Planner
 from pddlego.runs.cells import Cell
 from pddlego.runs.journal import Timed
-from pddlego.runs.store import first_text
 
 
 def make_method(mode: str, setting: GameSetting, seed: int, person: Person | None = None) -> Formalizer:
@@ -188,13 +187,12 @@ def play(cell: Cell, setting: GameSetting, options: TextGameOptions, tools: Tool
 def _episode_of(cell: Cell, setting: GameSetting, options: TextGameOptions, tools: Tools) -> EpisodeSetup:
     """The episode of a cell, in its setting without the parts that the variant removes.
 
-    If the model writes the domain or reading rules, the first are those of the recorded episode in a replay, otherwise
-    those carried over from another episode, and otherwise those of `--domain-from` or `--rules-from`.
+    If the model writes the domain or reading rules, the first are those of `--domain-from` or `--rules-from` unless the
+    tools have others.
     """
     limits = tools.limits
-    domain = (tools.first_text or None) if tools.recorded is None else first_text(tools.recorded)
     return EpisodeSetup(
-        setting_for(setting, parse_variant(cell.mode, MODES), domain),
+        setting_for(setting, parse_variant(cell.mode, MODES), tools.first_text or None),
         cell.seed,
         cell.mode,
         replace(limits, steps=setting.max_steps if limits.steps is None else limits.steps),

@@ -9,7 +9,7 @@ from pathlib import Path
 from pddlego.episode.events import Accepted
 from pddlego.episode.trace import Trace
 from pddlego.errors import JournalError, UsageError
-from pddlego.methods.base import parse_variant
+from pddlego.methods.base import Variant, parse_variant
 from pddlego.methods.textgames.events import Observed, Resumed
 from pddlego.methods.textgames.formalize import ProblemProposal, PromptContext
 from pddlego.methods.textgames.formalize.problems import read_file
@@ -20,7 +20,7 @@ from pddlego.methods.textgames.play import make_method
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.world import Restart
 from pddlego.pddl import PddlSyntaxError, Problem, parse_problem
-from pddlego.runs.store import DOMAIN, RULES, first_text
+from pddlego.runs.store import first_text
 
 
 @dataclass(frozen=True)
@@ -36,15 +36,19 @@ class RecordedGame:
         return self.trace.begun.seed or 0
 
     @property
+    def variant(self) -> Variant:
+        """The parsed mode: its base and the removed parts."""
+        return parse_variant(self.trace.begun.mode, MODES)
+
+    @property
     def mode(self) -> str:
         """The name of the mode without the removed parts, such as `edit` for `edit-no-feedback`."""
-        return parse_variant(self.trace.begun.mode, MODES).mode.name
+        return self.variant.mode.name
 
     @cached_property
     def setting(self) -> GameSetting:
-        """The setting without the removed parts, and with the domain that the episode began with."""
-        variant = parse_variant(self.trace.begun.mode, MODES)
-        return setting_for(self.loaded, variant, first_text(self.trace))
+        """The setting without the removed parts, and with the text that the episode began with."""
+        return setting_for(self.loaded, self.variant, first_text(self.trace, self.variant.mode.carries.kind))
 
     @property
     def plans(self) -> bool:
@@ -77,12 +81,13 @@ def restart_at(recorded: RecordedGame, step: int) -> Restart:
     part, verdicts = shown.after, [call.verdict for call in shown.after.calls]
     resumed = part.last(Resumed)
     problem = part.last(Accepted, where=lambda event: event.kind == "problem")
-    own = part.last(Accepted, where=lambda event: event.kind in (DOMAIN, RULES))
+    kind = recorded.variant.mode.carries.kind
+    own = part.last(Accepted, where=lambda event: event.kind == kind)
     text = problem.text if problem else resumed.corrected or resumed.before if resumed else ""
     # A user's correction that was accepted without an answer covers no more observations than before.
     covering = part.place(Accepted, where=lambda event: event.source == "plan" or any(event is v for v in verdicts))
     read = [event for event in part.until(max(0, covering)).all(Observed) if not event.repeated]
-    begun_with = resumed.written if resumed else first_text(recorded.trace)
+    begun_with = resumed.written if resumed else first_text(recorded.trace, kind)
     commands = [event for event in part.all(Observed) if event.command is not None and not event.repeated]
     restart = Restart(
         source=str(recorded.journal),

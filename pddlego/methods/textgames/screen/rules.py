@@ -12,22 +12,23 @@ from pddlego.episode.events import Accepted
 from pddlego.episode.trace import Step, Trace
 from pddlego.methods.textgames.events import Observed
 from pddlego.methods.textgames.formalize import Exchange
+from pddlego.methods.textgames.options import RULES
 from pddlego.methods.textgames.reading.engine import matching, sentences_of
 from pddlego.methods.textgames.reading.rules import LearnedRules, ReadingRule, parse_learned
-from pddlego.runs.store import RULES, last_text
+from pddlego.runs.store import last_text
 from pddlego.util.text import clean, count
 
 
 def has_rules(trace: Trace) -> bool:
     """Whether the model has written reading rules, or the episode began with some."""
-    began = trace.started is not None and bool(trace.started.details.get(RULES))
-    return began or trace.last(Accepted, where=lambda event: event.kind == RULES) is not None
+    began = trace.started is not None and bool(trace.started.details.get(RULES.kind))
+    return began or trace.last(Accepted, where=lambda event: event.kind == RULES.kind) is not None
 
 
 def learned_in(trace: Trace) -> LearnedRules:
     """The rules at the end of the trace; no rules if it has none or a damaged journal has an invalid text."""
     try:
-        return parse_learned(last_text(trace)) if has_rules(trace) else LearnedRules()
+        return parse_learned(last_text(trace, RULES.kind)) if has_rules(trace) else LearnedRules()
     except ValueError:
         return LearnedRules()
 

@@ -11,10 +11,11 @@ from pydantic import ValidationError
 from pddlego.episode.events import Accepted, Answered, Rejected, Started, Streamed
 from pddlego.episode.trace import Trace
 from pddlego.methods.textgames.events import FactsChecked, GameRead, Observed, Planned, Resumed
+from pddlego.methods.textgames.options import DOMAIN
 from pddlego.methods.textgames.settings import MapRule
 from pddlego.pddl import Atom, PddlSyntaxError, Problem, parse_problem
 from pddlego.pddl.partial import problem_so_far
-from pddlego.runs.store import DOMAIN
+from pddlego.runs.store import last_text
 
 LOG_LENGTH = 50
 
@@ -58,8 +59,7 @@ class GameView:
     @cached_property
     def domain(self) -> str:
         """The text of the model's own domain."""
-        accepted = self.trace.last(Accepted, where=_is_domain)
-        return str(self._details.get(DOMAIN, "")) if accepted is None else accepted.text
+        return last_text(self.trace, DOMAIN.kind)
 
     @cached_property
     def domain_change(self) -> Accepted:
@@ -148,7 +148,7 @@ class GameView:
 
 
 def _is_domain(event: Accepted) -> bool:
-    return event.kind == DOMAIN
+    return event.kind == DOMAIN.kind
 
 
 def _is_problem(event: Accepted) -> bool:

@@ -51,7 +51,7 @@ def test_a_game_is_read_with_rules_and_a_second_one_without_a_request(
     assert not of(events, Rejected)
     assert len(of(events, Asked)) == len(rules(events))
 
-    text = last_text(trace_of(events))
+    text = last_text(trace_of(events), "rules")
     assert parse_learned(text).rules
     second = RuleWriter()
     again = learn(coin, planner, second, text, game=GridHouse({("kitchen", "north"): "pantry"}, coin="pantry"))
@@ -134,7 +134,7 @@ def test_a_sentence_without_a_rule_is_not_asked_about_for_ever(coin: GameSetting
     events = learn(coin, planner, model, game=house)
     assert ended(events).outcome is Outcome.WON
     assert sum("A table shines." in asked for asked in model.asked) == 3
-    assert parse_learned(last_text(trace_of(events))).unread == {"A table shines."}
+    assert parse_learned(last_text(trace_of(events), "rules")).unread == {"A table shines."}
 
 
 def test_usable_rules_are_planned_with_when_the_retries_are_spent(coin: GameSetting, planner: ProcessPlanner) -> None:

@@ -291,7 +291,7 @@ def test_a_whole_memory_shows_every_command(coin: GameSetting, planner: ProcessP
 def test_a_kept_text_is_begun_with_and_not_written_again(coin: GameSetting, planner: ProcessPlanner) -> None:
     for mode in ("full", "full-no-schemas"):
         first = full(coin, planner, ReaderModel(), mode, small_house("pantry"))
-        kept = last_text(trace_of(first))
+        kept = last_text(trace_of(first), "domain")
         played = setting_for(coin, parse_variant(mode, MODES), kept)
         model = ForgetfulModel([])
         events = play(played, planner, small_house("pantry"), model, mode, Limits(30))
@@ -300,4 +300,4 @@ def test_a_kept_text_is_begun_with_and_not_written_again(coin: GameSetting, plan
         assert "(:action move" in model.requests[0].messages[-1].content
         assert domain_parts(played.start.domain) == domain_parts(coin.start.domain)
         (started,) = of(events, Started)
-        assert started.details["domain"] == kept == last_text(trace_of(events))
+        assert started.details["domain"] == kept == last_text(trace_of(events), "domain")
