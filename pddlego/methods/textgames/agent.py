@@ -25,12 +25,13 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from pddlego.episode.approval import REJECTED_BY_PERSON, Approver, Decision, Question, ask_approval
+from pddlego.episode.approval import REJECTED_BY_PERSON, Approver, Decision, Question, RecordedApprover, ask_approval
 from pddlego.episode.ask import ask
 from pddlego.episode.budget import Budget, EpisodeOver
-from pddlego.episode.events import Accepted, Event, Outcome, Rejected, Source, Started
+from pddlego.episode.events import Accepted, Event, Judged, Outcome, Rejected, Source, Started
 from pddlego.episode.lifecycle import played
 from pddlego.episode.loop import Attempt, Retry, refine
+from pddlego.episode.trace import Trace
 from pddlego.errors import ModelError
 from pddlego.methods.textgames.advice import missing_facts, with_losses
 from pddlego.methods.textgames.events import GameEvent, Observed, Planned, PlannedStep, Resumed
@@ -70,12 +71,14 @@ from pddlego.methods.textgames.world import (
     GameSession,
     Intention,
     Restart,
+    check_same,
     intended,
     names_any,
     normalize_command,
 )
 from pddlego.models import Completion, Model
 from pddlego.models.base import Feedback, incomplete
+from pddlego.models.transcript import TranscriptModel
 from pddlego.pddl import Defect, DefectKind, EntryKind, Problem, diff
 from pddlego.pddl.edit import domain_diff
 from pddlego.pddl.exclusive import contradictions
@@ -218,6 +221,16 @@ class Agents:
     approver: Approver | None = None
 
 
+def _recorded_agents(agents: Agents, trace: Trace, source: str) -> Agents:
+    """The agents with the recorded answers, which cost nothing, and decisions in place of the model and the user."""
+    answers = [
+        (call.request, replace(call.completion, tokens_in=0, tokens_out=0, tokens_cached=0, from_cache=True))
+        for call in trace.calls
+    ]
+    judged = [(event.what, Decision(event.decision, event.text)) for event in trace.all(Judged)]
+    return replace(agents, model=TranscriptModel(answers, source), approver=RecordedApprover(judged))
+
+
 def _meaning(answer: str, proposal: Proposal, before: Problem) -> object:
     """What a rejected answer says: its files and the lines that cannot be applied if it was read, or else its words."""
     is_file = (
@@ -247,8 +260,8 @@ class PlanningPolicy:
         self.hint = Retry()
         self.rung: str | None = None
         self.sought = frozenset[str]()
-        self._formalizer, self._model, self._planner = agents.formalizer, agents.model, agents.planner
-        self._approver = agents.approver
+        self._formalizer, self._planner = agents.formalizer, agents.planner
+        self.asks(agents)
         self._world, self._memory, self._rules, self._budget = world, world.memory, world.rules, world.budget
         self._look = look
         self._placeholders = Placeholders(self.knowledge.placeholder)
@@ -256,6 +269,10 @@ class PlanningPolicy:
         self._rest: tuple[str, ...] = ()
         self._given: Problem | None = None
         self._was_asked = self._takes_no_temperature = False
+
+    def asks(self, agents: Agents) -> None:
+        """Ask the model and the user of `agents` from now on."""
+        self._model, self._approver = agents.model, agents.approver
 
     def go_back(self, restart: Restart) -> None:
         """Restore the knowledge of a recorded episode. A corrected problem is planned with immediately."""
@@ -517,8 +534,11 @@ class Agent:
         checker: Checker | GameReader | None = None,
     ) -> None:
         self.episode, self.setting = episode, episode.setting
-        self.approver, self.restart = agents.approver, restart
-        self._model, self._checker = agents.model, checker
+        self.restart, self._agents, self._checker = restart, agents, checker
+        self._repeated = restart.repeated if restart is not None and restart.corrected is None else None
+        if restart is not None and self._repeated is not None and not restart.replayed:
+            agents = _recorded_agents(agents, self._repeated, restart.source)
+        self.approver = agents.approver
         self._budget = Budget(episode.limits, clock)
         self._memory = Memory(episode.plans and "remedies" not in episode.without, episode.options.history == "all")
         self._world = GameSession(episode, game, self._memory, self._budget)
@@ -527,7 +547,7 @@ class Agent:
 
     def run(self) -> Iterator[Event]:
         """Play to the end. The last event is always `Ended`, whatever happens; see `played`."""
-        events = self._episode()
+        events = self._episode() if self._repeated is None else self._resume(self._repeated)
         if self._checker is not None:
             events = with_checks(events, self._checker)
         return played(events, self._budget)
@@ -540,9 +560,9 @@ class Agent:
     def _episode(self) -> Generator[Event, None, None]:
         game = self._world.game
         file = game.file if isinstance(game, FromFile) else {}
-        yield _started(self.episode, self._model, file)
+        yield _started(self.episode, self._agents.model, file)
         yield self._world.start()
-        if self.restart is not None:
+        if self.restart is not None and self._repeated is None:
             yield from self._go_back(self.restart)
         rounds = self.setting.asking.protocol.rounds if self.episode.plans else None
         for number in itertools.count():
@@ -551,6 +571,21 @@ class Agent:
                 raise EpisodeOver(Outcome.STEP_LIMIT, f"not won within {count(rounds, 'plan')}")
             intentions = yield from self._policy.decide()
             yield from self._execute(intentions)
+
+    def _resume(self, recorded: Trace) -> Generator[Event, None, None]:
+        """Repeat the recorded events, and go on. Raises `ReplayError` if the game answers otherwise than recorded."""
+        events = self._episode()
+        for then in recorded.events:
+            if not (then.passing or then.derived or isinstance(then, Resumed)):
+                now = next(events)
+                yield now
+                if isinstance(then, Observed):
+                    check_same(f"'{then.command}'", then.text, now.text if isinstance(now, Observed) else now.type)
+        self.approver = self._agents.approver
+        self._policy.asks(self._agents)
+        assert self.restart is not None, "only a restart repeats an episode"
+        yield _resumed(self.restart)
+        yield from events
 
     def _go_back(self, restart: Restart) -> Iterator[Event]:
         """Continue where another episode was. Raises `ReplayError` if the game answers otherwise than it did then."""

@@ -35,6 +35,7 @@ from pddlego.pddl import parse_problem
 from pddlego.planning import Planner
 from pddlego.runs.cells import Cell
 from pddlego.runs.journal import Timed
+from pddlego.runs.store import first_text
 
 
 def make_method(mode: str, setting: GameSetting, seed: int, person: Person | None = None) -> Formalizer:
@@ -187,12 +188,14 @@ def play(cell: Cell, setting: GameSetting, options: TextGameOptions, tools: Tool
 def _episode_of(cell: Cell, setting: GameSetting, options: TextGameOptions, tools: Tools) -> EpisodeSetup:
     """The episode of a cell, in its setting without the parts that the variant removes.
 
-    If the model writes the domain or reading rules, the first are those of `--domain-from` or `--rules-from` unless the
-    tools have others.
+    A domain or reading rules of the model begin as those of the episode that is repeated, or those of the tools, and
+    otherwise as those of `--domain-from` or `--rules-from`.
     """
-    limits = tools.limits
+    limits, variant = tools.limits, parse_variant(cell.mode, MODES)
+    repeated = tools.restart.repeated if tools.restart else None
+    text = tools.first_text if repeated is None else first_text(repeated, variant.mode.carries.kind)
     return EpisodeSetup(
-        setting_for(setting, parse_variant(cell.mode, MODES), tools.first_text or None),
+        setting_for(setting, variant, text or None),
         cell.seed,
         cell.mode,
         replace(limits, steps=setting.max_steps if limits.steps is None else limits.steps),
@@ -213,7 +216,8 @@ def _restart_of(recorded: Trace) -> Restart | None:
     resumed = recorded.last(Resumed)
     if resumed is None:
         return None
-    observed = recorded.until(recorded.place(Resumed)).all(Observed)
+    repeated = recorded.until(recorded.place(Resumed))
+    observed = repeated.all(Observed)
     return Restart(
         source=resumed.source,
         step=resumed.step,
@@ -223,4 +227,6 @@ def _restart_of(recorded: Trace) -> Restart | None:
         corrected=None if resumed.corrected is None else parse_problem(resumed.corrected),
         first_observation=observed[0].text if observed else "",
         written=resumed.written,
+        repeated=repeated if parse_variant(recorded.begun.mode, MODES).mode.name == LEARN else None,
+        replayed=True,
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from pddlego.episode.events import Accepted
+from pddlego.episode.events import Accepted, Asked
 from pddlego.episode.trace import Trace
 from pddlego.errors import JournalError, UsageError
 from pddlego.methods.base import Variant, parse_variant
@@ -97,11 +97,17 @@ def restart_at(recorded: RecordedGame, step: int) -> Restart:
         covered_observations=resumed.known if resumed and covering < 0 else len(read),
         first_observation=observed[0].text,
         written=own.text if own else begun_with,
+        repeated=part.until(_end_of_repetition(part)) if recorded.mode == LEARN else None,
     )
     call = shown.calls[-1] if shown.calls else None
     if call is None or isinstance(call.verdict, Accepted) or not call.completion.text:
         return restart
     return replace(restart, rejected=_rejected_problem(recorded, restart, call.completion.text))
+
+
+def _end_of_repetition(part: Trace) -> int:
+    """The number of events that are repeated: not a request without an answer, nor what ended the episode."""
+    return part.place(Observed) + 1 if part.ended else part.place(Asked) if part.request else len(part)
 
 
 def problem_at(journal: Path, trace: Trace, loaded: object, step: int) -> str:

@@ -10,6 +10,7 @@ from itertools import accumulate, pairwise
 
 from pddlego.episode.budget import Budget
 from pddlego.episode.events import Limits
+from pddlego.episode.trace import Trace
 from pddlego.errors import DIFFERS, ReplayError
 from pddlego.methods.base import Variant, parse_variant
 from pddlego.methods.textgames.events import Observed, Planned, PlannedStep
@@ -89,6 +90,9 @@ class Restart:
     observations that are not covered. `first_observation` is empty if it is unknown. `written` is what the model
     wrote beside problems: its domain with the commands of its actions, or its reading rules. `rejected` is the problem
     of the step's last answer if that was rejected and could be read.
+
+    In mode `learn`, more than the problem follows from the past: the agent plays the `repeated` episode again, with its
+    answers and decisions, unless the problem was corrected. `replayed`: the model and the user repeat them themselves.
     """
 
     source: str
@@ -100,6 +104,8 @@ class Restart:
     first_observation: str = ""
     written: str = ""
     rejected: Problem | None = None
+    repeated: Trace | None = None
+    replayed: bool = False
 
     @property
     def latest(self) -> Problem:
@@ -107,7 +113,7 @@ class Restart:
         return self.rejected or self.before
 
 
-def _check_same(to: str, recorded: str, now: str) -> None:
+def check_same(to: str, recorded: str, now: str) -> None:
     """Raise `ReplayError` if the game's observation `now` differs from the `recorded` one."""
     if recorded and recorded != now:
         raise ReplayError(
@@ -263,11 +269,11 @@ class GameSession:
 
     def go_back(self, restart: Restart) -> Iterator[Observed]:
         """Repeat the commands of a restart. Raises `ReplayError` if an observation differs from the recorded one."""
-        _check_same("the first look", restart.first_observation, self.seen.text)
+        check_same("the first look", restart.first_observation, self.seen.text)
         for repeated in restart.commands:
             command = repeated.command or ""
             answer = self._description() if repeated.free else self.game.step(command)
-            _check_same(f"'{command}'", repeated.text, answer.text)
+            check_same(f"'{command}'", repeated.text, answer.text)
             intention = Intention(command, continues=repeated.continues)
             yield self._observe(intention, answer, None, repeated.unforeseen, repeated.free)
 
@@ -276,7 +282,7 @@ class GameSession:
         self.seen = self.game.start()
         for command, text in self._worked:
             answer = self.game.step(command)
-            _check_same(f"'{command}'", text, answer.text)
+            check_same(f"'{command}'", text, answer.text)
             self.seen = answer
             yield Observed(self.budget.usage.steps, command, answer.text, "", answer.score, repeated=True)
 
