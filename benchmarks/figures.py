@@ -59,6 +59,13 @@ EVALUATIONS = {
         ),
         ("success", "coin-steps"),
     ),
+    "learned": Evaluation(
+        (
+            *("coin", "cooking-easy", "twc", "--modes", "learn,edit", "--models", "reader,reader+noise:0.3"),
+            *("--seeds", "200-219", "--carry"),
+        ),
+        ("requests-by-episode",),
+    ),
     "paper-coin": Evaluation(
         (
             *("paper-coin", "--modes", "act,edit", "--models", "reader+noise:0.3"),
@@ -79,7 +86,8 @@ def main(names: Sequence[str] = ()) -> None:
         wanted = EVALUATIONS[name]
         with tempfile.TemporaryDirectory() as folder:
             _make_cards(Path(folder))
-            command = [sys.executable, "-m", "pddlego", "eval", *wanted.arguments, "--run", "figures", "--workers", "2"]
+            workers = () if "--carry" in wanted.arguments else ("--workers", "2")
+            command = [sys.executable, "-m", "pddlego", "eval", *wanted.arguments, "--run", "figures", *workers]
             subprocess.run(command, cwd=folder, check=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
             report = build_report([Path(folder) / "runs" / "figures"])
             plots = {plot.name: plot for plot in draw(report, set(), {})}

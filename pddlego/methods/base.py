@@ -299,7 +299,8 @@ class ShareTable:
 class Figure:
     """A plot of a series of points that a method measures, with one line for each mode and model.
 
-    Points with the same x are `combined`. Axes that are `logarithmic` have no zero.
+    Points with the same x are `combined`, and neighbours if a line has more than `most_points`. Axes that are
+    `logarithmic` have no zero.
     """
 
     series: str
@@ -308,6 +309,7 @@ class Figure:
     y: str
     combined: Literal["mean", "median"] = "mean"
     logarithmic: bool = False
+    most_points: int = 12
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from pddlego.methods.base import base_mode
 from pddlego.methods.registry import measuring_of
 from pddlego.models.base import notes
 from pddlego.models.limiter import LedgerEntry, Price, read_ledger
-from pddlego.report.figures import DrawnFigure, draw_figures
+from pddlego.report.figures import IN_ORDER, DrawnFigure, draw_figures
 from pddlego.report.tables import (
     Table,
     all_numbers,
@@ -31,6 +31,7 @@ from pddlego.report.tables import (
     figure_table,
     method_order,
     methods_of,
+    order_table,
     published_means,
     published_shares,
     restart_table,
@@ -203,11 +204,12 @@ def build_report(
     ordered = sorted(results, key=lambda result: (configuration_order((result.cell.configuration, 0)), result.cell))
     grouped = by_configuration(summary for summary in ordered if summary.played)
     comparisons = _comparisons(results)
-    figures = draw_figures([result for result in ordered if result.counts])
+    in_order = [] if wanted.needs_results else _in_order(ordered, paths)
+    figures = draw_figures([result for result in ordered if result.counts], in_order)
     recorded_rows = [row for row in all_rows if row.setting in settings]
     analyses = [published_means(recorded_rows, settings), published_shares(grouped), *share_tables(grouped)]
-    analyses += [restart_table(grouped), efficiency_table(grouped)]
-    analyses += [comparison_table(comparisons), *map(figure_table, figures)]
+    analyses += [restart_table(grouped), efficiency_table(grouped), order_table(in_order)]
+    analyses += [comparison_table(comparisons), *(figure_table(one) for one in figures if one.figure != IN_ORDER)]
     return Report(
         sources=tuple(map(str, paths)),
         results=tuple(results),
@@ -222,6 +224,16 @@ def build_report(
         incomplete="" if wanted.needs_results else played_of(results, cells),
         damage=tuple(damage),
     )
+
+
+def _in_order(results: Iterable[Summary], paths: Iterable[Path]) -> list[Summary]:
+    """The results that count of runs with `--carry`; those of each configuration are in playing order."""
+    options = [(path, read_configuration(path).get("run")) for path in paths]
+    carrying = [path for path, run in options if isinstance(run, dict) and run.get("carry")]
+    places = {cell: place for place, cell in enumerate(cell for path in carrying for cell in read_cells(path))}
+    played = [result for result in results if result.counts and result.cell in places]
+    configurations = list(by_configuration(played))
+    return sorted(played, key=lambda result: (configurations.index(result.cell.configuration), places[result.cell]))
 
 
 def _nothing_to_report(paths: Sequence[Path], finished: Sequence[Summary], damaged: str) -> UsageError:

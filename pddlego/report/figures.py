@@ -18,8 +18,8 @@ from pddlego.runs.cells import NO_MODEL, Cell
 from pddlego.runs.store import recorded_setting
 from pddlego.runs.summary import Summary
 
-_MOST_POINTS = 12
-"""The maximum number of points of a line. Neighbours are combined if there are more."""
+IN_ORDER = Figure("requests by episode", "Requests by episode, in order", "episode", "requests", most_points=50)
+"""The figure of evaluations in which an episode begins with what the ones before it have left (`--carry`)."""
 
 
 @dataclass(frozen=True)
@@ -48,14 +48,20 @@ class DrawnFigure:
     lines: tuple[FigureLine, ...]
 
 
-def draw_figures(results: Sequence[Summary]) -> tuple[DrawnFigure, ...]:
-    """Every figure that has points. Means are over all settings, medians for each of them."""
+def draw_figures(results: Sequence[Summary], in_order: Sequence[Summary] = ()) -> tuple[DrawnFigure, ...]:
+    """Every figure that has points. Means are over all settings, medians for each of them.
+
+    `in_order` are the results of carried episodes in playing order.
+    """
     points: dict[Figure, dict[str, list[tuple[float, float]]]] = {}
     for (setting, mode, model), group in by_configuration(results).items():
         for figure in measuring_of(setting, mode).figures:
             label = method_label(mode, model) if figure.combined == "mean" else f"{setting} {method_label(mode, model)}"
             own = points.setdefault(figure, {}).setdefault(label, [])
             own += [point for summary in group for point in summary.measures.series.get(figure.series, ())]
+    for (_, mode, model), group in by_configuration(in_order).items():
+        own = points.setdefault(IN_ORDER, {}).setdefault(method_label(mode, model), [])
+        own += [(float(place), float(summary.usage.calls)) for place, summary in enumerate(group, start=1)]
     drawn = (
         DrawnFigure(figure, tuple(FigureLine(label, tuple(_line(own, figure))) for label, own in lines.items() if own))
         for figure, lines in points.items()
@@ -70,7 +76,7 @@ def method_label(mode: str, model: str) -> str:
 
 def _line(points: Sequence[tuple[float, float]], figure: Figure) -> Iterator[LinePoint]:
     places = sorted({x for x, _ in points})
-    size = -(-len(places) // _MOST_POINTS)
+    size = -(-len(places) // figure.most_points)
     for first in range(0, len(places), max(1, size)):
         together = set(places[first : first + size])
         group = [point for point in points if point[0] in together]

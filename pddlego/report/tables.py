@@ -495,6 +495,30 @@ def _mean(number: str, results: Sequence[Summary]) -> float:
     return statistics.mean(result.measures.numbers.get(number, 0) for result in results) if results else 0.0
 
 
+def order_table(in_order: Iterable[Summary]) -> Table:
+    """The requests and characters of carried episodes in playing order, and their means in the last ones."""
+    body = []
+    for configuration, group in by_configuration(in_order).items():
+        calls = [summary.usage.calls for summary in group]
+        characters = [summary.usage.characters / 1000 for summary in group]
+        for name, numbers in (("requests", calls), ("characters / 1000", characters)):
+            late = statistics.mean(numbers[-_LATE:])
+            body.append([*configuration, name, _sequence(numbers), f"{sum(numbers):,.0f}", f"{late:,.1f}"])
+    head = [*NAMES, "number of", "by episode, in order", "in all", f"mean of the last {_LATE}"]
+    return Table("Requests and characters by episode (--carry)", head, body)
+
+
+_LATE = 5
+"""The number of episodes at the end whose mean says what an episode needs after the others."""
+
+
+def _sequence(numbers: Iterable[float]) -> str:
+    """The rounded numbers in order; more than two equal ones at the end are one: `3 1 0 …`."""
+    shown = [f"{number:.0f}" for number in numbers]
+    same = len(list(takewhile(shown[-1].__eq__, reversed(shown))))
+    return " ".join(shown if same < 3 else [*shown[: 1 - same], "…"])
+
+
 def figure_table(drawn: DrawnFigure) -> Table:
     """The points of a figure, each with the label of its line."""
     body = [

@@ -13,6 +13,7 @@ from pddlego.episode.events import Outcome, Usage
 from pddlego.errors import UsageError
 from pddlego.evaluation.statistics import Side, compare_paired, holm_corrected
 from pddlego.evaluation.table import results_table, rows
+from pddlego.evaluation.truth import ResultFilter
 from pddlego.models.limiter import Price
 from pddlego.report import build_report, load_results
 from pddlego.report.formats import as_csv, as_json, html, markdown
@@ -312,3 +313,44 @@ def test_the_mean_score_stands_beside_the_success(tmp_path: Path) -> None:
     assert "| 0% | 0-66 | 0.38 |" in markdown(report)
     assert json.loads(as_json(report))["rows"][0]["score"] == 0.375
     assert "0.38" in html(report, 10)
+
+
+def carried_run(folder: Path, *, carry: bool = True) -> Path:
+    """Mode `learn` needs fewer requests in each episode, and `edit` three in all; the seeds are played downwards."""
+    seeds = range(7, 0, -1)
+    results = [
+        replace(episode(mode, seed, Outcome.WON), usage=Usage(calls=calls, characters=1000 * calls))
+        for place, seed in enumerate(seeds)
+        for mode, calls in (("learn", max(0, 4 - 2 * place)), ("edit", 3))
+    ]
+    asked = {"modes": ["learn", "edit"], "models": ["m"], "repeats": 1}
+    # As if seeds were added later: those that were played already are not played again.
+    matrices = [{**asked, "seeds": {"coin": list(played)}} for played in (seeds[:3], seeds)]
+    configuration = {"run": {"carry": carry}} if carry else {}
+    (folder / "results.jsonl").write_text("".join(map(dump_summary, sorted(results, key=lambda result: result.cell))))
+    (folder / "manifest.json").write_text(json.dumps({"configuration": configuration, "asked": matrices}))
+    return folder
+
+
+def test_carried_episodes_are_reported_in_playing_order(tmp_path: Path) -> None:
+    report = build_report([carried_run(tmp_path)])
+    (table,) = (table for table in report.tables if "by episode" in table.title)
+    assert [row[1:] for row in table.body] == [
+        ["learn", "m", "requests", "4 2 0 …", "6", "0.0"],
+        ["learn", "m", "characters / 1000", "4 2 0 …", "6", "0.0"],
+        ["edit", "m", "requests", "3 …", "21", "3.0"],
+        ["edit", "m", "characters / 1000", "3 …", "21", "3.0"],
+    ]
+    (figure,) = json.loads(as_json(report))["figures"]
+    points = {line["label"]: [(point["x"], point["y"]) for point in line["points"]] for line in figure["lines"]}
+    assert points["learn m"] == [(1, 4), (2, 2), *((place, 0) for place in range(3, 8))]
+    assert "Requests by episode, in order" in html(report, 0)
+    assert "4 2 0 …" in markdown(report)
+
+
+def test_only_whole_runs_with_carry_have_an_order(tmp_path: Path) -> None:
+    lost = build_report([carried_run(tmp_path)], wanted=ResultFilter(outcome=Outcome.WON))
+    assert not any("by episode" in table.title for table in lost.tables)
+    report = build_report([carried_run(tmp_path, carry=False)])
+    assert not any("by episode" in table.title for table in report.tables)
+    assert not report.figures

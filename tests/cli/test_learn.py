@@ -1,0 +1,28 @@
+"""Rules that a model wrote, as a file of a run that a person can read, correct and give to other episodes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pddlego.methods.textgames.reading.rules import parse_learned
+from tests.cli.command import run
+
+
+def test_the_rules_of_a_run_are_a_file_that_others_begin_with(tmp_path: Path) -> None:
+    done = run("eval", "coin", "--modes", "learn,edit", "--seeds", "2,12", "--carry", "--run", "r", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (kept,) = (tmp_path / "runs" / "r" / "carried").iterdir()
+    assert kept.name == "coin-learn-reader.toml", "mode edit begins from nothing"
+    assert len(parse_learned(kept.read_text(encoding="utf-8")).rules) > 3
+    command = ("play", "coin", "--mode", "learn", "--seed", "12", "--pace", "0", "--rules-from")
+    by_run, by_file = (run(*command, name, cwd=tmp_path).stdout for name in ("r", str(kept)))
+    assert " 0 calls" in by_file
+    assert by_run.partition(" calls")[0] == by_file.partition(" calls")[0]
+    report = run("report", "r", cwd=tmp_path)
+    assert "Requests and characters by episode" in report.stdout
+
+    tables = kept.read_text(encoding="utf-8").split("\n\n")
+    others = [table for table in tables if "closed {door}" not in table]  # a person takes a rule out
+    assert len(others) == len(tables) - 1
+    (tmp_path / "corrected.toml").write_text("\n\n".join(others), encoding="utf-8")
+    assert " 1 call" in run(*command, "corrected.toml", cwd=tmp_path).stdout
