@@ -15,7 +15,7 @@ from pddlego.methods.textgames.formalize import Exchange, ProblemProposal, Promp
 from pddlego.methods.textgames.formalize.problems import brief_feedback, without_planned
 from pddlego.methods.textgames.knowledge import Knowledge
 from pddlego.methods.textgames.reading.checks import RuleChecker
-from pddlego.methods.textgames.reading.engine import ReadResult, matching, read_history, sentences_of
+from pddlego.methods.textgames.reading.engine import HistoryReader, ReadResult, matching, sentences_of
 from pddlego.methods.textgames.reading.rules import (
     MOST_RULES,
     LearnedRules,
@@ -60,12 +60,13 @@ class LearnRules:
         self, prompts: Prompts, start: Knowledge, checked: bool = True, opinion: Opinion | None = None
     ) -> None:
         self._prompts, self._start, self._checked, self._opinion = prompts, start, checked, opinion
+        self._reader = HistoryReader()
 
     def request(self, situation: PromptContext) -> Request | None:
         """Ask about sentences that no rule covers, or about the rules if they failed; None if neither is needed."""
         learned, retry, domain = situation.knowledge.learned, situation.retry, situation.knowledge.domain
         result = self._read(learned, situation)
-        asked = uncovered(situation, learned)
+        asked = _unread(result, situation, learned)
         if not asked and retry.feedback is None and not retry.attempt:
             return None
         opinions = () if self._opinion else tuple(_opinions_of(situation).values())
@@ -107,7 +108,7 @@ class LearnRules:
                 faults += self._drop_faulty(rules, learned, situation)
             learned = learned.with_rules(rules, self._fitting_opinions(opinions, situation))
         result = self._read(learned, situation)
-        left = uncovered(situation, learned) if answer.strip() else ()
+        left = _unread(result, situation, learned) if answer.strip() else ()
         if again:
             faults += [f'no rule covers "{sentence}"' for _, sentence in left]
             faults += self._ignored_names(learned, situation) if not situation.retry.attempt and answer.strip() else []
@@ -126,7 +127,7 @@ class LearnRules:
 
     def _read(self, learned: LearnedRules, situation: PromptContext) -> ReadResult:
         """What the rules read from all observations of the episode, beginning with the problem at its start."""
-        return read_history(situation, self._start, learned)
+        return self._reader.read(situation, self._start, learned.rules, learned.opinions)
 
     def _fitting_opinions(self, opinions: Iterable[Pattern], situation: PromptContext) -> Iterator[Pattern]:
         """The opinions that the setting takes as opinions, with names only."""
@@ -241,6 +242,17 @@ def _with_rules(exchanges: Iterable[Exchange], learned: LearnedRules) -> Iterato
         for sentence in sentences_of(exchange):
             numbers = (number for number, _ in matching(learned.rules, sentence, exchange.command or ""))
             yield sentence, [learned.rules[number] for number in numbers]
+
+
+def _unread(result: ReadResult, situation: PromptContext, learned: LearnedRules) -> tuple[tuple[str, str], ...]:
+    """The sentences that were not read and that the model was not asked about, each once, after its command."""
+    history = situation.seen.history
+    pairs = {
+        sentence: (history[index].command or "", sentence)
+        for index, sentence in result.unread
+        if sentence not in learned.unread
+    }
+    return tuple(pairs.values())
 
 
 def uncovered(situation: PromptContext, learned: LearnedRules) -> tuple[tuple[str, str], ...]:

@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from importlib.metadata import entry_points
 from typing import Any, Protocol
 
@@ -18,7 +19,7 @@ from pddlego.methods.textgames.knowledge import Knowledge
 from pddlego.methods.textgames.options import ACT_COT, LEARN, PLANNING, STEPS
 from pddlego.methods.textgames.reader.houses import chain_command, coin_command, cook_command, with_opinion
 from pddlego.methods.textgames.reader.laboratory import ExperimentRules, LaboratoryRules
-from pddlego.methods.textgames.reading.engine import matching, read_news
+from pddlego.methods.textgames.reading.engine import HistoryReader, matching, read_news
 from pddlego.methods.textgames.reading.rules import NOTE, ReadingRule
 from pddlego.methods.textgames.settings import GameSetting, ReaderRules
 from pddlego.models.base import Completion, Request
@@ -86,7 +87,7 @@ def situation_of(request: Request) -> PromptContext:
     return request.context
 
 
-COMMANDS: Mapping[str, Callable[[PromptContext], str]] = {
+COMMANDS: Mapping[str, Callable[[PromptContext, HistoryReader], str]] = {
     "chain": chain_command,
     "coin": coin_command,
     "cooking": cook_command,
@@ -153,6 +154,10 @@ class ReaderModel:
     If it also has to write the domain, it writes the domain of the setting.
     """
 
+    @cached_property
+    def _reader(self) -> HistoryReader:
+        return HistoryReader(settles=False)
+
     @property
     def name(self) -> str:
         return "reader"
@@ -175,7 +180,7 @@ class ReaderModel:
         if request.purpose == LEARN:
             return json.dumps(_learned(situation), indent=1)
         if request.purpose == "act":
-            return COMMANDS[situation.reader.name](situation)
+            return COMMANDS[situation.reader.name](situation, self._reader)
         found = None if situation.reader.rules else rules_of(situation.reader.name)
         rules = PatternRules() if found is None else found()
         reference = situation.reader.reference

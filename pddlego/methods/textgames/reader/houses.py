@@ -14,7 +14,7 @@ from itertools import islice
 
 from pddlego.methods.textgames.formalize import MOST_COMMANDS, SEPARATOR, Exchange, PromptContext
 from pddlego.methods.textgames.reader.paper_cooking import APPLIANCES, CUTS, HEATERS, KITCHEN, PREPARED, PaperCooking
-from pddlego.methods.textgames.reading.engine import read_news
+from pddlego.methods.textgames.reading.engine import HistoryReader
 from pddlego.pddl import Atom, Problem, from_name, to_name
 
 OPPOSITE = {"north": "south", "south": "north", "east": "west", "west": "east"}
@@ -73,11 +73,11 @@ class House:
 # Commands of mode `act`
 
 
-def explored(situation: PromptContext) -> House:
+def explored(situation: PromptContext, reader: HistoryReader) -> House:
     """The house after all observations of the history."""
-    knowledge, seen = situation.knowledge, situation.seen
+    knowledge = situation.knowledge
     nothing = knowledge.with_problem(Problem(knowledge.problem.name, knowledge.domain.name))
-    return House.of(read_news(replace(situation, knowledge=nothing, seen=replace(seen, news=seen.history))).problem)
+    return House.of(reader.read(situation, nothing, situation.reader.rules).problem)
 
 
 def way_to(house: House, wanted: Callable[[str], bool]) -> Iterator[str]:
@@ -120,22 +120,22 @@ def find_coin(house: House) -> Iterator[str]:
     return way_to(house, lambda room: room not in house.visited)
 
 
-def coin_command(situation: PromptContext) -> str:
+def coin_command(situation: PromptContext, reader: HistoryReader) -> str:
     """Take the coin if it is here, or else go to the nearest unvisited room."""
-    house = explored(situation)
+    house = explored(situation, reader)
     if "take coin" in situation.valid_commands:  # the domain of the paper has no things
         house.add("item_at", "coin", house.here)
     return _answer(find_coin(house), situation, "look around")
 
 
-def chain_command(situation: PromptContext) -> str:
+def chain_command(situation: PromptContext, reader: HistoryReader) -> str:
     """The same in TextWorld."""
-    return _answer(find_coin(explored(situation)), situation, "look").replace("move", "go")
+    return _answer(find_coin(explored(situation, reader)), situation, "look").replace("move", "go")
 
 
-def cook_command(situation: PromptContext) -> str:
+def cook_command(situation: PromptContext, reader: HistoryReader) -> str:
     """The commands of the paper's script, or else to the nearest unvisited room; then cook and eat."""
-    house, script = explored(situation), PaperCooking()
+    house, script = explored(situation, reader), PaperCooking()
     for exchange in situation.seen.history:
         script.take_in(exchange.command, exchange.text)
     for place in script.seen.items():  # the domain of the paper has no other facts about things

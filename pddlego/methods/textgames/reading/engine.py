@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
@@ -29,6 +30,9 @@ from pddlego.methods.textgames.settings import ReaderRules
 from pddlego.pddl import Atom, Edit, Problem, SectionEdit, TypedName, apply_edit, edit_between, to_name
 from pddlego.pddl.names import is_name
 from pddlego.util.text import filled, names_in
+
+_OPEN = re.compile(r"[?*{]").match
+"""Matches a term that is not a name: a variable, any object, or a slot without a value."""
 
 SCORE_UP, SCORE_DOWN = "The score goes up.", "The score goes down."
 """The sentences that are read after an observation with another score."""
@@ -79,16 +83,38 @@ def read_news(situation: PromptContext, rules: Sequence[ReadingRule] | None = No
 
 
 def read_history(situation: PromptContext, start: Knowledge, learned: LearnedRules) -> ReadResult:
-    """Read all observations of the episode with rules of a model, beginning with the problem of `start`.
+    """Read all observations of the episode with rules of a model, beginning with the problem of `start`."""
+    return HistoryReader().read(situation, start, learned.rules, learned.opinions)
 
-    Placeholders get the same numbers as in a reading of fewer observations: a number is never used again.
+
+class HistoryReader:
+    """Reads the history of an episode. If it only grew since the last time, only the new exchanges are read.
+
+    With `settles`, placeholders get the same numbers as in a reading of fewer observations: a number is never used
+    again.
     """
-    reading = _Reading(learned.rules, start, situation.reader, 1)
-    for index, exchange in enumerate(situation.seen.history):
-        reading.settle()
-        reading.read(index, exchange, situation.task)
-    reading.add_opinions(learned.opinions)
-    return reading.result()
+
+    def __init__(self, settles: bool = True) -> None:
+        self._settles = settles
+        self._last: tuple[tuple[object, ...], tuple[Exchange, ...], _Reading | None] = ((), (), None)
+
+    def read(
+        self, situation: PromptContext, start: Knowledge, rules: Sequence[ReadingRule], opinions: Iterable[Pattern] = ()
+    ) -> ReadResult:
+        """Read all observations with `rules`, beginning with the problem of `start`, and add the opinions."""
+        about, history = (tuple(rules), start, situation.reader, situation.task), situation.seen.history
+        known, read, reading = self._last
+        if reading is None or known != about or history[: len(read)] != read:
+            read, reading = (), _Reading(rules, start, situation.reader, 1)
+        reading = reading.copy()
+        for index in range(len(read), len(history)):
+            if self._settles:
+                reading.settle()
+            reading.read(index, history[index], situation.task)
+        self._last = about, history, reading
+        result = reading.copy()
+        result.add_opinions(opinions)
+        return result.result()
 
 
 class _Reading:
@@ -113,6 +139,14 @@ class _Reading:
         self.current = 0
         self.unmet: list[tuple[int, Atom, bool]] = []
         self.settled = set(self.types)
+
+    def copy(self) -> _Reading:
+        """A copy that changes apart from this one."""
+        twin = copy(self)
+        twin.facts = defaultdict(set, {predicate: set(args) for predicate, args in self.facts.items()})
+        twin.types, twin.origin, twin.uses = dict(self.types), dict(self.origin), self.uses.copy()
+        twin.unread, twin.unmet = list(self.unread), list(self.unmet)
+        return twin
 
     def result(self) -> ReadResult:
         """What was read so far."""
@@ -242,17 +276,17 @@ class _Reading:
 
         They are in the reverse order of names, so that always the same one of contradictory facts is the first.
         """
-        if not any(term[0] in "?*" for term in wanted):
+        if not any(map(_OPEN, wanted)):
             options = (wanted, wanted[::-1]) if predicate in self.given.symmetric else (wanted,)
             yield from (args for args in options if args in self.facts[predicate])
             return
-        found = self.facts.get(predicate)
-        for args in sorted(found, reverse=True) if found else ():
-            for option in (args, args[::-1])[: 2 if predicate in self.given.symmetric else 1]:
-                if len(option) == len(wanted) and all(
-                    term[0] in "?*" or term == name for term, name in zip(wanted, option, strict=True)
-                ):
-                    yield option
+        fixed = [(place, term) for place, term in enumerate(wanted) if not _OPEN(term)]
+        found = []
+        for args in self.facts.get(predicate, ()):
+            for way, option in enumerate((args, args[::-1])[: 2 if predicate in self.given.symmetric else 1]):
+                if len(args) == len(wanted) and all(option[place] == term for place, term in fixed):
+                    found.append((args, -way, option))
+        yield from (option for _, _, option in sorted(found, reverse=True))
 
     def _with_placeholder(self, predicate: str, wanted: tuple[str, ...]) -> tuple[str, ...] | None:
         """The fact with a room on the grid, or else a new placeholder, for its one variable; None if it has not one."""
@@ -292,7 +326,7 @@ class _Reading:
             self.facts[predicate].add(args)
             return
         declared = self.domain.predicates_by_name.get(predicate)
-        if declared is None or any(term[0] in "?*{" for term in args) or len(args) != len(declared.parameters):
+        if declared is None or any(map(_OPEN, args)) or len(args) != len(declared.parameters):
             return
         if predicate in self.given.symmetric and args[::-1] in self.facts[predicate]:
             args = args[::-1]
@@ -305,7 +339,8 @@ class _Reading:
     def _declare(self, name: str, kind: str) -> None:
         """Declare an object, or give a known object of a more general type this type."""
         known = self.types.get(name)
-        if is_name(name) and name not in self.constants and (known is None or self.domain.is_a(kind, known)):
+        is_new = self.domain.is_a(kind, known) if known else is_name(name)
+        if is_new and name not in self.constants:
             self.types[name] = kind
             self.origin.setdefault(name, self.current)
 
@@ -324,20 +359,24 @@ class _Reading:
     def _twins(self, predicates: Iterable[str]) -> Iterator[tuple[str, str]]:
         """Pairs of a placeholder and the name of the same object, by the `once` invariants."""
         for once in self.once:
-            if once.predicate not in predicates:
-                continue
             stars = [index for index, term in enumerate(once.args) if term == "*"]
-            if len(stars) != 1:
+            if once.predicate not in predicates or len(stars) != 1:
                 continue
             (star,) = stars
-            facts = self.facts.get(once.predicate, set())
-            unknown = sorted(args for args in facts if self.knowledge.is_placeholder(args[star]))
-            for group in dict.fromkeys(args[:star] + args[star + 1 :] for args in unknown):
-                names = sorted(args[star] for args in facts if args[:star] + args[star + 1 :] == group)
-                if len(names) > 1:
-                    hidden = [name for name in names if self.knowledge.is_placeholder(name)]
-                    kept = next((name for name in names if name not in hidden), min(hidden, key=_number))
-                    yield next(name for name in reversed(hidden) if name != kept), kept
+            groups: dict[tuple[str, ...], list[str]] = defaultdict(list)
+            for args in self.facts.get(once.predicate, ()):
+                groups[args[:star] + args[star + 1 :]].append(args[star])
+            several = {group: sorted(names) for group, names in groups.items() if len(names) > 1}
+            unknown = (
+                ((*group[:star], name, *group[star:]), group)
+                for group, names in several.items()
+                for name in names
+                if self.knowledge.is_placeholder(name)
+            )
+            for _, group in sorted(unknown):
+                hidden = [name for name in several[group] if self.knowledge.is_placeholder(name)]
+                kept = next((name for name in several[group] if name not in hidden), min(hidden, key=_number))
+                yield next(name for name in reversed(hidden) if name != kept), kept
 
     def _merge(self, old: str, new: str, binding: dict[str, str]) -> None:
         """Make the two names one object: the placeholder `old` becomes `new`."""
