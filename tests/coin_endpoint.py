@@ -13,6 +13,7 @@ from pddlego.methods.textgames.formalize import Exchange
 from pddlego.methods.textgames.loading import load
 from pddlego.methods.textgames.reader import PatternRules, edit_as_json
 from pddlego.methods.textgames.reader.houses import coin_command
+from pddlego.methods.textgames.reading.engine import HistoryReader
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.pddl import apply_edit, parse_problem
 from tests.methods.textgames.situations import situation_with
@@ -34,7 +35,8 @@ def next_command(body: dict[str, Any]) -> str:
         else:
             exchanges.append(Exchange(command, message["content"].split("\nValid actions:")[0]))
     coin = _coin()
-    return coin_command(situation_with("coin", "", coin.start.domain, coin.start.problem, (), tuple(exchanges)))
+    situation = situation_with("coin", "", coin.start.domain, coin.start.problem, (), tuple(exchanges))
+    return coin_command(situation, HistoryReader(settles=False))
 
 
 def next_edit(body: dict[str, Any]) -> str:

@@ -70,6 +70,8 @@ def _groups_of(pattern: str) -> set[str]:
 
 def _reading_rule(domain: Domain, name: str, rule: ReadingRule, map_rule: MapRule | None) -> ReadingRule:
     """Return a valid rule unchanged. Raises `ValueError` for facts that do not fit the domain, the slots or `find`."""
+    if rule.does_nothing:
+        raise ValueError(f"reading.{name}: it does nothing: write `add`, `forget`, `objects`, `same` or `ignore`")
     slots = {"mark"} if rule.marks else set[str]()
     slots = slots.union(*map(_groups_of, (rule.text, rule.command, rule.task)))
     slots |= {whole_group(group) for expression in rule.expressions for group in expression.groupindex}
@@ -442,6 +444,10 @@ def setting_for(setting: GameSetting, variant: Variant, text: str | None = None)
     setting, carries = without_parts(setting, variant.without), variant.mode.carries
     text = setting.sources.get(carries.option, "") if text is None else text
     if carries == RULES:
+        notes = f"prompts/{setting.asking.prompts}/notes.j2"
+        if notes not in setting.sources:
+            what, reason = f"{setting.name} cannot be played in mode {variant.mode.name}", f"It has no {notes}."
+            raise UsageError(what, reason, "Write there which facts to state, or choose another game or --mode.")
         return replace(setting, sources={**setting.sources, RULES.option: text}, start=_with_rules(setting.start, text))
     if carries != DOMAIN:
         return setting

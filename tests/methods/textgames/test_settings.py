@@ -129,6 +129,8 @@ def test_a_folder_in_the_working_directory_adds_to_ours_and_wins(own: Path) -> N
         ("[prompts]", '[reading.own]\ntext = "a"\nadd = ["(have {x})"]\n[prompts]', "which no slot or group matches"),
         ("[prompts]", '[reading.own]\ntext = "a"\nadd = ["(have ?x)"]\n[prompts]', "which no fact of `find` binds"),
         ("[prompts]", '[reading.own]\ntext = "a"\nadd = ["(owns coin)"]\n[prompts]', "not a fact that the domain has"),
+        ("[prompts]", '[reading.own]\ntext = "a"\nfind = ["(have coin)"]\n[prompts]', "reading.own: it does nothing"),
+        ("[prompts]", '[reading.own]\nlike = "the {x}"\nadd = "(have {x})"\n[prompts]', "belong to `sentence`"),
         ("[prompts]", '[reading.own]\ntext = "a"\nadd = ["(have coin"]\n[prompts]', "is not a fact such as"),
         (
             "[prompts]",

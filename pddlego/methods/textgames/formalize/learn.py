@@ -64,16 +64,18 @@ class LearnRules:
 
     def request(self, situation: PromptContext) -> Request | None:
         """Ask about sentences that no rule covers, or about the rules if they failed; None if neither is needed."""
-        learned, retry, domain = situation.knowledge.learned, situation.retry, situation.knowledge.domain
+        knowledge, retry = situation.knowledge, situation.retry
+        learned, domain = knowledge.learned, knowledge.domain
         result = self._read(learned, situation)
         asked = _unread(result, situation, learned)
         if not asked and retry.feedback is None and not retry.attempt:
             return None
         opinions = () if self._opinion else tuple(_opinions_of(situation).values())
+        commands = dict.fromkeys(rule.command for rule in knowledge.actions.values() if rule.command)
         system = self._prompts.render(
             "textgames/learn",
             task=situation.task,
-            outline=outline(domain, (*situation.knowledge.only_planned, *situation.knowledge.unused)),
+            outline=f"{outline(domain, (*knowledge.only_planned, *knowledge.unused))}\nCommands: {'; '.join(commands)}",
             directions=tuple(situation.reader.map.directions) if situation.reader.map else (),
             placeholder=situation.knowledge.placeholder,
             opinions=opinions,
@@ -110,7 +112,7 @@ class LearnRules:
         result = self._read(learned, situation)
         left = _unread(result, situation, learned) if answer.strip() else ()
         if again:
-            faults += [f'no rule covers "{sentence}"' for _, sentence in left]
+            faults += [_why_unread(learned, *pair) for pair in left]
             faults += self._ignored_names(learned, situation) if not situation.retry.attempt and answer.strip() else []
             faults += self._contradicted(result, situation)
             invariants = situation.knowledge.invariants
@@ -253,6 +255,12 @@ def _unread(result: ReadResult, situation: PromptContext, learned: LearnedRules)
         if sentence not in learned.unread
     }
     return tuple(pairs.values())
+
+
+def _why_unread(learned: LearnedRules, command: str, sentence: str) -> str:
+    if matching(learned.rules, sentence, command):
+        return f'the rules for "{sentence}" read nothing: a fact of their `find` is not known'
+    return f'no rule covers "{sentence}"'
 
 
 def uncovered(situation: PromptContext, learned: LearnedRules) -> tuple[tuple[str, str], ...]:

@@ -196,12 +196,12 @@ class _Reading:
                     self.unmet.append((index, Atom(fact.predicate, args), holds))
 
     def _read_sentence(self, sentence: str, command: str) -> bool:
-        is_read = False
+        """Whether a rule read the sentence. It did not if a fact of `find` without a sign was missing each time."""
+        matched, read = False, list[bool]()
         for number, values in chain(self._alike(sentence), matching(self.rules, sentence, command)):
-            is_read = True
-            for names in _names(self.rules[number], values):
-                self._apply_with(number, names)
-        return is_read
+            matched = True
+            read += [self._apply_with(number, names) for names in _names(self.rules[number], values)]
+        return matched and (any(read) or not read)
 
     def _alike(self, sentence: str) -> Iterator[tuple[int, Values]]:
         """The numbers of the rules with `like` for a sentence, with the texts of their groups."""
@@ -212,24 +212,28 @@ class _Reading:
             if match is not None:
                 yield number, _groups(rule, match.groupdict()) if match.re.groups else {}
 
-    def _apply_with(self, number: int, names: Mapping[str, str]) -> None:
-        """Apply the rule of that number with the PDDL names of its slots, unless one of them is not a name."""
+    def _apply_with(self, number: int, names: Mapping[str, str]) -> bool:
+        """Apply the rule of that number with the PDDL names of its slots, unless one of them is not a name.
+
+        Returns False if a fact of `find` without a sign is missing.
+        """
         rule = self.rules[number]
         self.current = number
         self.uses[number] += 1
         if not all(names.values()):
             rule = rule.without(frozenset(slot for slot, name in names.items() if not name))
         if not all(is_name(names.get(name, "")) for name in rule.used):
-            return
+            return True
         binding: dict[str, str] = {}
         for term in rule.slot_terms:
             name = self._named(term, names)
             if name is None:
-                return
+                return True
             binding[term] = name
         patterns = rule.patterns
-        if not all(self._find(pattern, binding) for pattern in patterns["find"]):
-            return
+        missing = next((pattern for pattern in patterns["find"] if not self._find(pattern, binding)), None)
+        if missing is not None:
+            return bool(missing.sign)
         for left, right in rule.same:
             self._merge(binding.get(left, left), binding.get(right, right), binding)
         for _ in range(2):  # once more after a merge, under the new names
@@ -242,6 +246,7 @@ class _Reading:
                 self._add(pattern.predicate, _bound(pattern, binding))
             if not self._merge_all({pattern.predicate for pattern in patterns["add"]}, binding):
                 break
+        return True
 
     def _named(self, term: str, names: Mapping[str, str]) -> str | None:
         """The name that a term stands for; variables and `*` stand for themselves; None without an opposite."""

@@ -164,6 +164,8 @@ class ReadingRule(BaseModel):
             raise ValueError("`after` and `ignore` belong to `sentence`; a rule with `text` has `command`")
         if not self.text and (self.command or self.task):
             raise ValueError("`command` and `task` belong to `text`; a rule with `sentence` has `after`")
+        if any(re.search(r"\{[a-z]", text) for text in self.like):
+            raise ValueError("`like` has groups of regular expressions such as (?P<x>.+); {slots} belong to `sentence`")
         if self.after:
             parse_template(self.after)
         if self.ignore and (self.add or self.forget or self.find or self.objects):
@@ -200,6 +202,12 @@ class ReadingRule(BaseModel):
     def needed(self) -> str:
         """A predicate of which a fact must be known for the rule to apply; empty if it needs none."""
         return next((pattern.predicate for pattern in self.patterns["find"] if not pattern.sign), "")
+
+    @property
+    def does_nothing(self) -> bool:
+        """Whether the rule neither changes the problem nor says that its sentence means nothing."""
+        adds = any(pattern.sign == "+" for pattern in self.patterns["find"])
+        return not (self.add or self.forget or self.objects or self.same or self.ignore or adds)
 
     @cached_property
     def slot_terms(self) -> tuple[str, ...]:
@@ -300,11 +308,16 @@ class LearnedRules:
         return "\n\n".join(filter(None, blocks))
 
     def with_rules(self, new: Iterable[ReadingRule], opinions: Iterable[Pattern] = ()) -> LearnedRules:
-        """With `new` rules and opinions; an old rule for the same sentences after the same commands is replaced."""
+        """With `new` rules and opinions; an old rule for the same sentences after the same commands is replaced.
+
+        An opinion with the sign `!` takes one back.
+        """
         added = tuple(new)
         keys = {key for rule in added for key in _keys(rule)}
         kept = (rule for rule in self.rules if not keys & _keys(rule))
-        believed = tuple(dict.fromkeys((*self.opinions, *opinions)))
+        stated = [*self.opinions, *opinions]
+        denied = {replace(opinion, sign="") for opinion in stated if opinion.sign == "!"}
+        believed = tuple(dict.fromkeys(opinion for opinion in stated if not (opinion.sign or opinion in denied)))
         return LearnedRules((*kept, *added)[:MOST_RULES], believed[-MOST_OPINIONS:], self.unread)
 
     def with_unread(self, sentences: Iterable[str]) -> LearnedRules:
@@ -330,7 +343,7 @@ def parse_learned(text: str) -> LearnedRules:
     except ValueError as error:
         raise ValueError(f"a rule is wrong: {error}") from error
     opinions = tuple(parse_pattern(str(opinion)) for opinion in parts["opinions"])
-    return LearnedRules(rules, opinions).with_unread(map(str, parts["unread"]))
+    return LearnedRules(rules).with_rules((), opinions).with_unread(map(str, parts["unread"]))
 
 
 def _keys(rule: ReadingRule) -> set[tuple[tuple[str, ...], tuple[str, ...]]]:

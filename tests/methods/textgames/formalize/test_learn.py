@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from pddlego.episode.events import Accepted, Answered, Asked, Event, Limits, Outcome, Rejected, Started
-from pddlego.errors import JournalError
+from pddlego.errors import JournalError, UsageError
 from pddlego.methods.base import parse_variant
 from pddlego.methods.textgames.formalize.learn import parse_rules
 from pddlego.methods.textgames.knowledge import restored
-from pddlego.methods.textgames.loading import setting_for
+from pddlego.methods.textgames.loading import load, setting_for
 from pddlego.methods.textgames.options import MODES
-from pddlego.methods.textgames.reading.rules import MOST_RULES, parse_learned
+from pddlego.methods.textgames.reading.rules import MOST_RULES, LearnedRules, parse_learned, parse_pattern
 from pddlego.methods.textgames.resume import knowledge_at, recorded_game, restart_at
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.models import Completion, Request
@@ -115,6 +115,34 @@ def test_good_rules_of_a_rejected_answer_are_kept(coin: GameSetting, planner: Pr
     assert "closed {kind} door" not in first.text
     assert "closed {kind} door" in second.text
     assert model.asked[1] == [line for line in model.asked[1] if "closed" in line]
+
+
+def test_a_rule_that_finds_nothing_does_not_cover_its_sentence(coin: GameSetting, planner: ProcessPlanner) -> None:
+    model = Changed("closed {kind} door", {"find": ["(have coin)", "(at ?here)", "+(connected ?here ?to {d})"]})
+    house = GridHouse({("kitchen", "north"): "pantry"}, frozenset({frozenset({"kitchen", "pantry"})}), coin="pantry")
+    events = learn(coin, planner, model, game=house)
+    assert ended(events).outcome is Outcome.WON
+    (line,) = of(events, Rejected)[0].feedback.evidence
+    assert line.startswith('the rules for "To the North you see a closed')
+    assert sum("closed" in sentence for asked in model.asked for sentence in asked) == 2
+
+
+def test_the_commands_are_in_the_first_request(coin: GameSetting, planner: ProcessPlanner) -> None:
+    model = RuleWriter()
+    learn(coin, planner, model)
+    assert "\nCommands: move {d}; open door to {d}; take {i}\n" in model.requests[0].messages[0].content
+
+
+def test_an_opinion_is_taken_back() -> None:
+    first = LearnedRules().with_rules((), map(parse_pattern, ["(belongs cup shelf)", "(belongs hat rack)"]))
+    second = first.with_rules((), map(parse_pattern, ["!(belongs cup shelf)", "(belongs cup cupboard)"]))
+    assert list(map(str, second.opinions)) == ["(belongs hat rack)", "(belongs cup cupboard)"]
+
+
+@pytest.mark.parametrize("game", ["paper-coin", "paper-cooking-easy"])
+def test_a_game_without_notes_cannot_be_learned(game: str) -> None:
+    with pytest.raises(UsageError, match=r"in mode learn\n.*notes\.j2"):
+        setting_for(load(game), parse_variant("learn", MODES))
 
 
 class Silent(RuleWriter):

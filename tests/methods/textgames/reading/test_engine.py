@@ -106,6 +106,26 @@ def test_sentences_without_a_rule_are_unread(coin: GameSetting) -> None:
     assert found.unread == ((0, "It rains."), (1, "Time passes."))
 
 
+@pytest.mark.parametrize(
+    ("changed", "unread"),
+    [
+        (rule(find=[HERE, "(item_at {t} ?here)"]), True),  # never known
+        (rule(find=["(connected ?here ?to ?d)"]), True),
+        (rule(find=[HERE, "!(have {t})"]), False),
+        (rule(find=[HERE, "!(at ?here)", "(have {t})"]), False),
+        (rule(**{"not": ["cup", "red hat", "stove"]}), False),
+    ],
+)
+def test_a_sentence_is_unread_if_no_rule_for_it_finds_its_facts(
+    coin: GameSetting, changed: ReadingRule, unread: bool
+) -> None:
+    sentence = "A red hat, a stove, and a cup lie here."
+    found = result(coin, f"You are in the kitchen. {sentence}", rules=(RULES[0], changed))
+    assert found.unread == (((0, sentence),) if unread else ())
+    both = result(coin, f"You are in the kitchen. {sentence}", rules=(RULES[0], changed, rule()))
+    assert both.unread == ()
+
+
 def test_effects_of_the_plan_that_the_rules_do_not_read_are_unmet(coin: GameSetting) -> None:
     closed = next(iter(fact for fact in result(coin, KITCHEN).problem.facts if fact.predicate == "closed_door"))
     seen = situation(coin, KITCHEN, ("open door to north", "You open the oak door, revealing the pantry."))
