@@ -24,7 +24,7 @@ from pddlego.methods.textgames.formalize import PromptContext
 from pddlego.methods.textgames.loading import load
 from pddlego.methods.textgames.reader import ReaderModel, situation_of
 from pddlego.methods.textgames.reading.checks import RuleChecker
-from pddlego.methods.textgames.reading.engine import ReadResult, read_history
+from pddlego.methods.textgames.reading.engine import HistoryReader, ReadResult
 from pddlego.methods.textgames.reading.mutants import mutants
 from pddlego.methods.textgames.reading.rules import LearnedRules, ReadingRule
 from pddlego.methods.textgames.settings import GameSetting
@@ -78,7 +78,7 @@ _RIGHT: dict[int, ReadResult] = {}
 
 
 def _read(setting: GameSetting, rules: Sequence[ReadingRule], situation: PromptContext) -> ReadResult:
-    return read_history(situation, setting.start, LearnedRules(tuple(rules)))
+    return HistoryReader().read(situation, setting.start, rules)
 
 
 def _facts(result: ReadResult, setting: GameSetting) -> object:

@@ -36,7 +36,7 @@ def next_command(body: dict[str, Any]) -> str:
             exchanges.append(Exchange(command, message["content"].split("\nValid actions:")[0]))
     coin = _coin()
     situation = situation_with("coin", "", coin.start.domain, coin.start.problem, (), tuple(exchanges))
-    return coin_command(situation, HistoryReader(settles=False))
+    return coin_command(situation, HistoryReader())
 
 
 def next_edit(body: dict[str, Any]) -> str:

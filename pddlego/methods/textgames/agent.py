@@ -223,10 +223,8 @@ class Agents:
 
 def _recorded_agents(agents: Agents, trace: Trace, source: str) -> Agents:
     """The agents with the recorded answers, which cost nothing, and decisions in place of the model and the user."""
-    answers = [
-        (call.request, replace(call.completion, tokens_in=0, tokens_out=0, tokens_cached=0, from_cache=True))
-        for call in trace.calls
-    ]
+    free = partial(replace, tokens_in=0, tokens_out=0, tokens_cached=0, from_cache=True)
+    answers = [(call.request, free(call.completion)) for call in trace.calls]
     judged = [(event.what, Decision(event.decision, event.text)) for event in trace.all(Judged)]
     return replace(agents, model=TranscriptModel(answers, source), approver=RecordedApprover(judged))
 
@@ -260,8 +258,7 @@ class PlanningPolicy:
         self.hint = Retry()
         self.rung: str | None = None
         self.sought = frozenset[str]()
-        self._formalizer, self._planner = agents.formalizer, agents.planner
-        self.asks(agents)
+        self.agents, self._formalizer, self._planner = agents, agents.formalizer, agents.planner
         self._world, self._memory, self._rules, self._budget = world, world.memory, world.rules, world.budget
         self._look = look
         self._placeholders = Placeholders(self.knowledge.placeholder)
@@ -269,10 +266,6 @@ class PlanningPolicy:
         self._rest: tuple[str, ...] = ()
         self._given: Problem | None = None
         self._was_asked = self._takes_no_temperature = False
-
-    def asks(self, agents: Agents) -> None:
-        """Ask the model and the user of `agents` from now on."""
-        self._model, self._approver = agents.model, agents.approver
 
     def go_back(self, restart: Restart) -> None:
         """Restore the knowledge of a recorded episode. A corrected problem is planned with immediately."""
@@ -361,7 +354,7 @@ class PlanningPolicy:
             self._rest, self._notes = proposal.rest, ()
             return Attempt(answer, (Intention(proposal.command),))
         question = partial(_edit_question, self.knowledge.problem, proposal, situation)
-        decision = yield from ask_approval(self._approver, "edits", question, self._budget)
+        decision = yield from ask_approval(self.agents.approver, "edits", question, self._budget)
         if decision.kind == "rejected":
             return (yield from self._reject(retry, answer, proposal, decision.feedback))
         if decision.kind == "replaced":
@@ -401,7 +394,7 @@ class PlanningPolicy:
         preview = *self._events_of(proposal, source), planned
         commands = [intention.command for intention in intentions]
         question = partial(plan_question, commands, planned.rung or "", preview)
-        decision = yield from ask_approval(self._approver, "plans", question, self._budget)
+        decision = yield from ask_approval(self.agents.approver, "plans", question, self._budget)
         if decision.kind == "rejected":
             yield planned
             return (yield from self._reject(retry, answer, proposal, decision.feedback))
@@ -501,19 +494,19 @@ class PlanningPolicy:
         Returns the last answer, and the situation with the answers before it.
         """
         while True:
-            request = fitting_request(self._formalizer, situation, self._model)
+            request = fitting_request(self._formalizer, situation, self.agents.model)
             if request is None:
                 return Completion(""), situation
             self._budget.check_call()
             self._was_asked = True
             attempt = situation.retry.attempt
             try:
-                completion = yield from ask(self._model, remedied(request, situation), self._budget, attempt)
+                completion = yield from ask(self.agents.model, remedied(request, situation), self._budget, attempt)
             except ModelError:  # perhaps its reason was the model's window, which is known now
-                shorter = fitting_request(self._formalizer, situation, self._model)
+                shorter = fitting_request(self._formalizer, situation, self.agents.model)
                 if shorter is None or shorter.note == request.note:
                     raise
-                completion = yield from ask(self._model, remedied(shorter, situation), self._budget, attempt)
+                completion = yield from ask(self.agents.model, remedied(shorter, situation), self._budget, attempt)
             self._takes_no_temperature = self._takes_no_temperature or "temperature" in completion.not_taken
             answers = (*situation.answers, completion.text)
             if incomplete(completion) or len(answers) == requests_of(self.episode.mode):
@@ -538,7 +531,6 @@ class Agent:
         self._repeated = restart.repeated if restart is not None and restart.corrected is None else None
         if restart is not None and self._repeated is not None and not restart.replayed:
             agents = _recorded_agents(agents, self._repeated, restart.source)
-        self.approver = agents.approver
         self._budget = Budget(episode.limits, clock)
         self._memory = Memory(episode.plans and "remedies" not in episode.without, episode.options.history == "all")
         self._world = GameSession(episode, game, self._memory, self._budget)
@@ -581,8 +573,7 @@ class Agent:
                 yield now
                 if isinstance(then, Observed):
                     check_same(f"'{then.command}'", then.text, now.text if isinstance(now, Observed) else now.type)
-        self.approver = self._agents.approver
-        self._policy.asks(self._agents)
+        self._policy.agents = self._agents
         assert self.restart is not None, "only a restart repeats an episode"
         yield _resumed(self.restart)
         yield from events
@@ -637,7 +628,7 @@ class Agent:
     def _judge_command(self, intention: Intention) -> Generator[Event, None, tuple[Decision, Intention]]:
         """Ask the user about a command. Returns the decision, and the command to send, which may be the user's."""
         question = partial(Question, "commands", "a command", intention.command)
-        decision = yield from ask_approval(self.approver, "commands", question, self._budget)
+        decision = yield from ask_approval(self._policy.agents.approver, "commands", question, self._budget)
         if decision.kind == "replaced":
             intention = Intention(normalize_command(" ".join(decision.text.split()), self._world.seen.valid_commands))
         return decision, intention

@@ -112,7 +112,8 @@ class LearnRules:
         result = self._read(learned, situation)
         left = _unread(result, situation, learned) if answer.strip() else ()
         if again:
-            faults += [_why_unread(learned, *pair) for pair in left]
+            found = "no rule covers", "a fact of `find` is missing in all rules for"
+            faults += [f'{found[bool(matching(learned.rules, text, command))]} "{text}"' for command, text in left]
             faults += self._ignored_names(learned, situation) if not situation.retry.attempt and answer.strip() else []
             faults += self._contradicted(result, situation)
             invariants = situation.knowledge.invariants
@@ -255,12 +256,6 @@ def _unread(result: ReadResult, situation: PromptContext, learned: LearnedRules)
         if sentence not in learned.unread
     }
     return tuple(pairs.values())
-
-
-def _why_unread(learned: LearnedRules, command: str, sentence: str) -> str:
-    if matching(learned.rules, sentence, command):
-        return f'the rules for "{sentence}" read nothing: a fact of their `find` is not known'
-    return f'no rule covers "{sentence}"'
 
 
 def uncovered(situation: PromptContext, learned: LearnedRules) -> tuple[tuple[str, str], ...]:

@@ -156,7 +156,7 @@ class ReaderModel:
 
     @cached_property
     def _reader(self) -> HistoryReader:
-        return HistoryReader(settles=False)
+        return HistoryReader()
 
     @property
     def name(self) -> str:

@@ -18,7 +18,6 @@ from pddlego.methods.textgames.formalize import Exchange, PromptContext
 from pddlego.methods.textgames.knowledge import Knowledge
 from pddlego.methods.textgames.reading.rules import (
     NOTE,
-    LearnedRules,
     Pattern,
     ReadingRule,
     leaf_types,
@@ -82,20 +81,13 @@ def read_news(situation: PromptContext, rules: Sequence[ReadingRule] | None = No
     return reading.result()
 
 
-def read_history(situation: PromptContext, start: Knowledge, learned: LearnedRules) -> ReadResult:
-    """Read all observations of the episode with rules of a model, beginning with the problem of `start`."""
-    return HistoryReader().read(situation, start, learned.rules, learned.opinions)
-
-
 class HistoryReader:
     """Reads the history of an episode. If it only grew since the last time, only the new exchanges are read.
 
-    With `settles`, placeholders get the same numbers as in a reading of fewer observations: a number is never used
-    again.
+    Placeholders get the same numbers as in a reading of fewer observations: a number is never used again.
     """
 
-    def __init__(self, settles: bool = True) -> None:
-        self._settles = settles
+    def __init__(self) -> None:
         self._last: tuple[tuple[object, ...], tuple[Exchange, ...], _Reading | None] = ((), (), None)
 
     def read(
@@ -103,18 +95,15 @@ class HistoryReader:
     ) -> ReadResult:
         """Read all observations with `rules`, beginning with the problem of `start`, and add the opinions."""
         about, history = (tuple(rules), start, situation.reader, situation.task), situation.seen.history
-        known, read, reading = self._last
-        if reading is None or known != about or history[: len(read)] != read:
-            read, reading = (), _Reading(rules, start, situation.reader, 1)
-        reading = reading.copy()
+        known, read, last = self._last
+        if last is None or known != about or history[: len(read)] != read:
+            read, last = (), _Reading(rules, start, situation.reader, 1)
+        reading = last.copy()
         for index in range(len(read), len(history)):
-            if self._settles:
-                reading.settle()
+            reading.settle()
             reading.read(index, history[index], situation.task)
         self._last = about, history, reading
-        result = reading.copy()
-        result.add_opinions(opinions)
-        return result.result()
+        return reading.copy().add_opinions(opinions).result()
 
 
 class _Reading:
@@ -143,9 +132,9 @@ class _Reading:
     def copy(self) -> _Reading:
         """A copy that changes apart from this one."""
         twin = copy(self)
+        for name in ("types", "origin", "uses", "unread", "unmet"):
+            setattr(twin, name, copy(getattr(self, name)))
         twin.facts = defaultdict(set, {predicate: set(args) for predicate, args in self.facts.items()})
-        twin.types, twin.origin, twin.uses = dict(self.types), dict(self.origin), self.uses.copy()
-        twin.unread, twin.unmet = list(self.unread), list(self.unmet)
         return twin
 
     def result(self) -> ReadResult:
@@ -170,11 +159,12 @@ class _Reading:
         used = [_number(name) for name in self.types if self.knowledge.is_placeholder(name)]
         self.number = max([self.number, *(number + 1 for number in used)])
 
-    def add_opinions(self, opinions: Iterable[Pattern]) -> None:
-        """Add the opinions about objects that are known."""
+    def add_opinions(self, opinions: Iterable[Pattern]) -> _Reading:
+        """This reading with the opinions about objects that are known."""
         for opinion in opinions:
             if all(term in self.types or term in self.constants for term in opinion.terms):
                 self._add(opinion.predicate, opinion.terms)
+        return self
 
     def read(self, index: int, exchange: Exchange, task: str) -> None:
         """Apply the rules to an exchange: first those with `text`, in their order, then the others by sentence."""
@@ -231,9 +221,9 @@ class _Reading:
                 return True
             binding[term] = name
         patterns = rule.patterns
-        missing = next((pattern for pattern in patterns["find"] if not self._find(pattern, binding)), None)
-        if missing is not None:
-            return bool(missing.sign)
+        for pattern in patterns["find"]:
+            if not self._find(pattern, binding):
+                return bool(pattern.sign)
         for left, right in rule.same:
             self._merge(binding.get(left, left), binding.get(right, right), binding)
         for _ in range(2):  # once more after a merge, under the new names
@@ -286,12 +276,10 @@ class _Reading:
             yield from (args for args in options if args in self.facts[predicate])
             return
         fixed = [(place, term) for place, term in enumerate(wanted) if not _OPEN(term)]
-        found = []
-        for args in self.facts.get(predicate, ()):
-            for way, option in enumerate((args, args[::-1])[: 2 if predicate in self.given.symmetric else 1]):
-                if len(args) == len(wanted) and all(option[place] == term for place, term in fixed):
-                    found.append((args, -way, option))
-        yield from (option for _, _, option in sorted(found, reverse=True))
+        for args in sorted(self.facts.get(predicate, ()), reverse=True):
+            for option in (args, args[::-1])[: 2 if predicate in self.given.symmetric else 1]:
+                if len(option) == len(wanted) and all(option[place] == term for place, term in fixed):
+                    yield option
 
     def _with_placeholder(self, predicate: str, wanted: tuple[str, ...]) -> tuple[str, ...] | None:
         """The fact with a room on the grid, or else a new placeholder, for its one variable; None if it has not one."""

@@ -206,8 +206,8 @@ class ReadingRule(BaseModel):
     @property
     def does_nothing(self) -> bool:
         """Whether the rule neither changes the problem nor says that its sentence means nothing."""
-        adds = any(pattern.sign == "+" for pattern in self.patterns["find"])
-        return not (self.add or self.forget or self.objects or self.same or self.ignore or adds)
+        effects = self.add or self.forget or self.objects or self.same or self.ignore
+        return not effects and all(pattern.sign != "+" for pattern in self.patterns["find"])
 
     @cached_property
     def slot_terms(self) -> tuple[str, ...]:

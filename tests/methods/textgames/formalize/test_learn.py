@@ -123,7 +123,7 @@ def test_a_rule_that_finds_nothing_does_not_cover_its_sentence(coin: GameSetting
     events = learn(coin, planner, model, game=house)
     assert ended(events).outcome is Outcome.WON
     (line,) = of(events, Rejected)[0].feedback.evidence
-    assert line.startswith('the rules for "To the North you see a closed')
+    assert line.startswith('a fact of `find` is missing in all rules for "To the North you see a closed')
     assert sum("closed" in sentence for asked in model.asked for sentence in asked) == 2
 
 

@@ -6,13 +6,18 @@ from typing import Any
 import pytest
 
 from pddlego.methods.textgames.formalize import Exchange, Observations, PromptContext
-from pddlego.methods.textgames.reading.engine import ReadResult, read_history, read_news
+from pddlego.methods.textgames.knowledge import Knowledge
+from pddlego.methods.textgames.reading.engine import HistoryReader, ReadResult, read_news
 from pddlego.methods.textgames.reading.rules import LearnedRules, ReadingRule, parse_pattern
 from pddlego.methods.textgames.settings import GameSetting
 from tests.methods.textgames.reading.rule_writer import BEHIND, COIN, HERE
 
 KITCHEN = "You are in the kitchen. To the North you see a closed oak door. To the East you see the hall."
 RULES = tuple(map(ReadingRule.model_validate, COIN))
+
+
+def read_history(seen: PromptContext, start: Knowledge, learned: LearnedRules) -> ReadResult:
+    return HistoryReader().read(seen, start, learned.rules, learned.opinions)
 
 
 def situation(coin: GameSetting, *texts: str | tuple[str, str]) -> PromptContext:

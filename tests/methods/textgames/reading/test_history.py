@@ -8,10 +8,10 @@ import pytest
 
 from pddlego.methods.textgames.formalize import Exchange, Observations, PromptContext
 from pddlego.methods.textgames.reading import engine
-from pddlego.methods.textgames.reading.engine import HistoryReader, read_history
+from pddlego.methods.textgames.reading.engine import HistoryReader
 from pddlego.methods.textgames.reading.rules import LearnedRules, parse_pattern
 from pddlego.methods.textgames.settings import GameSetting
-from tests.methods.textgames.reading.test_engine import KITCHEN, RULES
+from tests.methods.textgames.reading.test_engine import KITCHEN, RULES, read_history
 
 HISTORY = (
     Exchange(None, KITCHEN),
