@@ -206,9 +206,12 @@ class ReaderModel:
 def rules_for(situation: PromptContext) -> list[ReadingRule]:
     """The setting's rules for the sentences that no learned rule covers; sentences without one are ignored.
 
-    A sentence that means something after other commands is ignored only after commands like this one.
+    A sentence that means something after other commands is ignored only after commands like this one. If the learned
+    rules are in doubt, these are also the setting's rules for the same sentences, where they are others.
     """
-    rules, chosen = situation.reader.rules, dict[int, ReadingRule]()
+    rules, learned = situation.reader.rules, situation.knowledge.learned.rules
+    sentences = {form for rule in learned for form in rule.sentence} if situation.retry.feedback else set[str]()
+    chosen = {place: rule for place, rule in enumerate(rules) if sentences & {*rule.sentence} and rule not in learned}
     for number, (command, sentence) in enumerate(uncovered(situation, situation.knowledge.learned)):
         numbers = [place for place, _ in matching(rules, sentence, command)]
         forms = {form for place in numbers for form in rules[place].sentence}
