@@ -94,17 +94,24 @@ STEPS = ("domain", "problem", "goals")
 
 
 def requests_of(mode: str) -> int:
-    """The number of requests for one answer in a mode or a variant of it."""
-    return len(STEPS) if base_mode(mode) == "full-steps" else 1
+    """The maximum number of requests for one answer in a mode or a variant of it."""
+    return {"full-steps": len(STEPS), LEARN_FACTS: MOST_SENTENCES}.get(base_mode(mode), 1)
 
 
-LEARN = "learn"
-"""The mode in which a model writes the rules by which observations are read."""
+LEARN, LEARN_FACTS = "learn", "learn-facts"
+"""The mode in which a model writes the rules by which observations are read, and its variant in which the rules are
+made from the facts that the model states for single sentences."""
+
+LEARNING = (LEARN, LEARN_FACTS)
+"""Modes with rules of a model."""
+
+MOST_SENTENCES = 30
+"""The maximum number of sentences, with a request for each, before the rules are checked in mode `learn-facts`."""
 
 DOMAIN, RULES = Carried("domain", "pddl"), Carried("rules", "toml")
 """What a model writes beside problems: a domain with the commands of its actions, or reading rules."""
 
-PLANNING = ("edit", "gen", LEARN, *WRITES_DOMAIN)
+PLANNING = ("edit", "gen", *LEARNING, *WRITES_DOMAIN)
 """Modes in which a model writes problems and a planner plans."""
 
 ACT_COT = "act-cot"
@@ -122,6 +129,7 @@ MODES = (
     Mode("gold", "the engine's own solution", TEXT_GAME, asks_model=False),
     Mode("human", "you type", TEXT_GAME, asks_model=False, needs_person=True),
     Mode(LEARN, "the model writes the rules that read the game", TEXT_GAME, _LEARNING, _PLANS, carries=RULES),
+    Mode(LEARN_FACTS, "as learn, from the facts of single sentences", TEXT_GAME, _LEARNING, _PLANS, carries=RULES),
     Mode("full", "the model writes the domain, too (PDDLego+)", TEXT_GAME, _CHOOSING_GOALS, _PLANS, carries=DOMAIN),
     Mode("full-edit", "the model edits domain and problem", TEXT_GAME, _CHOOSING_GOALS, _PLANS, carries=DOMAIN),
     Mode("full-steps", "domain, problem and goals one by one", TEXT_GAME, _CHOOSING_GOALS, _PLANS, carries=DOMAIN),

@@ -17,12 +17,13 @@ from pddlego.methods.textgames.agent import Agent, Agents
 from pddlego.methods.textgames.events import Observed, Resumed
 from pddlego.methods.textgames.formalize import Exchange, Formalizer, Observations, PromptContext, Terms
 from pddlego.methods.textgames.formalize.act import ActionGen, HumanActions, Person, RandomActions, typed_before
+from pddlego.methods.textgames.formalize.facts import LearnFacts
 from pddlego.methods.textgames.formalize.full import FullEditor, FullFormalizer, FullSteps
 from pddlego.methods.textgames.formalize.learn import LearnRules
 from pddlego.methods.textgames.formalize.problems import PddlEdit, PddlGen
 from pddlego.methods.textgames.games import Closes, Game, ReportsFacts, Solves
 from pddlego.methods.textgames.loading import setting_for
-from pddlego.methods.textgames.options import ACT_COT, LEARN, MODES, TextGameOptions, requests_of
+from pddlego.methods.textgames.options import ACT_COT, LEARN, LEARN_FACTS, LEARNING, MODES, TextGameOptions, requests_of
 from pddlego.methods.textgames.reader import can_read, check_reader
 from pddlego.methods.textgames.reader.houses import with_opinion
 from pddlego.methods.textgames.settings import GameSetting
@@ -62,11 +63,13 @@ def _formalizer(name: str, setting: GameSetting, seed: int, person: Person | Non
     tolerant, checked = "tolerance" not in without, "check" not in without
     commands = prompts, checked, plain, checked and "sequences" not in without
     look = "look" not in without and any(rung.explores for rung in setting.start.ladder)
+    learning = prompts, setting.start, checked, with_opinion if "opinions" in without else None
     with_domain = prompts, setting.start, _terms(setting, without), tolerant
     of_modes: Mapping[str, Callable[[], Formalizer]] = {
         "edit": lambda: PddlEdit(prompts, tolerant, plain, protocol.ignores_unmatched, look),
         "gen": lambda: PddlGen(prompts, tolerant, plain),
-        LEARN: lambda: LearnRules(prompts, setting.start, checked, with_opinion if "opinions" in without else None),
+        LEARN: lambda: LearnRules(*learning),
+        LEARN_FACTS: lambda: LearnFacts(*learning),
         "act": lambda: ActionGen(*commands),
         ACT_COT: lambda: ActionGen(*commands, thinks=True),
         "random": lambda: RandomActions(seed),
@@ -227,6 +230,6 @@ def _restart_of(recorded: Trace) -> Restart | None:
         corrected=None if resumed.corrected is None else parse_problem(resumed.corrected),
         first_observation=observed[0].text if observed else "",
         written=resumed.written,
-        repeated=repeated if parse_variant(recorded.begun.mode, MODES).mode.name == LEARN else None,
+        repeated=repeated if parse_variant(recorded.begun.mode, MODES).mode.name in LEARNING else None,
         replayed=True,
     )

@@ -18,7 +18,7 @@ from pddlego.methods.base import BuiltIn, parse_variant
 from pddlego.methods.textgames.formalize import SEPARATOR
 from pddlego.methods.textgames.formalize.full import take_apart
 from pddlego.methods.textgames.loading import without_parts
-from pddlego.methods.textgames.options import LEARN, MODES
+from pddlego.methods.textgames.options import LEARN, LEARN_FACTS, MODES
 from pddlego.methods.textgames.reader import ReaderModel, check_reader, situation_of
 from pddlego.methods.textgames.reading.mutants import mutants
 from pddlego.methods.textgames.reading.rules import ReadingRule
@@ -272,6 +272,19 @@ def _wrong_rule(answer: str, rng: random.Random) -> str:
     return json.dumps(value, indent=1)
 
 
+def _wrong_facts(answer: str, rng: random.Random) -> str:
+    """An answer of mode `learn-facts` with a fact left out, two arguments swapped, or a name of another sentence."""
+    value = json.loads(answer)
+    number = rng.randrange(len(value["add"]) or 1)
+    facts, (predicate, *args) = value["add"], _words((value["add"] or ["()"])[number]) or [""]
+    if not args or "(" not in facts[number]:
+        return answer
+    swapped, other = [*args[1:], args[0]], [*args[:-1], "loc9"]
+    changes = ([], *([f"({' '.join((predicate, *changed))})"] for changed in (swapped, other)))
+    value["add"] = [*facts[:number], *rng.choice(changes), *facts[number + 1 :]]
+    return json.dumps(value)
+
+
 def _impossible_command(command: str, possible: Sequence[str], rng: random.Random) -> str:
     """The verb of the command without its object, which is not a valid command."""
     verb = command.partition(" ")[0]
@@ -309,6 +322,7 @@ KINDS: Mapping[str, Misreading] = {
     "other-command": Misreading(8, COMMAND, InCommand(_other_command)),
     "impossible-command": Misreading(4, COMMAND, InCommand(_impossible_command)),
     "wrong-rule": Misreading(1, (LEARN,), _wrong_rule),
+    "wrong-facts": Misreading(1, (LEARN_FACTS,), _wrong_facts),
 }
 """The kinds of errors with their shares.
 

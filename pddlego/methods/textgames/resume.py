@@ -15,7 +15,7 @@ from pddlego.methods.textgames.formalize import ProblemProposal, PromptContext
 from pddlego.methods.textgames.formalize.problems import read_file
 from pddlego.methods.textgames.knowledge import Knowledge, restored
 from pddlego.methods.textgames.loading import setting_for
-from pddlego.methods.textgames.options import LEARN, MODES, PLANNING, WRITES_DOMAIN
+from pddlego.methods.textgames.options import LEARNING, MODES, PLANNING, WRITES_DOMAIN
 from pddlego.methods.textgames.play import make_method
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.world import Restart
@@ -97,7 +97,7 @@ def restart_at(recorded: RecordedGame, step: int) -> Restart:
         covered_observations=resumed.known if resumed and covering < 0 else len(read),
         first_observation=observed[0].text,
         written=own.text if own else begun_with,
-        repeated=part.until(_end_of_repetition(part)) if recorded.mode == LEARN else None,
+        repeated=part.until(_end_of_repetition(part)) if recorded.mode in LEARNING else None,
     )
     call = shown.calls[-1] if shown.calls else None
     if call is None or isinstance(call.verdict, Accepted) or not call.completion.text:
@@ -129,7 +129,7 @@ def _recorded_problem(recorded: RecordedGame, text: str) -> Problem:
 
 def _rejected_problem(recorded: RecordedGame, restart: Restart, answer: str) -> Problem | None:
     """The problem in a rejected answer. None if it cannot be read, or if it equals the last accepted problem."""
-    if not recorded.plans or recorded.mode in (LEARN, *WRITES_DOMAIN):
+    if not recorded.plans or recorded.mode in (*LEARNING, *WRITES_DOMAIN):
         return None
     method = make_method(recorded.trace.begun.mode, recorded.setting, recorded.seed)
     proposal = method.read(answer, _situation(recorded, restart))
@@ -143,8 +143,8 @@ def read_correction(recorded: RecordedGame, restart: Restart, text: str) -> Prob
 
     Raises `UsageError` in mode `learn`, where the problem is what the rules read.
     """
-    if recorded.mode == LEARN:
-        reason = "In mode learn, the problem is what the rules read from the game."
+    if recorded.mode in LEARNING:
+        reason = f"In mode {recorded.mode}, the problem is what the rules read from the game."
         raise UsageError("The problem cannot be corrected", reason, "Correct the rules, and begin with --rules-from.")
     return read_file(text, _situation(recorded, restart))
 

@@ -26,7 +26,8 @@ SHIPPED = ("coin", "cooking-easy", "mapreader", "twc")
 
 
 @lru_cache
-def _loaded(name: str) -> GameSetting:
+def loaded(name: str) -> GameSetting:
+    """The setting of that name, loaded once."""
     return load(name)
 
 
@@ -51,7 +52,7 @@ def situation_with(
     """
     rules, placeholder = ReaderRules(reader, reading, reference), ""
     if reader in SHIPPED and not reading:
-        setting = _loaded(reader)
+        setting = loaded(reader)
         rules, placeholder = replace(setting.reader, reference=reference), setting.start.placeholder
     parts = {part: {name: fields.pop(name) for name in names if name in fields} for part, names in PARTS.items()}
     return PromptContext(

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from pddlego.episode.loop import Retry
 from pddlego.methods.textgames.formalize import Exchange, ProblemProposal, PromptContext
 from pddlego.methods.textgames.formalize.problems import brief_feedback, without_planned
 from pddlego.methods.textgames.knowledge import Knowledge
@@ -56,6 +57,8 @@ class LearnRules:
     With `opinion`, the model is not asked for opinions.
     """
 
+    _declare = "declare it with `objects`, such as {slot} - TYPE"
+
     def __init__(
         self, prompts: Prompts, start: Knowledge, checked: bool = True, opinion: Opinion | None = None
     ) -> None:
@@ -70,7 +73,7 @@ class LearnRules:
         asked = _unread(result, situation, learned)
         if not asked and retry.feedback is None and not retry.attempt:
             return None
-        opinions = () if self._opinion else tuple(_opinions_of(situation).values())
+        opinions = () if self._opinion else tuple(opinions_of(situation).values())
         commands = dict.fromkeys(rule.command for rule in knowledge.actions.values() if rule.command)
         system = self._prompts.render(
             "textgames/learn",
@@ -84,7 +87,7 @@ class LearnRules:
             "textgames/learn-turn",
             problem=str(result.problem),
             asked=asked[:_SHOWN],
-            left=_without_rules(learned, situation)[-_SHOWN:] if not asked else (),
+            left=sentences_without_rules(learned, situation)[-_SHOWN:] if not asked else (),
             rules=[_shown(rule) for rule in _near(learned.rules, [sentence for _, sentence in asked])],
             feedback=brief_feedback(retry.feedback),
             opinions=() if asked else opinions,
@@ -99,7 +102,6 @@ class LearnRules:
         """Read rules, leave out the faulty ones, and read the game with the others. An empty answer has no rules."""
         learned, faults = situation.knowledge.learned, list[str]()
         retry = situation.retry
-        again = self._checked and retry.attempt < min(_ASKED_AGAIN, (retry.attempts or _ASKED_AGAIN + 1) - 1)
         if answer.strip():
             try:
                 rules, opinions, faults = parse_rules(answer)
@@ -107,14 +109,28 @@ class LearnRules:
                 invalid = cut_off() if error.cut_off else Feedback("invalid answer", f"{error}.")
                 return ProblemProposal(situation.knowledge, invalid)
             if self._checked:
-                faults += self._drop_faulty(rules, learned, situation)
+                faulty = self._faulty(rules, learned, situation)
+                faults += [f"{reason}; in the rule {_shown(rules[number])}" for number, reason in faulty.items()]
+                rules = [rule for number, rule in enumerate(rules) if number not in faulty]
             learned = learned.with_rules(rules, self._fitting_opinions(opinions, situation))
+        ignored = self._ignored_names(learned, situation) if not retry.attempt and answer.strip() else ()
+        return self._judged(learned, faults, situation, bool(answer.strip()), ignored)
+
+    def _judged(
+        self,
+        learned: LearnedRules,
+        faults: list[str],
+        situation: PromptContext,
+        is_answer: bool,
+        ignored: Iterable[str] = (),
+    ) -> ProblemProposal:
+        """What the rules read from the game, with feedback if they have `faults` or read it wrongly."""
         result = self._read(learned, situation)
-        left = _unread(result, situation, learned) if answer.strip() else ()
-        if again:
+        left = _unread(result, situation, learned) if is_answer else ()
+        if self._asks_again(situation.retry):
             found = "no rule covers", "a fact of `find` is missing in all rules for"
             faults += [f'{found[bool(matching(learned.rules, text, command))]} "{text}"' for command, text in left]
-            faults += self._ignored_names(learned, situation) if not situation.retry.attempt and answer.strip() else []
+            faults += ignored
             faults += self._contradicted(result, situation)
             invariants = situation.knowledge.invariants
             known = {*one_way(situation.knowledge.problem, invariants)}
@@ -128,20 +144,24 @@ class LearnRules:
         feedback = Feedback("reading rules", "the game cannot be read with these rules:", tuple(faults))
         return ProblemProposal(knowledge, feedback if faults else None, None, removed)
 
+    def _asks_again(self, retry: Retry) -> bool:
+        """Whether faulty rules and uncovered sentences go back to the model."""
+        return self._checked and retry.attempt < min(_ASKED_AGAIN, (retry.attempts or _ASKED_AGAIN + 1) - 1)
+
     def _read(self, learned: LearnedRules, situation: PromptContext) -> ReadResult:
         """What the rules read from all observations of the episode, beginning with the problem at its start."""
         return self._reader.read(situation, self._start, learned.rules, learned.opinions)
 
     def _fitting_opinions(self, opinions: Iterable[Pattern], situation: PromptContext) -> Iterator[Pattern]:
         """The opinions that the setting takes as opinions, with names only."""
-        wanted = _opinions_of(situation)
+        wanted = opinions_of(situation)
         for opinion in opinions:
             arity = wanted.get(opinion.predicate, "").count("?")
             if opinion.predicate in wanted and len(opinion.terms) == arity and all(map(is_name, opinion.terms)):
                 yield opinion
 
-    def _drop_faulty(self, rules: list[ReadingRule], known: LearnedRules, situation: PromptContext) -> list[str]:
-        """Remove the faulty rules from the list, and return a message about each."""
+    def _faulty(self, rules: Sequence[ReadingRule], known: LearnedRules, situation: PromptContext) -> Mapping[int, str]:
+        """The numbers of the faulty rules, in order, each with the reason."""
         domain, map_rule = situation.knowledge.domain, situation.reader.map
         kept = known.with_rules(rules).rules[: -len(rules)] if rules else known.rules
         has_placeholders = bool(situation.knowledge.placeholder)
@@ -152,13 +172,9 @@ class LearnRules:
         for name, place in result.untyped.items():
             if place >= len(kept):
                 types = ", ".join(leaf_types(domain))
-                reason = (
-                    f"the type of {name} is open: declare it with `objects`, such as {{slot}} - TYPE, one of {types}"
-                )
+                reason = f"the type of {name} is open: {self._declare}, one of {types}"
                 faulty.setdefault(good[place - len(kept)], reason)
-        messages = [f"{reason}; in the rule {_shown(rules[number])}" for number, reason in sorted(faulty.items())]
-        rules[:] = [rule for number, rule in enumerate(rules) if number not in faulty]
-        return messages
+        return dict(sorted(faulty.items()))
 
     def _ignored_names(self, learned: LearnedRules, situation: PromptContext) -> Iterator[str]:
         """Messages about new sentences that are ignored although they name an object or a constant."""
@@ -193,7 +209,7 @@ def _end_of_list(text: str, start: int) -> int:
         return len(text)
 
 
-def _opinions_of(situation: PromptContext) -> Mapping[str, str]:
+def opinions_of(situation: PromptContext) -> Mapping[str, str]:
     """The predicates about which a model has opinions, with their parameters: no sentence of the game states them."""
     predicates = situation.knowledge.domain.predicates
     return {one.name: str(one) for one in predicates if one.name in situation.reader.opinions}
@@ -269,7 +285,7 @@ def uncovered(situation: PromptContext, learned: LearnedRules) -> tuple[tuple[st
     return tuple(pairs.values())
 
 
-def _without_rules(learned: LearnedRules, situation: PromptContext) -> tuple[str, ...]:
+def sentences_without_rules(learned: LearnedRules, situation: PromptContext) -> tuple[str, ...]:
     """The sentences of the episode that are ignored or unread, each once."""
     found = (
         sentence

@@ -15,8 +15,9 @@ from pddlego.methods.base import base_mode
 from pddlego.methods.textgames.formalize import PromptContext
 from pddlego.methods.textgames.formalize.full import PARTS
 from pddlego.methods.textgames.formalize.learn import uncovered
+from pddlego.methods.textgames.formalize.lifting import Question
 from pddlego.methods.textgames.knowledge import Knowledge
-from pddlego.methods.textgames.options import ACT_COT, LEARN, PLANNING, STEPS
+from pddlego.methods.textgames.options import ACT_COT, LEARN, LEARN_FACTS, LEARNING, PLANNING, STEPS
 from pddlego.methods.textgames.reader.houses import chain_command, coin_command, cook_command, with_opinion
 from pddlego.methods.textgames.reader.laboratory import ExperimentRules, LaboratoryRules
 from pddlego.methods.textgames.reading.engine import HistoryReader, matching, read_news
@@ -139,7 +140,7 @@ def can_answer(reader: ReaderRules, purpose: str) -> tuple[str, str] | None:
         names = ", ".join(sorted(RULES))
         advice = "Choose a language model with --model, or write [[reading]] rules in the setting."
         return f"It has no rules for '{reader.name}', only for {names}.", advice
-    if purpose == LEARN and not _learnable(reader):
+    if purpose in LEARNING and not _learnable(reader):
         reason = "Its rules for this game are not all rules that a model may write."
         return reason, "Choose a language model with --model."
     if purpose in ("act", ACT_COT) and reader.name not in COMMANDS:
@@ -179,6 +180,8 @@ class ReaderModel:
             raise ModelError(f"The built-in reader cannot answer for '{request.purpose}'", *reason)
         if request.purpose == LEARN:
             return json.dumps(_learned(situation), indent=1)
+        if request.purpose == LEARN_FACTS:
+            return json.dumps(_facts(situation))
         if request.purpose == "act":
             return COMMANDS[situation.reader.name](situation, self._reader)
         found = None if situation.reader.rules else rules_of(situation.reader.name)
@@ -226,11 +229,42 @@ def rules_for(situation: PromptContext) -> list[ReadingRule]:
 
 
 def _learned(situation: PromptContext) -> Mapping[str, object]:
-    """The answer in mode `learn`: rules for the uncovered sentences, or else opinions."""
+    """The answer in mode `learn`: rules, or else opinions."""
     rules = [rule.as_table() for rule in rules_for(situation)]
-    problem = with_opinion(read_news(situation).problem, situation) if not rules else situation.knowledge.problem
-    facts = (fact for fact in problem.sorted_facts() if fact.predicate in situation.reader.opinions)
-    return {"rules": rules, "opinions": [] if rules else list(map(str, facts))}
+    return {"rules": rules, "opinions": [] if rules else _opinions(situation)}
+
+
+def _opinions(situation: PromptContext) -> list[str]:
+    problem = with_opinion(read_news(situation).problem, situation)
+    return [str(fact) for fact in problem.sorted_facts() if fact.predicate in situation.reader.opinions]
+
+
+def _facts(situation: PromptContext) -> Mapping[str, object]:
+    """The answer in mode `learn-facts`: the facts that the new sentence states, or else opinions."""
+    knowledge = situation.knowledge
+    if not situation.seen.news:
+        return {"add": _opinions(situation), "delete": [], "unused": []}
+    rules = [  # what is said, whether or not it is news
+        ReadingRule.model_validate(
+            {**rule.as_table(), "find": [str(one) for one in rule.patterns["find"] if one.sign != "!"]}
+        )
+        for rule in situation.reader.rules
+    ]
+    result = read_news(situation, rules)
+    add, delete = (sorted(map(str, facts)) for facts in result.stated)
+    (exchange,) = situation.seen.news
+    heads = knowledge.domain.predicates_by_name
+    stated = {
+        (arg, parameter.type)
+        for fact in result.stated[0]
+        for arg, parameter in zip(fact.args, heads[fact.predicate].parameters, strict=True)
+    }
+    named = {arg for arg, _ in stated}
+    objects = result.problem.sorted_objects()
+    types = [obj for obj in objects if obj.name in named and (obj.name, obj.type) not in stated]
+    names = Question(exchange.command or "", exchange.text, knowledge, situation.placeholder, situation.reader.map)
+    used = {arg for facts in result.stated for fact in facts for arg in fact.args}
+    return {"add": [*map(str, types), *add], "delete": delete, "unused": sorted(names.mentioned() - used)}
 
 
 def _learnable(reader: ReaderRules) -> bool:

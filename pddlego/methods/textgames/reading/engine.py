@@ -44,7 +44,8 @@ class ReadResult:
     `unread` are the sentences that no rule matches, each with the number of its exchange; `uses` counts the sentences
     that each rule, by its number, was applied to. `untyped` are new objects whose type has subtypes, each with the
     number of the rule that named it first. `unmet` are effects of the plan's steps that the rules contradict: the
-    number of the exchange, the fact, and whether it should hold.
+    number of the exchange, the fact, and whether it should hold. `stated` are the facts that the rules have made true
+    and those that they have made false, whether or not they were known.
     """
 
     problem: Problem
@@ -53,6 +54,7 @@ class ReadResult:
     uses: Mapping[int, int] = field(default_factory=dict)
     untyped: Mapping[str, int] = field(default_factory=dict)
     unmet: tuple[tuple[int, Atom, bool], ...] = ()
+    stated: tuple[frozenset[Atom], frozenset[Atom]] = (frozenset(), frozenset())
 
     def edit_from(self, before: Problem, constants: Iterable[TypedName]) -> Edit:
         """The edit of `before` with this result, in which renamed objects are replacements."""
@@ -127,6 +129,7 @@ class _Reading:
         self.origin: dict[str, int] = {}
         self.current = 0
         self.unmet: list[tuple[int, Atom, bool]] = []
+        self.added, self.forgotten = set[Atom](), set[Atom]()
         self.settled = set(self.types)
 
     def copy(self) -> _Reading:
@@ -151,7 +154,8 @@ class _Reading:
         untyped = {
             name: number for name, number in self.origin.items() if self.types.get(name, leaves[0]) not in leaves
         }
-        return ReadResult(problem, self.renamed, tuple(self.unread), self.uses, untyped, tuple(self.unmet))
+        stated = frozenset(self.added & facts), frozenset(self.forgotten - facts)
+        return ReadResult(problem, self.renamed, tuple(self.unread), self.uses, untyped, tuple(self.unmet), stated)
 
     def settle(self) -> None:
         """Begin a new question: what has a name now keeps its number, and is renamed as a known object."""
@@ -236,6 +240,9 @@ class _Reading:
                 self._add(pattern.predicate, _bound(pattern, binding))
             if not self._merge_all({pattern.predicate for pattern in patterns["add"]}, binding):
                 break
+        merged = {term for pair in rule.same for term in pair}
+        found = (one for one in patterns["find"] if one.sign == "+" or (not one.sign and merged & one.variables))
+        self.added |= {Atom(one.predicate, _bound(one, binding)) for one in (*patterns["add"], *found)}
         return True
 
     def _named(self, term: str, names: Mapping[str, str]) -> str | None:
@@ -340,6 +347,7 @@ class _Reading:
     def _forget(self, pattern: Pattern, binding: Mapping[str, str]) -> None:
         for args in list(self._known(pattern.predicate, _bound(pattern, binding))):
             self.facts[pattern.predicate] -= {args, args[::-1]} if pattern.predicate in self.given.symmetric else {args}
+            self.forgotten.add(Atom(pattern.predicate, args))
 
     def _merge_all(self, predicates: Iterable[str], binding: dict[str, str]) -> bool:
         """Merge placeholders until each `once` invariant about the predicates holds, or only names are in its way."""

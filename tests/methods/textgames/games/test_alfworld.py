@@ -105,7 +105,7 @@ def test_the_walkthrough_wins(seed: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kind", "seed"), zip(sorted(TASKS), itertools.cycle((1, TEST + 1))))
+@pytest.mark.parametrize(("kind", "seed"), [*zip(sorted(TASKS), itertools.cycle((1, TEST + 1)))])
 def test_the_reader_wins_and_all_its_facts_are_true(kind: str, seed: int) -> None:
     episode = pddlego.play(f"household-{kind}", seed=seed, truth=True, set=SMALL if seed == 1 else {})
     assert episode.won, episode.events[-1]
@@ -238,7 +238,7 @@ WORDINGS = (named, upper, with_refused, lambda game: older(named(game)))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("seed", "change"), zip(range(8), itertools.cycle(WORDINGS)))
+@pytest.mark.parametrize(("seed", "change"), [*zip(range(8), itertools.cycle(WORDINGS))])
 def test_a_walkthrough_in_other_words_wins(data: Data, tmp_path: Path, seed: int, change: Any) -> None:
     write(tmp_path, data, seed, change)
     assert pddlego.play("alfworld", mode="gold", seed=0, set={"folder": str(tmp_path)}).won

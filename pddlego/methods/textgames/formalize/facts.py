@@ -1,0 +1,187 @@
+"""The formalizer of mode `learn-facts`: the model states the facts of single sentences, which are lifted to rules."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from pddlego.methods.textgames.formalize import Exchange, Observations, ProblemProposal, PromptContext
+from pddlego.methods.textgames.formalize.learn import LearnRules, opinions_of, sentences_without_rules, uncovered
+from pddlego.methods.textgames.formalize.lifting import Question, Stated, joined, lift, places, with_exception
+from pddlego.methods.textgames.formalize.problems import brief_feedback
+from pddlego.methods.textgames.options import LEARN_FACTS
+from pddlego.methods.textgames.reading.engine import matching, sentences_of
+from pddlego.methods.textgames.reading.rules import LearnedRules, Pattern
+from pddlego.models import Message, Request
+from pddlego.models.base import THINKING
+from pddlego.pddl import EDIT_SCHEMA, Edit, EditSyntaxError, Problem, SectionEdit, apply_edit, parse_edit
+from pddlego.pddl.domain import Domain, outline
+from pddlego.pddl.nearly_json import last_object
+from pddlego.util.answers import spoken
+
+_ASKED_AGAIN = 5
+"""The maximum number of sentences that are asked about again if the rules lead to no plan."""
+
+_LONGEST_ANSWER = 500
+"""Tokens of an answer: about 20 facts."""
+
+_KEYS = ("add", "delete", "unused")
+FACTS_SCHEMA = {
+    "type": "object",
+    "properties": dict.fromkeys(_KEYS, EDIT_SCHEMA["$defs"]["part"]["properties"]["add"]),
+    "required": list(_KEYS),
+    "additionalProperties": False,
+}
+"""The JSON schema of an answer: the lists of a section of an edit, and the names that no fact needs."""
+
+
+def parse_facts(answer: str, domain: Domain) -> Stated:
+    """The facts of an answer, read like those of an edit. Raises `EditSyntaxError` if they cannot be read."""
+    value = last_object(spoken(answer), (*_KEYS, "objects", "init")).value
+    unused = value.pop("unused", None) or []
+    edit = parse_edit(json.dumps(value if value.keys() & {"objects", "init"} else {"init": value}))
+    typed = tuple(line for line in edit.init.add if " - " in line and "(" not in line)
+    true = tuple(line for line in edit.init.add if line not in typed)
+    true += tuple(new for _, new in edit.init.replace if new)
+    false = (*edit.init.delete, *(old for old, _ in edit.init.replace))
+    objects, empty = SectionEdit((*edit.objects.add, *typed)), Problem("", domain.name)
+    reports = [apply_edit(empty, Edit(objects, SectionEdit(lines)), domain.constants) for lines in (true, false)]
+    if refused := [entry for report in reports for entry in report.refused]:
+        raise EditSyntaxError(str(refused[0]))
+    add, delete = (tuple(report.problem.sorted_facts()) for report in reports)
+    types = {one.name: one.type for one in reports[0].problem.sorted_objects()}
+    return Stated(add, delete, types, frozenset(str(name).lower() for name in unused))
+
+
+@dataclass(frozen=True)
+class _Progress:
+    """The rules and the faults after `count` answers, and the next question, or None."""
+
+    learned: LearnedRules
+    faults: tuple[str, ...] = ()
+    count: int = 0
+    question: Question | None = None
+
+
+class LearnFacts(LearnRules):
+    """Asks for the facts of each sentence without a rule, one by one, and lifts them to rules."""
+
+    _declare = 'declare it in "add", such as "NAME - TYPE"'
+
+    def request(self, situation: PromptContext) -> Request | None:
+        """Ask about the next sentence after the earlier answers to this question, or return None."""
+        question = self._after(situation, situation.answers).question
+        if question is None:
+            return None
+        knowledge, feedback = question.knowledge, brief_feedback(situation.retry.feedback)
+        system = self._prompts.render(
+            "textgames/learn-facts",
+            outline=outline(knowledge.domain, (*knowledge.only_planned, *knowledge.unused)),
+            placeholder=knowledge.placeholder,
+            examples=self._prompts.render("facts-example"),
+        )
+        lines = feedback.evidence if feedback else ()
+        user = self._prompts.render(
+            "textgames/learn-facts-turn",
+            question=question,
+            opinions=tuple(opinions_of(situation).values()),
+            problem=str(knowledge.problem),
+            faults=[line for line in lines if question.sentence in line and not line.startswith("no rule covers")],
+        )
+        news = (Exchange(question.command or None, question.sentence),) if question.sentence else ()
+        seen, next_one = Observations(news, news or situation.seen.history), question.placeholder
+        asked = replace(situation, knowledge=knowledge, task="", seen=seen, placeholder=next_one)
+        messages = (Message("system", system), Message("user", user))
+        return Request(LEARN_FACTS, messages, asked, FACTS_SCHEMA, longest=THINKING + _LONGEST_ANSWER)
+
+    def read(self, answer: str, situation: PromptContext) -> ProblemProposal:
+        """Lift the facts of all answers to this question, and read the game with the rules."""
+        progress = self._after(situation, (*situation.answers, answer))
+        return self._judged(progress.learned, [*progress.faults], situation, progress.count > 0)
+
+    def _after(self, situation: PromptContext, answers: Sequence[str]) -> _Progress:
+        """The progress after the answers to the questions of this attempt, in turn."""
+        progress = _Progress(situation.knowledge.learned)
+        new = uncovered(situation, progress.learned)
+        for command, sentence in new or self._again(situation):
+            rules = progress.learned.rules
+            covering = [rules[number] for number, _ in matching(rules, sentence, command)]
+            if new and any(any(rule.templates[0].literals) for rule in covering):  # a bare name may mean anything
+                continue
+            question = self._question(command, sentence, progress.learned, situation)
+            if progress.count == len(answers):
+                return replace(progress, question=question)
+            learned, fault = self._with_answer(answers[progress.count], question, progress.learned, situation)
+            faults = (*progress.faults, f'{fault}: "{sentence}"') if fault else progress.faults
+            progress = _Progress(learned, faults, progress.count + 1)
+        return progress
+
+    def _again(self, situation: PromptContext) -> Sequence[tuple[str, str]]:
+        """The sentences with rules to ask about again, after their commands; an empty one asks for opinions."""
+        retry, objects = situation.retry, situation.knowledge.problem.sorted_objects()
+        if retry.feedback is None and not retry.attempt:
+            return ()
+        commands = {
+            sentence: exchange.command or ""
+            for exchange in situation.seen.history
+            for sentence in sentences_of(exchange, situation.task)
+        }
+        lines = retry.feedback.evidence if retry.feedback else ()
+        if named := [sentence for sentence in commands if any(sentence in line for line in lines)]:
+            return [(commands[sentence], sentence) for sentence in named]
+        opinions = [("", "")] if opinions_of(situation) and not self._opinion else []
+        if opinions and not retry.repeated:
+            return opinions
+        suspects = [
+            obj.name
+            for obj in objects
+            if any(re.search(rf"[( ]{re.escape(obj.name)}[) ]", line) for line in lines)
+            or any(obj.name.endswith(f"_{other.name}") for other in objects)  # a raw potato is a potato
+        ]
+        about = [sentence for name in suspects for sentence in [*reversed(commands)] if places(sentence, (name,))]
+        again = (*about[:1], *about[1:], *reversed(sentences_without_rules(situation.knowledge.learned, situation)))
+        return [*opinions, *((commands[sentence], sentence) for sentence in [*dict.fromkeys(again)][:_ASKED_AGAIN])]
+
+    def _question(self, command: str, sentence: str, learned: LearnedRules, situation: PromptContext) -> Question:
+        """The question about a sentence, with the problem as it was read before it."""
+        task, history = situation.task, situation.seen.history
+        for index, exchange in enumerate(history if sentence else ()):
+            sentences = sentences_of(exchange, task)
+            if sentence in sentences and (exchange.command or "") == command:
+                cut = Exchange(exchange.command, "\n".join(sentences[: sentences.index(sentence)]))
+                history, task = (*history[:index], cut), task if index else ""
+                break
+        before = replace(situation, task=task, seen=Observations((), history))
+        learned = learned if sentence else replace(learned, opinions=())  # to be stated anew
+        knowledge = situation.knowledge.with_problem(self._read(learned, before).problem)
+        names = {obj.name for obj in knowledge.problem.objects}
+        first = int(re.sub(r"\D", "", situation.placeholder) or 1)
+        free = (f"{knowledge.placeholder}{number}" for number in range(first, first + len(names) + 1))
+        placeholder = next(name for name in free if name not in names) if knowledge.placeholder else ""
+        return Question(command, sentence, knowledge, placeholder, situation.reader.map)
+
+    def _with_answer(
+        self, answer: str, question: Question, learned: LearnedRules, situation: PromptContext
+    ) -> tuple[LearnedRules, str]:
+        """The rules with that of an answer, and the fault of the answer; empty without one."""
+        retry = situation.retry
+        try:
+            stated = parse_facts(answer, question.knowledge.domain)
+            if not question.sentence:
+                opinions = [Pattern(fact.predicate, fact.args) for fact in stated.add]
+                return learned.with_rules((), self._fitting_opinions(opinions, situation)), ""
+            rule, terms = lift(stated, question)
+            missing = sorted(question.mentioned() - stated.names)
+            if missing and self._asks_again(retry) and (stated.names or not retry.attempt):
+                return learned, f'no fact names {missing[0]}: add what is said about it, or list it in "unused"'
+            if rule.ignore and (excepted := with_exception(learned, question)):
+                return excepted, ""
+        except ValueError as error:
+            return learned, str(error)
+        for reason in self._faulty([rule], learned, situation).values() if self._checked else ():
+            for name, term in terms.items():
+                reason = reason.replace(term, name) if term[:1] in "{?" else reason
+            return learned, reason
+        return joined(learned, rule), ""
