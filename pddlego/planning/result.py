@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import Enum
+from fractions import Fraction
 from typing import Any, Protocol
 
 from pddlego.errors import EngineError
@@ -52,17 +53,58 @@ class PlanStep:
         return "(" + " ".join((self.action, *self.args)) + ")"
 
 
+@dataclass(frozen=True)
+class TimedStep:
+    """A step of a timed plan: it lasts from `start` for `duration`, or is instantaneous if that is None.
+
+    Written `TIME: (action argument …) [DURATION]`, in the units of the domain.
+    """
+
+    start: Decimal
+    step: PlanStep
+    duration: Decimal | None = None
+
+    @property
+    def end(self) -> Fraction:
+        """Start and duration added exactly: sums of `Decimal` are rounded."""
+        return Fraction(self.start) + Fraction(self.duration or 0)
+
+    def __str__(self) -> str:
+        return f"{self.start:f}: {self.step}" + ("" if self.duration is None else f" [{self.duration:f}]")
+
+
 @dataclass(frozen=True, repr=False)
 class Plan(Shown):
     """The steps of a plan, in the order of execution.
 
     `times` are their times if several steps are at the same time, which must not interfere; else it is empty.
+    `durations` are those of a timed plan, in which each step also has a time; None for an instantaneous action.
     `expanded` is the number of states that the search expanded; 0 if the engine does not count them.
+    `optimal` is whether the engine proved that no plan costs less; None if that follows from the search.
     """
 
     steps: tuple[PlanStep, ...]
     times: tuple[Decimal, ...] = ()
     expanded: int = field(default=0, compare=False)
+    durations: tuple[Decimal | None, ...] = ()
+    optimal: bool | None = field(default=None, compare=False)
+
+    @classmethod
+    def of(cls, steps: Iterable[TimedStep], optimal: bool | None = None) -> Plan:
+        """The timed plan of steps in any order."""
+        ordered = sorted(steps, key=lambda step: step.start)
+        times, durations = (step.start for step in ordered), (step.duration for step in ordered)
+        return cls(tuple(step.step for step in ordered), tuple(times), 0, tuple(durations), optimal)
+
+    @property
+    def timed(self) -> tuple[TimedStep, ...]:
+        """The steps of a timed plan; empty for any other plan."""
+        return tuple(map(TimedStep, self.times, self.steps, self.durations))
+
+    @property
+    def makespan(self) -> Fraction:
+        """The latest end of a step of a timed plan; 0 for any other plan."""
+        return max((step.end for step in self.timed), default=Fraction(0))
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -71,7 +113,7 @@ class Plan(Shown):
         return f"<Plan of {count(len(self.steps), 'step')}: {', '.join(map(str, self.steps))}>"
 
     def __str__(self) -> str:
-        return "\n".join(str(step) for step in self.steps)
+        return "\n".join(map(str, self.timed or self.steps))
 
 
 @dataclass(frozen=True)
