@@ -99,11 +99,15 @@ def die_with(parent: int, folder: str | None = None) -> None:
     os._exit(1)
 
 
+_CRASHES = (signal.SIGSEGV, signal.SIGFPE, signal.SIGILL, getattr(signal, "SIGBUS", signal.SIGSEGV))
+"""Signals of faults in compiled code. Others also end a process that has no memory left."""
+
+
 def in_a_fork(call: Callable[[], T], errors: tuple[type[Exception], ...]) -> T:
     """The result of a call in a forked copy of this process; raises those `errors` that the call raised.
 
     Compiled code may hold Python's lock for minutes, so that no other thread of the same process can notice that the
-    parent has ended. Raises `MemoryError` if the copy ends without a result.
+    parent has ended. Raises `ChildProcessError` if the copy crashes, and `MemoryError` if it ends without a result.
     """
     reading, writing = os.pipe()
     child = os.fork()
@@ -119,7 +123,9 @@ def in_a_fork(call: Callable[[], T], errors: tuple[type[Exception], ...]) -> T:
     os.close(writing)
     with os.fdopen(reading, "rb") as stream:
         answered = stream.read()
-    os.waitpid(child, 0)
+    status = os.waitpid(child, 0)[1]
+    if os.WIFSIGNALED(status) and (number := os.WTERMSIG(status)) in _CRASHES:
+        raise ChildProcessError(f"crashed with {signal.Signals(number).name}")
     if not answered:
         raise MemoryError
     good, value = pickle.loads(answered)
