@@ -59,7 +59,7 @@ PlanText = Annotated[
     BeforeValidator(lambda plan: "\n".join(map(str, plan)) if isinstance(plan, list) else plan),  # as solve returns it
     Field(description="A plan: one (action object …) per line, or the output of a planner.", max_length=MAX_TEXT),
 ]
-PlannerName = Annotated[str, Field(description="auto, pyperplan, fast-downward or mimir.", max_length=50)]
+PlannerName = Annotated[str, Field(description="auto, pyperplan, fast-downward, mimir or kairos.", max_length=50)]
 ActionName = Annotated[str, Field(description="The name of an action; empty for all.", max_length=200)]
 SearchName = Annotated[
     str, Field(description="gbf(hff) for any plan, astar(lmcut) for a plan of least cost.", max_length=50)

@@ -353,8 +353,12 @@ def solve_result(result: PlanResult, search: Search | None = None) -> SolveResul
         result.engine,
         result.message,
         round(result.seconds, 3),
-        optimal=already or (plan is not None and search is not None and search.proves_least_cost),
+        optimal=already or (plan is not None and _is_optimal(plan, search)),
     )
+
+
+def _is_optimal(plan: Plan, search: Search | None) -> bool:
+    return plan.optimal if plan.optimal is not None else search is not None and search.proves_least_cost
 
 
 def validate(domain: DomainFile, problem: ProblemFile, plan: PlanFile) -> ValidationResult:

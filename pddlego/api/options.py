@@ -48,7 +48,7 @@ class EpisodeOptions(BuildKeywords, total=False):
     set: Mapping[str, object] | Sequence[str]
     """An option of the method or parameter of the game. Repeatable."""
     planner: str | None
-    """auto, pyperplan, fast-downward (extra), mimir or graphplan."""
+    """auto, pyperplan, fast-downward (extra), mimir, kairos or graphplan."""
     max_tokens: int | None
     """Input and output tokens in total."""
     max_cost: float | None

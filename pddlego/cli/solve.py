@@ -32,7 +32,7 @@ PlannerName = Annotated[
     str | None,
     typer.Option(
         "--planner",
-        help="auto, pyperplan, fast-downward, mimir, graphplan or program:FILE. [default: auto]",
+        help="auto, pyperplan, fast-downward, mimir, kairos, graphplan or program:FILE. [default: auto]",
     ),
 ]
 SearchName = Annotated[

@@ -22,7 +22,7 @@ class PlannerOptions(Options):
 
     engine: str | None = option(
         None,
-        "auto, pyperplan, fast-downward (extra), mimir or graphplan.",
+        "auto, pyperplan, fast-downward (extra), mimir, kairos or graphplan.",
         Flag(default="pyperplan for text games, else auto"),
         name="planner",
     )

@@ -26,7 +26,10 @@ from pddlego.pddl.costs import TOTAL_COST, counts_cost
 from pddlego.pddl.domain import Predicate, Rule
 from pddlego.pddl.plain import in_plain_pddl
 from pddlego.pddl.problem import without
+from pddlego.pddl.sexpr import Sexpr, read_sexprs, show
+from pddlego.planning.exact import engine_task
 from pddlego.planning.ground import PlanningError, ground, slices_of, translating, translator_task
+from pddlego.planning.kairos import NO_PROOF, solve_texts
 from pddlego.planning.result import GROUND, Plan, PlanStatus, PlanStep, Search
 from pddlego.util.children import in_a_fork
 
@@ -36,7 +39,7 @@ Slices = tuple[str, ...]
 Solver = Callable[[Domain, Problem, Search, float], "Plan | Slices | None"]
 """Its last argument is the time limit in seconds, which may be infinite. `GROUND` returns texts in place of a plan."""
 
-ENGINES = ("auto", "pyperplan", "fast-downward", "mimir", "graphplan")
+ENGINES = ("auto", "pyperplan", "fast-downward", "mimir", "kairos", "graphplan")
 """The values of `--planner`. Graphplan plans through `planning.graphplan`, the others through `_ENGINES`."""
 
 _HEAD_START = 0.3
@@ -84,7 +87,7 @@ def missing(engine: str) -> tuple[str, str] | None:
     return known.package, known.installed_by
 
 
-_GREEDY = {"fast-downward": ("hff",), "mimir": ("hff", "hadd")}
+_GREEDY = {"fast-downward": ("hff",), "mimir": ("hff", "hadd"), "kairos": ("hff",)}
 """The heuristics that compiled engines have for searches that are not optimal."""
 
 
@@ -265,9 +268,36 @@ def _solve_mimir(domain: Domain, problem: Problem, search: Search, seconds: floa
     """
     _refuse(search, "mimir")
     texts = _mimir_texts(domain, problem)
+    return _forked("mimir", partial(_solved_by_mimir, texts, seconds))
+
+
+def _forked(engine: str, call: Callable[[], Plan | None]) -> Plan | None:
+    """The result of a call of compiled code. Raises `PlanningError`, and `MemoryError`."""
     if not hasattr(os, "fork"):
-        return _solved_by_mimir(texts, seconds)
-    return in_a_fork(partial(_solved_by_mimir, texts, seconds), (PlanningError,))
+        return call()
+    try:
+        return in_a_fork(call, (PlanningError,))
+    except ChildProcessError as error:
+        raise PlanningError(f"{engine} {error}", PlanStatus.CRASHED) from error
+
+
+def solve_numeric_with_mimir(domain: str, problem: str, seconds: float) -> Plan | None:
+    """Find any plan for the texts of a numeric task. Returns None for a proof that no plan exists, as Kairos does."""
+    task = engine_task(domain, problem)
+    if task.is_temporal:
+        raise PlanningError("mimir has no time; use kairos, which has wheels for Linux only")
+    texts = _listed(task.domain, (":requirements", *_REQUIREMENTS, ":numeric-fluents")), _listed(task.problem)
+    plan = _forked("mimir", partial(_solved_by_mimir, texts, seconds))
+    if plan is None and not task.is_exact:
+        raise PlanningError(NO_PROOF, PlanStatus.BOUND)
+    return plan
+
+
+def _listed(text: str, *requirements: Sexpr) -> str:
+    """A domain or a problem with other requirements and without a metric, of which mimir reads only some."""
+    parts = next(iter(read_sexprs(text).expressions), ())
+    kept = (part for part in parts[2:] if part[:1] not in ((":requirements",), (":metric",)))
+    return show((*parts[:2], *requirements, *kept))
 
 
 def _solved_by_mimir(texts: tuple[str, str], seconds: float) -> Plan | None:
@@ -337,6 +367,15 @@ def _with_plain_goal(domain: Domain, problem: Problem) -> tuple[Domain, Problem]
     return domain, replace(problem, objects=frozenset(), goal=Atom(_GOAL))
 
 
+# Kairos: see `planning.kairos`
+
+
+def _solve_kairos(domain: Domain, problem: Problem, search: Search, seconds: float) -> Plan | None:
+    _refuse(search, "kairos")
+    domain, problem = in_plain_pddl(domain, without(problem, domain.constants))
+    return _forked("kairos", partial(solve_texts, str(domain), str(problem), seconds, search.is_optimal))
+
+
 @dataclass(frozen=True)
 class _Engine:
     """An engine: its solver, and the optional package that it needs."""
@@ -350,4 +389,5 @@ _ENGINES = {
     "pyperplan": _Engine(solve_strips),
     "fast-downward": _Engine(_solve_downward, "up_fast_downward", "pip install 'pddlego[fast-downward]'"),
     "mimir": _Engine(_solve_mimir, "pymimir", "pip install pymimir"),
+    "kairos": _Engine(_solve_kairos, "kairos", "pip install kairos-planner, which has wheels for Linux only"),
 }

@@ -15,7 +15,7 @@ from tests.cli.command import run
 from tests.scale import PATIENCE
 
 _SLOW = {"asyncio", "fast_downward", "httpx2", "jinja2", "matplotlib", "mcp", "numpy", "openai", "prompt_toolkit"}
-_SLOW |= {"py4j", "pymimir", "pyperplan", "ray", "scipy", "tenacity", "textual", "textworld_express"}
+_SLOW |= {"kairos", "py4j", "pymimir", "pyperplan", "ray", "scipy", "tenacity", "textual", "textworld_express"}
 """Packages that are slow to load."""
 
 _WORK = {"api.results", "api.training", "display", "episode", "models.limiter", "models.openai", "pddl", "planning"}

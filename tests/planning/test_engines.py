@@ -17,6 +17,7 @@ HAS = {
     "pyperplan": (*GREEDY, *OPTIMAL),
     "fast-downward": ("gbf(hff)", *OPTIMAL),
     "mimir": ("gbf(hff)", "gbf(hadd)"),
+    "kairos": ("gbf(hff)", *OPTIMAL),
     "graphplan": tuple(search for search in (*GREEDY, *OPTIMAL) if search != "gbf(blind)"),
 }
 
