@@ -189,11 +189,12 @@ def test_the_tiny_cases(solve: Solve, folder: Path) -> None:
     expected = json.loads((folder / "expect.json").read_text(encoding="utf-8"))
     if folder.name in NOT_SOLVED:
         pytest.skip(NOT_SOLVED[folder.name])
+    if solve is with_mimir and folder.name == "n13-forall-effect":
+        pytest.skip("mimir dies of numbers under forall: see tests/util/test_children.py")
     found = status(solve, read(folder))
     if not expected["solvable"]:
         assert found in (PlanStatus.UNSOLVABLE, PlanStatus.BOUND)
-    elif solve is with_mimir and (expected["level"] == 3 or folder.name == "n13-forall-effect"):
-        # mimir has no time, except where all actions are instantaneous; and it crashes at `forall` with numbers
-        assert found in (PlanStatus.INVALID, PlanStatus.CRASHED, PlanStatus.SOLVED)
+    elif solve is with_mimir and expected["level"] == 3:
+        assert found in (PlanStatus.INVALID, PlanStatus.SOLVED)  # solved where all actions are instantaneous
     else:
         assert found is PlanStatus.SOLVED
