@@ -337,8 +337,10 @@ def solve(
     solved = solve_result(result, parsed_search)
     if solved.plan is None or solved.optimal or not counts_cost(task):
         return solved
-    other = " with the planner auto" if planner == "mimir" else ""  # it has no optimal search
+    other = " with the planner auto" if planner in ("mimir", "kairos") else ""  # mimir has no optimal search
     reason = f"{parsed_search} does not minimize it; the search {LEAST_COST} does{other}"
+    if parsed_search.proves_least_cost:
+        reason = f"{planner} found no better plan, which is no proof; give it more time, or use the planner auto"
     return replace(solved, note=f"the cost is not proved to be minimal: {reason}")
 
 

@@ -101,7 +101,7 @@ def command(
             )
         plan = _plan_of(result)
         if plan and not result.optimal and counts_cost(task):
-            other = " --planner auto" if options.engine in (GRAPHPLAN, "mimir") else ""
+            other = " --planner auto" if options.engine in (GRAPHPLAN, "mimir", "kairos") else ""
             say(f"The cost is not proved to be minimal. To minimize it: --search '{LEAST_COST}'{other}.")
     if plan is None:
         raise typer.Exit(exits.NOT_WON)

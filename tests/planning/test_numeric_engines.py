@@ -9,11 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from pddlego import tools
 from pddlego.pddl import parse_domain, parse_problem
+from pddlego.pddl.conditions import And
 from pddlego.planning import Plan, PlanStatus, ProcessPlanner, Search
 from pddlego.planning.engines import missing, solve_numeric_with_mimir
 from pddlego.planning.ground import PlanningError
 from pddlego.planning.kairos import solve_texts
+from pddlego.planning.result import PlanResult
+from pddlego.tools import solve_result
 from pddlego.util.children import in_a_fork
 from tests.clock import unhurried
 from tests.levels.judges import INVALID, judges
@@ -198,3 +202,28 @@ def test_the_tiny_cases(solve: Solve, folder: Path) -> None:
         assert found in (PlanStatus.INVALID, PlanStatus.SOLVED)  # solved where all actions are instantaneous
     else:
         assert found is PlanStatus.SOLVED
+
+
+@pytest.mark.parametrize(
+    ("proved", "search", "optimal"),
+    [
+        (None, "astar(lmcut)", True),
+        (None, "gbf(hff)", False),
+        (False, "astar(lmcut)", False),
+        (True, "astar(lmcut)", True),
+    ],
+)
+def test_a_result_is_optimal_as_the_engine_says(proved: bool | None, search: str, optimal: bool) -> None:
+    result = PlanResult(PlanStatus.SOLVED, And(()), Plan((), optimal=proved))
+    assert solve_result(result, Search.parse(search)).optimal is optimal
+
+
+@pytest.mark.kairos
+def test_a_cost_that_is_not_proved_has_a_note() -> None:
+    domain = """(define (domain walk) (:requirements :action-costs) (:predicates (there)) (:functions (total-cost))
+      (:action go :parameters () :precondition (and) :effect (and (there) (increase (total-cost) 0.333333333333))))"""
+    problem = """(define (problem w) (:domain walk) (:init (= (total-cost) 0)) (:goal (there))
+      (:metric minimize (total-cost)))"""
+    result = tools.solve(domain, problem, planner="kairos", search="astar(lmcut)")
+    assert (result.status, result.optimal) == ("solved", False)
+    assert "kairos found no better plan, which is no proof" in result.note
