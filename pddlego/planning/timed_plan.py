@@ -24,7 +24,6 @@ _STEP = re.compile(
 )
 """A step, and a comment. Planners also write durations as `[D:5.000; C:1.000]`."""
 
-_NAME = re.compile(r"[^\W\d][\w-]*\Z")
 _SHAPE = "TIME: (action object …) [DURATION], or TIME: (action object …) for an action without a duration"
 
 
@@ -70,6 +69,6 @@ def _step(line: str, place: Position) -> TimedStep | Defect:
     if start.startswith("-") or (duration or "").startswith("-"):
         return syntax_defect(f"line {place[0]}, '{shown}', has a negative time or duration", place)
     action, *args = match["words"].lower().split() or [""]
-    if not all(map(_NAME.match, (action, *args))):
+    if not action[:1].isalpha():
         return syntax_defect(f"line {place[0]}, '{shown}', does not name an action: write {_SHAPE}", place)
     return TimedStep(Decimal(start), PlanStep(action, tuple(args)), None if duration is None else Decimal(duration))

@@ -54,6 +54,10 @@ def test_what_planners_write_is_read() -> None:
     assert plan.makespan == 10
 
 
+def test_names_of_objects_are_as_in_the_problem() -> None:
+    assert read_timed_plan("1: (go 2f a.b x@1)").steps == (PlanStep("go", ("2f", "a.b", "x@1")),)
+
+
 def test_the_makespan_is_exact() -> None:
     plan = read_timed_plan("0.1: (a) [0.2]\n0: (b) [0.3]")
     assert plan.makespan == Fraction(3, 10)
@@ -72,7 +76,7 @@ def test_the_makespan_is_exact() -> None:
         ("-1: (go x)", "has a negative time or duration"),
         ("1: (go x) [-2]", "has a negative time or duration"),
         ("1: ()", "does not name an action"),
-        ("1: (go 5)", "does not name an action"),
+        ("1: (5 go)", "does not name an action"),
         (f"{'1' * 200}: (go)", "has a number of more than 100 characters"),
         (f"1: (go) [{'1' * 200}]", "has a number of more than 100 characters"),
         ("1e400: (go)", "is not a timed step"),
