@@ -407,12 +407,12 @@ def simulate(domain: DomainFile, problem: ProblemFile, plan: PlanFile = "") -> S
         raise _invalid("plan", plan, error.faults) from error
     with _limited_depth():
         world = World(value, task)
-        simulator = Simulator(world, task.facts)
+        simulator = Simulator(world, world.initial)
         states = [_state(simulator, task, 0, "", frozenset())]
         fault = validate_plan(value, task, steps)
         possible = len(steps) if fault is None or fault.time is None else fault.time
         for number, step in enumerate(steps.steps[:possible], start=1):
-            before = frozenset(simulator.state)
+            before = frozenset(simulator.state.facts)
             world.work.renew()
             simulator.do(step)
             states.append(_state(simulator, task, number, str(step), before))
@@ -678,7 +678,7 @@ def _not_checked(part: Part, cause: Part) -> Finding:
 
 
 def _state(simulator: Simulator, problem: Problem, number: int, action: str, before: frozenset[Atom]) -> SimulatedState:
-    facts = frozenset(simulator.state)
+    facts = frozenset(simulator.state.facts)
     reached = simulator.world.holds(problem.goal, simulator.state, {})
 
     def shown(atoms: frozenset[Atom]) -> tuple[str, ...]:

@@ -63,8 +63,8 @@ def _effects(setting: GameSetting, problem: Problem) -> Iterator[Atom]:
         ]
         for arguments in itertools.product(*named):
             binding = dict(zip((parameter.name for parameter in action.parameters), arguments, strict=True))
-            if world.holds(action.precondition, problem.facts, binding):
-                yield from world.after(PlanStep(action.name, arguments), problem.facts) - problem.facts
+            if world.holds(action.precondition, world.initial, binding):
+                yield from world.after(PlanStep(action.name, arguments), world.initial).facts - problem.facts
 
 
 def test_the_meal_waits_for_every_ingredient(cooking: GameSetting, planner: ProcessPlanner) -> None:

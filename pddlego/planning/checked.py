@@ -36,6 +36,7 @@ from pddlego.pddl.portable import as_errors, problem_refusals
 from pddlego.pddl.problem import read_problem
 from pddlego.pddl.rules import warning
 from pddlego.planning.result import NOTHING_THERE, PlanStep
+from pddlego.planning.state import State
 from pddlego.planning.validate import goal_holds, speaks_of_nothing
 from pddlego.planning.world import Simulator, World
 from pddlego.util.limits import Work
@@ -107,7 +108,7 @@ def _relaxed_warnings(domain: Domain, problem: Problem, explained: bool) -> Iter
         message += "; correct the goal, :init or an effect"
         yield warning(DefectKind.UNREACHABLE_GOAL, str(goals[0]), message, getattr(goals[0], "place", None))
     # Preconditions that no action makes true at all are reported by `problem_warnings`.
-    there = {atom.predicate for atom in explorer.state} | explorer.added
+    there = {atom.predicate for atom in explorer.state.facts} | explorer.added
     never = [
         action.name
         for action in domain.actions
@@ -130,7 +131,7 @@ class _Explorer(Simulator):
     """Adds facts one by one, and executes each action once, as soon as the facts that it requires are true."""
 
     def __init__(self, domain: Domain, problem: Problem) -> None:
-        super().__init__(World(domain, problem, Work(_MOST_WORK)), ())
+        super().__init__(World(domain, problem, Work(_MOST_WORK)), State())
         self.possible: set[str] = set()
         self._missing: dict[str, dict[Term, PlanStep]] = defaultdict(dict)
         changes = [change for action in domain.actions for change in changed_atoms(action.effect)]
@@ -138,7 +139,7 @@ class _Explorer(Simulator):
         self.deleted = {atom.predicate for atom, value in changes if not value}
         self._waiting = deque(problem.sorted_facts())
         self._known = set(self._waiting)
-        self._initial = problem.facts
+        self._initial = self.world.initial
         self._done: set[PlanStep] = set()
         self._uses: dict[str, list[tuple[Action, int]]] = defaultdict(list)
         for action in domain.actions:
@@ -152,9 +153,9 @@ class _Explorer(Simulator):
         """Whether a part of the goal is a fact, or its negation, that is never true."""
         match goal:
             case Atom():
-                return goal.predicate not in self.world.domain.rules and goal not in self.state
+                return goal.predicate not in self.world.domain.rules and goal not in self._facts
             case Not(part=Atom() as atom):
-                return atom in self._initial and atom.predicate not in self.deleted
+                return atom in self._initial.facts and atom.predicate not in self.deleted
         return False
 
     def cause(self, action: Action) -> str:
@@ -189,7 +190,7 @@ class _Explorer(Simulator):
                 self._try(action, [], {})
         while self._waiting:
             fact = self._waiting.popleft()
-            self._change((fact,), ())
+            self.change((fact,), ())
             for action, index in self._uses[fact.predicate]:
                 atoms = self.required[action.name]
                 kinds = scope_of(action.parameters)

@@ -323,8 +323,9 @@ def _literals(domain: Domain, problem: Problem) -> _Literals | None:
 
 def _implied(system: Transitions) -> _Literals:
     """The literals that are true in all goal states, without atoms whose value never changes."""
-    always, ever = frozenset.intersection(*system.states), frozenset.union(*system.states)
-    reached = [system.states[number] for number in sorted(system.goals)]
+    states = [frozenset(state.facts) for state in system.states]
+    always, ever = frozenset.intersection(*states), frozenset.union(*states)
+    reached = [states[number] for number in sorted(system.goals)]
     true, some = frozenset.intersection(*reached), frozenset.union(*reached)
     return frozenset({*((atom, True) for atom in true - always), *((atom, False) for atom in ever - some)})
 

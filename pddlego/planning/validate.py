@@ -12,7 +12,6 @@ import itertools
 import operator
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
@@ -39,6 +38,7 @@ from pddlego.pddl.conditions import (
 )
 from pddlego.pddl.domain import Action
 from pddlego.planning.result import Plan, PlanStep
+from pddlego.planning.state import Execution, State
 from pddlego.planning.world import World
 from pddlego.util.limits import Work
 from pddlego.util.text import nearest
@@ -56,7 +56,7 @@ def _set(part: Formula, wanted: bool) -> str:
 def advice(
     world: World,
     condition: Formula,
-    state: AbstractSet[Atom],
+    state: State,
     binding: Binding,
     wanted: bool = True,
     change: Callable[[Formula, bool], str] = _set,
@@ -91,14 +91,14 @@ _MOST_FACTS = 3
 """The maximum number of true facts that advice names."""
 
 
-def _possible_change(world: World, part: Formula, wanted: bool, state: AbstractSet[Atom]) -> str:
+def _possible_change(world: World, part: Formula, wanted: bool, state: State) -> str:
     """Word the change of one fact; if no action can make it, name similar facts that are true."""
     if not isinstance(part, Atom):
         return f"(Use {'one object' if wanted else 'different objects'} for the two arguments of {part})"
     if part.predicate in world.domain.rules or _is_possible(world, part, wanted):
         return _set(part, wanted)
     never = f"(No action makes {part} {'true' if wanted else 'false'}"
-    alike = [fact for fact in state if fact.predicate == part.predicate]
+    alike = [fact for fact in state.facts if fact.predicate == part.predicate]
     alike.sort(key=lambda fact: (sum(map(operator.ne, fact.args, part.args)), fact.sort_key))
     if not wanted or not alike:
         return f"{never}: use other objects)" if not wanted else f"{never}, and no fact of {part.predicate} is true)"
@@ -171,26 +171,27 @@ def validate(domain: Domain, problem: Problem, plan: Plan, work: Work | None = N
     Total for problems without blocking defects (see `check`). A plan that takes more than `work` to execute has a fault
     of the kind `TOO_LARGE`.
     """
-    world, state = World(domain, problem, work), set(problem.facts)
+    world = World(domain, problem, work)
+    execution = Execution(world.initial)
     times, first = plan.times or range(len(plan)), 0
     for _, group in itertools.groupby(zip(times, plan.steps, strict=True), key=itemgetter(0)):
         steps = [step for _, step in group]
-        fault = _executed(world, steps, first, state)
+        fault = _executed(world, steps, first, execution)
         if fault is not None:
             return fault
         first += len(steps)
     try:
         world.work.renew()
-        if world.holds(problem.goal, state, {}):
+        if world.holds(problem.goal, execution.state, {}):
             return None
     except TooManyCasesError as error:
         return PlanFault(FaultKind.TOO_LARGE, f"{error.part or 'the goal'} has too many cases to look at")
-    return PlanFault(FaultKind.GOAL, "The goal is not satisfied", *_advice(world, problem.goal, state, {}))
+    return PlanFault(FaultKind.GOAL, "The goal is not satisfied", *_advice(world, problem.goal, execution.state, {}))
 
 
-def _executed(world: World, steps: Sequence[PlanStep], first: int, state: set[Atom]) -> PlanFault | None:
-    """Execute steps that have the same time in `state`, unless one of them has a fault, which is returned."""
-    time, step = first, steps[0]
+def _executed(world: World, steps: Sequence[PlanStep], first: int, execution: Execution) -> PlanFault | None:
+    """Execute steps that have the same time, unless one of them has a fault, which is returned."""
+    time, step, state = first, steps[0], execution.state
     try:
         world.work.renew()
         for time, step in enumerate(steps, start=first):
@@ -208,12 +209,11 @@ def _executed(world: World, steps: Sequence[PlanStep], first: int, state: set[At
         what = f"{error.part or f'{step} at time {time}'} has too many cases to look at"
         return PlanFault(FaultKind.TOO_LARGE, what, time=time, step=step)
     for adds, deletes in changes:
-        state -= deletes
-        state |= adds
+        execution.change(adds, deletes)
     return None
 
 
-def _advice(world: World, condition: Formula, state: AbstractSet[Atom], binding: Binding) -> tuple[str, str]:
+def _advice(world: World, condition: Formula, state: State, binding: Binding) -> tuple[str, str]:
     """Return the changes that make a condition true, also in the wording of VAL; empty if there are too many cases."""
 
     def change(part: Formula, wanted: bool) -> str:
@@ -225,7 +225,7 @@ def _advice(world: World, condition: Formula, state: AbstractSet[Atom], binding:
         return "", ""
 
 
-def _wrong_step(world: World, step: PlanStep, time: int, state: AbstractSet[Atom]) -> PlanFault | None:
+def _wrong_step(world: World, step: PlanStep, time: int, state: State) -> PlanFault | None:
     """Return the fault of a step: its action, its objects or their types, its precondition, or its cost."""
 
     def fault(kind: FaultKind, what: str, remedy: tuple[str, str] = ("", "")) -> PlanFault:
@@ -268,7 +268,8 @@ def plan_cost(domain: Domain, problem: Problem, plan: Plan) -> float:
 
 def goal_holds(domain: Domain, problem: Problem, work: Work | None = None) -> bool:
     """Whether the goal is true in the initial state. Raises `TooManyCasesError` if that takes more than `work`."""
-    return World(domain, problem, work).holds(problem.goal, problem.facts, {})
+    world = World(domain, problem, work)
+    return world.holds(problem.goal, world.initial, {})
 
 
 def speaks_of_nothing(domain: Domain, problem: Problem, work: Work | None = None) -> bool:
@@ -276,7 +277,8 @@ def speaks_of_nothing(domain: Domain, problem: Problem, work: Work | None = None
 
     Raises `TooManyCasesError` if that takes more than `work`.
     """
-    return World(domain, problem, work).is_vacuous(problem.goal, problem.facts, {})
+    world = World(domain, problem, work)
+    return world.is_vacuous(problem.goal, world.initial, {})
 
 
 # steps at the same time
@@ -300,7 +302,7 @@ _Changers = dict[int, Atom]
 """Up to two steps by index, each with an atom that it changes: enough to find one besides a given step."""
 
 
-def interference(world: World, steps: Sequence[PlanStep], state: AbstractSet[Atom]) -> tuple[int, int, Atom] | None:
+def interference(world: World, steps: Sequence[PlanStep], state: State) -> tuple[int, int, Atom] | None:
     """Return the indices of two steps that interfere if all are executed in `state`, and an atom that both concern.
 
     Each step is applicable in `state`. None if no steps interfere.

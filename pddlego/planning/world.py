@@ -7,7 +7,6 @@ import itertools
 import math
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -32,9 +31,8 @@ from pddlego.pddl.conditions import (
 from pddlego.pddl.costs import action_cost, counts_cost, values_of
 from pddlego.pddl.domain import Action, Rule
 from pddlego.planning.result import PlanStep
+from pddlego.planning.state import Execution, State
 from pddlego.util.limits import Work
-
-WorldState = frozenset[Atom]
 
 _MOST_CASES = 1_000_000
 """The default limit of a `World`, in evaluated conditions and bindings of variables: about a second."""
@@ -55,6 +53,7 @@ class World:
         self.domain = domain
         self.objects = sorted({*domain.constants, *problem.objects}, key=lambda obj: obj.name)
         self.types = {obj.name: obj.type for obj in self.objects}
+        self.initial = State(problem.facts)
         self._rules = domain.rules
         self._proof: _Proof | None = None
         self._values = values_of(problem)
@@ -75,7 +74,7 @@ class World:
             return max(1, number) * sum(inner)
         return sum(inner) if inner else 1
 
-    def holds(self, condition: Formula, state: AbstractSet[Atom], binding: Mapping[str, str]) -> bool:
+    def holds(self, condition: Formula, state: State, binding: Mapping[str, str]) -> bool:
         """Whether `condition` is true in `state` under `binding` (closed world)."""
         self.work.spend()
         match condition:
@@ -104,7 +103,7 @@ class World:
                 return binding.get(condition.left, condition.left) == binding.get(condition.right, condition.right)
         return False
 
-    def is_vacuous(self, condition: Formula, state: AbstractSet[Atom], binding: Mapping[str, str]) -> bool:
+    def is_vacuous(self, condition: Formula, state: State, binding: Mapping[str, str]) -> bool:
         """Whether a true condition is true only because types are empty, or premises of implications are false."""
         match condition:
             case And():
@@ -121,18 +120,16 @@ class World:
         parameters = self.domain.actions_by_name[step.action].parameters
         return {parameter.name: arg for parameter, arg in zip(parameters, step.args, strict=True)}
 
-    def after(self, step: PlanStep, state: WorldState) -> WorldState:
+    def after(self, step: PlanStep, state: State) -> State:
         """The state after an action that is applicable."""
         adds, deletes = self.changes(step, state)
-        return (state - deletes) | adds
+        return State((state.facts - deletes) | adds, state.numbers)
 
-    def changes(self, step: PlanStep, state: AbstractSet[Atom]) -> tuple[set[Atom], set[Atom]]:
+    def changes(self, step: PlanStep, state: State) -> tuple[set[Atom], set[Atom]]:
         """The atoms that a step adds and deletes in `state`; an atom in both sets is true afterwards."""
         return self.effects(self.domain.actions_by_name[step.action].effect, state, self.binding(step))
 
-    def effects(
-        self, effect: Formula, state: AbstractSet[Atom], binding: Mapping[str, str]
-    ) -> tuple[set[Atom], set[Atom]]:
+    def effects(self, effect: Formula, state: State, binding: Mapping[str, str]) -> tuple[set[Atom], set[Atom]]:
         """The atoms that an effect adds and deletes in `state`."""
         adds: set[Atom] = set()
         deletes: set[Atom] = set()
@@ -157,7 +154,7 @@ class World:
         return True
 
     def _collect(
-        self, effect: Formula, state: AbstractSet[Atom], binding: Mapping[str, str], adds: set[Atom], deletes: set[Atom]
+        self, effect: Formula, state: State, binding: Mapping[str, str], adds: set[Atom], deletes: set[Atom]
     ) -> None:
         match effect:
             case Atom():
@@ -180,10 +177,10 @@ class World:
             self.work.spend()
             yield {**binding, **{variable.name: name for variable, name in zip(variables, chosen, strict=True)}}
 
-    def _atom_holds(self, atom: Atom, state: AbstractSet[Atom]) -> bool:
+    def _atom_holds(self, atom: Atom, state: State) -> bool:
         rules = self._rules.get(atom.predicate)
         if rules is None:
-            return atom in state
+            return atom in state.facts
         circle = self.domain.circles.get(atom.predicate)
         if circle is None:
             return any(self._follows(atom, rule, state) for rule in rules)
@@ -198,7 +195,7 @@ class World:
         finally:
             self._proof = outer
 
-    def _follows(self, atom: Atom, rule: Rule, state: AbstractSet[Atom]) -> bool:
+    def _follows(self, atom: Atom, rule: Rule, state: State) -> bool:
         """Whether one rule makes the atom true: its arguments are of the rule's types, and its condition holds."""
         pairs = list(zip(rule.predicate.parameters, atom.args, strict=True))
         if not all(self.domain.is_a(self.types.get(arg, parameter.type), parameter.type) for parameter, arg in pairs):
@@ -244,12 +241,12 @@ _JoinKey = tuple[str, int, str]
 """A predicate, the index of an argument, and its value."""
 
 
-class Simulator:
-    """The state of a task during its execution, and the applicable actions. Matching counts as work of the world."""
+class Simulator(Execution):
+    """An execution that knows the applicable actions. Matching counts as work of the world."""
 
-    def __init__(self, world: World, facts: Iterable[Atom]) -> None:
+    def __init__(self, world: World, start: State) -> None:
+        super().__init__(State(numbers=start.numbers))
         self.world = world
-        self.state: set[Atom] = set()
         self._by_predicate: dict[str, set[Atom]] = defaultdict(set)
         self._by_argument: dict[_JoinKey, set[Atom]] = defaultdict(set)
         rules = world.domain.rules
@@ -257,7 +254,7 @@ class Simulator:
             action.name: [atom for atom in required_atoms(action.precondition) if atom.predicate not in rules]
             for action in world.domain.actions
         }
-        self._change(facts, ())
+        self.change(start.facts, ())
 
     def applicable(self) -> Iterator[PlanStep]:
         """All applicable actions, each once, in an order that depends on the state only."""
@@ -272,16 +269,16 @@ class Simulator:
     def do(self, step: PlanStep) -> None:
         """Execute an action that is applicable."""
         adds, deletes = self.world.changes(step, self.state)
-        self._change(adds - self.state, (deletes - adds) & self.state)
+        self.change(adds - self._facts, (deletes - adds) & self._facts)
 
-    def _change(self, adds: Iterable[Atom], deletes: Iterable[Atom]) -> None:
+    def change(self, adds: Iterable[Atom], deletes: Iterable[Atom]) -> None:
         for atom in deletes:
-            self.state.discard(atom)
+            self._facts.discard(atom)
             self._by_predicate[atom.predicate].discard(atom)
             for place, arg in enumerate(atom.args):
                 self._by_argument[atom.predicate, place, arg].discard(atom)
         for atom in adds:
-            self.state.add(atom)
+            self._facts.add(atom)
             self._by_predicate[atom.predicate].add(atom)
             for place, arg in enumerate(atom.args):
                 self._by_argument[atom.predicate, place, arg].add(atom)
@@ -301,7 +298,7 @@ class Simulator:
         if not atoms:
             yield binding
             return
-        facts = {atom: self._facts(atom, binding) for atom in atoms}
+        facts = {atom: self._matches(atom, binding) for atom in atoms}
         first = min(atoms, key=lambda atom: len(facts[atom]))
         rest = [atom for atom in atoms if atom is not first]
         for fact in facts[first]:
@@ -310,7 +307,7 @@ class Simulator:
             if extended is not None:
                 yield from self._joined(rest, extended, kinds)
 
-    def _facts(self, atom: Atom, binding: Mapping[str, str]) -> set[Atom]:
+    def _matches(self, atom: Atom, binding: Mapping[str, str]) -> set[Atom]:
         """The smallest indexed set of facts that contains all matches of the atom."""
         best = self._by_predicate.get(atom.predicate, set())
         for place, arg in enumerate(atom.args):
@@ -347,7 +344,7 @@ class Transitions:
     goal is true. If the exploration is not `complete`, more states exist, and the last states have no edges.
     """
 
-    states: tuple[WorldState, ...]
+    states: tuple[State, ...]
     edges: tuple[tuple[int, PlanStep, int], ...]
     goals: frozenset[int]
     complete: bool
@@ -361,22 +358,24 @@ def transitions(
     The exploration also ends, incomplete, when it takes more than `work`.
     """
     world = World(domain, problem, work or Work(_MOST_CASES, _EXPLORATION_SECONDS))
-    start = frozenset(problem.facts)
+    start = world.initial
     numbers, waiting = {start: 0}, deque([start])
     edges: list[tuple[int, PlanStep, int]] = []
     goals: frozenset[int] = frozenset()
-    size = len(start)
+    size = len(start.facts)
     with contextlib.suppress(TooManyCasesError):
         while waiting and len(numbers) <= most and size <= facts:
             state = waiting.popleft()
+            own = numbers[state]
             world.work.renew()
             for step in Simulator(world, state).applicable():
                 after = world.after(step, state)
-                if after not in numbers:
-                    numbers[after] = len(numbers)
+                new = len(numbers)
+                number = numbers.setdefault(after, new)
+                if number == new:
                     waiting.append(after)
-                    size += len(after)
-                edges.append((numbers[state], step, numbers[after]))
+                    size += len(after.facts)
+                edges.append((own, step, number))
         world.work.renew()
         goals = frozenset(number for state, number in numbers.items() if world.holds(problem.goal, state, {}))
         return Transitions(tuple(numbers), tuple(edges), goals, not waiting)

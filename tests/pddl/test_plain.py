@@ -9,6 +9,7 @@ import pytest
 from pddlego.pddl import Atom, parse_domain, parse_problem
 from pddlego.pddl.check import check_domain
 from pddlego.pddl.plain import in_plain_pddl
+from pddlego.planning.state import State
 from pddlego.planning.world import Simulator, World
 
 HARBOUR = """(define (domain harbour) (:requirements :adl :derived-predicates :action-costs)
@@ -61,7 +62,7 @@ def test_walks_of_a_task_and_of_its_plain_form_are_the_same(domain_text: str, pr
     rng, seen = random.Random(5), set()
     for _ in range(30):
         left, right = (
-            Simulator(world, facts) for world, facts in zip(worlds, (problem.facts, stated.facts), strict=True)
+            Simulator(world, State(facts)) for world, facts in zip(worlds, (problem.facts, stated.facts), strict=True)
         )
         for _ in range(12):
             steps = list(left.applicable())
@@ -70,13 +71,13 @@ def test_walks_of_a_task_and_of_its_plain_form_are_the_same(domain_text: str, pr
             step = rng.choice(steps)
             left.do(step)
             right.do(step)
-            assert left.state | added == right.state
+            assert left.state.facts | added == right.state.facts
             goals = [
                 world.holds(goal, state, {})
                 for world, goal, state in ((worlds[0], problem.goal, left.state), (worlds[1], stated.goal, right.state))
             ]
             assert goals[0] == goals[1]
-            seen.add(frozenset(left.state))
+            seen.add(frozenset(left.state.facts))
     assert len(seen) > 20
 
 

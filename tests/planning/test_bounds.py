@@ -12,6 +12,7 @@ from pddlego.errors import PddlegoError, TooManyCasesError
 from pddlego.pddl import parse_domain, parse_problem
 from pddlego.planning.checked import checked_problem
 from pddlego.planning.compare import ComparisonVerdict, Structure, are_isomorphic, compare_problems
+from pddlego.planning.state import State
 from pddlego.planning.world import World
 from pddlego.util.limits import Work
 
@@ -112,7 +113,7 @@ def test_repeated_work_is_counted_together() -> None:
     world = World(parse_domain(domain()), parse_problem(problem()), Work(100))
     with pytest.raises(TooManyCasesError):
         for _ in range(101):
-            world.holds(parse_problem(problem()).goal, frozenset(), {})
+            world.holds(parse_problem(problem()).goal, State(), {})
 
 
 def test_a_comparison_ends_when_its_time_is_up() -> None:

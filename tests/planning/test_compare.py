@@ -104,10 +104,10 @@ def test_a_goal_and_what_it_implies_are_the_same(name: str) -> None:
     system = transitions(domain, problem, 2_000)
     if not (system.complete and system.goals):
         pytest.skip("there are too many states to know what the goal implies")
-    implied = frozenset.intersection(*(system.states[number] for number in system.goals))
+    implied = frozenset.intersection(*(frozenset(system.states[number].facts) for number in system.goals))
     completed = problem.with_goal(And((problem.goal, *sorted(implied, key=str))))
     assert compare_problems(domain, problem, renamed(domain, completed, 1)).verdict is ComparisonVerdict.SAME
-    other = next(state for number, state in enumerate(system.states) if number not in system.goals)
+    other = next(state.facts for number, state in enumerate(system.states) if number not in system.goals)
     wrong = problem.with_goal(And(tuple(sorted(other, key=str))))
     assert compare_problems(domain, problem, wrong).verdict is ComparisonVerdict.DIFFERENT
 
@@ -138,7 +138,7 @@ def test_what_is_completed_is_implied(edges: set[int], more: set[int]) -> None:
     system = transitions(BLOCKS, problem, 2_000)
     wanted = {Atom("on", (f"b{number}", f"b{number + 1}")) for number in edges if number < 3}
     wanted |= {Atom("on-table", (f"b{number}",)) for number in more}
-    reached = [state for state in system.states if wanted <= state]
+    reached = [frozenset(state.facts) for state in system.states if wanted <= state.facts]
     completion = ImpliedFacts(BLOCKS, problem, wanted)
     if reached:
         assert completion.true <= frozenset.intersection(*reached)

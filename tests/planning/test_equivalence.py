@@ -70,7 +70,7 @@ def test_transitions_are_the_states_and_what_leads_between_them() -> None:
       (:action b :parameters () :precondition (q) :effect (q)))""")
     start = Problem("x", "d", facts=frozenset({Atom("p")}), goal=parse_condition("(q)"))
     result = transitions(domain, start)
-    assert [len(state) for state in result.states] == [1, 1]
+    assert [len(state.facts) for state in result.states] == [1, 1]
     assert [(one, step.action, other) for one, step, other in result.edges] == [(0, "a", 1), (1, "b", 1)]
     assert (result.goals, result.complete) == (frozenset({1}), True)
     assert not transitions(domain, start, most=0).complete

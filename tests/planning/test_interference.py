@@ -12,6 +12,7 @@ from pddlego.pddl import Atom, parse_domain, parse_problem
 from pddlego.pddl.conditions import Exists, Forall, Formula, When, parts_of
 from pddlego.planning import PlanStep, validate
 from pddlego.planning.plan_text import read_plan
+from pddlego.planning.state import State
 from pddlego.planning.validate import FaultKind, interference
 from pddlego.planning.world import Simulator, World
 
@@ -61,7 +62,7 @@ PROBLEM = parse_problem("""(define (problem p) (:domain adl) (:objects p q - pla
     ],
 )
 def test_pairs(one: str, other: str, atom: str | None) -> None:
-    world, state = World(DOMAIN, PROBLEM), frozenset(PROBLEM.facts)
+    world, state = World(DOMAIN, PROBLEM), State(PROBLEM.facts)
     for steps in ((one, other), (other, one), (one, "(light p)", other) if other != "(see)" else (other, one)):
         pair = interference(world, [PlanStep.read(step) for step in steps], state)
         assert (pair and str(pair[2])) == atom
@@ -113,10 +114,10 @@ def _mentioned(world: World, formula: Formula, binding: dict[str, str], effect: 
 
 def test_the_definition_and_both_orders() -> None:
     rng, world, counts = random.Random(0), World(DOMAIN, PROBLEM), [0, 0]
-    simulator = Simulator(world, PROBLEM.facts)
+    simulator = Simulator(world, State(PROBLEM.facts))
     for _ in range(60):
         applicable = list(simulator.applicable())
-        state = frozenset(simulator.state)
+        state = State(frozenset(simulator.state.facts))
         for one, other in rng.sample(list(itertools.product(applicable, repeat=2)), 25):
             needs, adds, deletes = [], [], []
             for step in (one, other):

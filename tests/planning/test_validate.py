@@ -5,6 +5,7 @@ import pytest
 from pddlego.pddl import Atom, parse_domain, parse_problem
 from pddlego.pddl.conditions import parse_condition
 from pddlego.planning import Plan, PlanStep, validate
+from pddlego.planning.state import State
 from pddlego.planning.validate import FaultKind, advice, goal_holds, plan_cost, speaks_of_nothing
 from pddlego.planning.world import World
 from tests.methods.textgames.houses import COIN, WORKSHOP
@@ -18,12 +19,12 @@ TAKE = PlanStep("take", ("coin", "b"))
 
 def test_a_plan_that_works_and_what_is_true_on_the_way() -> None:
     assert validate(COIN, HOUSE, Plan((OPEN, GO, TAKE))) is None
-    world, states = World(COIN, HOUSE), [HOUSE.facts]
+    world, states = World(COIN, HOUSE), [State(HOUSE.facts)]
     for step in (OPEN, GO, TAKE):
         states.append(world.after(step, states[-1]))
-    assert Atom("at", ("b",)) in states[2]
-    assert Atom("at", ("a",)) not in states[2]
-    assert Atom("have", ("coin",)) in states[3]
+    assert Atom("at", ("b",)) in states[2].facts
+    assert Atom("at", ("a",)) not in states[2].facts
+    assert Atom("have", ("coin",)) in states[3].facts
 
 
 @pytest.mark.parametrize(
@@ -48,7 +49,7 @@ def test_conditional_and_universal_effects_see_the_state_before() -> None:
       (:init (at p0) (lit p0) (link p0 p1) (in t0 p0) (in t1 p0) (held t0)) (:goal (in t0 p1)))""")
     step = PlanStep("go", ("p0", "p1"))
     assert validate(WORKSHOP, problem, Plan((step,))) is None
-    after = World(WORKSHOP, problem).after(step, problem.facts)
+    after = World(WORKSHOP, problem).after(step, State(problem.facts)).facts
     assert Atom("in", ("t1", "p0")) in after
     assert Atom("in", ("t0", "p0")) not in after
 
@@ -79,7 +80,7 @@ def test_derived_predicates_follow_their_rules_even_round_a_circle() -> None:
       (:init (link a b) (link b a) (link b c)) (:goal (path a c)))""")
     world = World(domain, problem)
     assert goal_holds(domain, problem)
-    assert not world.holds(parse_condition("(path a e)"), problem.facts, {})
+    assert not world.holds(parse_condition("(path a e)"), State(problem.facts), {})
 
 
 @pytest.mark.parametrize(
@@ -159,7 +160,7 @@ def test_everything_of_a_kind_that_is_empty() -> None:
     ],
 )
 def test_advice_makes_a_condition_true_or_false(condition: str, wanted: bool, text: str) -> None:
-    assert advice(World(COIN, HOUSE), parse_condition(condition), HOUSE.facts, {}, wanted) == text
+    assert advice(World(COIN, HOUSE), parse_condition(condition), State(HOUSE.facts), {}, wanted) == text
 
 
 @pytest.mark.parametrize(("rooms", "more"), [(18, False), (19, True)])
@@ -167,7 +168,7 @@ def test_long_advice_is_cut(rooms: int, more: bool) -> None:
     names = " ".join(f"r{number}" for number in range(rooms))
     house = parse_problem(str(HOUSE).replace("a b - location", f"a b {names} - location"))
     text = advice(
-        World(COIN, house), parse_condition("(exists (?l - location) (connected ?l ?l north))"), house.facts, {}
+        World(COIN, house), parse_condition("(exists (?l - location) (connected ?l ?l north))"), State(house.facts), {}
     )
     assert text.count("Set") == 20
     assert text.endswith("\n    or …\n)") is more

@@ -12,6 +12,7 @@ from pddlego.methods.planning_settings import PlanningSetting, load_planning
 from pddlego.pddl import Domain, Problem, parse_domain, parse_problem
 from pddlego.planning import Plan, PlanStep, ProcessPlanner, Search, validate
 from pddlego.planning.plan_text import plan_in, read_plan
+from pddlego.planning.state import State
 from pddlego.planning.world import Simulator, World
 
 pytestmark = pytest.mark.slow
@@ -59,7 +60,7 @@ def tasks() -> Iterator[tuple[Domain, str, Problem]]:
 
 
 def walks(domain: Domain, problem: Problem, rng: random.Random) -> tuple[PlanStep, ...]:
-    simulator, done = Simulator(World(domain, problem), problem.facts), []
+    simulator, done = Simulator(World(domain, problem), State(problem.facts)), []
     for _ in range(12):
         done.append(rng.choice(list(simulator.applicable())))
         simulator.do(done[-1])

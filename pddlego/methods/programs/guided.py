@@ -229,7 +229,8 @@ class _Search:
         fault = validate(domain, problem, Plan(tuple(steps)))
         if fault is None or fault.kind is not FaultKind.GOAL:
             raise ValueError("the search did not come to this state")
-        world, state = World(domain, problem), frozenset(problem.facts)
+        world = World(domain, problem)
+        state = world.initial
         for step in steps:
             world.work.renew()
             state = world.after(step, state)
@@ -237,9 +238,9 @@ class _Search:
         successors = []
         for name, value in values[:_SUCCESSORS]:
             after = world.after(PlanStep.read(name), state)
-            successors.append((name, value, _texts(after - state), _texts(state - after)))
+            successors.append((name, value, _texts(after.facts - state.facts), _texts(state.facts - after.facts)))
         facts, _, static = self._task.described()
-        true = set(map(str, state))
+        true = set(map(str, state.facts))
         negated = [fact for fact in facts if fact.startswith("(not ") and fact[5:-1] not in true]
         missing = (part for part in conjuncts(problem.goal) if not world.holds(part, state, {}))
         example = Counterexample(

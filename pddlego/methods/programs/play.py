@@ -324,7 +324,7 @@ class _Baseline:
         world = World(self.benchmark.domain, task.problem, Work(seconds=seconds))
         done: list[PlanStep] = []
         try:
-            reason = self._walk(Simulator(world, task.problem.facts), task, done, rng)
+            reason = self._walk(Simulator(world, world.initial), task, done, rng)
         except TooManyCasesError:
             reason = "timeout"
         if reason:

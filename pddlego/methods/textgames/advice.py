@@ -17,6 +17,7 @@ from pddlego.pddl import Atom, Defect, DefectKind, Formula
 from pddlego.pddl.conditions import Not, changed_atoms, required_atoms, walk
 from pddlego.pddl.exclusive import contradictions, never_together, one_way
 from pddlego.planning import PlanStatus, TriedRung
+from pddlego.planning.state import State
 from pddlego.planning.world import World
 from pddlego.util.limits import Work
 
@@ -79,9 +80,9 @@ def fact_against(knowledge: Knowledge, goal: Formula, work: Work) -> Atom | None
         if domain.is_a(obj.type, predicate.parameters[0].type)
         and (fact := Atom(predicate.name, (obj.name,))) not in true
     ]
-    if len(facts) > _MOST_FACTS or not world.holds(goal, true, {}):
+    if len(facts) > _MOST_FACTS or not world.holds(goal, world.initial, {}):
         return None
-    right = [fact for fact in facts if not world.holds(goal, true | {fact}, {})]
+    right = [fact for fact in facts if not world.holds(goal, State(true | {fact}), {})]
     return right[0] if len(right) == 1 else None
 
 

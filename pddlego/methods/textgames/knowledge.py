@@ -92,7 +92,7 @@ class Knowledge:
             return frozenset()
         world, first = World(self.domain, self.problem, Work()), self.sought.variables[0]
         bindings = world.bindings(self.sought.variables, {})
-        holds = (binding for binding in bindings if world.holds(self.sought.part, self.problem.facts, binding))
+        holds = (binding for binding in bindings if world.holds(self.sought.part, world.initial, binding))
         return frozenset(binding[first.name] for binding in holds)
 
     def command(self, step: PlanStep) -> str:

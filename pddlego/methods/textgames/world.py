@@ -205,9 +205,9 @@ def intended(knowledge: Knowledge, ladder: LadderResult) -> tuple[tuple[Intentio
     """The commands of the ladder's plan, up to the first step without a command, and the event of the whole plan."""
     steps = ladder.plan.steps if ladder.plan else ()
     world = World(knowledge.domain, knowledge.problem, Work())  # the planner has executed this plan, within its time
-    states = accumulate(steps, lambda state, step: world.after(step, state), initial=knowledge.problem.facts)
+    states = accumulate(steps, lambda state, step: world.after(step, state), initial=world.initial)
     intentions = []
-    for step, (before, after) in zip(steps, pairwise(states), strict=True):
+    for step, (before, after) in zip(steps, pairwise(frozenset(state.facts) for state in states), strict=True):
         effects = after - before, before - after
         added, removed = (tuple(sorted(map(str, facts))) for facts in effects)
         planned = PlannedStep(str(step), knowledge.command(step), added, removed)

@@ -30,6 +30,7 @@ from pddlego.methods.thought_of_search.space import (
 from pddlego.pddl import Atom, Domain
 from pddlego.pddl.conditions import And
 from pddlego.planning import Plan, PlanStep, validate
+from pddlego.planning.state import State
 from pddlego.planning.world import Simulator, World
 from pddlego.sandbox import Sandbox
 from pddlego.tasks import Task
@@ -158,7 +159,8 @@ class PlanningJudge:
 
 def _successors(world: World, facts: Facts) -> list[tuple[PlanStep, Facts]]:
     """Every applicable action with the state that it leads to."""
-    return [(step, world.after(step, facts)) for step in Simulator(world, facts).applicable()]
+    state = State(facts)
+    return [(step, frozenset(world.after(step, state).facts)) for step in Simulator(world, state).applicable()]
 
 
 def _reached(world: World, start: Facts, goal: set[tuple[str, ...]]) -> Facts | None:

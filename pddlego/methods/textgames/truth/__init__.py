@@ -202,7 +202,7 @@ class GameFacts:
             if needed is None:
                 return not claim.opinion
             names = (parameter.name for parameter in domain.predicates_by_name[fact.predicate].parameters)
-            return world.holds(needed, facts, dict(zip(names, fact.args, strict=True)))
+            return world.holds(needed, world.initial, dict(zip(names, fact.args, strict=True)))
 
         known = frozenset(fact for fact, condition in conditions.items() if is_known(fact, condition))
         return replace(self.knowledge.problem, objects=_objects(domain, known), facts=known)

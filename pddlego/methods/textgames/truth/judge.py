@@ -177,7 +177,7 @@ class _Comparison:
             return True
         parameters = self.knowledge.domain.predicates_by_name[claim.predicate].parameters
         binding = {parameter.name: arg for parameter, arg in zip(parameters, claim.args, strict=True)}
-        return self._world.holds(rule.known, self.knowledge.problem.facts, binding)
+        return self._world.holds(rule.known, self._world.initial, binding)
 
     def missing(self, claims: set[Atom]) -> list[Atom]:
         """The facts of the reference that are not among the claims, except opinions."""
