@@ -76,6 +76,8 @@ class EngineError(PddlegoError):
 class TooManyCasesError(PddlegoError):
     """The evaluation of a condition, an action or a goal exceeded its limit of cases. `part` names the formula."""
 
+    excess = "has too many cases to look at"
+
     def __init__(self, part: str = "") -> None:
         reason = "It has more cases for these objects than can be looked at."
         super().__init__(f"{part or 'a condition'} is too large", reason, "Use fewer variables or fewer objects.")

@@ -18,7 +18,7 @@ from pddlego.errors import PddlegoError, UsageError
 from pddlego.pddl import Atom, Defect, DefectKind, Domain, PddlSyntaxError, Problem, parse_domain
 from pddlego.pddl.check import check as check_problem
 from pddlego.pddl.check import check_domain, check_reading
-from pddlego.pddl.costs import counts_cost
+from pddlego.pddl.costs import counts_cost, needs_numbers
 from pddlego.pddl.domain import MAX_TYPES, read_domain
 from pddlego.pddl.edit import edit_between
 from pddlego.pddl.portable import as_errors, checked_domain, problem_refusals
@@ -369,8 +369,8 @@ def validate(domain: DomainFile, problem: ProblemFile, plan: PlanFile) -> Valida
     Raises `UsageError` for an invalid domain or problem, and for a path that cannot be read; `PddlegoError` if a step
     has more cases than can be evaluated.
     """
-    value = read_domain_file(domain)
-    task = read_problem_file(value, problem)
+    value = read_domain_file(domain, numbers=True)
+    task = read_problem_file(value, problem, numbers=True)
     try:
         reading = _read_plan(value, task, plan)
     except PddlSyntaxError as error:
@@ -484,27 +484,27 @@ def _text(file: object, read: Callable[[Path], str] = read_text) -> str:
     return str(file)
 
 
-def read_domain_file(file: DomainFile) -> Domain:
-    """A domain without errors. Raises `UsageError`."""
+def read_domain_file(file: DomainFile, numbers: bool = False) -> Domain:
+    """A domain without errors. Raises `UsageError`. For `numbers` see `pddl.check`."""
     if isinstance(file, Domain):
         return file
     try:
         domain = parse_domain(_text(file))
     except PddlSyntaxError as error:
         raise _invalid("domain", file, error.faults) from error
-    errors = [defect.message for defect in check_domain(domain) if defect.blocking]
+    errors = [defect.message for defect in check_domain(domain, numbers) if defect.blocking]
     if errors:
         raise _invalid("domain", file, errors)
     return domain
 
 
-def read_problem_file(domain: Domain, file: ProblemFile) -> Problem:
-    """A problem of a domain without errors. Raises `UsageError`."""
+def read_problem_file(domain: Domain, file: ProblemFile, numbers: bool = False) -> Problem:
+    """A problem of a domain without errors. Raises `UsageError`. For `numbers` see `pddl.check`."""
     if isinstance(file, Problem):
-        problem, defects = file, check_problem(domain, file)
+        problem, defects = file, check_problem(domain, file, numbers)
     else:
         reading = read_problem(_text(file))
-        problem, defects = reading.problem, check_reading(domain, reading)
+        problem, defects = reading.problem, check_reading(domain, reading, numbers)
     errors = [defect.message for defect in defects if defect.blocking]
     if errors:
         raise _invalid("problem", file, errors)
@@ -554,16 +554,20 @@ def _is_sound(findings: Iterable[Finding]) -> bool:
 
 
 def _checked_texts(domain: str, problem: str | None) -> CheckedFiles:
-    checked = checked_domain(domain)
+    numeric = problem is not None and needs_numbers(Domain(""), read_problem(problem).problem) is not None
+    checked = checked_domain(domain, numbers=True, numeric_task=numeric)
     in_domain = tuple(_findings("domain", checked.defects, domain))
     if problem is None:
         return CheckedFiles(in_domain, checked.domain)
     readable, task = checked.domain or _readable(domain), None
     defects: Iterable[Defect]
     if checked.domain is not None:
-        task, defects = (checked_file := checked_problem(checked.domain, problem)).problem, checked_file.defects
+        task, defects = (
+            (checked_file := checked_problem(checked.domain, problem, numbers=True)).problem,
+            checked_file.defects,
+        )
     elif readable is not None:
-        found = check_reading(readable, read_problem(problem))
+        found = check_reading(readable, read_problem(problem), numbers=True)
         types = [(DefectKind.UNDECLARED_TYPE, defect.word) for defect in checked.defects]
         left = (defect for defect in found if defect.blocking and (defect.kind, defect.word) not in types)
         defects = as_errors(problem, left)

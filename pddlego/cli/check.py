@@ -53,4 +53,5 @@ def _described(checked: CheckedFiles) -> Iterator[tuple[str, str]]:
     if problem is not None:
         yield "problem", f"a problem of {count(len(problem.objects), 'object')}, {count(len(problem.facts), 'fact')}"
     if plan is not None:
-        yield "plan", f"a plan of {count(len(plan), 'step')} and cost {checked.cost} that reaches the goal"
+        cost = "" if checked.cost is None else f" and cost {checked.cost}"
+        yield "plan", f"a plan of {count(len(plan), 'step')}{cost} that reaches the goal"

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from pddlego.pddl.conditions import (
     ANY_TYPE,
+    ARITHMETIC,
     CHANGES,
     Atom,
     Change,
@@ -23,13 +24,14 @@ from pddlego.pddl.conditions import (
     Term,
     TypedName,
     Unreadable,
+    When,
     changed_atoms,
     conjuncts,
     number,
     scope_of,
     walk,
 )
-from pddlego.pddl.costs import TOTAL_COST, counts_cost, is_cost
+from pddlego.pddl.costs import counts_cost, needs_numbers
 from pddlego.pddl.domain import (
     MAX_TYPES,
     Action,
@@ -45,6 +47,7 @@ from pddlego.pddl.domain import (
 )
 from pddlego.pddl.foreign import LEVELS, form_of, infix_form, plain_name
 from pddlego.pddl.names import MAX_NAME, is_name
+from pddlego.pddl.numbers import ADDITIVE, TOTAL_COST, TOTAL_TIME, is_cost
 from pddlego.pddl.problem import Metric, Problem, ProblemReading, read_problem
 from pddlego.pddl.rules import Defect, DefectKind, Position, not_supported, warning
 from pddlego.pddl.sexpr import placed
@@ -63,22 +66,23 @@ MAX_MESSAGE = 500
 """The maximum length of a message: a name in it may be as long as an answer."""
 
 
-def check(domain: Domain, problem: Problem | str) -> tuple[Defect, ...]:
+def check(domain: Domain, problem: Problem | str, numbers: bool = False) -> tuple[Defect, ...]:
     """Find the defects of a problem, or of the text of a problem file, in the order: text, objects, facts, goal.
 
-    At most `MAX_DEFECTS` errors and as many warnings are returned. Never raises, whatever the text.
+    At most `MAX_DEFECTS` errors and as many warnings are returned. Never raises, whatever the text. Numbers other than
+    action costs are defects, unless the caller can handle `numbers`.
     """
     if isinstance(problem, str):
-        return check_reading(domain, read_problem(problem))
-    return _some_defects(_problem_defects(domain, problem))
+        return check_reading(domain, read_problem(problem), numbers)
+    return _some_defects(_problem_defects(domain, problem, numbers))
 
 
-def check_reading(domain: Domain, reading: ProblemReading) -> tuple[Defect, ...]:
+def check_reading(domain: Domain, reading: ProblemReading, numbers: bool = False) -> tuple[Defect, ...]:
     """Find the defects of a problem file that was already read, like `check`."""
     if reading.unbalanced and not reading.source:
         return _some_defects(iter(reading.defects))
     header = next((place for part, place in placed(reading.source) if part[:1] == (":domain",)), None)
-    defects = itertools.chain(reading.all_defects(), _problem_defects(domain, reading.problem))
+    defects = itertools.chain(reading.all_defects(), _problem_defects(domain, reading.problem, numbers))
     return _some_defects(
         replace(defect, place=header, word=reading.problem.domain) if defect.kind is DefectKind.DOMAIN_NAME else defect
         for defect in defects
@@ -100,16 +104,17 @@ def _some_defects(defects: Iterator[Defect]) -> tuple[Defect, ...]:
     return tuple(shown)
 
 
-def _problem_defects(domain: Domain, problem: Problem) -> Iterator[Defect]:
+def _problem_defects(domain: Domain, problem: Problem, numbers: bool) -> Iterator[Defect]:
     for what, size, most in (
         ("objects", len(problem.objects), MAX_OBJECTS),
         ("facts", len(problem.facts), _MAX_FACTS),
+        ("numbers", len(problem.values), _MAX_FACTS),
     ):
         if size > most:
             message = f"the problem has {size:,} {what}, and at most {most:,} are planned with"
             yield Defect(DefectKind.TOO_LARGE, what, message)
             return
-    yield from _ProblemChecker(domain, problem).defects()
+    yield from _ProblemChecker(domain, problem, numbers).defects()
 
 
 def _hint(name: str, known: Iterable[str]) -> str:
@@ -121,8 +126,9 @@ def _hint(name: str, known: Iterable[str]) -> str:
 class _Checker:
     """Checks one precondition, effect or rule of a domain, or a problem (see the subclass). `where` names it."""
 
-    def __init__(self, domain: Domain, where: str, names: Iterable[TypedName]) -> None:
+    def __init__(self, domain: Domain, where: str, names: Iterable[TypedName], numbers: bool) -> None:
         self.domain = domain
+        self.numbers = numbers
         self.where = where
         self.kinds: dict[str, set[str]] = defaultdict(set)
         for name in names:
@@ -134,6 +140,9 @@ class _Checker:
             match node:
                 case Unreadable():
                     yield self.defect(node.kind, node, node.message)
+                case Compare() if self.numbers:
+                    for term in (node.left, node.right):
+                        yield from self.expression(node, term, scope)
                 case Compare():
                     what = f"conditions on numbers are not supported (only action costs are); {LEVELS}"
                     yield self.defect(DefectKind.NOT_SUPPORTED, node, f"{node}: {what}")
@@ -162,12 +171,15 @@ class _Checker:
         yield from self.formula(effect, scope)
         costs = [part for part in conjuncts(effect) if isinstance(part, Change)]
         for node, _ in walk(effect):
-            if isinstance(node, Change) and is_cost(node) and node not in costs:
+            if isinstance(node, Change) and is_cost(node) and node not in costs and not self.numbers:
                 message = f"{node}: a cost under 'when' or 'forall' is not supported; write it outside"
                 yield self.defect(DefectKind.NOT_SUPPORTED, node, message)
         if sum(map(is_cost, costs)) > 1:
             message = f"{costs[1]}: the action increases (total-cost) twice; write one increase"
             yield self.defect(DefectKind.TWO_VALUES, costs[1], message)
+        for first, second in _conflicts(effect):
+            message = f"{second}: {first} changes {first.fluent} at the same time; keep one"
+            yield self.defect(DefectKind.TWO_VALUES, second, message)
         for atom, _ in changed_atoms(effect):
             if atom.predicate in self.domain.rules:
                 message = f"{atom}: {atom.predicate} follows by rule; change what the rule asks for"
@@ -179,7 +191,12 @@ class _Checker:
     def _change(self, node: Change, scope: Scope) -> Iterator[Defect]:
         """The defects of a change of a number, which must be an action cost."""
         value = number(node.value.head) if node.value.parts is None else None
-        if not is_cost(node) or node.value.head == TOTAL_COST.head:
+        if self.numbers:
+            yield from self.function(node, node.fluent, scope)
+            yield from self.expression(node, node.value, scope)
+            if node.operator == "scale-down" and number(node.value.head) == 0:
+                yield self._divides_by_zero(node, node)
+        elif not is_cost(node) or node.value.head == TOTAL_COST.head:
             what = f"numeric fluents are not supported (only action costs are); {LEVELS}"
             yield self.defect(DefectKind.NOT_SUPPORTED, node, f"{node}: {what}")
         elif value is not None and value < 0:
@@ -190,11 +207,37 @@ class _Checker:
             if value is None:
                 yield from self.function(node, node.value, scope)
 
+    def expression(self, node: Change | Compare | Metric, term: Term, scope: Scope) -> Iterator[Defect]:
+        """The defects of a numeric expression."""
+        parts = term.parts or ()
+        if term.head in _NOT_NUMERIC:
+            message = f"{node}: {_NOT_NUMERIC[term.head]} ({term.head}) are not supported"
+            yield self.defect(DefectKind.NOT_SUPPORTED, node, message)
+        elif term.parts is None and number(term.head) is None:
+            message = f"{node}: {term} is not a number; write digits such as 400 or -2.5, or a function in parentheses"
+            yield self.defect(DefectKind.SYNTAX, node, message, term.head)
+        elif term.head in ARITHMETIC and term.parts is not None:
+            least, most = ARITHMETIC[term.head]
+            if not least <= len(parts) <= most:
+                message = f"{node}: '{term.head}' takes {'two numbers or more' if most > 2 else 'two numbers'}"
+                yield self.defect(DefectKind.ARITY, node, message)
+            elif term.head == "/" and number(parts[1].head) == 0:
+                yield self._divides_by_zero(node, term)
+            for part in parts:
+                yield from self.expression(node, part, scope)
+        elif term.parts is not None and not (term == TOTAL_TIME and isinstance(node, Metric)):
+            yield from self.function(node, term, scope)
+
+    def _divides_by_zero(self, node: Change | Compare | Metric, part: Term | Change) -> Defect:
+        message = f"{node}: {part} divides by zero, so it has no value; write another divisor"
+        return replace(self.defect(DefectKind.DIVISION_BY_ZERO, node, message), blocking=False)
+
     def function(self, node: Change | Compare | Metric, term: Term, scope: Scope) -> Iterator[Defect]:
         """The defects of a numeric term such as `(distance ?a ?b)`."""
         function = self.domain.functions_by_name.get(term.head)
         if any(part.parts is not None for part in term.parts or ()):
-            message = f"{node}: {term} is not a number or a function of objects; calculated costs are not supported"
+            what = "functions of functions" if self.numbers else "calculated costs"
+            message = f"{node}: {term} is not a number or a function of objects; {what} are not supported"
             yield self.defect(DefectKind.NOT_SUPPORTED, node, message)
         elif function is None:
             hint = _hint(term.head, self.domain.functions_by_name)
@@ -292,8 +335,8 @@ class _Checker:
 class _ProblemChecker(_Checker):
     """Checks one problem against one domain."""
 
-    def __init__(self, domain: Domain, problem: Problem) -> None:
-        super().__init__(domain, "fact", (*domain.constants, *problem.objects))
+    def __init__(self, domain: Domain, problem: Problem, numbers: bool) -> None:
+        super().__init__(domain, "fact", (*domain.constants, *problem.objects), numbers)
         self.problem = problem
         self._fits = {
             (name, fitting)
@@ -318,18 +361,19 @@ class _ProblemChecker(_Checker):
         self.where = "goal"
         yield from self.formula(self.problem.goal, {})
         metric = self.problem.metric
-        if counts_cost(self.problem) and metric is not None:
-            yield from self.function(metric, metric.term, {})
+        if metric is not None and (self.numbers or counts_cost(self.problem)):
+            yield from self.expression(metric, metric.term, {})
 
     def _values(self) -> Iterator[Defect]:
         """The defects of the numbers that `:init` assigns."""
         assigned: dict[Term, Compare] = {}
+        negative = self.numbers and needs_numbers(self.domain, self.problem) is not None
         for value in sorted(self.problem.values, key=str):
             amount = number(str(value.right))
             if amount is None:
-                message = f"{value} in :init: {value.right} is not a number"
+                message = f"{value} in :init: {value.right if value.right.parts else value.right.head} is not a number"
                 yield self.defect(DefectKind.SYNTAX, value, message)
-            elif amount < 0:
+            elif amount < 0 and not negative:
                 message = f"{value} in :init: negative costs are not supported; write a number from 0"
                 yield self.defect(DefectKind.NOT_SUPPORTED, value, message)
             elif value.left in assigned:
@@ -424,6 +468,23 @@ def _variable(name: str, scope: Scope, domain: Domain) -> str:
     return LEVELS if number(name) is not None else ""
 
 
+_NOT_NUMERIC = {"#t": "continuous effects", "is-violated": "preferences", "?duration": "durations"}
+"""Words in numeric expressions outside of level 2, with the names of their features."""
+
+
+def _conflicts(effect: Formula) -> Iterator[tuple[Change, Change]]:
+    """The pairs of changes of one number that happen together and depend on their order (PDDL 2.1, definition 11)."""
+    bodies = [effect]
+    for node, _ in walk(effect):
+        bodies += [node.part] if isinstance(node, Forall) else [node.effect] if isinstance(node, When) else []
+    for body in bodies:
+        firsts: dict[Term, Change] = {}
+        for part in (part for part in conjuncts(body) if isinstance(part, Change)):
+            first = firsts.setdefault(part.fluent, part)
+            if first is not part and not {first.operator, part.operator} <= ADDITIVE:
+                yield first, part
+
+
 _RESERVED = frozenset(
     ("and", "or", "not", "imply", "exists", "forall", "when", "either", "define", "problem", "domain")
 )
@@ -446,8 +507,7 @@ def _declaration_defects(domain: Domain) -> Iterator[Defect]:
             yield Defect(DefectKind.RESERVED_WORD, name, message, place=place)
     for function in domain.functions:
         if function.type != "number":
-            what = "object fluents are not supported (only action costs are)"
-            yield not_supported(f"function {function.name}: {what}", function.place)
+            yield not_supported(f"function {function.name}: object fluents are not supported", function.place)
     for where, kind, place in undeclared_types(domain):
         message = f"{where}: type {kind} is not declared; {_hint(kind, domain.types)} to (:types …)"
         yield Defect(DefectKind.UNDECLARED_TYPE, where, message, place=place, word=kind)
@@ -587,24 +647,25 @@ def _repeated(items: Iterable[_T], key: Callable[[_T], object] = lambda item: it
     return [group[1] for group in groups.values() if len(group) > 1]
 
 
-def check_domain(domain: Domain) -> tuple[Defect, ...]:
-    """The blocking defects of a domain, at most `MAX_DEFECTS`. Total."""
-    return _some_defects(_domain_defects(domain))
+def check_domain(domain: Domain, numbers: bool = False) -> tuple[Defect, ...]:
+    """The blocking defects of a domain, at most `MAX_DEFECTS`. Total. For `numbers` see `check`."""
+    return _some_defects(_domain_defects(domain, numbers))
 
 
-def _domain_defects(domain: Domain) -> Iterator[Defect]:
+def _domain_defects(domain: Domain, numbers: bool) -> Iterator[Defect]:
     if len(domain.supertypes) > MAX_TYPES:
         yield Defect(DefectKind.TOO_LARGE, "types", too_many_types(domain), place=domain.supertypes[MAX_TYPES].place)
         return
     yield from _declaration_defects(domain)
     for action in domain.actions:
         scope = scope_of(action.parameters)
-        precondition = _Checker(domain, f"action {action.name}, precondition", domain.constants)
+        precondition = _Checker(domain, f"action {action.name}, precondition", domain.constants, numbers)
         yield from precondition.formula(action.precondition, scope)
-        effect = _Checker(domain, f"action {action.name}, effect", domain.constants)
+        effect = _Checker(domain, f"action {action.name}, effect", domain.constants, numbers)
         yield from effect.effect(action.effect, scope)
     for rule in domain.derived:
-        checker = _Checker(domain, f"derived predicate {rule.predicate.name}", domain.constants)
+        where = f"derived predicate {rule.predicate.name}"
+        checker = _Checker(domain, where, domain.constants, numbers)
         yield from checker.formula(rule.condition, scope_of(rule.predicate.parameters))
     circle = domain.unstratified
     if circle is not None:

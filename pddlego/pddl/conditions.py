@@ -5,12 +5,14 @@ The text of a condition or an effect is read as an equal value: positions are no
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TypeAlias, cast
 
 from pddlego.pddl.foreign import TYPE_SIGNS, form_of, infix_form
+from pddlego.pddl.names import is_name
 from pddlego.pddl.rules import Defect, DefectKind, PddlSyntaxError, Position, syntax_defect
 from pddlego.pddl.sexpr import MAX_NUMBER, NUMBER, Sexpr, place_of, placed, read_sexprs, show
 from pddlego.util.text import natural, nearest
@@ -266,6 +268,18 @@ def arguments_in(formula: Formula) -> Iterator[str]:
                 yield from node.args
             case Equal():
                 yield from (node.left, node.right)
+            case Compare():
+                yield from (*_names_in(node.left), *_names_in(node.right))
+            case Change():
+                yield from (*_names_in(node.fluent), *_names_in(node.value))
+
+
+def _names_in(term: Term) -> Iterator[str]:
+    """The objects, variables and numbers in a numeric expression."""
+    if term.parts is None:
+        yield term.head
+    for part in term.parts or ():
+        yield from _names_in(part)
 
 
 def scope_of(variables: Iterable[TypedName]) -> dict[str, str]:
@@ -473,17 +487,17 @@ def _read_leaf(part: tuple[Sexpr, ...], head: str, rest: tuple[Sexpr, ...], chan
     place = place_of(part)
     words = _words(rest)
     if words is not None:
-        if head == "=":
+        if head == "=" and not any(number(word) is not None for word in words):
             return Equal(words[0], words[1], place=place)
-        if head not in _COMPARISONS:
+        if head not in _COMPARISONS and (not changes or head not in CHANGES or len(words) != 2):
             return Atom(head, words, place=place)
     if head in _COMPARISONS and not (head == "=" and form_of(head, rest)):
-        return Compare(head, read_term(rest[0]), read_term(rest[1]), place=place)
-    if changes and head in CHANGES and len(rest) == 2 and isinstance(rest[0], tuple):
-        return Change(head, read_term(rest[0]), read_term(rest[1]), place=place)
+        return Compare(head, read_number(rest[0]), read_number(rest[1]), place=place)
+    if changes and head in CHANGES and len(rest) == 2:
+        return Change(head, read_number(rest[0]), read_number(rest[1]), place=place)
     timed = head not in ("at", "over") or rest[0] in ("start", "end", "all") or number(show(rest[0])) is not None
     if head in _NOT_CLASSICAL and timed:
-        message = f"{show(part)}: {_NOT_CLASSICAL[head]} are not supported (only classical planning is)"
+        message = f"{show(part)}: {_NOT_CLASSICAL[head]} are not supported"
         return Unreadable(show(part), message, DefectKind.NOT_SUPPORTED, place=place)
     form = infix_form(part, changes) or form_of(head, rest, changes)
     if form:
@@ -500,11 +514,20 @@ def number(text: str) -> Fraction | None:
     return Fraction(text) if len(text) <= MAX_NUMBER and NUMBER.match(text) else None
 
 
-def read_term(part: Sexpr) -> Term:
-    """Read an expression as a numeric expression."""
+ARITHMETIC = {"+": (2, math.inf), "*": (2, math.inf), "-": (1, 2), "/": (2, 2)}
+"""The operators of numeric expressions, each with its least and greatest number of operands."""
+
+
+def read_number(part: Sexpr) -> Term:
+    """Read an expression as a numeric expression. A function without arguments may lack its parentheses."""
     if isinstance(part, str):
-        return Term(part)
-    return Term(show(part[0]) if part else "", tuple(map(read_term, part[1:])))
+        return Term(part, () if is_name(part) else None)
+    head = show(part[0]) if part else ""
+    return Term(head, tuple(map(read_number if head in ARITHMETIC else _read_argument, part[1:])))
+
+
+def _read_argument(part: Sexpr) -> Term:
+    return Term(part) if isinstance(part, str) else read_number(part)
 
 
 _LITERALS = "the literals that hold in every case"

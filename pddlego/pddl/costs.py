@@ -13,15 +13,20 @@ from fractions import Fraction
 
 from pddlego.pddl.conditions import Change, Compare, Formula, Renaming, Term, conjuncts, number, with_parts
 from pddlego.pddl.domain import Action, Domain
-from pddlego.pddl.problem import Problem
-
-TOTAL_COST = Term("total-cost", ())
+from pddlego.pddl.numbers import TOTAL_COST, is_cost, numeric_part
+from pddlego.pddl.problem import Metric, Problem
 
 
 def counts_cost(problem: Problem) -> bool:
     """Whether a problem minimizes `(total-cost)`; otherwise the cost of a plan is its number of actions."""
     metric = problem.metric
     return metric is not None and metric.direction == "minimize" and metric.term == TOTAL_COST
+
+
+def needs_numbers(domain: Domain, problem: Problem) -> Formula | Metric | None:
+    """The first part of a task that needs numbers other than action costs; None for a classical task."""
+    part = domain.numeric_part or numeric_part((problem.goal,))
+    return part or (None if counts_cost(problem) else problem.metric)
 
 
 def values_of(problem: Problem) -> dict[Term, Fraction]:
@@ -33,11 +38,6 @@ def values_of(problem: Problem) -> dict[Term, Fraction]:
 def _cost_terms(action: Action) -> list[Term]:
     """The terms that an action adds to `(total-cost)`."""
     return [part.value for part in conjuncts(action.effect) if isinstance(part, Change) and is_cost(part)]
-
-
-def is_cost(change: Change) -> bool:
-    """Whether a change of a number is an action cost."""
-    return change.operator == "increase" and change.fluent == TOTAL_COST
 
 
 def action_cost(action: Action, binding: Mapping[str, str], values: Mapping[Term, Fraction]) -> Fraction:

@@ -27,6 +27,7 @@ from pddlego.pddl.conditions import (
     typed_text,
 )
 from pddlego.pddl.foreign import without_foreign
+from pddlego.pddl.numbers import changed_fluents, numeric_part
 from pddlego.pddl.parentheses import unbalanced
 from pddlego.pddl.problem import is_define, is_one_word
 from pddlego.pddl.rules import Defect, DefectKind, PddlSyntaxError, Position, not_supported, syntax_defect
@@ -152,6 +153,19 @@ class Domain(Shown):
             if any(atom.predicate in circle for atom, positive in _signed_atoms(rule.condition, True) if not positive):
                 return rule.predicate.name
         return None
+
+    @cached_property
+    def numeric_part(self) -> Formula | None:
+        """The first condition or effect that needs numbers other than action costs; None in a classical domain."""
+        rules = (rule.condition for rule in self.derived)
+        schemas = (part for action in self.actions for part in (action.precondition, action.effect))
+        return numeric_part((*schemas, *rules))
+
+    @cached_property
+    def changed_functions(self) -> frozenset[str]:
+        """The functions whose values actions change, costs included."""
+        changes = (change for action in self.actions for change in changed_fluents(action.effect))
+        return frozenset(change.fluent.head for change in changes)
 
     def conditions(self) -> Iterator[Formula]:
         """The preconditions and effects of all actions, and the conditions of all derived predicates."""
@@ -351,7 +365,7 @@ class _DomainReader:
             predicate = self._predicate(rest[0], place_of(rest[0]))
             self.derived.append(Rule(predicate, read_condition(rest[1])))
         elif head in _NOT_CLASSICAL:
-            what = f"{_NOT_CLASSICAL[head]} (section {head}) are not supported (only classical planning is)"
+            what = f"{_NOT_CLASSICAL[head]} (section {head}) are not supported"
             self.defects.append(replace(not_supported(what, place), word=str(head)))
         else:
             self.defects.append(replace(syntax_defect(_unknown_section(show(head)), place), word=show(head)))
@@ -432,7 +446,7 @@ def _field_defects(name: str, action: tuple[Sexpr, ...]) -> Iterator[Defect]:
     seen: set[str] = set()
     for number, (key, place) in enumerate(keys):
         if key in _OTHER_FIELDS:
-            message = f"action {name}: {_OTHER_FIELDS[key]} ({key}) are not supported (only classical planning is)"
+            message = f"action {name}: {_OTHER_FIELDS[key]} ({key}) are not supported"
             yield not_supported(f"{message}; write the action without it", place)
         elif key not in FIELDS:
             both = "one list, several conditions or effects as one (and …)" if re.match(r"\((?!:)", key) else "one list"

@@ -14,6 +14,7 @@ from pddlego.pddl.conditions import (
     ANY_TYPE,
     And,
     Atom,
+    Compare,
     Equal,
     Exists,
     Forall,
@@ -30,9 +31,10 @@ from pddlego.pddl.conditions import (
     walk,
     word_of,
 )
-from pddlego.pddl.costs import counts_cost
+from pddlego.pddl.costs import counts_cost, needs_numbers
 from pddlego.pddl.domain import Action, Domain, either
 from pddlego.pddl.exclusive import broken_invariants, exclusive_goals
+from pddlego.pddl.numbers import changed_fluents, is_cost
 from pddlego.pddl.problem import Problem
 from pddlego.pddl.rules import Defect, DefectKind, warning
 
@@ -89,7 +91,7 @@ def domain_warnings(domain: Domain) -> tuple[Defect, ...]:
         # A precondition that the effect makes both false and true is a lock, as in some competition domains.
         locks = frozenset(conjuncts(action.precondition))
         warnings += _contradictions(action.effect, f"{where}, effect", DefectKind.CONTRADICTING_EFFECT, locks)
-        if not any(changed_atoms(action.effect)):
+        if not any(changed_atoms(action.effect)) and all(map(is_cost, changed_fluents(action.effect))):
             message = f"{where} changes nothing; write its effect"
             warnings.append(warning(DefectKind.EMPTY_EFFECT, where, message, action.place))
     for rule in domain.derived:
@@ -119,27 +121,32 @@ def _untyped_parameters(domain: Domain) -> Iterator[Defect]:
             yield warning(DefectKind.UNTYPED, predicate.name, message, untyped[0].place)
 
 
-def problem_warnings(domain: Domain, problem: Problem) -> tuple[Defect, ...]:
-    """The warnings about a problem of a domain. Total, but most useful for a domain without defects."""
+def problem_warnings(domain: Domain, problem: Problem, numbers: bool = False) -> tuple[Defect, ...]:
+    """The warnings about a problem of a domain. Total, but most useful for a domain without defects.
+
+    A metric is ignored unless it is about action costs, or the caller can handle `numbers`.
+    """
     warnings: list[Defect] = []
     constants = {constant.name for constant in domain.constants}
     for obj in problem.sorted_objects():
         if obj.name in constants:
             message = f"object {obj.name} is a constant of the domain; remove it from :objects"
             warnings.append(warning(DefectKind.OBJECT_IS_CONSTANT, obj.name, message, obj.place))
-    if not any(isinstance(node, Atom | Equal) for node, _ in walk(problem.goal)):
+    if not any(isinstance(node, Atom | Equal | Compare) for node, _ in walk(problem.goal)):
         message = "the goal is empty; write what must be true at the end"
         warnings.append(warning(DefectKind.EMPTY_GOAL, ":goal", message, problem.goal.place))
     warnings += _contradictions(problem.goal, "the goal", DefectKind.CONTRADICTING_GOAL)
     warnings += exclusive_goals(domain, problem)
     mentioned = {*(arg for fact in problem.facts for arg in fact.args), *arguments_in(problem.goal), *constants}
+    if needs_numbers(domain, problem) is not None:
+        mentioned |= {name for value in problem.values for name in arguments_in(value)}
     unused = [obj for obj in problem.sorted_objects() if obj.name not in mentioned]
     usable = set(_usable_types(domain, problem)) if unused else set()
     for obj in unused:
         if not any(domain.is_a(obj.type, kind) for kind in usable):
             message = f"object {obj.name} does not occur in :init or in the goal; use or remove it"
             warnings.append(warning(DefectKind.UNUSED_OBJECT, obj.name, message, obj.place))
-    if problem.metric is not None and not counts_cost(problem):
+    if problem.metric is not None and not numbers and not counts_cost(problem):
         message = f"{problem.metric} is ignored: only (:metric minimize (total-cost)) is used"
         warnings.append(warning(DefectKind.IGNORED_METRIC, ":metric", message, problem.metric.place))
     return (*warnings, *_never_true(domain, problem), *broken_invariants(domain, problem))
@@ -234,7 +241,7 @@ def _requirements(domain: Domain) -> Iterator[Defect]:
         yield warning(DefectKind.UNKNOWN_REQUIREMENT, name, message)
     declared = set(domain.requirements).union(*(_IMPLIED.get(name, ()) for name in domain.requirements))
     if declared & {":fluents", ":numeric-fluents"}:
-        declared.add(":action-costs")
+        declared |= {":action-costs", ":numeric-fluents"}
     for name, reason in sorted(needed_requirements(domain).items()):
         if name not in declared:
             message = f"{reason} needs {name}; add it to (:requirements …)"
@@ -252,7 +259,9 @@ def needed_requirements(domain: Domain) -> dict[str, str]:
         needed[":typing"] = "a type"
     if domain.derived:
         needed[":derived-predicates"] = "a derived predicate"
-    if domain.functions:
+    if domain.numeric_part is not None:
+        needed[":numeric-fluents"] = f"'{word_of(domain.numeric_part)}'"
+    elif domain.functions:
         needed[":action-costs"] = f"function {domain.functions[0].name}"
     conditions = [(action.precondition, f"action {action.name}") for action in domain.actions]
     conditions += [(rule.condition, f"derived predicate {rule.predicate.name}") for rule in domain.derived]
@@ -271,5 +280,6 @@ def _requirements_of(condition: Formula) -> Iterator[tuple[str, str]]:
     """The requirements that a condition needs, each with the word that needs it."""
     for node, _ in walk(condition):
         word = word_of(node)
-        if word in _NEEDS and not (isinstance(node, Not) and isinstance(node.part, Equal)):
+        is_exempt = isinstance(node, Compare) or (isinstance(node, Not) and isinstance(node.part, Equal))
+        if word in _NEEDS and not is_exempt:
             yield _NEEDS[word], word

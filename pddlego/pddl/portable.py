@@ -38,12 +38,17 @@ class CheckedDomain:
     defects: tuple[Defect, ...]
 
 
-def checked_domain(text: str) -> CheckedDomain:
-    """Check a domain: report syntax defects; without these, other errors; without errors, warnings. Total."""
+def checked_domain(text: str, numbers: bool = False, numeric_task: bool = False) -> CheckedDomain:
+    """Check a domain: report syntax defects; without these, other errors; without errors, warnings. Total.
+
+    `numbers`: the caller can handle numbers other than action costs. `numeric_task`: its problem needs such numbers,
+    even if the domain does not.
+    """
     reading = read_domain(text)
     unreadable = tuple(defect for defect in reading.defects if defect.blocking)[:MAX_DEFECTS]
-    refusals = itertools.islice(_domain_refusals(reading), MAX_DEFECTS)
-    defects = as_errors(text, unreadable or (*reading.defects, *check_domain(reading.domain), *refusals))
+    numeric_task = numeric_task or reading.domain.numeric_part is not None
+    refusals = itertools.islice(_domain_refusals(reading, numbers and numeric_task), MAX_DEFECTS)
+    defects = as_errors(text, unreadable or (*reading.defects, *check_domain(reading.domain, numbers), *refusals))
     if any(defect.blocking for defect in defects):
         return CheckedDomain(None, defects)
     defects = as_errors(text, (*defects, *domain_warnings(reading.domain)))
@@ -92,7 +97,7 @@ def _is_error(defect: Defect) -> bool:
     return defect.blocking or defect.kind in _REFUSED
 
 
-def _domain_refusals(reading: DomainReading) -> Iterator[Defect]:
+def _domain_refusals(reading: DomainReading, numeric: bool) -> Iterator[Defect]:
     """The errors in a domain that can be read here but not by other planners."""
     yield from _head(reading.source, "domain", 1)
     seen: set[str] = set()
@@ -107,11 +112,11 @@ def _domain_refusals(reading: DomainReading) -> Iterator[Defect]:
             yield from _fields(part)
         if isinstance(name, str):
             seen.add(name)
-    yield from _requirements(reading.source)
+    yield from _requirements(reading.source, numeric)
     yield from _empty_parts(reading.source)
 
 
-def problem_refusals(reading: ProblemReading) -> Iterator[Defect]:
+def problem_refusals(reading: ProblemReading, numeric: bool = False) -> Iterator[Defect]:
     """The errors in a problem that can be read here but not by other planners; empty for a text without a problem."""
     if not reading.source:
         return
@@ -130,7 +135,7 @@ def problem_refusals(reading: ProblemReading) -> Iterator[Defect]:
         last = max(last, rank)
         if name == ":metric" and isinstance(part[-1], str):
             yield syntax_defect(f"{show(part)[:60]}: {part[-1]} needs parentheses; write ({part[-1]})", place)
-    yield from _requirements(reading.source)
+    yield from _requirements(reading.source, numeric)
     yield from _empty_parts(reading.source)
 
 
@@ -152,18 +157,24 @@ def _fields(action: Sexpr) -> Iterator[Defect]:
             return
 
 
-def _requirements(define: tuple[Sexpr, ...]) -> Iterator[Defect]:
-    """Errors for requirements of PDDL that other planners refuse; unknown requirements are not reported here."""
+_NUMERIC = frozenset((":fluents", ":numeric-fluents"))
+
+
+def _requirements(define: tuple[Sexpr, ...], numeric: bool) -> Iterator[Defect]:
+    """Errors for requirements of PDDL that other planners refuse; unknown requirements are not reported here.
+
+    Planners refuse numbers in classical tasks; those that plan with a `numeric` task read them.
+    """
     for part in define[1:]:
         if not isinstance(part, tuple) or part[:1] != (":requirements",):
             continue
         for word, place in placed(part, 1):
-            if isinstance(word, str) and word in PDDL_REQUIREMENTS - READ_REQUIREMENTS:
+            if isinstance(word, str) and word in PDDL_REQUIREMENTS - READ_REQUIREMENTS - (
+                _NUMERIC if numeric else set()
+            ):
                 remedy = "write :action-costs if the domain has costs, else remove it"
-                remedy = remedy if word in (":fluents", ":numeric-fluents") else "remove it"
-                yield not_supported(
-                    f"requirement {word} is not supported (only classical planning is); {remedy}", place
-                )
+                remedy = remedy if word in _NUMERIC else "remove it"
+                yield not_supported(f"requirement {word} is not supported; {remedy}", place)
 
 
 def _empty_parts(define: Sexpr) -> Iterator[Defect]:

@@ -16,7 +16,6 @@ from pddlego.pddl.conditions import (
     And,
     Atom,
     Compare,
-    Equal,
     Formula,
     Located,
     Not,
@@ -26,10 +25,9 @@ from pddlego.pddl.conditions import (
     Unreadable,
     conjuncts,
     in_short,
-    number,
     read_atom,
     read_condition,
-    read_term,
+    read_number,
     read_typed_list,
 )
 from pddlego.pddl.foreign import without_foreign
@@ -274,8 +272,6 @@ def _read_init(section: tuple[Sexpr, ...], defects: list[Defect]) -> tuple[list[
                 negated.append(atom)
             case Compare("=") as value:
                 values.append(value)
-            case Equal(name, value) if number(value) is not None:  # (= total-cost 0), without parentheses
-                values.append(Compare("=", Term(name, ()), Term(value), place=place_of(item)))
             case Unreadable(kind=DefectKind.NOT_SUPPORTED) as other:
                 defects.append(not_supported(f"in :init: {other.message}", other.place))
             case Unreadable() as other if "; write" in other.message:
@@ -295,8 +291,7 @@ def _read_metric(section: tuple[Sexpr, ...] | None, defects: list[Defect]) -> Me
     if len(section) != 3 or section[1] not in ("minimize", "maximize"):
         defects.append(syntax_defect("write the metric as (:metric minimize (total-cost))", place_of(section)))
         return None
-    term = read_term(section[2])
-    return Metric(str(section[1]), replace(term, parts=term.parts or ()), place=place_of(section))
+    return Metric(str(section[1]), read_number(section[2]), place=place_of(section))
 
 
 def _read_goal(section: tuple[Sexpr, ...] | None, defects: list[Defect]) -> Formula:

@@ -55,6 +55,8 @@ class DefectKind(str, Enum):
     NEVER_APPLICABLE = "action never applicable"
     UNREACHABLE_GOAL = "unreachable goal"
     MISSING_COST = "missing cost"
+    MISSING_NUMBER = "missing number"
+    DIVISION_BY_ZERO = "division by zero"
     UNUSED_OBJECT = "unused object"
     MISSING_REQUIREMENT = "missing requirement"
     UNKNOWN_REQUIREMENT = "unknown requirement"

@@ -20,6 +20,8 @@ from pddlego.pddl.check import MAX_DEFECTS, check_reading
 from pddlego.pddl.conditions import (
     TRUE,
     And,
+    Change,
+    Compare,
     Formula,
     Not,
     Term,
@@ -28,17 +30,21 @@ from pddlego.pddl.conditions import (
     changed_atoms,
     conjuncts,
     scope_of,
+    walk,
     with_parts,
 )
+from pddlego.pddl.costs import needs_numbers
 from pddlego.pddl.domain import Action
 from pddlego.pddl.lint import action_names, problem_warnings
+from pddlego.pddl.numbers import TOTAL_COST, TOTAL_TIME, changed_fluents, fluents_in, read_fluents
 from pddlego.pddl.portable import as_errors, problem_refusals
-from pddlego.pddl.problem import read_problem
+from pddlego.pddl.problem import Metric, read_problem
 from pddlego.pddl.rules import warning
+from pddlego.planning.numbers import HugeNumberError
 from pddlego.planning.result import NOTHING_THERE, PlanStep
 from pddlego.planning.state import State
 from pddlego.planning.validate import goal_holds, speaks_of_nothing
-from pddlego.planning.world import Simulator, World
+from pddlego.planning.world import Simulator, World, ground_term
 from pddlego.util.limits import Work
 from pddlego.util.text import count
 
@@ -51,15 +57,16 @@ class CheckedProblem:
     defects: tuple[Defect, ...]
 
 
-def checked_problem(domain: Domain, text: str) -> CheckedProblem:
-    """Check a problem of a sound domain: report errors; without errors, warnings."""
+def checked_problem(domain: Domain, text: str, numbers: bool = False) -> CheckedProblem:
+    """Check a problem of a sound domain: report errors; without errors, warnings. For `numbers` see `check`."""
     reading = read_problem(text)
-    refusals = itertools.islice(problem_refusals(reading), MAX_DEFECTS)
-    defects = as_errors(text, (*check_reading(domain, reading), *refusals))
+    numeric = numbers and needs_numbers(domain, reading.problem) is not None
+    refusals = itertools.islice(problem_refusals(reading, numeric), MAX_DEFECTS)
+    defects = as_errors(text, (*check_reading(domain, reading, numbers), *refusals))
     if any(defect.blocking for defect in defects):
         return CheckedProblem(None, defects)
     problem = reading.problem
-    warnings = [*problem_warnings(domain, problem), *_goal_warnings(domain, problem)]
+    warnings = [*problem_warnings(domain, problem, numbers), *_goal_warnings(domain, problem)]
     explained = any(defect.kind is DefectKind.NEVER_TRUE for defect in warnings)
     defects = as_errors(text, (*defects, *warnings, *_relaxed_warnings(domain, problem, explained)))
     errors = tuple(defect for defect in defects if defect.blocking)
@@ -74,8 +81,10 @@ def _goal_warnings(domain: Domain, problem: Problem) -> Iterator[Defect]:
             return
         reason = NOTHING_THERE if speaks_of_nothing(domain, problem) else "there is nothing to plan"
     except TooManyCasesError as error:
-        cases = f"{error.part or 'the goal'} has too many cases for {count(len(problem.objects), 'object')}"
-        message = f"{cases}; quantify over fewer variables"
+        message = f"{error.part or 'the goal'} has too many cases for {count(len(problem.objects), 'object')}"
+        message = f"{message}; quantify over fewer variables"
+        if isinstance(error, HugeNumberError):
+            message = f"{error.part} {error.excess}; write smaller numbers"
         yield warning(DefectKind.TOO_LARGE, ":goal", message, problem.goal.place)
         return
     message = f"the goal is already true in the initial state: {reason}; use a goal that is not yet true"
@@ -87,7 +96,7 @@ _MOST_WORK = 300_000
 
 
 def _relaxed_warnings(domain: Domain, problem: Problem, explained: bool) -> Iterator[Defect]:
-    """Yield warnings about missing action costs; without these, about unreachable goals and actions.
+    """Yield warnings about missing numbers; without these, about unreachable goals and actions.
 
     If a precondition is never true, unreachable goals and actions are `explained` by it. Large problems are not
     explored.
@@ -97,7 +106,7 @@ def _relaxed_warnings(domain: Domain, problem: Problem, explained: bool) -> Iter
         explorer.explore()
     except TooManyCasesError:
         return
-    missing = list(explorer.missing_costs())
+    missing = list(explorer.missing_numbers(problem))
     yield from missing
     if missing or explained:
         return
@@ -134,6 +143,8 @@ class _Explorer(Simulator):
         super().__init__(World(domain, problem, Work(_MOST_WORK)), State())
         self.possible: set[str] = set()
         self._missing: dict[str, dict[Term, PlanStep]] = defaultdict(dict)
+        effects = [change for action in domain.actions for change in changed_fluents(action.effect)]
+        self._assigned = {change.fluent.head for change in effects if change.operator == "assign"}
         changes = [change for action in domain.actions for change in changed_atoms(action.effect)]
         self.added = {atom.predicate for atom, value in changes if value}
         self.deleted = {atom.predicate for atom, value in changes if not value}
@@ -146,7 +157,9 @@ class _Explorer(Simulator):
             for index, atom in enumerate(self.required[action.name]):
                 self._uses[atom.predicate].append((action, index))
         fluent = self.added | self.deleted | {*domain.rules}
-        self._static = {action.name: _static_part(action, fluent) for action in domain.actions}
+        self._static = {
+            action.name: _static_part(action, fluent, domain.changed_functions) for action in domain.actions
+        }
         self._effects = {action.name: _unconditional(action.effect) for action in domain.actions}
 
     def is_out_of_reach(self, goal: Formula) -> bool:
@@ -156,6 +169,10 @@ class _Explorer(Simulator):
                 return goal.predicate not in self.world.domain.rules and goal not in self._facts
             case Not(part=Atom() as atom):
                 return atom in self._initial.facts and atom.predicate not in self.deleted
+            case Compare():
+                static = self.world.changing.isdisjoint(fluent.head for fluent in read_fluents(goal))
+                with contextlib.suppress(TooManyCasesError):
+                    return static and not self.world.holds(goal, self._initial, {})
         return False
 
     def cause(self, action: Action) -> str:
@@ -175,13 +192,37 @@ class _Explorer(Simulator):
                 return f": {part} of {action.name} is never true"
         return ""
 
-    def missing_costs(self) -> Iterator[Defect]:
-        """Yield a warning for each function of which a cost lacks a number: the action is not applicable without it."""
+    def missing_numbers(self, problem: Problem) -> Iterator[Defect]:
+        """Yield a warning for each function without a number that an action needs to be applicable, or the goal."""
+        kind = DefectKind.MISSING_NUMBER if self.world.is_numeric else DefectKind.MISSING_COST
         for terms in self._missing.values():
             term, step = min(terms.items(), key=lambda item: str(item[0]))
             subject = f"{term} and {count(len(terms) - 1, 'other number')} have" if len(terms) > 1 else f"{term} has"
             message = f"{subject} no number in :init, so {step} can never be applied; add (= {term} NUMBER) to :init"
-            yield warning(DefectKind.MISSING_COST, str(term), message)
+            yield warning(kind, str(term), message)
+        metric = problem.metric
+        wanted: list[tuple[Term, Formula | Metric]] = [
+            (fluent, part) for part in conjuncts(problem.goal) for fluent in read_fluents(part)
+        ]
+        wanted += [(fluent, metric) for fluent in fluents_in(metric.term)] if metric and self.world.is_numeric else []
+        for fluent, part in wanted:
+            if self._has_no_value(fluent):
+                message = f"{fluent} has no number in :init, and no action assigns one, so {part} has no meaning"
+                yield warning(kind, str(fluent), f"{message}; add (= {fluent} NUMBER) to :init", part.place)
+
+    def _has_no_value(self, fluent: Term) -> bool:
+        """Whether a number has no value at the beginning, and no action assigns one."""
+        given = fluent in self.world.values or fluent in (TOTAL_COST, TOTAL_TIME)
+        return not given and fluent.head not in self._assigned
+
+    def _lacking(self, action: Action, binding: Mapping[str, str]) -> Iterator[Term]:
+        """The numbers without a value that an action needs: in its precondition, and in effects without a condition."""
+        for part in (*conjuncts(action.precondition), *conjuncts(action.effect)):
+            changed = (part.fluent,) if isinstance(part, Change) and part.operator != "assign" else ()
+            for fluent in (*read_fluents(part), *changed):
+                ground = ground_term(fluent, binding)
+                if self._has_no_value(ground):
+                    yield ground
 
     def explore(self) -> None:
         """Execute every possible action. Raises `TooManyCasesError` if that is too much work."""
@@ -204,6 +245,10 @@ class _Explorer(Simulator):
             if step in self._done:
                 continue
             self._done.add(step)
+            lacking = next(self._lacking(action, values), None) if self.world.is_numeric else None
+            if lacking is not None:
+                self._missing[lacking.head].setdefault(lacking, step)
+                continue
             if not self.world.holds(self._static[action.name], self._initial, values):
                 continue
             self.possible.add(action.name)
@@ -217,10 +262,12 @@ class _Explorer(Simulator):
             self._known |= adds
 
 
-def _static_part(action: Action, changed: AbstractSet[str]) -> Formula:
-    """Return the conjuncts of a precondition that are not atoms and that no action changes."""
+def _static_part(action: Action, changed: AbstractSet[str], changing: AbstractSet[str]) -> Formula:
+    """Return the conjuncts of a precondition that are not atoms, and whose predicates and functions nothing changes."""
     parts = (part for part in conjuncts(action.precondition) if not isinstance(part, Atom))
-    return And(tuple(part for part in parts if changed.isdisjoint(atom.predicate for atom in atoms_of(part))))
+    parts = (part for part in parts if changed.isdisjoint(atom.predicate for atom in atoms_of(part)))
+    fluents = ((part, [fluent.head for node, _ in walk(part) for fluent in read_fluents(node)]) for part in parts)
+    return And(tuple(part for part, heads in fluents if changing.isdisjoint(heads)))
 
 
 def _unconditional(effect: Formula) -> Formula:

@@ -35,9 +35,10 @@ from pddlego.pddl.conditions import (
     parts_of,
     word_of,
 )
-from pddlego.pddl.costs import TOTAL_COST, counts_cost, values_of
+from pddlego.pddl.costs import counts_cost, values_of
 from pddlego.pddl.domain import either
 from pddlego.pddl.exclusive import ImpliedFacts
+from pddlego.pddl.numbers import TOTAL_COST
 from pddlego.planning.world import Transitions, World, transitions
 from pddlego.util.limits import Work
 

@@ -22,8 +22,9 @@ from typing import Any
 from pddlego.errors import UsageError
 from pddlego.pddl import Atom, Domain, Problem, conjuncts
 from pddlego.pddl.conditions import ANY_TYPE, Compare, Not, Term
-from pddlego.pddl.costs import TOTAL_COST, counts_cost
+from pddlego.pddl.costs import counts_cost
 from pddlego.pddl.domain import Predicate, Rule
+from pddlego.pddl.numbers import TOTAL_COST
 from pddlego.pddl.plain import in_plain_pddl
 from pddlego.pddl.problem import without
 from pddlego.pddl.sexpr import Sexpr, read_sexprs, show

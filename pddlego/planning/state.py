@@ -37,3 +37,7 @@ class Execution:
         """Delete and add facts; a fact in both is true afterwards."""
         self._facts.difference_update(deletes)
         self._facts.update(adds)
+
+    def assign(self, numbers: Mapping[Term, Fraction]) -> None:
+        """Give numbers new values."""
+        self._numbers.update(numbers)

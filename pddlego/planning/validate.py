@@ -2,14 +2,16 @@
 
 A fault names the step and what it needs, in the wording of repair advice. Steps at the same time must not interfere, as
 PDDL 2.1 defines it (Fox and Long 2003, definition 12): two actions interfere if one adds or deletes an atom that a
-condition of the other mentions, or deletes an atom that the other adds. Without interference every order of the actions
-has the same result.
+condition of the other mentions, or deletes an atom that the other adds; or if one changes a number that the other reads
+or changes, unless both only increase or decrease it. Without interference every order of the actions has the same
+result.
 """
 
 from __future__ import annotations
 
 import itertools
 import operator
+import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +24,8 @@ from pddlego.pddl import Atom, Domain, Problem
 from pddlego.pddl.conditions import (
     ANY_TYPE,
     And,
+    Change,
+    Compare,
     Exists,
     Forall,
     Formula,
@@ -30,13 +34,16 @@ from pddlego.pddl.conditions import (
     Or,
     Renaming,
     Scope,
+    Term,
     When,
-    atoms_of,
     changed_atoms,
     scope_of,
     walk,
 )
 from pddlego.pddl.domain import Action
+from pddlego.pddl.numbers import TOTAL_TIME, read_fluents
+from pddlego.pddl.problem import Metric
+from pddlego.planning.numbers import HugeNumberError, ImpossibleChangeError, shown
 from pddlego.planning.result import Plan, PlanStep
 from pddlego.planning.state import Execution, State
 from pddlego.planning.world import World
@@ -93,6 +100,8 @@ _MOST_FACTS = 3
 
 def _possible_change(world: World, part: Formula, wanted: bool, state: State) -> str:
     """Word the change of one fact; if no action can make it, name similar facts that are true."""
+    if isinstance(part, Compare):
+        return _possible_numbers(world, part, wanted, state)
     if not isinstance(part, Atom):
         return f"(Use {'one object' if wanted else 'different objects'} for the two arguments of {part})"
     if part.predicate in world.domain.rules or _is_possible(world, part, wanted):
@@ -103,6 +112,18 @@ def _possible_change(world: World, part: Formula, wanted: bool, state: State) ->
     if not wanted or not alike:
         return f"{never}: use other objects)" if not wanted else f"{never}, and no fact of {part.predicate} is true)"
     return f"{never}: use objects for which it is true, as in {', '.join(map(str, alike[:_MOST_FACTS]))})"
+
+
+def _possible_numbers(world: World, part: Compare, wanted: bool, state: State) -> str:
+    """Word the change of a comparison with the current values; name a number that has none, or divides by zero."""
+    values = {fluent: world.value(fluent, state, {}) for fluent in read_fluents(part)}
+    lacking = [fluent for fluent, value in values.items() if value is None]
+    if lacking:
+        return f"(Give {lacking[0]} a value first, in :init or with assign)"
+    known = ", ".join(f"{fluent} is {shown(value)}" for fluent, value in values.items() if value is not None)
+    if any(fluent.head in world.changing for fluent in values):
+        return f"(Make {part} {'true' if wanted else 'false'}: {known})"
+    return f"(No action makes {part} {'true' if wanted else 'false'}: {known})"
 
 
 def _is_possible(world: World, fact: Atom, wanted: bool) -> bool:
@@ -141,6 +162,7 @@ class FaultKind(str, Enum):
     TYPE = "wrong argument type"
     PRECONDITION = "unsatisfied precondition"
     COST = "unknown cost"
+    CHANGE = "impossible change"
     INTERFERENCE = "interfering actions"
     GOAL = "goal not reached"
     TOO_LARGE = "too large"
@@ -173,9 +195,8 @@ def validate(domain: Domain, problem: Problem, plan: Plan, work: Work | None = N
     """
     world = World(domain, problem, work)
     execution = Execution(world.initial)
-    times, first = plan.times or range(len(plan)), 0
-    for _, group in itertools.groupby(zip(times, plan.steps, strict=True), key=itemgetter(0)):
-        steps = [step for _, step in group]
+    first = 0
+    for steps in _moments(plan):
         fault = _executed(world, steps, first, execution)
         if fault is not None:
             return fault
@@ -185,7 +206,7 @@ def validate(domain: Domain, problem: Problem, plan: Plan, work: Work | None = N
         if world.holds(problem.goal, execution.state, {}):
             return None
     except TooManyCasesError as error:
-        return PlanFault(FaultKind.TOO_LARGE, f"{error.part or 'the goal'} has too many cases to look at")
+        return PlanFault(FaultKind.TOO_LARGE, f"{error.part or 'the goal'} {error.excess}")
     return PlanFault(FaultKind.GOAL, "The goal is not satisfied", *_advice(world, problem.goal, execution.state, {}))
 
 
@@ -204,13 +225,26 @@ def _executed(world: World, steps: Sequence[PlanStep], first: int, execution: Ex
             step, time = steps[other], first + other
             what = f"{step} at time {time} interferes with {steps[one]}, which has the same time: both concern {atom}"
             return PlanFault(FaultKind.INTERFERENCE, what, "(Give them different times)", time=time, step=step)
-        changes = [world.changes(step, state) for step in steps]  # in any order, as they do not interfere
+        _advance(world, steps, execution)
     except TooManyCasesError as error:
-        what = f"{error.part or f'{step} at time {time}'} has too many cases to look at"
+        what = f"{error.part or f'{step} at time {time}'} {error.excess}"
         return PlanFault(FaultKind.TOO_LARGE, what, time=time, step=step)
+    return None
+
+
+def _advance(world: World, steps: Sequence[PlanStep], execution: Execution) -> None:
+    """Execute applicable steps that do not interfere, in any order."""
+    changes = [world.changes(step, execution.state) for step in steps]
+    execution.assign(world.new_numbers(steps, execution.state))
     for adds, deletes in changes:
         execution.change(adds, deletes)
-    return None
+
+
+def _moments(plan: Plan) -> Iterator[list[PlanStep]]:
+    """Yield the steps of a plan, those at the same time together."""
+    times = plan.times or range(len(plan))
+    for _, group in itertools.groupby(zip(times, plan.steps, strict=True), key=itemgetter(0)):
+        yield [step for _, step in group]
 
 
 def _advice(world: World, condition: Formula, state: State, binding: Binding) -> tuple[str, str]:
@@ -253,17 +287,40 @@ def _wrong_step(world: World, step: PlanStep, time: int, state: State) -> PlanFa
         return fault(FaultKind.PRECONDITION, f"{step} has an unsatisfied precondition at time {time}", missing)
     try:
         world.cost(step)
+        world.new_numbers((step,), state)
     except KeyError as error:
         what = f"{step} at time {time} costs {error.args[0]}, which has no number in :init"
         return fault(FaultKind.COST, what, (f"(Add (= {error.args[0]} NUMBER) to :init)",) * 2)
+    except ImpossibleChangeError as error:
+        return fault(FaultKind.CHANGE, f"{step} at time {time}: {error.what}", (error.advice,) * 2)
     return None
 
 
-def plan_cost(domain: Domain, problem: Problem, plan: Plan) -> float:
-    """Return the cost of a plan that works: its action costs if the problem minimizes them, else its length."""
-    world = World(domain, problem)
-    cost = sum((world.cost(step) for step in plan.steps), Fraction(0))
-    return int(cost) if cost.denominator == 1 else float(cost)
+def plan_cost(domain: Domain, problem: Problem, plan: Plan) -> float | None:
+    """Return the cost of a plan that works: the value of the metric at its end, else its length.
+
+    None if the metric has no value. In a classical task only action costs count, and only if they are minimized.
+    """
+    world = World(domain, problem, Work())  # the plan was executed before, within its limits
+    if world.is_numeric and problem.metric is not None:
+        cost = _metric(world, problem.metric, plan)
+    else:
+        cost = sum((world.cost(step) for step in plan.steps), Fraction(0))
+    if cost is None or cost.denominator == 1:
+        return None if cost is None else int(cost)
+    return float(cost) if abs(cost) < sys.float_info.max else round(cost)
+
+
+def _metric(world: World, metric: Metric, plan: Plan) -> Fraction | None:
+    """Return the value of a metric after a plan that works."""
+    execution = Execution(world.initial)
+    for steps in _moments(plan):
+        _advance(world, steps, execution)
+    execution.assign({TOTAL_TIME: Fraction(len(set(plan.times)) if plan.times else len(plan))})
+    try:
+        return world.value(metric.term, execution.state, {})
+    except HugeNumberError:
+        return None
 
 
 def goal_holds(domain: Domain, problem: Problem, work: Work | None = None) -> bool:
@@ -315,7 +372,8 @@ def interference(world: World, steps: Sequence[PlanStep], state: State) -> tuple
         deleted += [(atom, number) for atom in deletes - adds]
         for atom in adds:
             _note(added.setdefault(atom, {}), atom, number)
-        for atom in adds | deletes:
+        changes = (_fluent_atom(change.fluent) for change, _ in world.number_changes(step, state))
+        for atom in itertools.chain(adds | deletes, changes):
             changed[atom.predicate].append((atom, number))
     for atom, number in deleted:
         other = _other(number, added.get(atom, {}))
@@ -332,8 +390,18 @@ def interference(world: World, steps: Sequence[PlanStep], state: State) -> tuple
             changers = tables[mention].get(mention.key(binding), {})
             other = _other(number, changers)
             if other is not None:
-                return min(number, other), max(number, other), changers[other]
+                atom = changers[other]
+                fluent = Atom(atom.predicate.removeprefix(_NUMBER), atom.args)
+                return min(number, other), max(number, other), fluent
     return None
+
+
+_NUMBER = "= "
+"""Begins the predicate of the atom that stands for a number; no predicate has a blank in its name."""
+
+
+def _fluent_atom(fluent: Term) -> Atom:
+    return Atom(_NUMBER + fluent.head, tuple(part.head for part in fluent.parts or ()))
 
 
 def _note(changers: _Changers, atom: Atom, number: int) -> None:
@@ -357,11 +425,18 @@ def _table(world: World, mention: _Mention, changed: Sequence[tuple[Atom, int]])
 
 
 def _mentions(domain: Domain, action: Action) -> Iterable[_Mention]:
-    """Return the atoms in the precondition and in the conditions of conditional effects, each once."""
+    """Return the atoms and numbers that the precondition and the effect depend on, each once."""
     conditions: list[tuple[Formula, Scope]] = [(action.precondition, {})]
     conditions += [(node.condition, scope) for node, scope in walk(action.effect) if isinstance(node, When)]
-    atoms = ((node, types) for part, scope in conditions for node, types in walk(part, scope) if isinstance(node, Atom))
+    nodes = [pair for part, scope in conditions for pair in walk(part, scope)]
+    nodes += [(node, scope) for node, scope in walk(action.effect) if isinstance(node, Change)]
+    atoms = ((atom, types) for node, types in nodes for atom in _read_atoms(node))
     return dict.fromkeys(mention for atom, types in atoms for mention in _mentioned(domain, atom, types))
+
+
+def _read_atoms(node: Formula) -> Iterable[Atom]:
+    """Return the atom that a formula is, or the atoms of the numbers that it depends on. Its parts do not count."""
+    return (node,) if isinstance(node, Atom) else map(_fluent_atom, read_fluents(node))
 
 
 def _mentioned(domain: Domain, atom: Atom, types: Scope) -> Iterator[_Mention]:
@@ -373,11 +448,11 @@ def _mentioned(domain: Domain, atom: Atom, types: Scope) -> Iterator[_Mention]:
     waiting, seen = [atom.predicate], {atom.predicate}
     while waiting:
         for rule in domain.rules[waiting.pop()]:
-            for name in sorted({used.predicate for used in atoms_of(rule.condition)} - seen):
+            used = {atom.predicate: len(atom.args) for node, _ in walk(rule.condition) for atom in _read_atoms(node)}
+            for name in sorted(used.keys() - seen):
                 seen.add(name)
                 if name in domain.rules:
                     waiting.append(name)
                     continue
-                arity = len(domain.predicates_by_name[name].parameters)
-                names = tuple(f"?{number}" for number in range(arity))
+                names = tuple(f"?{number}" for number in range(used[name]))
                 yield _Mention(name, names, tuple((variable, ANY_TYPE) for variable in names))

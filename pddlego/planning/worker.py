@@ -24,6 +24,8 @@ from typing import BinaryIO, cast
 from pddlego.errors import TooManyCasesError
 from pddlego.pddl import Domain, Problem, check, parse_domain
 from pddlego.pddl.check import check_domain
+from pddlego.pddl.conditions import in_short
+from pddlego.pddl.costs import needs_numbers
 from pddlego.planning.engines import EngineTurn, attempts
 from pddlego.planning.graphplan.values import GraphSearch, TaskKind
 from pddlego.planning.ground import PlanningError
@@ -149,6 +151,9 @@ def solve(domain: Domain, problem: Problem, search: Search, tries: Sequence[Engi
 def _before_planning(domain: Domain, problem: Problem) -> PlanResult | None:
     """Return the result of a call that needs no planning; None if the call needs planning."""
     defects = [defect.message for defect in check(domain, problem) if defect.blocking]
+    numeric = needs_numbers(domain, problem)
+    if numeric is not None and not defects:
+        defects.append(f"{in_short(str(numeric))}: numbers other than action costs are not supported")
     if domain.unstratified is not None:
         defects.append(f"derived predicate {domain.unstratified} follows from its own negation")
     if defects:

@@ -7,14 +7,18 @@ import itertools
 import math
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from itertools import product
 
 from pddlego.errors import TooManyCasesError
 from pddlego.pddl import Atom, Domain, Problem
 from pddlego.pddl.conditions import (
+    ARITHMETIC,
     And,
+    Change,
+    Compare,
     Equal,
     Exists,
     Forall,
@@ -22,14 +26,19 @@ from pddlego.pddl.conditions import (
     Imply,
     Not,
     Or,
+    Renaming,
+    Term,
     TypedName,
     When,
+    number,
     parts_of,
     required_atoms,
     scope_of,
 )
-from pddlego.pddl.costs import action_cost, counts_cost, values_of
+from pddlego.pddl.costs import action_cost, counts_cost, needs_numbers, values_of
 from pddlego.pddl.domain import Action, Rule
+from pddlego.pddl.numbers import TOTAL_COST
+from pddlego.planning.numbers import COMPARISONS, ImpossibleChangeError, calculated, changed_values
 from pddlego.planning.result import PlanStep
 from pddlego.planning.state import Execution, State
 from pddlego.util.limits import Work
@@ -53,11 +62,13 @@ class World:
         self.domain = domain
         self.objects = sorted({*domain.constants, *problem.objects}, key=lambda obj: obj.name)
         self.types = {obj.name: obj.type for obj in self.objects}
-        self.initial = State(problem.facts)
         self._rules = domain.rules
         self._proof: _Proof | None = None
-        self._values = values_of(problem)
+        self.values = values_of(problem)
         self._counts_cost = counts_cost(problem)
+        self.is_numeric = needs_numbers(domain, problem) is not None
+        self.changing = domain.changed_functions if self.is_numeric else frozenset[str]()
+        self.initial = State(problem.facts, self._initial_numbers())
         self._of_type: dict[str, list[str]] = {}
 
     def of_type(self, kind: str) -> list[str]:
@@ -65,6 +76,10 @@ class World:
         if kind not in self._of_type:
             self._of_type[kind] = [obj.name for obj in self.objects if self.domain.is_a(obj.type, kind)]
         return self._of_type[kind]
+
+    def _initial_numbers(self) -> dict[Term, Fraction]:
+        numbers = {term: value for term, value in self.values.items() if term.head in self.changing}
+        return {TOTAL_COST: Fraction(0), **numbers} if TOTAL_COST.head in self.changing else numbers
 
     def cases(self, condition: Formula) -> int:
         """The number of ways to bind the variables of a condition; those of nested quantifiers are multiplied."""
@@ -101,7 +116,21 @@ class World:
                 )
             case Equal():
                 return binding.get(condition.left, condition.left) == binding.get(condition.right, condition.right)
+            case Compare():
+                left, right = (self.value(term, state, binding) for term in (condition.left, condition.right))
+                return left is not None and right is not None and COMPARISONS[condition.operator](left, right)
         return False
+
+    def value(self, term: Term, state: State, binding: Mapping[str, str]) -> Fraction | None:
+        """The value of a numeric expression; None without one. Raises `HugeNumberError`."""
+        self.work.spend()
+        if term.parts is None:
+            return _constant(term.head)
+        if term.head in ARITHMETIC:
+            return calculated(term, (self.value(part, state, binding) for part in term.parts))
+        fluent = ground_term(term, binding)
+        constant = None if term.head in self.changing else self.values.get(fluent)
+        return state.numbers.get(fluent, constant)
 
     def is_vacuous(self, condition: Formula, state: State, binding: Mapping[str, str]) -> bool:
         """Whether a true condition is true only because types are empty, or premises of implications are false."""
@@ -123,7 +152,8 @@ class World:
     def after(self, step: PlanStep, state: State) -> State:
         """The state after an action that is applicable."""
         adds, deletes = self.changes(step, state)
-        return State((state.facts - deletes) | adds, state.numbers)
+        numbers = {**state.numbers, **self.new_numbers((step,), state)} if self.changing else state.numbers
+        return State((state.facts - deletes) | adds, numbers)
 
     def changes(self, step: PlanStep, state: State) -> tuple[set[Atom], set[Atom]]:
         """The atoms that a step adds and deletes in `state`; an atom in both sets is true afterwards."""
@@ -140,18 +170,45 @@ class World:
         """The cost of a step; 1 in a problem that does not minimize costs.
 
         Raises `KeyError` if the cost depends on a number that the problem does not assign: then the step is not
-        applicable.
+        applicable. In a numeric task, costs are changes of numbers like others.
         """
-        cost = action_cost(self.domain.actions_by_name[step.action], self.binding(step), self._values)
+        if self.is_numeric or not self.domain.functions:
+            return Fraction(1)
+        cost = action_cost(self.domain.actions_by_name[step.action], self.binding(step), self.values)
         return cost if self._counts_cost else Fraction(1)
 
-    def has_cost(self, step: PlanStep) -> bool:
-        """Whether the problem assigns every number that the cost of the step depends on."""
+    def has_numbers(self, step: PlanStep, state: State) -> bool:
+        """Whether every number that the cost and the effect of the step depend on has a value."""
         try:
             self.cost(step)
-        except KeyError:
+            self.new_numbers((step,), state)
+        except (KeyError, ImpossibleChangeError):
             return False
         return True
+
+    def new_numbers(self, steps: Iterable[PlanStep], state: State) -> dict[Term, Fraction]:
+        """The numbers that steps change together in `state`, with their new values. Raises `ImpossibleChangeError`."""
+        if not self.changing:
+            return {}
+        return changed_values((change for step in steps for change in self.number_changes(step, state)), state.numbers)
+
+    def number_changes(self, step: PlanStep, state: State) -> Iterator[tuple[Change, Fraction | None]]:
+        """The changes of numbers by a step, ground, each with the value of its expression in `state`, if it has one."""
+        effect = self.domain.actions_by_name[step.action].effect if self.changing else And()
+        waiting: list[tuple[Formula, Mapping[str, str]]] = [(effect, self.binding(step))]
+        while waiting:
+            part, binding = waiting.pop()
+            match part:
+                case Change():
+                    value = Renaming(binding).term(part.value)
+                    change = replace(part, fluent=ground_term(part.fluent, binding), value=value)
+                    yield change, self.value(value, state, {})
+                case And():
+                    waiting += [(inner, binding) for inner in reversed(part.parts)]
+                case When() if self.holds(part.condition, state, binding):
+                    waiting.append((part.effect, binding))
+                case Forall():
+                    waiting += reversed([(part.part, case) for case in self.bindings(part.variables, binding)])
 
     def _collect(
         self, effect: Formula, state: State, binding: Mapping[str, str], adds: set[Atom], deletes: set[Atom]
@@ -203,7 +260,7 @@ class World:
         try:
             return self.holds(rule.condition, state, {parameter.name: arg for parameter, arg in pairs})
         except TooManyCasesError as error:
-            raise TooManyCasesError(error.part or f"derived predicate {atom.predicate}") from None
+            raise error if error.part else TooManyCasesError(f"derived predicate {atom.predicate}") from None
         except RecursionError:  # a long chain of rules, or a deep recursion of one rule
             raise TooManyCasesError(f"derived predicate {atom.predicate}") from None
 
@@ -237,6 +294,14 @@ class _Proof:
         return True
 
 
+_constant = lru_cache(maxsize=1000)(number)
+
+
+def ground_term(term: Term, binding: Mapping[str, str]) -> Term:
+    """A function whose arguments have the values of `binding`."""
+    return Term(term.head, tuple([Term(binding.get(part.head, part.head)) for part in term.parts or ()]))
+
+
 _JoinKey = tuple[str, int, str]
 """A predicate, the index of an argument, and its value."""
 
@@ -264,11 +329,13 @@ class Simulator(Execution):
                 for binding in self._bindings(action, self.required[action.name], {})
                 if self.world.holds(action.precondition, self.state, binding)
             }
-            yield from filter(self.world.has_cost, (PlanStep(action.name, args) for args in sorted(actions)))
+            steps = (PlanStep(action.name, args) for args in sorted(actions))
+            yield from (step for step in steps if self.world.has_numbers(step, self.state))
 
     def do(self, step: PlanStep) -> None:
         """Execute an action that is applicable."""
         adds, deletes = self.world.changes(step, self.state)
+        self.assign(self.world.new_numbers((step,), self.state))
         self.change(adds - self._facts, (deletes - adds) & self._facts)
 
     def change(self, adds: Iterable[Atom], deletes: Iterable[Atom]) -> None:

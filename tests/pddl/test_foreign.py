@@ -64,7 +64,7 @@ CONDITIONS = {
     "(bed ?a)": "Write '?a - bed' where ?a is declared, and no condition",
     "(walk ?a ?b)": "Write the facts that it makes true or false",
     "(full ?t)": "Add '?t - tool' to :parameters",
-    "(> (water ?a) 3)": "Model levels as objects, such as (level ?x l2), (next l1 l2)",
+    "(> (water ?a) 3)": "Add it to (:functions …)",
 }
 
 
@@ -82,7 +82,7 @@ EFFECTS = {
     "(imply (at ?a) (wet ?a))": "Write (when CONDITION EFFECT)",
     "(add (wet ?a))": "Write (wet ?a)",
     "(delete (wet ?a))": "Write (not (wet ?a))",
-    "(increase (water ?a) 1)": "Model levels as objects, such as (level ?x l2), (next l1 l2)",
+    "(increase (water ?a) 1)": "Add it to (:functions …)",
 }
 
 

@@ -79,7 +79,6 @@ IN_PROBLEM = {
     "requirements": ("(:objects", "(:requirements :fluents) (:objects", "Write :action-costs if"),
     "an object twice": ("a b - room", "a b a - room", "Remove one of the two"),
     "another domain": ("(:domain d)", "(:domain e)", "Write (:domain d)"),
-    "another metric": ("(at b)))", "(at b)) (:metric maximize (total-time)))", "Remove it, or minimize"),
     "an empty goal": ("(:goal (at b))", "(:goal ())", "Write nothing, or (and)"),
     "a domain and a problem": ("(define (problem", f"{DOMAIN} (define (problem", "Write each into a file of its own"),
 }

@@ -66,6 +66,12 @@ DOMAINS = {
     DefectKind.NOT_SUPPORTED: ("(:action drive", "(:durative-action wait) (:action drive"),
     DefectKind.UNDECLARED_FUNCTION: ("(at ?t ?to))))", "(at ?t ?to) (increase (total-cost) (fuel)))))"),
     DefectKind.TWO_VALUES: ("(at ?t ?to))))", "(at ?t ?to) (increase (total-cost) 1) (increase (total-cost) 2))))"),
+    DefectKind.DIVISION_BY_ZERO: (
+        DOMAIN[DOMAIN.index(":action-costs)") :],
+        DOMAIN[DOMAIN.index(":action-costs)") :]
+        .replace(":action-costs", ":numeric-fluents")
+        .replace("(open ?to))", "(open ?to) (> (/ (total-cost) 0) 1))"),
+    ),
     DefectKind.TOO_LARGE: ("(:types place", f"(:types {' '.join(f't{number}' for number in range(1_001))} place"),
     DefectKind.DUPLICATE_TYPE: ("crate truck - thing", "crate truck crate - thing"),
     DefectKind.DUPLICATE_CONSTANT: ("yard - place)", "yard yard - place)"),
@@ -98,10 +104,14 @@ PROBLEMS = {
     DefectKind.VARIABLE: ("(at c2 dock)", "(at ?c dock)"),
     DefectKind.NEGATED_INIT: ("(open dock)", "(open dock) (not (clear c9))"),
     DefectKind.DERIVED_INIT: ("(open dock)", "(open dock) (busy t1)"),
-    DefectKind.NOT_SUPPORTED: ("(at c2 dock)))", "(at c2 dock) (>= (fuel t1) 3)))"),
+    DefectKind.NOT_SUPPORTED: ("(at c2 dock)))", "(at c2 dock) (preference one (at c2 dock))))"),
     DefectKind.UNDECLARED_FUNCTION: ("(open dock)", "(open dock) (= (distance dock yard) 5)"),
     DefectKind.TWO_VALUES: ("(open dock)", "(open dock) (= (weight c1) 6)"),
-    DefectKind.IGNORED_METRIC: ("(at c2 dock))))", "(at c2 dock))) (:metric minimize (total-time)))"),
+    DefectKind.MISSING_NUMBER: (
+        PROBLEM[PROBLEM.index("(= (weight c2) 5)") :],
+        ") (:goal (and (at c1 yard) (at c2 dock))) (:metric minimize (+ (total-cost) 1)))",
+    ),
+    DefectKind.DIVISION_BY_ZERO: ("(at c2 dock))))", "(at c2 dock))) (:metric minimize (/ (total-cost) 0)))"),
     DefectKind.TOO_LARGE: (
         "dock - place)",
         f"dock - place {' '.join(f'o{number}' for number in range(10_000))} - crate)",
@@ -130,10 +140,10 @@ PROBLEMS = {
 
 def defects(domain: str, problem: str = "") -> list[Defect]:
     """Everything that is found, as `pddlego check` looks for it."""
-    result = checked_domain(domain)
+    result = checked_domain(domain, numbers=True)
     if result.domain is None or not problem:
         return list(result.defects)
-    return [*result.defects, *checked_problem(result.domain, problem).defects]
+    return [*result.defects, *checked_problem(result.domain, problem, numbers=True).defects]
 
 
 def mutated(text: str, old: str, new: str) -> str:
@@ -164,7 +174,7 @@ def test_every_rule_stands_in_the_documents() -> None:
     assert sorted(DOMAIN_RULES) == sorted([*DOMAINS, DefectKind.NO_ACTIONS])
     assert sorted(PROBLEM_RULES) == sorted(PROBLEMS)
     of_games = {DefectKind.LOST_FACT, DefectKind.ONE_WAY, DefectKind.CONTRADICTION}
-    of_readers_and_games = {DefectKind.ONLY_PLANNED, DefectKind.REPAIRED, *of_games}
+    of_readers_and_games = {DefectKind.IGNORED_METRIC, DefectKind.ONLY_PLANNED, DefectKind.REPAIRED, *of_games}
     assert set(DefectKind) - of_readers_and_games == {*DOMAIN_RULES, *PROBLEM_RULES}
 
 

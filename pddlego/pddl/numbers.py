@@ -1,0 +1,67 @@
+"""Numbers of PDDL 2.1, level 2: numeric expressions, and which parts of a domain need more than action costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from pddlego.pddl.conditions import ARITHMETIC, Change, Compare, Formula, Term, conjuncts, number, walk
+
+TOTAL_COST = Term("total-cost", ())
+
+TOTAL_TIME = Term("total-time", ())
+"""The makespan of a plan, which only a metric may name; without times it is the number of its steps."""
+
+ADDITIVE = frozenset(("increase", "decrease"))
+"""The changes of a number that may happen at the same time."""
+
+
+def is_cost(change: Change) -> bool:
+    """Whether a change of a number is an action cost."""
+    return change.operator == "increase" and change.fluent == TOTAL_COST
+
+
+def fluents_in(term: Term) -> Iterator[Term]:
+    """The functions with their arguments in a numeric expression: `(x)` and `(fuel ?t)` in `(* (x) (fuel ?t))`."""
+    if term.head in ARITHMETIC:
+        for part in term.parts or ():
+            yield from fluents_in(part)
+    elif term.parts is not None:
+        yield term
+
+
+def read_fluents(node: Formula) -> Iterator[Term]:
+    """The functions whose values a comparison, or a change of a number, depends on; none for other formulas.
+
+    A change that is not additive depends on its own function: no other change may happen at the same time.
+    """
+    if isinstance(node, Compare):
+        yield from fluents_in(node.left)
+        yield from fluents_in(node.right)
+    elif isinstance(node, Change):
+        yield from fluents_in(node.value)
+        if node.operator not in ADDITIVE:
+            yield node.fluent
+
+
+def changed_fluents(effect: Formula) -> Iterator[Change]:
+    """The changes of numbers in an effect, those under conditions included."""
+    return (node for node, _ in walk(effect) if isinstance(node, Change))
+
+
+def numeric_part(formulas: Iterable[Formula]) -> Formula | None:
+    """The first part that needs numbers: a comparison, or a change that is not a classical action cost."""
+    for formula in formulas:
+        costs = [part for part in conjuncts(formula) if isinstance(part, Change) and _is_classical(part)]
+        for node, _ in walk(formula):
+            if isinstance(node, Compare) or (isinstance(node, Change) and not any(node is cost for cost in costs)):
+                return node
+    return None
+
+
+def _is_classical(change: Change) -> bool:
+    """Whether a change adds a constant from 0, or the number of a function, to `(total-cost)`."""
+    value = change.value
+    if not is_cost(change) or value.head in (TOTAL_COST.head, *ARITHMETIC):
+        return False
+    constant = number(value.head) if value.parts is None else None
+    return all(part.parts is None for part in value.parts or ()) and (constant is None or constant >= 0)

@@ -1,0 +1,199 @@
+"""Numeric conditions, effects, goals and metrics: what is read, printed and checked."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pddlego import tools
+from pddlego.errors import UsageError
+from pddlego.pddl import DefectKind, parse_condition, parse_domain, parse_problem
+from pddlego.pddl.check import check, check_domain
+from pddlego.pddl.conditions import ARITHMETIC, Change, Compare, Term, conjuncts, read_effect
+from pddlego.pddl.costs import needs_numbers
+from pddlego.pddl.numbers import fluents_in
+from pddlego.pddl.sexpr import read_sexprs
+from tests.growth import is_linear
+
+DOMAIN = """(define (domain trucks)
+  (:requirements :strips :typing :numeric-fluents)
+  (:types place truck)
+  (:predicates (at ?t - truck ?p - place) (road ?a ?b - place))
+  (:functions (fuel ?t - truck) (dist ?a ?b - place) (used))
+  (:action drive :parameters (?t - truck ?a ?b - place)
+    :precondition (and (at ?t ?a) (road ?a ?b) (>= (fuel ?t) (dist ?a ?b)))
+    :effect (and (not (at ?t ?a)) (at ?t ?b) (decrease (fuel ?t) (dist ?a ?b)) (increase (used) (dist ?a ?b)))))"""
+
+PROBLEM = """(define (problem one) (:domain trucks)
+  (:objects t1 - truck p1 p2 p3 - place)
+  (:init (at t1 p1) (road p1 p2) (road p2 p3) (= (fuel t1) 8) (= (dist p1 p2) 5) (= (dist p2 p3) 2.5) (= (used) 0))
+  (:goal (and (at t1 p3) (>= (fuel t1) 0.5)))
+  (:metric minimize (+ (* 2 (used)) 1)))"""
+
+
+def test_a_sound_numeric_task_has_no_findings() -> None:
+    assert tools.check(DOMAIN, PROBLEM).findings == ()
+
+
+def test_what_is_printed_is_read_again() -> None:
+    domain, problem = parse_domain(DOMAIN), parse_problem(PROBLEM)
+    assert parse_domain(str(domain)) == domain
+    assert parse_problem(str(problem)) == problem
+
+
+def test_conditions_and_effects_have_their_positions() -> None:
+    action = parse_domain(DOMAIN).actions[0]
+    parts = conjuncts(action.precondition)[-1], conjuncts(action.effect)[-1]
+    assert [(part.place, str(part)) for part in parts] == [
+        ((7, 48), "(>= (fuel ?t) (dist ?a ?b))"),
+        ((8, 80), "(increase (used) (dist ?a ?b))"),
+    ]
+
+
+operands = st.recursive(
+    st.builds(Term, st.sampled_from(["0", "2.5", "-1", ".5"]))
+    | st.builds(Term, st.just("fuel"), st.just((Term("?t"),)))
+    | st.builds(Term, st.just("used"), st.just(())),
+    lambda inner: st.builds(Term, st.sampled_from([*ARITHMETIC]), st.lists(inner, min_size=2, max_size=2).map(tuple)),
+    max_leaves=6,
+)
+
+
+@given(operands, operands, st.sampled_from(["=", "<", ">", "<=", ">="]))
+def test_a_comparison_is_read_as_it_is_written(left: Term, right: Term, operator: str) -> None:
+    condition = Compare(operator, left, right)
+    assert parse_condition(str(condition)) == condition
+    assert {fluent.head for fluent in fluents_in(left)} <= {"fuel", "used"}
+
+
+@pytest.mark.parametrize("operator", ["increase", "decrease", "assign", "scale-up", "scale-down"])
+def test_a_function_without_arguments_may_lack_parentheses(operator: str) -> None:
+    (part,) = read_sexprs(f"({operator} used (+ used 1))").expressions
+    used = Term("used", ())
+    assert read_effect(part) == Change(operator, used, Term("+", (used, Term("1"))))
+    assert parse_condition("(>= used 3)") == parse_condition("(>= (used) 3)")
+    assert parse_condition("(= used 3)") == parse_condition("(= (used) 3)")
+
+
+WRONG = {
+    ("(>= (fuel ?t) (dist ?a ?b))", "(>= (fule ?t) 1)"): "function fule is not declared; did you mean fuel?",
+    ("(>= (fuel ?t) (dist ?a ?b))", "(>= (fuel ?t) (dist ?a))"): "dist takes 2 argument(s)",
+    ("(>= (fuel ?t) (dist ?a ?b))", "(>= (fuel ?a) 1)"): "?a is a place, and fuel takes a truck",
+    ("(>= (fuel ?t) (dist ?a ?b))", "(>= (fuel ?x) 1)"): "variable ?x is not a parameter",
+    ("(>= (fuel ?t) (dist ?a ?b))", "(>= (fuel ?t) 1e400)"): "1e400 is not a number",
+    ("(>= (fuel ?t) (dist ?a ?b))", "(>= ?t 1)"): "?t is not a number",
+    ("(>= (fuel ?t) (dist ?a ?b))", "(>= (+ (fuel ?t)) 1)"): "'+' takes two numbers or more",
+    ("(>= (fuel ?t) (dist ?a ?b))", "(>= (/ 1 2 (fuel ?t)) 1)"): "'/' takes two numbers",
+    ("(>= (fuel ?t) (dist ?a ?b))", "(>= (fuel (fuel ?t)) 1)"): "functions of functions are not supported",
+    ("(increase (used) (dist ?a ?b))", "(increase (used) (* #t 2))"): "continuous effects (#t) are not supported",
+    ("(increase (used) (dist ?a ?b))", "(increase (used) 1) (assign (used) 2)"): "(increase (used) 1) changes (used)",
+    (
+        "(increase (used) (dist ?a ?b))",
+        "(when (at ?t ?b) (and (assign (used) 2) (scale-up (used) 2)))",
+    ): "changes (used)",
+}
+
+
+@pytest.mark.parametrize(("old", "new"), WRONG)
+def test_errors_in_actions_are_named(old: str, new: str) -> None:
+    assert old in DOMAIN
+    defects = check_domain(parse_domain(DOMAIN.replace(old, new)), numbers=True)
+    assert any(WRONG[old, new] in defect.message and defect.blocking and defect.place for defect in defects), defects
+
+
+def test_increases_may_happen_together() -> None:
+    more = DOMAIN.replace("(increase (used) (dist ?a ?b))", "(increase (used) 1) (decrease (used) 2)")
+    assert not check_domain(parse_domain(more), numbers=True)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("(= (fuel t1) 8)", "(= (fuel t1) 8) (= (fuel t1) 9)", "(fuel t1) is also 8"),
+        ("(= (fuel t1) 8)", "(= (fuel p1) 8)", "p1 is a place, but fuel takes a truck there"),
+        ("(= (fuel t1) 8)", "(= (fuel t1) (used))", "used is not a number"),
+        ("(>= (fuel t1) 0.5)", "(>= (fuel t2) 0.5)", "object t2 is not declared"),
+        ("(+ (* 2 (used)) 1)", "(is-violated one)", "preferences (is-violated) are not supported"),
+    ],
+)
+def test_errors_in_problems_are_named(old: str, new: str, says: str) -> None:
+    defects = check(parse_domain(DOMAIN), PROBLEM.replace(old, new), numbers=True)
+    assert any(says in defect.message and defect.blocking for defect in defects), defects
+
+
+def test_callers_without_numbers_refuse_them_by_name() -> None:
+    domain = parse_domain(DOMAIN)
+    assert {defect.kind for defect in check_domain(domain)} == {DefectKind.NOT_SUPPORTED}
+    assert "conditions on numbers are not supported" in check(domain, PROBLEM)[0].message
+    with pytest.raises(UsageError, match="The domain is not valid"):
+        tools.solve(DOMAIN, PROBLEM)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "numeric"),
+    [
+        ("(:metric minimize (+ (* 2 (used)) 1))", "", True),
+        ("(and (at t1 p3) (>= (fuel t1) 0.5))", "(at t1 p3)", True),
+        ("", "", True),
+    ],
+)
+def test_a_task_is_numeric_through_any_part(old: str, new: str, numeric: bool) -> None:
+    assert (needs_numbers(parse_domain(DOMAIN), parse_problem(PROBLEM.replace(old, new))) is not None) is numeric
+
+
+COSTS = """(define (domain d) (:requirements :strips REQUIREMENT) (:predicates (p)) (:functions (total-cost) (x))
+  (:action a :parameters () :precondition (and) :effect (and (p) EFFECT)))"""
+
+
+@pytest.mark.parametrize(
+    ("effect", "numeric"),
+    [
+        ("(increase (total-cost) 1)", False),
+        ("(increase (total-cost) (x))", False),
+        ("(increase (total-cost) x)", False),
+        ("(increase (total-cost) -1)", True),
+        ("(increase (total-cost) (+ 1 (x)))", True),
+        ("(decrease (total-cost) 1)", True),
+        ("(when (p) (increase (total-cost) 1))", True),
+        ("(increase (x) 1)", True),
+    ],
+)
+def test_action_costs_are_classical(effect: str, numeric: bool) -> None:
+    text = COSTS.replace("EFFECT", effect)
+    assert (parse_domain(text).numeric_part is not None) is numeric
+    fluents = tools.check(text.replace("REQUIREMENT", ":fluents"))
+    assert fluents.ok is numeric, "planners refuse :fluents where only action costs are used"
+
+
+def test_the_requirement_may_belong_to_the_problem() -> None:
+    domain = COSTS.replace("REQUIREMENT", ":numeric-fluents").replace("EFFECT", "")
+    problem = "(define (problem q) (:domain d) (:init (= (x) 1)) (:goal (p)) (:metric minimize (x)))"
+    assert tools.check(domain, problem).ok
+    assert not tools.check(domain, problem.replace("(:metric minimize (x))", "")).ok
+
+
+@pytest.mark.parametrize("number", ["9" * 10_000, "-" + "9" * 10_000, "0." + "0" * 10_000 + "1", "1e400", "1e-400"])
+def test_numbers_out_of_range_are_findings(number: str) -> None:
+    for text in (
+        (DOMAIN.replace("(dist ?a ?b)))", f"{number}))", 1), PROBLEM),
+        (DOMAIN, PROBLEM.replace("0.5", number)),
+    ):
+        result = tools.check(*text)
+        assert not result.ok
+        assert all(len(finding.message) < 1_000 for finding in result.findings)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "repeated"),
+    [("(>= (fuel ?t)", "(>= (f{} ?t)", "uel"), ("(fuel ?t) (dist", "(+ 1 {}) (dist", " (fuel ?t)")],
+    ids=["name", "operands"],
+)
+def test_text_of_numbers_is_read_in_linear_time(old: str, new: str, repeated: str) -> None:
+    small, large = (DOMAIN.replace(old, new.format(repeated * size)) for size in (2_000, 20_000))
+    assert is_linear(lambda: tools.check(small, PROBLEM), lambda: tools.check(large, PROBLEM), 10)
+
+
+def test_deep_expressions_are_a_finding() -> None:
+    deep = DOMAIN.replace("(fuel ?t) (dist", "(- " * 300 + "(fuel ?t)" + ")" * 300 + " (dist")
+    assert "nested more than" in tools.check(deep).findings[0].message

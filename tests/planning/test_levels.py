@@ -1,0 +1,73 @@
+"""Tiny tasks of PDDL 2.1 with plans that work and plans that do not (`PDDLEGO_SHARED/cases/levels`)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pddlego import tools
+from pddlego.errors import UsageError
+from pddlego.pddl import parse_domain, parse_problem
+from tests.shared import SHARED
+
+LEVELS = SHARED / "cases" / "levels"
+TASKS = sorted(file.parent.name for file in LEVELS.glob("*/expect.json")) or ["no task"]
+
+CONFLICT = "n09-assign-and-increase"
+WARNED = ("n07-division-by-zero", "n23-not", "n33-exists-number")
+"""Tasks whose static conditions are false: their actions can never be applied, and `check` says so."""
+
+pytestmark = pytest.mark.shared("cases/levels")
+
+
+def text(name: str, part: str) -> str:
+    return (LEVELS / name / part).read_text(encoding="utf-8")
+
+
+def level(name: str) -> int:
+    return int(json.loads(text(name, "expect.json"))["level"])
+
+
+def plans(name: str) -> list[Path]:
+    return sorted((LEVELS / name).glob("*.plan"))
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_tasks_with_numbers_have_no_errors_and_others_are_named(name: str) -> None:
+    result = tools.check(text(name, "domain.pddl"), text(name, "problem.pddl"))
+    rules = {finding.rule for finding in result.findings if finding.severity == "error"}
+    if level(name) > 2:
+        assert rules == {"not-supported"}
+        return
+    assert rules == ({"two-values"} if name == CONFLICT else set())
+    assert bool(result.findings) is (name in (*WARNED, CONFLICT)), result.findings
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_each_plan_is_judged_as_written(name: str) -> None:
+    if level(name) > 2:
+        pytest.skip("time is not supported")
+    files = text(name, "domain.pddl"), text(name, "problem.pddl")
+    assert plans(name)
+    for plan in plans(name):
+        if name == CONFLICT:
+            with pytest.raises(UsageError, match="not valid"):
+                tools.validate(*files, plan)
+            continue
+        result = tools.validate(*files, plan)
+        assert result.valid is plan.name.startswith("good"), (plan.name, result)
+        assert result.valid or result.advice
+        best = json.loads(text(name, "expect.json"))["best"]
+        if result.valid and best is not None:
+            assert result.cost is not None and result.cost >= best
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_what_is_printed_is_read_again(name: str) -> None:
+    if level(name) > 2:
+        pytest.skip("time is not supported")
+    domain, problem = parse_domain(text(name, "domain.pddl")), parse_problem(text(name, "problem.pddl"))
+    assert parse_domain(str(domain)) == domain
+    assert parse_problem(str(problem)) == problem
