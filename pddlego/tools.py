@@ -330,8 +330,8 @@ def solve(
     except ValueError as error:
         raise UsageError(f"The search {search} is not possible", f"{error}.", "Example: gbf(hff).") from error
     check_search(planner, parsed_search, "The call")
-    value = read_domain_file(domain)
-    task = read_problem_file(value, problem)
+    value = read_domain_file(domain, numbers=True)
+    task = read_problem_file(value, problem, numbers=True)
     with make_planner(planner, seconds, memory) as made:
         result = made.solve(value, task, parsed_search)
     solved = solve_result(result, parsed_search)

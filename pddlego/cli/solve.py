@@ -83,8 +83,9 @@ def command(
     resolved = resolve(flags, os.environ, names=NAMES)
     options = resolved.config.planner
     _check_graphplan(options.engine, resolved, prune, sort, search)
-    parsed = tools.read_domain_file(domain)
-    task = tools.read_problem_file(parsed, problem)
+    numbers = not program and heuristic is None and options.engine != GRAPHPLAN
+    parsed = tools.read_domain_file(domain, numbers)
+    task = tools.read_problem_file(parsed, problem, numbers)
     place, kind = (Path(planner[len(PROGRAM) :]), "program") if planner and program else (heuristic, "heuristic")
     plan = load(f"solve.{kind}")(kind, place, parsed, task, resolved.config) if place is not None else None
     if plan is None:

@@ -80,6 +80,21 @@ def attempts(search: Search, seconds: float) -> list[EngineTurn]:
     return [*head, EngineTurn(compiled, _ENGINES[compiled].solver, left), EngineTurn("pyperplan", solve_strips)]
 
 
+def numeric_attempts(search: Search, seconds: float) -> list[EngineTurn]:
+    """The attempt of a planning call for a task with numbers, by the best engine that is installed and has them.
+
+    Raises `PlanningError` without such an engine.
+    """
+    if search.engine not in ("auto", *_NUMERIC):
+        raise PlanningError(f"{search.engine} has no numbers; use the planner auto, kairos or mimir")
+    names = _NUMERIC if search.engine == "auto" else (search.engine,)
+    for name in names:
+        if not missing(name) and not refusal(name, search):
+            return [EngineTurn(name, _NUMERIC[name], seconds)]
+    reasons = (refusal(name, search) or f"{name} is not installed" for name in names)
+    raise PlanningError(f"no planner for numbers can do this: {'; '.join(reasons)}")
+
+
 def missing(engine: str) -> tuple[str, str] | None:
     """The package that an engine needs and the command that installs it; None if nothing has to be installed."""
     known = _ENGINES.get(engine)
@@ -282,6 +297,11 @@ def _forked(engine: str, call: Callable[[], Plan | None]) -> Plan | None:
         raise PlanningError(f"{engine} {error}", PlanStatus.CRASHED) from error
 
 
+def _solve_numbers_with_mimir(domain: Domain, problem: Problem, search: Search, seconds: float) -> Plan | None:
+    _refuse(search, "mimir")
+    return solve_numeric_with_mimir(*_plain_texts(domain, problem), seconds)
+
+
 def solve_numeric_with_mimir(domain: str, problem: str, seconds: float) -> Plan | None:
     """Find any plan for the texts of a numeric task. Returns None for a proof that no plan exists, as Kairos does."""
     task = engine_task(domain, problem)
@@ -373,8 +393,17 @@ def _with_plain_goal(domain: Domain, problem: Problem) -> tuple[Domain, Problem]
 
 def _solve_kairos(domain: Domain, problem: Problem, search: Search, seconds: float) -> Plan | None:
     _refuse(search, "kairos")
+    texts = _plain_texts(domain, problem)
+    return _forked("kairos", partial(solve_texts, *texts, seconds, search.is_optimal))
+
+
+def _plain_texts(domain: Domain, problem: Problem) -> tuple[str, str]:
     domain, problem = in_plain_pddl(domain, without(problem, domain.constants))
-    return _forked("kairos", partial(solve_texts, str(domain), str(problem), seconds, search.is_optimal))
+    return str(domain), str(problem)
+
+
+_NUMERIC: Mapping[str, Solver] = {"kairos": _solve_kairos, "mimir": _solve_numbers_with_mimir}
+"""The engines for tasks with numbers, the best first."""
 
 
 @dataclass(frozen=True)

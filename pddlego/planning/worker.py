@@ -26,10 +26,10 @@ from pddlego.pddl import Domain, Problem, check, parse_domain
 from pddlego.pddl.check import check_domain
 from pddlego.pddl.conditions import in_short
 from pddlego.pddl.costs import needs_numbers
-from pddlego.planning.engines import EngineTurn, attempts
+from pddlego.planning.engines import EngineTurn, attempts, numeric_attempts
 from pddlego.planning.graphplan.values import GraphSearch, TaskKind
 from pddlego.planning.ground import PlanningError
-from pddlego.planning.result import NOTHING_THERE, PlanResult, PlanStatus, Search
+from pddlego.planning.result import GROUND, NOTHING_THERE, PlanResult, PlanStatus, Search
 from pddlego.planning.validate import FaultKind, goal_holds, plan_cost, speaks_of_nothing, validate
 from pddlego.util.children import die_with, limit_memory
 from pddlego.util.limits import Work
@@ -118,17 +118,29 @@ def _tell(answers: BinaryIO, value: object) -> tuple[str, ...]:
 
 
 def _answer(job: Job, tell: Callable[[object], tuple[str, ...]]) -> PlanResult:
-    if job.graph is not None:
-        from pddlego.planning.graphplan.search import graph_solver
-
-        tries = [EngineTurn("graphplan", graph_solver(job.graph, job.task == "relevant", tell))]
-    else:
-        tries = attempts(job.search, job.seconds)
     # Python itself may fail without memory, and then says "error return without exception set".
     with contextlib.suppress(MemoryError, SystemError):
-        return solve(_domain(job.text), job.problem, job.search, tries)
+        domain = _domain(job.text)
+        try:
+            return solve(domain, job.problem, job.search, _attempts(job, domain, tell))
+        except PlanningError as error:
+            return PlanResult(error.status, job.problem.goal, message=error.message)
     # Not in an except block, where the exception keeps the memory of the search in use.
     return PlanResult(PlanStatus.MEMORY, job.problem.goal, message=OUT_OF_MEMORY)
+
+
+def _attempts(job: Job, domain: Domain, tell: Callable[[object], tuple[str, ...]]) -> list[EngineTurn]:
+    """The attempts for the task of a job. Raises `PlanningError` if no engine can plan for it."""
+    numeric = needs_numbers(domain, job.problem)
+    if numeric is None and job.graph is not None:
+        from pddlego.planning.graphplan.search import graph_solver
+
+        return [EngineTurn("graphplan", graph_solver(job.graph, job.task == "relevant", tell))]
+    if numeric is None:
+        return attempts(job.search, job.seconds)
+    if job.graph is not None or job.search.algorithm == GROUND.algorithm:
+        raise PlanningError(f"{in_short(str(numeric))}: only action costs are possible here, no other numbers")
+    return numeric_attempts(job.search, job.seconds)
 
 
 def solve(domain: Domain, problem: Problem, search: Search, tries: Sequence[EngineTurn]) -> PlanResult:
@@ -150,10 +162,7 @@ def solve(domain: Domain, problem: Problem, search: Search, tries: Sequence[Engi
 
 def _before_planning(domain: Domain, problem: Problem) -> PlanResult | None:
     """Return the result of a call that needs no planning; None if the call needs planning."""
-    defects = [defect.message for defect in check(domain, problem) if defect.blocking]
-    numeric = needs_numbers(domain, problem)
-    if numeric is not None and not defects:
-        defects.append(f"{in_short(str(numeric))}: numbers other than action costs are not supported")
+    defects = [defect.message for defect in check(domain, problem, numbers=True) if defect.blocking]
     if domain.unstratified is not None:
         defects.append(f"derived predicate {domain.unstratified} follows from its own negation")
     if defects:

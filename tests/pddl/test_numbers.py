@@ -127,7 +127,7 @@ def test_callers_without_numbers_refuse_them_by_name() -> None:
     assert {defect.kind for defect in check_domain(domain)} == {DefectKind.NOT_SUPPORTED}
     assert "conditions on numbers are not supported" in check(domain, PROBLEM)[0].message
     with pytest.raises(UsageError, match="The domain is not valid"):
-        tools.solve(DOMAIN, PROBLEM)
+        tools.applicable(DOMAIN, PROBLEM)
 
 
 @pytest.mark.parametrize(

@@ -10,13 +10,16 @@ import pytest
 from pddlego import tools
 from pddlego.errors import UsageError
 from pddlego.pddl import parse_domain, parse_problem
+from pddlego.planning.result import LEAST_COST
+from tests.scale import PATIENCE
 from tests.shared import SHARED
 
 LEVELS = SHARED / "cases" / "levels"
 TASKS = sorted(file.parent.name for file in LEVELS.glob("*/expect.json")) or ["no task"]
 
 CONFLICT = "n09-assign-and-increase"
-WARNED = ("n07-division-by-zero", "n23-not", "n33-exists-number")
+DIVIDED = "n07-division-by-zero"
+WARNED = (DIVIDED, "n23-not", "n33-exists-number")
 """Tasks whose static conditions are false: their actions can never be applied, and `check` says so."""
 
 pytestmark = pytest.mark.shared("cases/levels")
@@ -62,6 +65,30 @@ def test_each_plan_is_judged_as_written(name: str) -> None:
         best = json.loads(text(name, "expect.json"))["best"]
         if result.valid and best is not None:
             assert result.cost is not None and result.cost >= best
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_tasks_are_solved_where_they_are_solvable(name: str) -> None:
+    expected = json.loads(text(name, "expect.json"))
+    if level(name) > 2 or name == CONFLICT:
+        pytest.skip("check refuses it")
+    files = text(name, "domain.pddl"), text(name, "problem.pddl")
+    result = tools.solve(*files, seconds=PATIENCE)
+    assert result.status == ("solved" if expected["solvable"] else "bound" if name == DIVIDED else "unsolvable")
+    best = tools.solve(*files, search=str(LEAST_COST), seconds=60)
+    if result.engine == "kairos" and expected["best"] is not None:
+        assert best.cost == expected["best"]
+
+
+@pytest.mark.parametrize(
+    ("planner", "message"),
+    [("pyperplan", "pyperplan has no numbers; use the planner auto"), ("graphplan", "only action costs are possible")],
+)
+def test_a_planner_without_numbers_says_so(planner: str, message: str) -> None:
+    files = text("n01-at-least", "domain.pddl"), text("n01-at-least", "problem.pddl")
+    result = tools.solve(*files, planner=planner)
+    assert (result.status, result.plan) == ("invalid", None)
+    assert message in result.message
 
 
 @pytest.mark.parametrize("name", TASKS)
