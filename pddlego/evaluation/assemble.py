@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pddlego.episode.events import Event
-from pddlego.errors import JournalError, UsageError
+from pddlego.errors import PddlegoError, UsageError
 from pddlego.evaluation.models import is_free
 from pddlego.evaluation.runner import Executor, Player, Runner
 from pddlego.evaluation.setup import Setup, make_limiter, make_planners, play
@@ -94,8 +94,9 @@ def evaluating(setup: Setup, path: Path, about: Mapping[str, Any] | None = None)
         running.entries += read_ledger(path / LEDGER)[0].values()
         write_run_file(path / TABLE, result_table(results))
         for cell in {cell.configuration: cell for cell in cells}.values():
-            with suppress(JournalError):  # no result depends on it
-                _carried(store, cell, read_cells(path))
+            with suppress(PddlegoError):  # no result depends on the copy
+                if text := _carried(store, cell, read_cells(path)):
+                    store.keep_text(f"{cell.series}.{parse_mode(cell.mode).mode.carries.suffix}", text)
 
 
 def open_store(path: Path, configuration: Mapping[str, Any], about: Mapping[str, Any]) -> Store:
@@ -135,10 +136,9 @@ def _executor(setup: Setup, player: Player, limiter: SharedLimiter, ledger: Ledg
 
 
 def _carried(store: Store, cell: Cell, before: Iterable[Cell]) -> str:
-    """The text of the last won episode among the cells `before` of the same configuration, which is kept as a file."""
-    carries, results = parse_mode(cell.mode).mode.carries, {result.cell: result for result in store.results()}
+    """The text of the last won episode among the cells `before` of the same configuration; empty without one."""
+    if not (kind := parse_mode(cell.mode).mode.carries.kind):
+        return ""
+    results = {result.cell: result for result in store.results()}
     own = [results[one] for one in before if one in results and one.configuration == cell.configuration]
-    text = kept_text(store.path, own, make_codec(), carries.kind)
-    if text:
-        store.keep_text(f"{cell.series}.{carries.suffix}", text)
-    return text
+    return kept_text(store.path, own, make_codec(), kind)

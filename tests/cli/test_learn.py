@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
+
+import pytest
 
 from pddlego.methods.textgames.reading.rules import parse_learned
 from tests.cli.command import run
@@ -26,3 +29,18 @@ def test_the_rules_of_a_run_are_a_file_that_others_begin_with(tmp_path: Path) ->
     assert len(others) == len(tables) - 1
     (tmp_path / "corrected.toml").write_text("\n\n".join(others), encoding="utf-8")
     assert " 1 call" in run(*command, "corrected.toml", cwd=tmp_path).stdout
+
+
+@pytest.mark.parametrize("is_file", [False, True])
+def test_the_copy_of_the_rules_never_ends_an_evaluation(tmp_path: Path, is_file: bool) -> None:
+    command = ("eval", "coin", "--modes", "learn", "--carry", "--run", "r", "--seeds")
+    assert run(*command, "2", cwd=tmp_path).returncode == 0
+    folder = tmp_path / "runs" / "r"
+    shutil.rmtree(folder / "carried")
+    if is_file:
+        (folder / "carried").write_text("not a folder", encoding="utf-8")
+    else:  # the won episode is deleted after its result was read
+        next((folder / "episodes").iterdir()).unlink()
+    done = run(*command, "2,12" if is_file else "2", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert not (folder / "carried").is_dir()
