@@ -41,6 +41,8 @@ def parse_facts(answer: str, domain: Domain) -> Stated:
     """The facts of an answer, read like those of an edit. Raises `EditSyntaxError` if they cannot be read."""
     value = last_object(spoken(answer), (*_KEYS, "objects", "init")).value
     unused = value.pop("unused", None) or []
+    if not isinstance(unused, list):
+        raise EditSyntaxError('"unused" is a list of names, such as ["table"]')
     edit = parse_edit(json.dumps(value if value.keys() & {"objects", "init"} else {"init": value}))
     typed = tuple(line for line in edit.init.add if " - " in line and "(" not in line)
     true = tuple(line for line in edit.init.add if line not in typed)
@@ -178,10 +180,10 @@ class LearnFacts(LearnRules):
                 return learned, f'no fact names {missing[0]}: add what is said about it, or list it in "unused"'
             if rule.ignore and (excepted := with_exception(learned, question)):
                 return excepted, ""
+            for reason in self._faulty([rule], learned, situation).values() if self._checked else ():
+                for name, term in terms.items():
+                    reason = reason.replace(term, name) if term[:1] in ("{", "?") else reason
+                return learned, reason
+            return joined(learned, rule), ""
         except ValueError as error:
             return learned, str(error)
-        for reason in self._faulty([rule], learned, situation).values() if self._checked else ():
-            for name, term in terms.items():
-                reason = reason.replace(term, name) if term[:1] in "{?" else reason
-            return learned, reason
-        return joined(learned, rule), ""

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 
 from pddlego.methods.textgames.knowledge import Knowledge
 from pddlego.methods.textgames.reading.engine import SCORE_DOWN, SCORE_UP, matching
-from pddlego.methods.textgames.reading.rules import LearnedRules, Pattern, ReadingRule
-from pddlego.methods.textgames.reading.template import MOST_WORDS, read_name
+from pddlego.methods.textgames.reading.rules import MOST_ENTRIES, LearnedRules, Pattern, ReadingRule, parse_rule
+from pddlego.methods.textgames.reading.template import MOST_SLOTS, MOST_WORDS, parse_template, read_name
 from pddlego.methods.textgames.settings import MapRule
 from pddlego.pddl import Atom, to_name
 
@@ -24,8 +24,8 @@ _ARTICLE = re.compile(r"(?:\b(the )|\b(?:an?|some) )((?:[\w-]+ ){0,2})\Z", re.IG
 """An article at the end of a text, and words that are not part of the name after it."""
 _BETWEEN = re.compile(r"(?:,? and|,) (?:(?:an?|the|some) )?((?:[\w-]+ ){0,2})", re.IGNORECASE)
 """What is between two names of a list, with words that are not part of the second name."""
-_VARYING = ("word", "word2", "word3", "word4")
-"""The slots for words that vary without meaning."""
+_VARYING = "word"
+"""The slot for words that vary without meaning."""
 
 
 @dataclass(frozen=True)
@@ -71,12 +71,12 @@ class Question:
 
 def places(text: str, names: Collection[str]) -> list[tuple[int, int, str]]:
     """Where names are in a text, in order; of names that overlap, the longest is taken."""
-    words, found = list(_WORD.finditer(text)), list[tuple[int, int, str]]()
+    words, found, taken = list(_WORD.finditer(text)), list[tuple[int, int, str]](), set[int]()
     for count in range(MOST_WORDS, 0, -1):
-        for first, last in zip(words, words[count - 1 :], strict=False):
-            start, end = first.start(), last.end()
-            name = to_name(text[start:end])
-            if name in names and all(end <= other or stop <= start for other, stop, _ in found):
+        for first in range(len(words) - count + 1):
+            start, end = words[first].start(), words[first + count - 1].end()
+            if taken.isdisjoint(range(first, first + count)) and (name := to_name(text[start:end])) in names:
+                taken |= {*range(first, first + count)}
                 found.append((start, end, name))
     return sorted(found)
 
@@ -106,6 +106,8 @@ class _Lifting:
         self.slots = [slot for slot in rows if slot.names[1:] or slot.names[0] not in constants]
         in_command = places(question.command, wanted - constants)
         self.in_command = [_Slot(start, end, (name,)) for start, end, name in in_command]
+        if max(len(self.slots), len(self.in_command)) > MOST_SLOTS:
+            raise ValueError(f"the sentence has more than {MOST_SLOTS} names: it is not read")
         self.names = dict[str, str]()
         for slot in (*self.slots, *self.in_command):
             self._name(slot)
@@ -223,28 +225,31 @@ class _Lifting:
         facts = " ".join((*find, *forget, *add, *objects))
         here = (f"({self.question.map.here} ?here)",) if self.question.map and "?here" in facts else ()
         sentence = self._template(self.question.sentence, self.slots)
-        slots, used = ({self.names[name] for name in self._names_of(self.slots)}, set(re.findall(r"[{:](\w+)}", facts)))
+        slots, used = {*parse_template(sentence).names}, {*re.findall(r"[{:](\w+)}", facts)}
         alone = sentence in (SCORE_UP, SCORE_DOWN) or not re.sub(r"\{[^}]*\}|\W", "", sentence)
         after = self._template(self.question.command, self.in_command) if alone or used - slots else ""
-        slots |= {self.names[name] for name in self._names_of(self.in_command)} if after else set()
-        return ReadingRule(
-            sentence=(sentence,),
-            after=after,
-            find=(*here, *find),
-            forget=forget,
-            add=add,
-            objects=tuple(objects),
-            drop=tuple(dict.fromkeys(word for slot in self.slots for word in slot.words)),
-            unused=tuple(sorted(slots - used)) if add or forget else (),
-            ignore=not (add or forget),
-        )
+        slots |= parse_template(after).names if after else set()
+        table = {
+            "sentence": sentence,
+            "after": after,
+            "find": [*here, *find],
+            "forget": forget,
+            "add": add,
+            "objects": [*objects],
+            "drop": [*dict.fromkeys(word for slot in self.slots for word in slot.words)],
+            "unused": sorted(slots - used) if add or forget else [],
+            "ignore": not (add or forget),
+        }
+        return parse_rule(table)
 
     def _template(self, text: str, slots: Iterable[_Slot]) -> str:
-        """The text with slots in place of names."""
-        parts, end = list[str](), 0
+        """The text with slots in place of names. A repeated name gets a slot of its own, which no fact uses."""
+        parts, names, end = list[str](), list[str](), 0
         for slot in slots:
-            name = f"{{{self.names[slot.names[0]]}{'...' if slot.names[1:] else ''}}}"
-            parts += [text[end : slot.start].replace("{", "(").replace("}", ")"), name]
+            name = self.names[slot.names[0]]
+            names.append(f"{name}_{names.count(name) + 1}" if name in names else name)
+            slot_text = f"{{{names[-1]}{'...' if slot.names[1:] else ''}}}"
+            parts += [text[end : slot.start].replace("{", "(").replace("}", ")"), slot_text]
             end = slot.end
         return "".join((*parts, text[end:].replace("{", "(").replace("}", ")")))
 
@@ -274,21 +279,23 @@ def joined(learned: LearnedRules, rule: ReadingRule) -> LearnedRules:
     Words that one rule drops before names are dropped by all. Rules for a command come first, because they
     need the facts before the sentence.
     """
-    for old in learned.rules:
-        text = _common(old.sentence[0], rule.sentence[0]) if not rule.ignore else ""
-        same: dict[str, object] = {"sentence": text, "unused": [], "drop": []}
-        if text and _changed(old, **same) == _changed(rule, **same):
-            words = {name for name in _VARYING if f"{{{name}}}" in text}
-            rule = _changed(rule, sentence=text, unused=sorted({*old.unused, *rule.unused, *words}))
+    same: dict[str, object] = {"sentence": "", "unused": [], "drop": []}
+    for old in learned.rules if not rule.ignore else ():
+        text = _common(old.sentence[0], rule.sentence[0])
+        if text and old.as_table() | same == rule.as_table() | same:
+            rule = _changed(rule, sentence=text, unused=sorted({*old.unused, *rule.unused, _VARYING}))
             learned = replace(learned, rules=tuple(one for one in learned.rules if one != old))
     learned = learned.with_rules((rule,))
     drop = sorted({word for one in learned.rules for word in one.drop})
-    rules = (_changed(one, drop=drop) if one.used and drop else one for one in learned.rules)
+    rules = (
+        _changed(one, drop=[*dict.fromkeys((*one.drop, *drop))][:MOST_ENTRIES]) if one.used and drop else one
+        for one in learned.rules
+    )
     return replace(learned, rules=tuple(sorted(rules, key=lambda one: not one.after)))
 
 
 def _changed(rule: ReadingRule, **keys: object) -> ReadingRule:
-    return ReadingRule.model_validate({**rule.as_table(), **keys})
+    return parse_rule(rule.as_table() | keys)
 
 
 def _common(left: str, right: str) -> str:
@@ -299,8 +306,10 @@ def _common(left: str, right: str) -> str:
     end = next((number for number in range(most - start) if first[-1 - number] != second[-1 - number]), most - start)
     around = (*first[:start], *first[len(first) - end :])
     differing = [" ".join(words[start : len(words) - end]) for words in (first, second)]
-    free = [name for name in _VARYING if f"{{{name}}}" not in left]
     has_literals = re.search(r"\w", re.sub(r"\{[^}]*\}", "", " ".join(around)))
-    if "{" in "".join(differing) or not all(map(read_name, differing)) or not has_literals or not free:
+    text = " ".join((*first[:start], f"{{{_VARYING}}}", *first[len(first) - end :]))
+    try:
+        parse_template(text)
+    except ValueError:
         return ""
-    return " ".join((*first[:start], f"{{{free[0]}}}", *first[len(first) - end :]))
+    return text if has_literals and "{" not in "".join(differing) and all(map(read_name, differing)) else ""

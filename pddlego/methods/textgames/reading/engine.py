@@ -135,7 +135,7 @@ class _Reading:
     def copy(self) -> _Reading:
         """A copy that changes apart from this one."""
         twin = copy(self)
-        for name in ("types", "origin", "uses", "unread", "unmet"):
+        for name in ("types", "origin", "uses", "unread", "unmet", "added", "forgotten"):
             setattr(twin, name, copy(getattr(self, name)))
         twin.facts = defaultdict(set, {predicate: set(args) for predicate, args in self.facts.items()})
         return twin

@@ -27,6 +27,9 @@ NOTE = "_"
 MOST_RULES, MOST_OPINIONS, MOST_UNREAD = 200, 1_000, 1_000
 """The maximum numbers of rules and opinions that a model may write for a game, and of unread sentences."""
 
+MOST_ENTRIES = 20
+"""The maximum number of entries of a list in a rule."""
+
 _TERM = re.compile(r"\?[a-z][\w-]*|\*|\{(?:back:)?[a-z0-9_]+\}|[a-z][\w-]*", re.IGNORECASE)
 
 
@@ -106,14 +109,14 @@ def _pattern(text: str) -> str:
 
 
 Regex = Annotated[str, AfterValidator(_regex)]
-Regexes = Annotated[tuple[Regex, ...], BeforeValidator(_as_tuple), Field(max_length=20)]
+Regexes = Annotated[tuple[Regex, ...], BeforeValidator(_as_tuple), Field(max_length=MOST_ENTRIES)]
 Sentence = Annotated[str, AfterValidator(_template)]
 Fact = Annotated[str, AfterValidator(_pattern)]
 Word = Annotated[str, Field(max_length=LONGEST)]
 
 
-Facts = Annotated[tuple[Fact, ...], BeforeValidator(_as_tuple), Field(max_length=20)]
-Words = Annotated[tuple[Word, ...], BeforeValidator(_as_tuple), Field(max_length=20)]
+Facts = Annotated[tuple[Fact, ...], BeforeValidator(_as_tuple), Field(max_length=MOST_ENTRIES)]
+Words = Annotated[tuple[Word, ...], BeforeValidator(_as_tuple), Field(max_length=MOST_ENTRIES)]
 
 
 class ReadingRule(BaseModel):
@@ -138,7 +141,7 @@ class ReadingRule(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
-    sentence: Annotated[tuple[Sentence, ...], BeforeValidator(_as_tuple), Field(max_length=20)] = ()
+    sentence: Annotated[tuple[Sentence, ...], BeforeValidator(_as_tuple), Field(max_length=MOST_ENTRIES)] = ()
     after: str = Field(default="", max_length=LONGEST)
     text: Regex = ""
     like: Regexes = ()

@@ -164,6 +164,20 @@ CASES = {
             "unused": "holder",
         },
     ),
+    "a name that the sentence repeats": (
+        question("coin", "The hall is by the hall."),
+        add("(visited hall)"),
+        {
+            "sentence": "The {location} is by the {location_2}.",
+            "add": "(visited {location})",
+            "unused": "location_2",
+        },
+    ),
+    "a repeated name in a sentence that says nothing": (
+        question("coin", "The kitchen is a kitchen."),
+        {},
+        {"sentence": "The {location} is {location_2}.", "ignore": True},
+    ),
     "a sentence that says nothing": (
         question("coin", "It smells of {dust}."),
         {},
@@ -181,25 +195,35 @@ def test_facts_are_lifted_to_a_rule(name: str) -> None:
     }
 
 
+def not_a_name(name: str) -> str:
+    uses = "use its names, those of the command, the agent's room, or loc2 behind an exit"
+    return f"'{name}' is not a name in the sentence: {uses}"
+
+
 @pytest.mark.parametrize(
     ("asked", "answer", "message"),
     [
-        (question("coin", "There is also a coin."), add("(item_at coin loc9)"), "'loc9' is not a name in the sentence"),
-        (question("coin", "You are in the hall."), add("(at attic)"), "'attic' is not a name in the sentence"),
-        (question("coin", "There is a door."), add("(closed_door kitchen loc2)"), "'loc2' is not a name"),
+        (question("coin", "There is also a coin."), add("(item_at coin loc9)"), not_a_name("loc9")),
+        (question("coin", "You are in the hall."), add("(at attic)"), not_a_name("attic")),
+        (question("coin", "There is a door."), add("(closed_door kitchen loc2)"), not_a_name("loc2")),
         (
             question("coin", "To the West you see a door."),
             add("(connected kitchen loc2 west)", "(connected loc2 loc3 west)"),
-            "'loc3' is not a name",
+            not_a_name("loc3"),
         ),
-        (question("coin", "You see the hall."), add("(connected kitchen hall south)"), "'south' is not a name"),
-        (question("coin", "The hall is by the hall."), add("(visited hall)"), "slots, each with a name of its own"),
-        (question("coin", "x" * 400), {}, "1 to 300 characters"),
+        (question("coin", "You see the hall."), add("(connected kitchen hall south)"), not_a_name("south")),
+        (question("coin", "x" * 400), {}, "a sentence is one line of 1 to 300 characters"),
+        (
+            question("coin", " is ".join(f"w{number}" for number in range(120))),
+            add(unused=tuple(f"w{number}" for number in range(120))),
+            "the sentence has more than 8 names: it is not read",
+        ),
     ],
 )
 def test_other_names_are_refused(asked: Question, answer: object, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError) as error:
         lifted(asked, answer)
+    assert str(error.value) == message
 
 
 @pytest.mark.parametrize(
@@ -218,7 +242,20 @@ def test_forms_of_an_answer(answer: str) -> None:
     assert stated.types == {"pen": "item"}
 
 
-@pytest.mark.parametrize("answer", ["", "none", '{"add": 1}', '{"add": ["(have (pen))"]}', '{"what": []}', "[" * 5_000])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "",
+        "none",
+        '{"add": 1}',
+        '{"add": [], "unused": 5}',
+        '{"add": [], "unused": true}',
+        '{"unused": "room"}',
+        '{"add": ["(have (pen))"]}',
+        '{"what": []}',
+        "[" * 5_000,
+    ],
+)
 def test_an_answer_without_facts_is_refused(answer: str) -> None:
     with pytest.raises(EditSyntaxError):
         parse_facts(answer, loaded("twc").start.domain)
@@ -243,6 +280,35 @@ def test_words_in_which_two_sentences_differ_become_an_unused_slot() -> None:
 )
 def test_other_sentences_are_not_joined(other: str) -> None:
     assert len(_two("To the West you see a closed oak door.", other).rules) == 2
+
+
+def test_sentences_are_not_joined_if_a_slot_would_follow_the_differing_word() -> None:
+    learned = LearnedRules()
+    for sentence, name in (("You see a pen.", "pen"), ("You notice a cup.", "cup")):
+        asked = question("twc", sentence)
+        learned = joined(learned, lifted(asked, add(f"(item_at {name} kitchen)")))
+    assert len(learned.rules) == 2
+
+
+def test_a_sentence_with_the_most_slots_is_not_joined() -> None:
+    names = [f"hall{number}" for number in range(8)]
+    facts = add(*(f"(visited {name})" for name in names))
+    learned = LearnedRules()
+    for word in ("oak", "tin"):
+        asked = question(
+            "coin", f"{word} door: " + "; ".join(f"{number} is {name}" for number, name in enumerate(names))
+        )
+        learned = joined(learned, lifted(asked, facts))
+    assert len(learned.rules) == 2
+
+
+def test_a_rule_drops_at_most_as_many_words_as_a_rule_may_hold() -> None:
+    learned = LearnedRules()
+    for letter in "abcdefghijklmnopqrstuvwxy":
+        asked = question("cooking-easy", f"Case {letter} holds a very{letter} yellow potato.")
+        learned = joined(learned, lifted(asked, add("(thing_at yellow_potato kitchen)")))
+        assert learned.rules[-1].drop[0] == f"very{letter}"
+    assert {len(rule.drop) for rule in learned.rules} == {20}
 
 
 def test_a_sentence_that_says_nothing_is_an_exception_of_its_rule() -> None:
