@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 from pddlego.errors import PddlegoError, UsageError
-from pddlego.pddl import Atom, Defect, DefectKind, Domain, PddlSyntaxError, Problem, parse_domain
+from pddlego.pddl import Defect, DefectKind, Domain, PddlSyntaxError, Problem, parse_domain
 from pddlego.pddl.check import check as check_problem
 from pddlego.pddl.check import check_domain, check_reading
 from pddlego.pddl.costs import counts_cost, needs_numbers
@@ -32,6 +32,7 @@ from pddlego.planning import compare as comparing
 from pddlego.planning import validate as validate_plan
 from pddlego.planning.checked import checked_problem
 from pddlego.planning.compare import Comparison
+from pddlego.planning.numbers import shown
 from pddlego.planning.plan_text import PlanReading, read_plan
 from pddlego.planning.result import LEAST_COST
 from pddlego.planning.validate import FaultKind, PlanFault, plan_cost
@@ -172,7 +173,10 @@ class ValidationResult:
 
 @dataclass(frozen=True)
 class SimulatedState:
-    """The facts after a step (step 0 is the initial state), what the step changed, and whether the goal is reached."""
+    """The facts after a step (step 0 is the initial state), what the step changed, and whether the goal is reached.
+
+    In a numeric task, numbers are among the facts: `(= (fuel t1) 3)`.
+    """
 
     step: int
     action: str
@@ -399,8 +403,8 @@ def simulate(domain: DomainFile, problem: ProblemFile, plan: PlanFile = "") -> S
 
     Raises `UsageError` for invalid files, and `PddlegoError` for a state with more cases than can be evaluated.
     """
-    value = read_domain_file(domain)
-    task = read_problem_file(value, problem)
+    value = read_domain_file(domain, numbers=True)
+    task = read_problem_file(value, problem, numbers=True)
     try:
         steps = _read_plan(value, task, plan).plan
     except PddlSyntaxError as error:
@@ -412,7 +416,7 @@ def simulate(domain: DomainFile, problem: ProblemFile, plan: PlanFile = "") -> S
         fault = validate_plan(value, task, steps)
         possible = len(steps) if fault is None or fault.time is None else fault.time
         for number, step in enumerate(steps.steps[:possible], start=1):
-            before = frozenset(simulator.state.facts)
+            before = _shown(simulator)
             world.work.renew()
             simulator.do(step)
             states.append(_state(simulator, task, number, str(step), before))
@@ -428,7 +432,7 @@ def applicable(domain: DomainFile, problem: ProblemFile, plan: PlanFile = "", ac
 
     Raises `UsageError` for invalid files, a plan that fails, and an action that the domain does not have.
     """
-    value = read_domain_file(domain)
+    value = read_domain_file(domain, numbers=True)
     name, known = action.strip("() \n").lower(), [schema.name for schema in value.actions]
     if name and name not in known:
         raise UsageError(f"The domain has no action {name}", f"It has: {', '.join(known)}.", "Name one, or none.")
@@ -681,12 +685,17 @@ def _not_checked(part: Part, cause: Part) -> Finding:
     return Finding(part, 1, 1, severity="error", rule="not-checked", message=message, advice=f"Fix the {cause} first.")
 
 
-def _state(simulator: Simulator, problem: Problem, number: int, action: str, before: frozenset[Atom]) -> SimulatedState:
-    facts = frozenset(simulator.state.facts)
+def _state(simulator: Simulator, problem: Problem, number: int, action: str, before: frozenset[str]) -> SimulatedState:
+    facts = _shown(simulator)
     reached = simulator.world.holds(problem.goal, simulator.state, {})
+    added, deleted = (facts - before, before - facts) if number else (frozenset[str](), frozenset[str]())
+    return SimulatedState(
+        number, action, tuple(sorted(facts)), tuple(sorted(added)), tuple(sorted(deleted)), goal_reached=reached
+    )
 
-    def shown(atoms: frozenset[Atom]) -> tuple[str, ...]:
-        return tuple(sorted(map(str, atoms)))
 
-    added, deleted = (shown(facts - before), shown(before - facts)) if number else ((), ())
-    return SimulatedState(number, action, shown(facts), added, deleted, reached)
+def _shown(simulator: Simulator) -> frozenset[str]:
+    """The facts of a state and, in a numeric task, its numbers: `(= (fuel t1) 3)`."""
+    world, state = simulator.world, simulator.state
+    numbers = {**world.values, **state.numbers} if world.is_numeric else {}
+    return frozenset((*map(str, state.facts), *(f"(= {term} {shown(value)})" for term, value in numbers.items())))

@@ -79,6 +79,34 @@ def test_each_state_of_a_plan_is_simulated() -> None:
     assert result.advice == "(Set (at kitchen) to true)"
 
 
+TANK = """(define (domain fuel) (:requirements :strips :numeric-fluents) (:predicates (at ?p) (road ?a ?b))
+  (:functions (fuel) (length ?a ?b))
+  (:action go :parameters (?a ?b) :precondition (and (at ?a) (road ?a ?b) (>= (fuel) (length ?a ?b)))
+    :effect (and (not (at ?a)) (at ?b) (decrease (fuel) (length ?a ?b)))))"""
+OUTING = """(define (problem trip) (:domain fuel) (:objects a b c)
+  (:init (at a) (road a b) (road b c) (road b a) (= (fuel) 4) (= (length a b) 2.5) (= (length b c) 2)
+    (= (length b a) 1))
+  (:goal (at c)))"""
+
+
+def test_numbers_are_among_the_facts_of_a_simulated_state() -> None:
+    result = pddlego.simulate(TANK, OUTING, "(go a b)\n(go b c)")
+    assert "(= (fuel) 4)" in result.states[0].facts
+    assert "(= (length a b) 2.5)" in result.states[-1].facts
+    assert result.states[1].added == ("(= (fuel) 1.5)", "(at b)")
+    assert result.states[1].deleted == ("(= (fuel) 4)", "(at a)")
+    assert result.advice == "(Make (>= (fuel) (length b c)) true: (fuel) is 1.5, (length b c) is 2)"
+    assert result.applicable == ("(go b a)",)
+    assert tools.applicable(TANK, OUTING, "(go a b)").actions == ("(go b a)",)
+
+
+def test_costs_of_a_classical_task_are_not_among_the_facts() -> None:
+    domain = TANK.replace("(fuel)", "(total-cost)").replace("(>= (total-cost) (length ?a ?b))", "")
+    domain = domain.replace("decrease", "increase").replace(":numeric-fluents", ":action-costs")
+    result = pddlego.simulate(domain, OUTING.replace("(= (fuel) 4)", ""), "(go a b)")
+    assert result.states[1].facts == ("(at b)", "(road a b)", "(road b a)", "(road b c)")
+
+
 def test_a_domain_and_a_problem_are_repaired_alone() -> None:
     domain = pddlego.repair(f"Sure!\n```pddl\n{DOMAIN[:-1]}\n```")
     assert domain.ok
