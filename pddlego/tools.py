@@ -454,12 +454,13 @@ def compare(domain: DomainFile, left: ProblemFile | Domain, right: ProblemFile |
 
     Raises `UsageError` for invalid files.
     """
-    value = read_domain_file(domain)
+    value = read_domain_file(domain, numbers=True)
     if right is None or isinstance(left, Domain):
         assert not isinstance(left, Problem)
-        return comparing.compare_domains(value, read_domain_file(left))
+        return comparing.compare_domains(value, read_domain_file(left, numbers=True))
     with _limited_depth():
-        return comparing.compare_problems(value, read_problem_file(value, left), read_problem_file(value, right))
+        problems = (read_problem_file(value, file, numbers=True) for file in (left, right))
+        return comparing.compare_problems(value, *problems)
 
 
 @contextlib.contextmanager

@@ -18,8 +18,10 @@ from pddlego.errors import TooManyCasesError
 from pddlego.pddl import Atom, Domain, Problem, same_name
 from pddlego.pddl.conditions import (
     ANY_TYPE,
+    ARITHMETIC,
     And,
     Change,
+    Compare,
     Equal,
     Exists,
     Forall,
@@ -27,15 +29,18 @@ from pddlego.pddl.conditions import (
     Imply,
     Not,
     Renaming,
+    Term,
     TypedName,
     When,
     arguments_in,
     changed_atoms,
     conjuncts,
+    number,
     parts_of,
+    walk,
     word_of,
 )
-from pddlego.pddl.costs import counts_cost, values_of
+from pddlego.pddl.costs import counts_cost, needs_numbers, values_of
 from pddlego.pddl.domain import either
 from pddlego.pddl.exclusive import ImpliedFacts
 from pddlego.pddl.numbers import TOTAL_COST
@@ -97,6 +102,10 @@ def compare_problems(domain: Domain, left: Problem, right: Problem, *, seconds: 
     if counts_cost(left) != counts_cost(right):
         return Comparison(ComparisonVerdict.DIFFERENT, "only one of the problems minimizes costs")
     problems = (left, right)
+    metrics = [_metric_relations(domain, problem) for problem in problems]
+    if {label for label, _ in metrics[0]} != {label for label, _ in metrics[1]}:
+        first, second = ((str(problem.metric),) if problem.metric else () for problem in problems)
+        return Comparison(ComparisonVerdict.DIFFERENT, "the metrics differ", first, second)
     try:
         result = _compare_sides(
             domain, problems, *_completed_goals(domain, problems, Work(seconds=seconds / 4)), seconds / 4
@@ -152,6 +161,13 @@ def _by_states(domain: Domain, problems: Sequence[Problem], undecided: Compariso
         return replace(undecided, verdict=ComparisonVerdict.DIFFERENT, reason=reason)
     if not systems[0].goals:
         return replace(undecided, reason=f"{undecided.reason}, and no state reaches either of them")
+    starts = [(problem.objects, problem.facts, problem.values) for problem in problems]
+    if starts[0] == starts[1] and all(needs_numbers(domain, problem) is not None for problem in problems):
+        reached = [{system.states[number] for number in system.goals} for system in systems]
+        if reached[0] == reached[1]:
+            return Comparison(ComparisonVerdict.SAME, "the goals are true in the same reachable states")
+        reason = "the goals are true in other reachable states"
+        return replace(undecided, verdict=ComparisonVerdict.DIFFERENT, reason=reason)
     written = [_literals(domain, problem) for problem in problems]
     derived = [frozenset(item for item in literals or () if item[0].predicate in domain.rules) for literals in written]
     implied = [_implied(system) | more for system, more in zip(systems, derived, strict=True)]
@@ -244,12 +260,14 @@ class _Side:
         self.objects = {obj.name: obj.type for obj in problem.objects if obj.name not in constants}
         self.constants = constants
         self.initial: list[Relation] = [(fact.predicate, fact.args) for fact in problem.sorted_facts()]
+        is_numeric = needs_numbers(domain, problem) is not None
         for term, amount in sorted(values_of(problem).items(), key=str):
-            if term != TOTAL_COST:
-                shown = amount if counts_cost(problem) else "known"
+            if term != TOTAL_COST or (is_numeric and amount):
+                shown = amount if is_numeric or counts_cost(problem) else "known"
                 self.initial.append((f"= {term.head} {shown}", tuple(map(str, term.parts or ()))))
+        self.initial += _metric_relations(domain, problem)
         names = {*self.objects, *constants}
-        self.wanted = list(_formula(problem.goal, names)) if goal is None else _goal_relations(goal)
+        self.wanted = _written_goal(problem.goal, names) if goal is None else _goal_relations(goal)
         written = _literals(domain, problem)
         self.written = self.wanted if written is None else _goal_relations(written)
 
@@ -262,6 +280,22 @@ class _Side:
 def _goal_relations(literals: Iterable[tuple[Atom, bool]]) -> list[Relation]:
     ordered = sorted(literals, key=lambda literal: (literal[0].sort_key, literal[1]))
     return [(f"goal {atom.predicate} {value}", atom.args) for atom, value in ordered]
+
+
+def _written_goal(goal: Formula, names: set[str]) -> list[Relation]:
+    """A goal that is not a conjunction of literals, as relations. Conjuncts of a numeric goal may be in any order."""
+    is_numeric = any(isinstance(node, Compare) for node, _ in walk(goal))
+    parts = dict.fromkeys(conjuncts(goal)) if is_numeric else (goal,)
+    return [relation for part in parts for relation in _formula(part, names)]
+
+
+def _metric_relations(domain: Domain, problem: Problem) -> list[Relation]:
+    """The metric of a numeric task as one relation over its objects."""
+    if problem.metric is None or needs_numbers(domain, problem) is None:
+        return []
+    names = {obj.name for obj in (*domain.constants, *problem.objects)}
+    comparison = Compare(problem.metric.direction, problem.metric.term, Term("0"))
+    return list(_formula(comparison, names))
 
 
 def _formula(condition: Formula, names: set[str]) -> Iterator[Relation]:
@@ -377,6 +411,8 @@ class _DomainStructure:
             self._named("constant", constant)
         for predicate in domain.predicates:
             self._head(f"predicate {predicate.name}", predicate.parameters)
+        if TOTAL_COST.head in domain.functions_by_name:  # a name with a meaning
+            self.structure.colours[f"function {TOTAL_COST.head}"] = TOTAL_COST.head
         for function in domain.functions:
             self._head(f"function {function.name}", function.parameters)
         for action in domain.actions:
@@ -429,11 +465,11 @@ class _DomainStructure:
                 node = self._node("=")
                 for name in (formula.left, formula.right):
                     self._relate("equal", node, self._name(name, scope))
-            case Change():
-                node = self._node(f"{formula.operator} {formula.value if formula.value.parts is None else ''}")
-                if formula.value.parts is not None:
-                    terms = (self._name(str(part), scope) for part in formula.value.parts)
-                    self._relate("by", node, f"function {formula.value.head}", *terms)
+            case Change() | Compare():
+                node = self._node(formula.operator)
+                left = formula.fluent if isinstance(formula, Change) else formula.left
+                right = formula.value if isinstance(formula, Change) else formula.right
+                self._relate("numbers", node, self._term(left, scope), self._term(right, scope))
             case Exists() | Forall():
                 node = self._node(word_of(formula))
                 inner = {variable.name: self._named("variable", variable) for variable in formula.variables}
@@ -445,6 +481,18 @@ class _DomainStructure:
                 for place, part in enumerate(conjuncts(formula) if isinstance(formula, And) else parts_of(formula)):
                     ordered = isinstance(formula, Imply | When)
                     self._relate(f"part {place}" if ordered else "part", node, self._formula(part, scope))
+        return node
+
+    def _term(self, term: Term, scope: dict[str, str]) -> str:
+        """Add a node for a numeric expression, and return the node. The operands of `+` and `*` are in any order."""
+        if term.parts is None:
+            return self._node(f"number {number(term.head)}")
+        node = self._node(term.head if term.head in ARITHMETIC else "value")
+        if term.head not in ARITHMETIC:
+            self._relate("value", node, f"function {term.head}", *(self._name(str(part), scope) for part in term.parts))
+            return node
+        for place, part in enumerate(term.parts):
+            self._relate("operand" if term.head in "+*" else f"operand {place}", node, self._term(part, scope))
         return node
 
     def _name(self, name: str, scope: dict[str, str]) -> str:

@@ -1,0 +1,86 @@
+"""Numbers count when problems and domains are compared: fuel 8 and fuel 9 are different problems."""
+
+from __future__ import annotations
+
+import pytest
+
+from pddlego import tools
+from pddlego.planning.compare import Comparison, ComparisonVerdict
+
+SAME, DIFFERENT, UNDECIDED = ComparisonVerdict.SAME, ComparisonVerdict.DIFFERENT, ComparisonVerdict.UNDECIDED
+
+DOMAIN = """(define (domain fuel) (:requirements :strips :typing :numeric-fluents) (:types place truck)
+  (:predicates (at ?t - truck ?p - place) (road ?a ?b - place))
+  (:functions (fuel ?t - truck) (dist ?a ?b - place) (used))
+  (:action drive :parameters (?t - truck ?a ?b - place)
+    :precondition (and (at ?t ?a) (road ?a ?b) (>= (fuel ?t) (dist ?a ?b)))
+    :effect (and (not (at ?t ?a)) (at ?t ?b) (decrease (fuel ?t) (dist ?a ?b))
+      (increase (used) (* 2 (dist ?a ?b))))))"""
+
+PROBLEM = """(define (problem one) (:domain fuel)
+  (:objects t1 - truck a b c - place)
+  (:init (at t1 a) (road a b) (road b c) (= (fuel t1) 8) (= (dist a b) 5) (= (dist b c) 2.5) (= (used) 0))
+  (:goal (and (at t1 c) (>= (fuel t1) 0.5)))
+  (:metric minimize (+ (used) (fuel t1))))"""
+
+
+def compared(old: str, new: str) -> Comparison:
+    assert old in PROBLEM
+    return tools.compare(DOMAIN, PROBLEM, PROBLEM.replace(old, new))
+
+
+def test_a_number_makes_another_problem() -> None:
+    result = compared("(= (fuel t1) 8)", "(= (fuel t1) 9)")
+    assert result.verdict is DIFFERENT
+    assert (result.only_left, result.only_right) == (("(= (fuel t1) 8)",), ("(= (fuel t1) 9)",))
+    assert compared("(= (dist b c) 2.5)", "(= (dist b c) 2.4)").verdict is DIFFERENT
+    assert compared("(= (used) 0)", "").verdict is DIFFERENT
+
+
+def test_names_and_spellings_of_numbers_do_not_count() -> None:
+    renamed = PROBLEM.replace("t1", "lorry").replace("(at lorry a)", "(at lorry x)").replace(" a b c ", " x b c ")
+    renamed = renamed.replace("(road a b)", "(road x b)").replace("(dist a b) 5", "(dist x b) 5.00")
+    assert tools.compare(DOMAIN, PROBLEM, renamed).verdict is SAME
+    swapped = PROBLEM.replace("(and (at t1 c) (>= (fuel t1) 0.5))", "(and (>= (fuel t1) 0.5) (at t1 c))")
+    assert tools.compare(DOMAIN, PROBLEM, swapped).verdict is SAME
+
+
+@pytest.mark.parametrize(
+    ("goal", "verdict"),
+    [
+        ("(and (at t1 c) (>= (fuel t1) 0.5))", SAME),
+        ("(and (at t1 c) (> (fuel t1) 0.4))", SAME),
+        ("(and (at t1 c) (= (fuel t1) 0.5))", SAME),
+        ("(at t1 c)", SAME),
+        ("(and (at t1 c) (>= (fuel t1) 0.6))", DIFFERENT),
+        ("(>= (fuel t1) 0.5)", DIFFERENT),
+    ],
+)
+def test_goals_with_numbers_are_compared_in_the_reachable_states(goal: str, verdict: ComparisonVerdict) -> None:
+    assert compared("(and (at t1 c) (>= (fuel t1) 0.5))", goal).verdict is verdict
+
+
+@pytest.mark.parametrize("metric", ["", "(:metric maximize (+ (used) (fuel t1)))", "(:metric minimize (used))"])
+def test_another_metric_makes_another_problem(metric: str) -> None:
+    result = compared("(:metric minimize (+ (used) (fuel t1)))", metric)
+    assert (result.verdict, result.reason) == (DIFFERENT, "the metrics differ")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "verdict"),
+    [
+        ("fuel", "energy", SAME),
+        ("(* 2 (dist ?a ?b))", "(* (dist ?a ?b) 2.0)", SAME),
+        ("(* 2 (dist ?a ?b))", "(* 3 (dist ?a ?b))", UNDECIDED),
+        (">=", ">", UNDECIDED),
+        ("(>= (fuel ?t) (dist ?a ?b))", "(>= (dist ?a ?b) (fuel ?t))", UNDECIDED),
+        ("(decrease (fuel ?t)", "(increase (fuel ?t)", UNDECIDED),
+        ("(decrease (fuel ?t) (dist ?a ?b))", "(decrease (fuel ?t) (dist ?b ?a))", UNDECIDED),
+        ("(increase (used)", "(increase (total-cost)", UNDECIDED),
+    ],
+)
+def test_domains_are_compared_with_their_numbers(old: str, new: str, verdict: ComparisonVerdict) -> None:
+    other = DOMAIN.replace(old, new)
+    if "total-cost" in new:
+        other = other.replace("(used)", "(total-cost)")
+    assert tools.compare(DOMAIN, other).verdict is verdict
