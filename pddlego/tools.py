@@ -443,9 +443,9 @@ def applicable(domain: DomainFile, problem: ProblemFile, plan: PlanFile = "", ac
 
 
 def difference(domain: DomainFile, left: ProblemFile, right: ProblemFile) -> DifferenceResult:
-    """The objects and initial facts that only one of two problems has. Raises `UsageError` for invalid files."""
-    value = read_domain_file(domain)
-    edit = edit_between(read_problem_file(value, left), read_problem_file(value, right))
+    """The objects, facts and numbers of `:init` that only one of two problems has. Raises `UsageError`."""
+    value = read_domain_file(domain, numbers=True)
+    edit = edit_between(*(read_problem_file(value, file, numbers=True) for file in (left, right)))
     return DifferenceResult((*edit.objects.delete, *edit.init.delete), (*edit.objects.add, *edit.init.add))
 
 

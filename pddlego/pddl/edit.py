@@ -11,7 +11,17 @@ from typing import Any
 
 from pydantic import Field, ValidationError, ValidationInfo, field_validator
 
-from pddlego.pddl.conditions import ANY_TYPE, Atom, Renaming, TypedName, read_atom, read_typed_list
+from pddlego.pddl.conditions import (
+    ANY_TYPE,
+    Atom,
+    Compare,
+    Renaming,
+    TypedName,
+    arguments_in,
+    read_atom,
+    read_condition,
+    read_typed_list,
+)
 from pddlego.pddl.domain import Action, Domain
 from pddlego.pddl.nearly_json import EditSyntaxError, Form, last_object, unique_keys, without_remarks
 from pddlego.pddl.problem import Problem, rename
@@ -141,6 +151,7 @@ class _Bench:
         # second declarations of objects, with another type
         self.twins = {obj for obj in problem.objects if self.objects[obj.name] != obj.type}
         self.facts = set(problem.facts)
+        self.values = set(problem.values)
         self.goal = problem.goal
         # old names that other lines of the edit may still use, with the new names
         self.renamed: dict[str, str] = {}
@@ -152,7 +163,8 @@ class _Bench:
 
     def problem(self) -> Problem:
         objects = {TypedName(name, kind) for name, kind in self.objects.items()} | self.twins
-        return replace(self.before, objects=frozenset(objects), facts=frozenset(self.facts), goal=self.goal)
+        facts, values = frozenset(self.facts), frozenset(self.values)
+        return replace(self.before, objects=frozenset(objects), facts=facts, values=values, goal=self.goal)
 
     def note(self, kind: EntryKind, where: str, line: str, note: str = "") -> None:
         shown = line if len(line) <= MAX_LINE else f"{line[:MAX_LINE]} …"  # one line may have an entry for each name
@@ -209,7 +221,7 @@ class _Bench:
         self.objects = staying
         self.twins = {twin for twin in self.twins if self.objects.get(twin.name, twin.type) != twin.type}
         moved = rename(replace(self.before, facts=frozenset(self.facts)), Renaming(names))
-        self.before = replace(self.before, values=moved.values, metric=moved.metric)
+        self.before, self.values = replace(self.before, metric=moved.metric), set(moved.values)
         self.merged = {Renaming(names).atom(fact): fact for fact in self.facts if _merged(fact, names)}
         self.facts, self.goal = set(moved.facts), moved.goal
         self.applied_names = {old: new for old, new in names.items() if old != new}
@@ -244,12 +256,18 @@ class _Bench:
         self.twins = {twin for twin in self.twins if twin.name != name}
         about = sorted((fact for fact in self.facts if name in fact.args), key=lambda fact: fact.sort_key)
         self.facts -= set(about)
+        self.values = {value for value in self.values if name not in arguments_in(value)}
         self.removed |= set(about)
         facts = " ".join(str(fact) for fact in about)
         self.note(EntryKind.APPLIED, where, line, f"with it: {facts}" if about else "")
 
     def delete_fact(self, where: str, line: str) -> None:
-        for atom, wrong in self._atoms(where, line):
+        for value in (values := self._numbers(line)):
+            there = value in self.values
+            self.values.discard(value)
+            note = "" if there else "the problem has no such number"
+            self.note(EntryKind.APPLIED if there else EntryKind.UNMATCHED, where, str(value), note)
+        for atom, wrong in [] if values else self._atoms(where, line):
             fact = self._find(atom)
             if fact is None and not {atom, self._current(atom)}.isdisjoint(self.removed):
                 self.note(EntryKind.ALREADY, where, str(atom), "it was deleted by the same edit")
@@ -267,6 +285,13 @@ class _Bench:
         where = "init.replace"
         if _is_nothing(new_line):
             self.delete_fact(where, old_line)
+            return
+        if len(numbers := self._numbers(new_line or "")) == 1 and self._numbers(old_line):
+            if not self.values.isdisjoint(self._numbers(old_line)):
+                self.values -= {*self._numbers(old_line)}
+                self._assign(where, numbers[0])
+            else:
+                self.delete_fact(where, old_line)
             return
         old, new = self._atoms(where, old_line), self._atoms(where, new_line or "")
         if len(old) != 1 or len(new) != 1:
@@ -318,6 +343,10 @@ class _Bench:
 
     def add_facts(self, line: str) -> None:
         where = "init.add"
+        if values := self._numbers(line):
+            for value in values:
+                self._assign(where, value)
+            return
         for written, tolerated in self._atoms(where, line, negation=True):
             atom = self._current(written)
             if self._refuse_merged(where, written):
@@ -329,7 +358,24 @@ class _Bench:
             note = tolerated or ("" if atom == written else f"as {atom}")
             self.note(EntryKind.TOLERATED if note else EntryKind.APPLIED, where, str(written), note)
 
+    def _assign(self, where: str, value: Compare) -> None:
+        """Give a number its value; another value is replaced, as a number has one."""
+        before = sorted(str(other.right) for other in self.values if other.left == value.left)
+        self.values = {other for other in self.values if other.left != value.left} | {value}
+        kind = (
+            EntryKind.ALREADY if before == [str(value.right)] else EntryKind.TOLERATED if before else EntryKind.APPLIED
+        )
+        self.note(kind, where, str(value), f"it was {before[0]}" if kind is EntryKind.TOLERATED else "")
+
     # reading the lines
+
+    def _numbers(self, line: str) -> list[Compare]:
+        """The numbers of a line such as (= (fuel t1) 3), under the new names; empty for a line of facts."""
+        reading = read_sexprs(line) if "=" in line else None
+        read = [read_condition(part) for part in reading.expressions] if reading and not reading.defects else []
+        values = [part for part in read if isinstance(part, Compare) and part.operator == "="]
+        renaming = Renaming(self.renamed)
+        return [replace(value, left=renaming.term(value.left)) for value in values] if len(values) == len(read) else []
 
     def _current(self, atom: Atom) -> Atom:
         return Renaming(self.renamed).atom(atom)
@@ -424,9 +470,12 @@ def edit_between(before: Problem, after: Problem) -> Edit:
     """The edit that turns `before` into `after` by additions and deletions, without renaming."""
     added_objects = tuple(str(obj) for obj in after.sorted_objects() if obj not in before.objects)
     removed_objects = tuple(str(obj) for obj in before.sorted_objects() if obj not in after.objects)
-    added_facts = tuple(str(fact) for fact in after.sorted_facts() if fact not in before.facts)
-    removed_facts = tuple(str(fact) for fact in before.sorted_facts() if fact not in after.facts)
-    return Edit(SectionEdit(added_objects, (), removed_objects), SectionEdit(added_facts, (), removed_facts))
+    added_facts = [str(fact) for fact in after.sorted_facts() if fact not in before.facts]
+    removed_facts = [str(fact) for fact in before.sorted_facts() if fact not in after.facts]
+    added_facts += sorted(map(str, after.values - before.values))
+    removed_facts += sorted(map(str, before.values - after.values))
+    init = SectionEdit(tuple(added_facts), (), tuple(removed_facts))
+    return Edit(SectionEdit(added_objects, (), removed_objects), init)
 
 
 # JSON

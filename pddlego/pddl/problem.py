@@ -76,13 +76,17 @@ class Problem(Shown):
     def sorted_facts(self) -> list[Atom]:
         return sorted(self.facts, key=lambda fact: fact.sort_key)
 
+    def init_lines(self) -> tuple[str, ...]:
+        """The facts and then the numbers of `:init`, each sorted."""
+        return (*map(str, self.sorted_facts()), *sorted(map(str, self.values)))
+
     def __str__(self) -> str:
         """Canonical text: objects grouped by type, one fact a line, both sorted."""
         objects = [
             "    " + " ".join(obj.name for obj in group) + f" - {kind}"
             for kind, group in groupby(self.sorted_objects(), key=lambda obj: obj.type)
         ]
-        init = [f"    {fact}" for fact in (*self.sorted_facts(), *sorted(map(str, self.values)))]
+        init = [f"    {fact}" for fact in self.init_lines()]
         lines = [f"(define (problem {self.name})", f"  (:domain {self.domain})"]
         lines += ["  (:objects", *objects, "  )", "  (:init", *init, "  )", f"  (:goal {self.goal})"]
         lines += [f"  {self.metric}"] if self.metric else []

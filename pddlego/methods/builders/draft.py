@@ -401,7 +401,7 @@ class Draft:
     def with_problem(self, problem: Problem) -> Draft:
         """Replace the whole problem."""
         objects = tuple(Typed(name=obj.name, type=obj.type) for obj in problem.sorted_objects())
-        facts = (*map(str, problem.sorted_facts()), *sorted(map(str, problem.values)))
+        facts = problem.init_lines()
         metric = str(problem.metric) if problem.metric else ""
         return replace(self, objects=objects, facts=facts, goal=str(problem.goal), metric=metric)
 
