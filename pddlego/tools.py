@@ -18,10 +18,10 @@ from pddlego.errors import PddlegoError, UsageError
 from pddlego.pddl import Defect, DefectKind, Domain, PddlSyntaxError, Problem, parse_domain
 from pddlego.pddl.check import check as check_problem
 from pddlego.pddl.check import check_domain, check_reading
-from pddlego.pddl.costs import counts_cost, needs_numbers
+from pddlego.pddl.costs import counts_cost
 from pddlego.pddl.domain import MAX_TYPES, read_domain
 from pddlego.pddl.edit import edit_between
-from pddlego.pddl.portable import as_errors, checked_domain, problem_refusals
+from pddlego.pddl.portable import as_errors, checked_domain, is_numeric_problem, problem_refusals
 from pddlego.pddl.problem import read_problem
 from pddlego.pddl.rules import Position
 from pddlego.pddl.sexpr import LINE_BREAK, TOKEN
@@ -258,8 +258,8 @@ def repair(text: str | Path, domain: DomainFile | None = None) -> RepairResult:
     """
     content = _text(text, read_source)
     if domain is not None:
-        value = read_domain_file(domain)
-        repaired = repair_problem(value.text or value.canonical, content)
+        value = read_domain_file(domain, numbers=True)
+        repaired = repair_problem(value.text or value.canonical, content, numbers=True)
         in_domain = (" is a predicate", " is a type")  # declarations in the domain, which stays as it is
         repairs = tuple(repair for repair in repaired.repairs if not repair.what.endswith(in_domain))
         return _repaired_problem(replace(repaired, repairs=repairs), value, content)
@@ -270,8 +270,8 @@ def repair(text: str | Path, domain: DomainFile | None = None) -> RepairResult:
         both = f"{first.text.rstrip()}\n\n{second.text}"
         return RepairResult(first.ok and second.ok, both, first.repairs, (*first.findings, *second.findings))
     if with_problem:
-        return _repaired_problem(repair_pair("", content), None, content)
-    return _repaired_domain(repair_pair(content, ""), content)[0]
+        return _repaired_problem(repair_pair("", content, numbers=True), None, content)
+    return _repaired_domain(repair_pair(content, "", numbers=True), content)[0]
 
 
 def is_problem(text: str) -> bool:
@@ -285,7 +285,7 @@ def repair_files(domain: str | Path, problem: str | Path) -> tuple[RepairResult,
 
 
 def _repaired_pair(domain: str, problem: str) -> tuple[RepairResult, RepairResult]:
-    repaired = repair_pair(domain, problem)
+    repaired = repair_pair(domain, problem, numbers=True)
     first, value = _repaired_domain(repaired, domain)
     if value is None:
         return first, RepairResult(False, repaired.problem, (), (_not_checked("problem", "domain"),))
@@ -293,17 +293,21 @@ def _repaired_pair(domain: str, problem: str) -> tuple[RepairResult, RepairResul
 
 
 def _repaired_domain(repaired: Repaired, given: str) -> tuple[RepairResult, Domain | None]:
-    checked = checked_domain(repaired.domain)
+    checked = checked_domain(repaired.domain, numbers=True, numeric_task=is_numeric_problem(repaired.problem))
     findings = tuple(_findings("domain", checked.defects, given, repaired.domain_place))
     return _repair_result(repaired.domain, repaired.repairs, findings), checked.domain
 
 
 def _repaired_problem(repaired: Repaired, domain: Domain | None, given: str) -> RepairResult:
     if domain is not None:
-        defects = checked_problem(domain, repaired.problem).defects
+        defects = checked_problem(domain, repaired.problem, numbers=True).defects
     else:
         reading = read_problem(repaired.problem)
-        defects = (*reading.defects, *problem_refusals(reading), *reading.missing_sections())
+        defects = (
+            *reading.defects,
+            *problem_refusals(reading, is_numeric_problem(repaired.problem)),
+            *reading.missing_sections(),
+        )
     findings = tuple(_findings("problem", defects, given, repaired.problem_place))
     return _repair_result(repaired.problem, repaired.repairs, findings)
 
@@ -559,8 +563,7 @@ def _is_sound(findings: Iterable[Finding]) -> bool:
 
 
 def _checked_texts(domain: str, problem: str | None) -> CheckedFiles:
-    numeric = problem is not None and needs_numbers(Domain(""), read_problem(problem).problem) is not None
-    checked = checked_domain(domain, numbers=True, numeric_task=numeric)
+    checked = checked_domain(domain, numbers=True, numeric_task=is_numeric_problem(problem or ""))
     in_domain = tuple(_findings("domain", checked.defects, domain))
     if problem is None:
         return CheckedFiles(in_domain, checked.domain)

@@ -68,6 +68,9 @@ READ_REQUIREMENTS = frozenset(
 )
 """The requirements that Fast Downward reads; it refuses a file with another one."""
 
+NUMERIC = frozenset((":fluents", ":numeric-fluents"))
+"""The requirements of numbers, which planners read only in numeric tasks."""
+
 PDDL_REQUIREMENTS = READ_REQUIREMENTS | frozenset(
     (
         *(*_IMPLIED[":ucpop"], ":ucpop", ":action-costs", ":fluents", ":numeric-fluents", ":object-fluents", ":mdp"),

@@ -11,9 +11,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from pddlego.pddl.check import MAX_DEFECTS, check_domain, check_reading
+from pddlego.pddl.costs import needs_numbers
 from pddlego.pddl.domain import DECLARATIONS, FIELDS, Domain, DomainReading, read_domain
 from pddlego.pddl.foreign import without_foreign
-from pddlego.pddl.lint import PDDL_REQUIREMENTS, READ_REQUIREMENTS, domain_warnings, problem_warnings
+from pddlego.pddl.lint import NUMERIC, PDDL_REQUIREMENTS, READ_REQUIREMENTS, domain_warnings, problem_warnings
 from pddlego.pddl.problem import PROBLEM_SECTIONS, ProblemReading, read_problem
 from pddlego.pddl.rules import Defect, DefectKind, Position, not_supported, syntax_defect
 from pddlego.pddl.sexpr import Sexpr, at_words, place_of, placed, show
@@ -56,12 +57,18 @@ def checked_domain(text: str, numbers: bool = False, numeric_task: bool = False)
     return CheckedDomain(None, errors) if errors else CheckedDomain(reading.domain, defects[:MAX_DEFECTS])
 
 
-def is_sound_problem(domain: Domain, text: str) -> bool:
-    """Whether the text of a problem has no errors."""
+def is_sound_problem(domain: Domain, text: str, numbers: bool = False) -> bool:
+    """Whether the text of a problem has no errors. For `numbers` see `check`."""
     reading = read_problem(text)
-    if any(map(_is_error, (*check_reading(domain, reading), *problem_refusals(reading)))):
+    refusals = problem_refusals(reading, numbers and needs_numbers(domain, reading.problem) is not None)
+    if any(map(_is_error, (*check_reading(domain, reading, numbers), *refusals))):
         return False
-    return not any(map(_is_error, problem_warnings(domain, reading.problem)))
+    return not any(map(_is_error, problem_warnings(domain, reading.problem, numbers)))
+
+
+def is_numeric_problem(text: str) -> bool:
+    """Whether a problem needs numbers other than action costs, whatever its domain."""
+    return needs_numbers(Domain(""), read_problem(text).problem) is not None
 
 
 def as_errors(text: str, defects: Iterable[Defect]) -> tuple[Defect, ...]:
@@ -157,9 +164,6 @@ def _fields(action: Sexpr) -> Iterator[Defect]:
             return
 
 
-_NUMERIC = frozenset((":fluents", ":numeric-fluents"))
-
-
 def _requirements(define: tuple[Sexpr, ...], numeric: bool) -> Iterator[Defect]:
     """Errors for requirements of PDDL that other planners refuse; unknown requirements are not reported here.
 
@@ -170,10 +174,10 @@ def _requirements(define: tuple[Sexpr, ...], numeric: bool) -> Iterator[Defect]:
             continue
         for word, place in placed(part, 1):
             if isinstance(word, str) and word in PDDL_REQUIREMENTS - READ_REQUIREMENTS - (
-                _NUMERIC if numeric else set()
+                NUMERIC if numeric else set()
             ):
                 remedy = "write :action-costs if the domain has costs, else remove it"
-                remedy = remedy if word in _NUMERIC else "remove it"
+                remedy = remedy if word in NUMERIC else "remove it"
                 yield not_supported(f"requirement {word} is not supported; {remedy}", place)
 
 

@@ -1,4 +1,4 @@
-"""Declares undeclared names from their uses: types, constants, predicates, parameters and objects."""
+"""Declares undeclared names from their uses: types, constants, predicates, functions, parameters and objects."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from pddlego.pddl.conditions import (
     ANY_TYPE,
     And,
     Atom,
+    Change,
+    Compare,
     Equal,
     Formula,
     Or,
@@ -27,8 +29,9 @@ from pddlego.pddl.conditions import (
     walk,
 )
 from pddlego.pddl.domain import FIELDS, MAX_TYPES, Action, Domain
-from pddlego.pddl.lint import READ_REQUIREMENTS
+from pddlego.pddl.lint import NUMERIC, READ_REQUIREMENTS
 from pddlego.pddl.names import is_name
+from pddlego.pddl.numbers import TOTAL_COST, numeric_part, read_fluents
 from pddlego.pddl.problem import Problem
 from pddlego.pddl.sexpr import Sexpr, show
 from pddlego.pddl.tolerant.layout import Section, same_or
@@ -44,10 +47,13 @@ _ArgumentTypes = Mapping[str, tuple[str, ...]]
 """The types of the arguments of each predicate."""
 
 
-def declare(parts: Parts, note: Note) -> tuple[str, ...]:
-    """Declare undeclared names if their uses allow one declaration only. Returns the new objects."""
+def declare(parts: Parts, note: Note, numbers: bool = False) -> tuple[str, ...]:
+    """Declare undeclared names if their uses allow one declaration only, functions if the caller can handle `numbers`.
+
+    Returns the new objects.
+    """
     declarer = _Declarer(parts, note)
-    declarer.requirements()
+    declarer.requirements(READ_REQUIREMENTS | NUMERIC if numbers and declarer.is_numeric() else READ_REQUIREMENTS)
     if not parts.in_domain:
         return ()
     declarer.types()
@@ -55,6 +61,8 @@ def declare(parts: Parts, note: Note) -> tuple[str, ...]:
     declarer.spelling()
     declarer.glued()
     declarer.predicates()
+    if numbers:
+        declarer.functions()
     declarer.argument_types()
     declarer.variables()
     objects = declarer.objects()
@@ -199,6 +207,34 @@ class _Declarer:
         self.note(f"{name} is a predicate")
         arguments = (TypedName(f"?x{number}", kind) for number, kind in enumerate(types, start=1))
         self.parts.predicates.append((name, *typed_words(arguments)))
+
+    def is_numeric(self) -> bool:
+        """Whether the actions, the goal or the metric need numbers other than action costs."""
+        formulas = [formula for action in self.actions for formula in (action.precondition, action.effect)]
+        metrics = [slot.section[1:] for slot in self.parts.in_problem if slot.kind == ":metric"]
+        goals = map(read_condition, self.parts.goal)
+        return numeric_part((*formulas, *goals)) is not None or metrics not in ([], [("minimize", ("total-cost",))])
+
+    def functions(self) -> None:
+        """Declare functions that actions use, and that :init or an action gives a value."""
+        parts, uses, given = self.parts, list[_Use](), set[str]()
+        for action in self.actions:
+            for formula in (action.precondition, action.effect):
+                for node, bound in walk(formula, scope_of(action.parameters)):
+                    changed = (node.fluent,) if isinstance(node, Change) else ()
+                    given |= {fluent.head for fluent in changed}
+                    for fluent in (*read_fluents(node), *changed):
+                        uses.append((Atom(fluent.head, tuple(part.head for part in fluent.parts or ())), bound))
+        values = [read_condition(fact) for fact in parts.init or () if isinstance(fact, tuple)]
+        given |= {value.left.head for value in values if isinstance(value, Compare)}
+        known = {show(head[0]) for head in parts.functions if isinstance(head, tuple) and head} | {TOTAL_COST.head}
+        kinds = {constant.name: constant.type for constant in parts.objects_and_constants}
+        is_slip = _slips(known, ends=True)
+        for name, types in _used_predicates(uses, known, kinds.get).items():
+            if name in given and not is_slip(name):
+                self.note(f"{name} is a function")
+                arguments = (TypedName(f"?x{number}", kind) for number, kind in enumerate(types, start=1))
+                parts.functions = (*parts.functions, (name, *typed_words(arguments)))
 
     def argument_types(self) -> None:
         """Correct the declared types of arguments that disagree with every action, unless a fact agrees with them.
@@ -347,29 +383,27 @@ class _Declarer:
         parts.constants = retyped(parts.constants)
         parts.objects = None if parts.objects is None else retyped(parts.objects)
 
-    def requirements(self) -> None:
-        """Remove requirements that planners refuse. Nothing depends on them."""
+    def requirements(self, read: Collection[str]) -> None:
+        """Remove requirements other than those that planners `read`. Nothing depends on them."""
         parts = self.parts
         stated = [
             *parts.requirements,
             *(word for slot in parts.in_problem if slot.kind == ":requirements" for word in slot.section[1:]),
         ]
-        unknown = [show(word) for word in stated if show(word) not in READ_REQUIREMENTS]
+        unknown = [show(word) for word in stated if show(word) not in read]
         if not unknown:
             return
         self.note(f"requirements {' '.join(unknown)} are of no use here")
-        parts.requirements = [name for name in parts.requirements if name in READ_REQUIREMENTS]
-        parts.in_problem = [_without_unknown(slot) for slot in parts.in_problem]
+        parts.requirements = [name for name in parts.requirements if name in read]
+        parts.in_problem = [_without_unknown(slot, read) for slot in parts.in_problem]
 
 
-def _without_unknown(slot: Slot) -> Slot:
+def _without_unknown(slot: Slot, read: Collection[str]) -> Slot:
     if slot.kind != ":requirements":
         return slot
     return Slot(
         slot.kind,
-        same_or(
-            slot.section, tuple(word for word in slot.section if word == slot.kind or show(word) in READ_REQUIREMENTS)
-        ),
+        same_or(slot.section, tuple(word for word in slot.section if word == slot.kind or show(word) in read)),
     )
 
 

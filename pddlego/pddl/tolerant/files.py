@@ -10,7 +10,7 @@ from pddlego.pddl.check import check_domain, check_reading
 from pddlego.pddl.conditions import ANY_TYPE, TRUE, TypedName, read_typed_list
 from pddlego.pddl.domain import DECLARATIONS, Domain, parse_domain
 from pddlego.pddl.names import is_name
-from pddlego.pddl.portable import checked_domain, is_sound_problem, problem_refusals
+from pddlego.pddl.portable import checked_domain, is_numeric_problem, is_sound_problem, problem_refusals
 from pddlego.pddl.problem import Problem, read_problem
 from pddlego.pddl.rules import Defect, PddlSyntaxError, Position
 from pddlego.pddl.sexpr import Sexpr, show
@@ -64,13 +64,14 @@ class Repaired:
         return self.drafts[1].original_place(place) if self.drafts else place
 
 
-def repair(domain: str, problem: str) -> Repaired:
+def repair(domain: str, problem: str, numbers: bool = False) -> Repaired:
     """Repair a domain and a problem file as far as this needs no guess. Total: any two texts give a result.
 
     Files in which `pddlego check` finds no error are left as they are. If a text is empty, only the other one is
-    repaired. Texts of more than `_MAX_TEXT` characters stay as they are, because they are not PDDL files.
+    repaired. Texts of more than `_MAX_TEXT` characters stay as they are, because they are not PDDL files. For `numbers`
+    see `check`.
     """
-    if max(len(domain), len(problem)) > _MAX_TEXT or _is_sound(domain, problem):
+    if max(len(domain), len(problem)) > _MAX_TEXT or _is_sound(domain, problem, numbers):
         return Repaired(domain, problem)
     repairs: dict[Repair, None] = {}
 
@@ -82,7 +83,7 @@ def repair(domain: str, problem: str) -> Repaired:
     reader = _Reader(noting(RepairKind.STRUCTURAL), both=all(file.define is not None for file in files))
     reader.read(files[0].parts, files[1].parts)
     parts = reader.parts
-    declared = by_use.declare(parts, noting(RepairKind.DECLARED))
+    declared = by_use.declare(parts, noting(RepairKind.DECLARED), numbers)
     if not repairs:
         return Repaired(domain, problem)
     # A text without any file is left unchanged, so that the check reports it.
@@ -91,21 +92,22 @@ def repair(domain: str, problem: str) -> Repaired:
     return Repaired(first.text, second.text, tuple(repairs), declared, (first, second))
 
 
-def _is_sound(domain: str, problem: str) -> bool:
+def _is_sound(domain: str, problem: str, numbers: bool) -> bool:
     """Whether `pddlego check` finds no error in the files that are not empty."""
     if not domain.strip():
         reading = read_problem(problem)
         return not reading.missing and not any(
-            defect.blocking for defect in (*reading.defects, *problem_refusals(reading))
+            defect.blocking
+            for defect in (*reading.defects, *problem_refusals(reading, numbers and is_numeric_problem(problem)))
         )
-    read = checked_domain(domain).domain
-    return read is not None and (not problem.strip() or is_sound_problem(read, problem))
+    read = checked_domain(domain, numbers, numeric_task=is_numeric_problem(problem)).domain
+    return read is not None and (not problem.strip() or is_sound_problem(read, problem, numbers))
 
 
-def repair_problem(domain: str, problem: str) -> Repaired:
+def repair_problem(domain: str, problem: str, numbers: bool = False) -> Repaired:
     """Repair a problem file of a domain that is sound and stays as it is."""
-    repaired = repair(domain, problem)
-    own = repair(domain, "").repairs  # repairs of the domain alone are not repairs of the problem
+    repaired = repair(domain, problem, numbers)
+    own = repair(domain, "", numbers).repairs  # repairs of the domain alone are not repairs of the problem
     repairs = tuple(repair for repair in repaired.repairs if repair not in own) if repaired.problem != problem else ()
     if not repairs:
         return Repaired(domain, problem)
