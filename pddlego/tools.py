@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 from pddlego.errors import PddlegoError, UsageError
-from pddlego.pddl import Defect, DefectKind, Domain, PddlSyntaxError, Problem, parse_domain
+from pddlego.pddl import Atom, Defect, DefectKind, Domain, PddlSyntaxError, Problem, parse_domain
 from pddlego.pddl.check import check as check_problem
 from pddlego.pddl.check import check_domain, check_reading
+from pddlego.pddl.conditions import Term
 from pddlego.pddl.costs import counts_cost
 from pddlego.pddl.domain import MAX_TYPES, read_domain
 from pddlego.pddl.edit import edit_between
@@ -35,6 +38,7 @@ from pddlego.planning.compare import Comparison
 from pddlego.planning.numbers import shown
 from pddlego.planning.plan_text import PlanReading, read_plan
 from pddlego.planning.result import LEAST_COST
+from pddlego.planning.state import State
 from pddlego.planning.validate import FaultKind, PlanFault, plan_cost
 from pddlego.planning.worker import TOO_DEEP
 from pddlego.planning.world import Simulator, World
@@ -416,11 +420,11 @@ def simulate(domain: DomainFile, problem: ProblemFile, plan: PlanFile = "") -> S
     with _limited_depth():
         world = World(value, task)
         simulator = Simulator(world, world.initial)
-        states = [_state(simulator, task, 0, "", frozenset())]
+        states = [_state(simulator, task, 0, "", State())]
         fault = validate_plan(value, task, steps)
         possible = len(steps) if fault is None or fault.time is None else fault.time
         for number, step in enumerate(steps.steps[:possible], start=1):
-            before = _shown(simulator)
+            before = simulator.state.copy()
             world.work.renew()
             simulator.do(step)
             states.append(_state(simulator, task, number, str(step), before))
@@ -689,17 +693,18 @@ def _not_checked(part: Part, cause: Part) -> Finding:
     return Finding(part, 1, 1, severity="error", rule="not-checked", message=message, advice=f"Fix the {cause} first.")
 
 
-def _state(simulator: Simulator, problem: Problem, number: int, action: str, before: frozenset[str]) -> SimulatedState:
-    facts = _shown(simulator)
-    reached = simulator.world.holds(problem.goal, simulator.state, {})
-    added, deleted = (facts - before, before - facts) if number else (frozenset[str](), frozenset[str]())
-    return SimulatedState(
-        number, action, tuple(sorted(facts)), tuple(sorted(added)), tuple(sorted(deleted)), goal_reached=reached
-    )
+def _state(simulator: Simulator, problem: Problem, number: int, action: str, before: State) -> SimulatedState:
+    world, now = simulator.world, simulator.state
+    reached = world.holds(problem.goal, now, {})
+    constants = world.values if world.is_numeric else {}
+    texts = [_shown(now.facts, {**constants, **now.numbers})]
+    for one, other in ((now, before), (before, now)) if number else ():
+        changed = {term: value for term, value in one.numbers.items() if other.numbers.get(term) != value}
+        texts.append(_shown(one.facts - other.facts, changed))
+    facts, added, deleted = texts if number else (*texts, (), ())
+    return SimulatedState(number, action, facts, added, deleted, goal_reached=reached)
 
 
-def _shown(simulator: Simulator) -> frozenset[str]:
-    """The facts of a state and, in a numeric task, its numbers: `(= (fuel t1) 3)`."""
-    world, state = simulator.world, simulator.state
-    numbers = {**world.values, **state.numbers} if world.is_numeric else {}
-    return frozenset((*map(str, state.facts), *(f"(= {term} {shown(value)})" for term, value in numbers.items())))
+def _shown(facts: AbstractSet[Atom], numbers: Mapping[Term, Fraction]) -> tuple[str, ...]:
+    """Facts and numbers such as `(= (fuel t1) 3)`, sorted."""
+    return tuple(sorted((*map(str, facts), *(f"(= {term} {shown(value)})" for term, value in numbers.items()))))

@@ -25,6 +25,10 @@ class State:
     def __hash__(self) -> int:
         return hash((self.facts, frozenset(self.numbers.items()))) if self.numbers else hash(self.facts)
 
+    def copy(self) -> State:
+        """This state as a value."""
+        return State(frozenset(self.facts), dict(self.numbers))
+
 
 class Execution:
     """Executes steps in place: a copy of the state for each step would take time in the number of all its facts."""
