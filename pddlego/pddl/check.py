@@ -24,7 +24,6 @@ from pddlego.pddl.conditions import (
     Term,
     TypedName,
     Unreadable,
-    When,
     changed_atoms,
     conjuncts,
     number,
@@ -473,16 +472,17 @@ _NOT_NUMERIC = {"#t": "continuous effects", "is-violated": "preferences", "?dura
 
 
 def _conflicts(effect: Formula) -> Iterator[tuple[Change, Change]]:
-    """The pairs of changes of one number that happen together and depend on their order (PDDL 2.1, definition 11)."""
-    bodies = [effect]
-    for node, _ in walk(effect):
-        bodies += [node.part] if isinstance(node, Forall) else [node.effect] if isinstance(node, When) else []
-    for body in bodies:
+    """The unconditional changes of one number, in pairs, that depend on their order (PDDL 2.1, definition 11)."""
+    waiting = [effect]
+    while waiting:
         firsts: dict[Term, Change] = {}
-        for part in (part for part in conjuncts(body) if isinstance(part, Change)):
-            first = firsts.setdefault(part.fluent, part)
-            if first is not part and not {first.operator, part.operator} <= ADDITIVE:
-                yield first, part
+        for part in conjuncts(waiting.pop()):
+            if isinstance(part, Forall):
+                waiting.append(part.part)
+            elif isinstance(part, Change):
+                first = firsts.setdefault(part.fluent, part)
+                if first is not part and not {first.operator, part.operator} <= ADDITIVE:
+                    yield first, part
 
 
 _RESERVED = frozenset(

@@ -90,8 +90,8 @@ WRONG = {
     ("(increase (used) (dist ?a ?b))", "(increase (used) 1) (assign (used) 2)"): "(increase (used) 1) changes (used)",
     (
         "(increase (used) (dist ?a ?b))",
-        "(when (at ?t ?b) (and (assign (used) 2) (scale-up (used) 2)))",
-    ): "changes (used)",
+        "(forall (?x - truck) (and (assign (fuel ?x) 2) (scale-up (fuel ?x) 2)))",
+    ): "changes (fuel ?x)",
 }
 
 
@@ -100,6 +100,11 @@ def test_errors_in_actions_are_named(old: str, new: str) -> None:
     assert old in DOMAIN
     defects = check_domain(parse_domain(DOMAIN.replace(old, new)), numbers=True)
     assert any(WRONG[old, new] in defect.message and defect.blocking and defect.place for defect in defects), defects
+
+
+def test_a_conflict_under_a_condition_is_a_fault_of_the_plan_alone() -> None:
+    more = DOMAIN.replace("(increase (used) (dist ?a ?b))", "(assign (used) 1) (when (at ?t ?b) (assign (used) 2))")
+    assert not check_domain(parse_domain(more), numbers=True)
 
 
 def test_increases_may_happen_together() -> None:
