@@ -54,7 +54,8 @@ def ask(model: Model, request: Request, budget: Budget, attempt: int = 0) -> Gen
         raise
     text, reasoning = writable(answer.text[:MAX_ANSWER]), writable(answer.reasoning[:MAX_ANSWER])
     answer = replace(answer, text=text, reasoning=reasoning)
-    answer = replace(answer, note="; ".join(filter(None, (request.note, answer.note, note_on(answer)))))
+    notes = (note for note in (request.note, note_on(answer)) if note not in answer.note)  # a recorded answer has them
+    answer = replace(answer, note="; ".join(filter(None, (*notes, answer.note))))
     budget.answered(answer)
     yield Answered(call, answer)
     return answer

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from pddlego.episode.events import Accepted, Asked
+from pddlego.episode.events import Accepted, Asked, Ended, Outcome
 from pddlego.episode.trace import Trace
 from pddlego.errors import JournalError, UsageError
 from pddlego.methods.base import Variant, parse_variant
@@ -106,8 +106,12 @@ def restart_at(recorded: RecordedGame, step: int) -> Restart:
 
 
 def _end_of_repetition(part: Trace) -> int:
-    """The number of events that are repeated: not a request without an answer, nor what ended the episode."""
-    return part.place(Observed) + 1 if part.ended else part.place(Asked) if part.request else len(part)
+    """The number of events that are repeated: not the decision that led to no plan, nor a request without an answer."""
+    if part.ended is not None:
+        if part.ended.outcome is Outcome.NO_PLAN:
+            return part.place(Observed) + 1
+        part = part.until(part.place(Ended))
+    return part.place(Asked) if part.request else len(part)
 
 
 def problem_at(journal: Path, trace: Trace, loaded: object, step: int) -> str:

@@ -138,3 +138,31 @@ def test_a_failed_decision_is_made_again(coin: GameSetting, remembering: Remembe
     assert ended(trace.events).outcome is Outcome.NO_PLAN
     restart = restart_at(recorded_game(Path("x.jsonl"), trace, coin), 0)
     assert ended(played("coin", ReaderModel(), remembering, restart)).outcome is Outcome.WON
+
+
+def test_an_interrupted_decision_keeps_its_answers(remembering: Remembering) -> None:
+    trace = trace_of(played("coin", ReaderModel(), remembering))
+    end = trace.place(Answered) + 1
+    stopped = trace_of([*trace.events[:end], Ended(Outcome.INTERRUPTED, "", 0.0)])
+    again = resumed(stopped, end + 1, "coin", remembering)
+    assert again.place(Resumed) == end
+    restart = restart_at(recorded_game(Path("x.jsonl"), stopped, load("coin")), stopped.all(Observed)[-1].step)
+    assert restart.repeated is not None
+    assert len(restart.repeated.calls) == len(stopped.calls)
+
+
+class Windowed(ReaderModel):
+    """The built-in reader as a model with a small window."""
+
+    window = 2_200
+
+
+def test_shortened_requests_are_repeated_and_replayed(remembering: Remembering, tmp_path: Path) -> None:
+    trace = trace_of(played("twc", Windowed(), remembering))
+    assert ended(trace.events).outcome is Outcome.WON
+    assert any("the request was too long for 2200 tokens" in call.completion.note for call in trace.calls)
+    end = len(trace) - 2
+    again = resumed(trace, end, "twc", remembering)
+    assert again.place(Resumed) == end, again.events[-1]
+    recorded = kept(tmp_path, load("twc"), 203, "learn", trace.events)
+    assert replay(recorded, remembering).difference is None
