@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pddlego.methods.textgames.formalize import Exchange, Observations, ProblemProposal, PromptContext
-from pddlego.methods.textgames.formalize.learn import LearnRules, opinions_of, sentences_without_rules, uncovered
+from pddlego.methods.textgames.formalize.learn import LearnRules, opinions_of, sentences_with_rules, uncovered
 from pddlego.methods.textgames.formalize.lifting import Question, Stated, joined, lift, places, with_exception
 from pddlego.methods.textgames.formalize.problems import brief_feedback
 from pddlego.methods.textgames.options import LEARN_FACTS
@@ -21,8 +20,8 @@ from pddlego.pddl.domain import Domain, outline
 from pddlego.pddl.nearly_json import last_object
 from pddlego.util.answers import spoken
 
-_ASKED_AGAIN = 5
-"""The maximum number of sentences that are asked about again if the rules lead to no plan."""
+_LAST = 5
+"""The number of last sentences that are asked about again if the rules lead to no plan."""
 
 _LONGEST_ANSWER = 500
 """Tokens of an answer: about 20 facts."""
@@ -59,17 +58,23 @@ def parse_facts(answer: str, domain: Domain) -> Stated:
 
 @dataclass(frozen=True)
 class _Progress:
-    """The rules and the faults after `count` answers, and the next question, or None."""
+    """The rules and the faults after the answers about the sentences `asked`, and the next question, or None.
+
+    `waiting` are the sentences after it with the numbers of their exchanges; `again` if they have rules already.
+    """
 
     learned: LearnedRules
+    waiting: tuple[tuple[str, int], ...]
+    again: bool
     faults: tuple[str, ...] = ()
-    count: int = 0
+    asked: tuple[str, ...] = ()
     question: Question | None = None
 
 
 class LearnFacts(LearnRules):
     """Asks for the facts of each sentence without a rule, one by one, and lifts them to rules."""
 
+    _last: tuple[PromptContext, _Progress] | None = None
     _declare = 'declare it in "add", such as "NAME - TYPE"'
 
     def request(self, situation: PromptContext) -> Request | None:
@@ -101,62 +106,69 @@ class LearnFacts(LearnRules):
     def read(self, answer: str, situation: PromptContext) -> ProblemProposal:
         """Lift the facts of all answers to this question, and read the game with the rules."""
         progress = self._after(situation, (*situation.answers, answer))
-        return self._judged(progress.learned, [*progress.faults], situation, progress.count > 0)
+        return self._judged(progress.learned, [*progress.faults], situation, progress.asked)
 
-    def _after(self, situation: PromptContext, answers: Sequence[str]) -> _Progress:
-        """The progress after the answers to the questions of this attempt, in turn."""
-        progress = _Progress(situation.knowledge.learned)
-        new = uncovered(situation, progress.learned)
-        for command, sentence in new or self._again(situation):
-            rules = progress.learned.rules
-            covering = [rules[number] for number, _ in matching(rules, sentence, command)]
-            if new and any(any(rule.templates[0].literals) for rule in covering):  # a bare name may mean anything
-                continue
-            question = self._question(command, sentence, progress.learned, situation)
-            if progress.count == len(answers):
-                return replace(progress, question=question)
-            learned, fault = self._with_answer(answers[progress.count], question, progress.learned, situation)
-            faults = (*progress.faults, f'{fault}: "{sentence}"') if fault else progress.faults
-            progress = _Progress(learned, faults, progress.count + 1)
-        return progress
+    def _after(self, situation: PromptContext, answers: tuple[str, ...]) -> _Progress:
+        """The progress after the answers to the questions of this attempt, in turn; the last one is remembered."""
+        about = replace(situation, answers=answers)
+        if self._last is None or self._last[0] != about:
+            if answers:
+                progress = self._after(situation, answers[:-1])
+                if (question := progress.question) is not None:
+                    learned, fault = self._with_answer(answers[-1], question, progress.learned, situation)
+                    faults = (*progress.faults, f'{fault}: "{question.sentence}"') if fault else progress.faults
+                    asked = (*progress.asked, question.sentence)
+                    progress = replace(progress, learned=learned, faults=faults, asked=asked)
+            else:
+                learned = situation.knowledge.learned
+                new = tuple(uncovered(situation, learned).items())
+                progress = _Progress(learned, new or self._again(situation), not new)
+            self._last = about, self._with_question(progress, situation)
+        return self._last[1]
 
-    def _again(self, situation: PromptContext) -> Sequence[tuple[str, str]]:
-        """The sentences with rules to ask about again, after their commands; an empty one asks for opinions."""
-        retry, objects = situation.retry, situation.knowledge.problem.sorted_objects()
+    def _with_question(self, progress: _Progress, situation: PromptContext) -> _Progress:
+        """The progress with the question about the next waiting sentence that no rule of an earlier answer covers."""
+        rules = progress.learned.rules
+        for place, (sentence, index) in enumerate(progress.waiting):
+            command = situation.seen.history[index].command or ""
+            covering = (rules[number] for number, _ in matching(rules, sentence, command))
+            if progress.again or not any(any(rule.templates[0].literals) for rule in covering):  # not a bare name
+                question = self._question(index, sentence, progress.learned, situation)
+                return replace(progress, question=question, waiting=progress.waiting[place + 1 :])
+        return replace(progress, question=None, waiting=())
+
+    def _again(self, situation: PromptContext) -> tuple[tuple[str, int], ...]:
+        """The sentences to ask about again: those that the feedback names, or else the last ones.
+
+        An empty sentence before them asks for opinions.
+        """
+        retry = situation.retry
         if retry.feedback is None and not retry.attempt:
             return ()
-        commands = {
-            sentence: exchange.command or ""
-            for exchange in situation.seen.history
-            for sentence in sentences_of(exchange, situation.task)
-        }
+        found = sentences_with_rules(situation.seen.history, situation.knowledge.learned, situation.task)
+        known = {sentence: (index, rules) for index, sentence, rules in found}
         lines = retry.feedback.evidence if retry.feedback else ()
-        if named := [sentence for sentence in commands if any(sentence in line for line in lines)]:
-            return [(commands[sentence], sentence) for sentence in named]
-        opinions = [("", "")] if opinions_of(situation) and not self._opinion else []
-        if opinions and not retry.repeated:
-            return opinions
-        suspects = [
-            obj.name
-            for obj in objects
-            if any(re.search(rf"[( ]{re.escape(obj.name)}[) ]", line) for line in lines)
-            or any(obj.name.endswith(f"_{other.name}") for other in objects)  # a raw potato is a potato
-        ]
-        about = [sentence for name in suspects for sentence in [*reversed(commands)] if places(sentence, (name,))]
-        again = (*about[:1], *about[1:], *reversed(sentences_without_rules(situation.knowledge.learned, situation)))
-        return [*opinions, *((commands[sentence], sentence) for sentence in [*dict.fromkeys(again)][:_ASKED_AGAIN])]
+        again = [sentence for sentence in known if any(sentence in line for line in lines)]
+        opinions = (("", 0),) if opinions_of(situation) and not self._opinion and not again else ()
+        if not again and (retry.repeated or not opinions):
+            names, told = {obj.name for obj in situation.knowledge.problem.objects}, " ".join(lines)
+            doubtful = names.intersection(re.findall(r"[\w-]+", told))
+            doubtful |= {name for name in names if any(name.endswith(f"_{other}") for other in names)}  # "raw potato"
+            about = [sentence for sentence in reversed(known) if places(sentence, doubtful)]
+            ignored = [sentence for sentence in reversed(known) if all(rule.ignore for rule in known[sentence][1])]
+            again = [*dict.fromkeys((*about, *ignored))][:_LAST]
+        return *opinions, *((sentence, known[sentence][0]) for sentence in again)
 
-    def _question(self, command: str, sentence: str, learned: LearnedRules, situation: PromptContext) -> Question:
-        """The question about a sentence, with the problem as it was read before it."""
-        task, history = situation.task, situation.seen.history
-        for index, exchange in enumerate(history if sentence else ()):
-            sentences = sentences_of(exchange, task)
-            if sentence in sentences and (exchange.command or "") == command:
-                cut = Exchange(exchange.command, "\n".join(sentences[: sentences.index(sentence)]))
-                history, task = (*history[:index], cut), task if index else ""
-                break
+    def _question(self, index: int, sentence: str, learned: LearnedRules, situation: PromptContext) -> Question:
+        """The question about a sentence of an exchange, with the problem as it was read before it."""
+        task, history, command = situation.task, situation.seen.history, ""
+        if sentence:
+            command, sentences = history[index].command or "", sentences_of(history[index], task)
+            cut = Exchange(history[index].command, "\n".join(sentences[: sentences.index(sentence)]))
+            history, task = (*history[:index], cut), task if index else ""
+        else:
+            learned = replace(learned, opinions=())  # to be stated anew
         before = replace(situation, task=task, seen=Observations((), history))
-        learned = learned if sentence else replace(learned, opinions=())  # to be stated anew
         knowledge = situation.knowledge.with_problem(self._read(learned, before).problem)
         names = {obj.name for obj in knowledge.problem.objects}
         first = int(re.sub(r"\D", "", situation.placeholder) or 1)

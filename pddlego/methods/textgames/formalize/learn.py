@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from pddlego.episode.loop import Retry
@@ -74,6 +74,8 @@ class LearnRules:
         if not asked and retry.feedback is None and not retry.attempt:
             return None
         opinions = () if self._opinion else tuple(opinions_of(situation).values())
+        found = sentences_with_rules(situation.seen.history, learned)
+        ignored = (sentence for _, sentence, rules in found if all(rule.ignore for rule in rules))
         commands = dict.fromkeys(rule.command for rule in knowledge.actions.values() if rule.command)
         system = self._prompts.render(
             "textgames/learn",
@@ -87,7 +89,7 @@ class LearnRules:
             "textgames/learn-turn",
             problem=str(result.problem),
             asked=asked[:_SHOWN],
-            left=sentences_without_rules(learned, situation)[-_SHOWN:] if not asked else (),
+            left=[*dict.fromkeys(ignored)][-_SHOWN:] if not asked else (),
             rules=[_shown(rule) for rule in _near(learned.rules, [sentence for _, sentence in asked])],
             feedback=brief_feedback(retry.feedback),
             opinions=() if asked else opinions,
@@ -114,19 +116,22 @@ class LearnRules:
                 rules = [rule for number, rule in enumerate(rules) if number not in faulty]
             learned = learned.with_rules(rules, self._fitting_opinions(opinions, situation))
         ignored = self._ignored_names(learned, situation) if not retry.attempt and answer.strip() else ()
-        return self._judged(learned, faults, situation, bool(answer.strip()), ignored)
+        return self._judged(learned, faults, situation, None if answer.strip() else (), ignored)
 
     def _judged(
         self,
         learned: LearnedRules,
         faults: list[str],
         situation: PromptContext,
-        is_answer: bool,
+        asked: Collection[str] | None,
         ignored: Iterable[str] = (),
     ) -> ProblemProposal:
-        """What the rules read from the game, with feedback if they have `faults` or read it wrongly."""
+        """What the rules read from the game, with feedback if they have `faults` or read it wrongly.
+
+        The model was `asked` about these sentences; None: about all without a rule.
+        """
         result = self._read(learned, situation)
-        left = _unread(result, situation, learned) if is_answer else ()
+        left = [pair for pair in _unread(result, situation, learned) if asked is None or pair[1] in asked]
         if self._asks_again(situation.retry):
             found = "no rule covers", "a fact of `find` is missing in all rules for"
             faults += [f'{found[bool(matching(learned.rules, text, command))]} "{text}"' for command, text in left]
@@ -180,7 +185,7 @@ class LearnRules:
         """Messages about new sentences that are ignored although they name an object or a constant."""
         knowledge = situation.knowledge
         names = sorted(from_name(obj.name) for obj in (*knowledge.problem.objects, *knowledge.domain.constants))
-        for sentence, rules in _with_rules(situation.seen.news, learned):
+        for _, sentence, rules in sentences_with_rules(situation.seen.news, learned):
             named = [name for name in names if re.search(rf"\b{re.escape(name)}\b", sentence, re.IGNORECASE)]
             if named and rules and all(rule.ignore and rule not in knowledge.learned.rules for rule in rules):
                 yield f'"{sentence}" is ignored, and names {named[0]}: write what it says, or ignore it again'
@@ -255,12 +260,14 @@ def _shown(rule: ReadingRule) -> str:
     return json.dumps(rule.as_table(), ensure_ascii=False)
 
 
-def _with_rules(exchanges: Iterable[Exchange], learned: LearnedRules) -> Iterator[tuple[str, list[ReadingRule]]]:
-    """The sentences of exchanges, without the task, each with its rules."""
-    for exchange in exchanges:
-        for sentence in sentences_of(exchange):
+def sentences_with_rules(
+    exchanges: Iterable[Exchange], learned: LearnedRules, task: str = ""
+) -> Iterator[tuple[int, str, list[ReadingRule]]]:
+    """The sentences of exchanges, each with the number of its exchange and its rules."""
+    for index, exchange in enumerate(exchanges):
+        for sentence in sentences_of(exchange, task):
             numbers = (number for number, _ in matching(learned.rules, sentence, exchange.command or ""))
-            yield sentence, [learned.rules[number] for number in numbers]
+            yield index, sentence, [learned.rules[number] for number in numbers]
 
 
 def _unread(result: ReadResult, situation: PromptContext, learned: LearnedRules) -> tuple[tuple[str, str], ...]:
@@ -274,25 +281,10 @@ def _unread(result: ReadResult, situation: PromptContext, learned: LearnedRules)
     return tuple(pairs.values())
 
 
-def uncovered(situation: PromptContext, learned: LearnedRules) -> tuple[tuple[str, str], ...]:
-    """The sentences that no rule covers and that the model was not asked about, each once, after its command."""
-    pairs = {
-        sentence: (exchange.command or "", sentence)
-        for exchange in situation.seen.history
-        for sentence in sentences_of(exchange, situation.task)
-        if sentence not in learned.unread and not matching(learned.rules, sentence, exchange.command or "")
-    }
-    return tuple(pairs.values())
-
-
-def sentences_without_rules(learned: LearnedRules, situation: PromptContext) -> tuple[str, ...]:
-    """The sentences of the episode that are ignored or unread, each once."""
-    found = (
-        sentence
-        for sentence, rules in _with_rules(situation.seen.history, learned)
-        if all(rule.ignore for rule in rules)
-    )
-    return tuple(dict.fromkeys(found))
+def uncovered(situation: PromptContext, learned: LearnedRules) -> Mapping[str, int]:
+    """The sentences that no rule covers and that the model was not asked about, with the numbers of their exchanges."""
+    found = sentences_with_rules(situation.seen.history, learned, situation.task)
+    return {sentence: index for index, sentence, rules in found if not rules and sentence not in learned.unread}
 
 
 def _near(rules: Sequence[ReadingRule], sentences: Sequence[str]) -> list[ReadingRule]:

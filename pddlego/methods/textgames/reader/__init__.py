@@ -215,7 +215,8 @@ def rules_for(situation: PromptContext) -> list[ReadingRule]:
     rules, learned = situation.reader.rules, situation.knowledge.learned.rules
     sentences = {form for rule in learned for form in rule.sentence} if situation.retry.feedback else set[str]()
     chosen = {place: rule for place, rule in enumerate(rules) if sentences & {*rule.sentence} and rule not in learned}
-    for number, (command, sentence) in enumerate(uncovered(situation, situation.knowledge.learned)):
+    for number, (sentence, index) in enumerate(uncovered(situation, situation.knowledge.learned).items()):
+        command = situation.seen.history[index].command or ""
         numbers = [place for place, _ in matching(rules, sentence, command)]
         forms = {form for place in numbers for form in rules[place].sentence}
         same = [place for place, rule in enumerate(rules) if forms & {*rule.sentence}]

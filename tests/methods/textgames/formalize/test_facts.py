@@ -145,6 +145,18 @@ def test_without_the_check_facts_are_lifted_as_they_are(coin: GameSetting, plann
     assert rule.add == ("(visited ?here)",)
 
 
+def test_a_sentence_that_was_not_asked_about_is_not_given_up(coin: GameSetting, planner: ProcessPlanner) -> None:
+    class Furnished(GridHouse):
+        def _look(self) -> str:
+            return f"{super()._look()} {' '.join(f'Lamp{number} shines.' for number in range(40))}"
+
+    model = Stating("shines", {"add": ["(at attic)"]}, times=99)
+    events = learn(coin, planner, model, game=Furnished({("kitchen", "north"): "pantry"}, coin="pantry"), retries=0)
+    unread = parse_learned(last_text(trace_of(events), "rules")).unread
+    assert len(unread) == 40
+    assert unread <= {*model.asked()}
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_a_reader_that_errs_wins_or_ends_in_a_typed_outcome(
     coin: GameSetting, planner: ProcessPlanner, seed: int
