@@ -68,7 +68,7 @@ class BuiltIn:
 
 @dataclass(frozen=True)
 class Carried:
-    """The text that an episode begins from and changes: that of its last event `Accepted` of this `kind`.
+    """A text that an episode begins from and may change. Its last event `Accepted` of this `kind` has the final text.
 
     `--carry` passes it from a won episode to the next one, as `Tools.first_text`; `Started.details` has it by its
     `kind`. Run folders keep it as a file with this `suffix`. Without a `kind` there is no such text.

@@ -117,7 +117,8 @@ PLANNING = ("edit", "gen", *LEARNING, *WRITES_DOMAIN)
 ACT_COT = "act-cot"
 """The mode in which a model reasons before it chooses a command."""
 
-_CONFIRMS = ("edits", *(_PLANS := ("plans", "commands")))
+_PLANS = ("plans", "commands")
+_CONFIRMS = ("edits", *_PLANS)
 """The decisions that the user can approve before they take effect (`--confirm`)."""
 
 MODES = (

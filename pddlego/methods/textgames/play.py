@@ -191,8 +191,8 @@ def play(cell: Cell, setting: GameSetting, options: TextGameOptions, tools: Tool
 def _episode_of(cell: Cell, setting: GameSetting, options: TextGameOptions, tools: Tools) -> EpisodeSetup:
     """The episode of a cell, in its setting without the parts that the variant removes.
 
-    A domain or reading rules of the model begin as those of the episode that is repeated, or those of the tools, and
-    otherwise as those of `--domain-from` or `--rules-from`.
+    The model's domain or reading rules are first those of the repeated episode, or else those of the tools, or else
+    those of `--domain-from` or `--rules-from`.
     """
     limits, variant = tools.limits, parse_variant(cell.mode, MODES)
     repeated = tools.restart.repeated if tools.restart else None

@@ -89,8 +89,8 @@ class Restart:
     The agent plans with the user's version of it, `corrected`, if there is one. Otherwise it asks the model about the
     observations that are not covered. `first_observation` is empty if it is unknown. `written` is what the model
     wrote beside problems: its domain with the commands of its actions, or its reading rules. `rejected` is the problem
-    of the step's last answer if that was rejected and could be read. In mode `learn`, more than the problem follows
-    from the past: the `repeated` episode is played again with its answers, which the model of a `replayed` one gives.
+    of the step's last answer if that was rejected and could be read. In mode `learn`, the recorded episode up to the
+    step is played again with its answers (`repeated`). In a replay (`replayed`), the model already gives these answers.
     """
 
     source: str

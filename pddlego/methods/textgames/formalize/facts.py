@@ -8,7 +8,14 @@ from dataclasses import dataclass, replace
 
 from pddlego.methods.textgames.formalize import Exchange, Observations, ProblemProposal, PromptContext
 from pddlego.methods.textgames.formalize.learn import LearnRules, opinions_of, sentences_with_rules, uncovered
-from pddlego.methods.textgames.formalize.lifting import Question, Stated, joined, lift, places, with_exception
+from pddlego.methods.textgames.formalize.lifting import (
+    AskedSentence,
+    Stated,
+    lift,
+    name_spans,
+    with_exception,
+    with_rule,
+)
 from pddlego.methods.textgames.formalize.problems import brief_feedback
 from pddlego.methods.textgames.options import LEARN_FACTS
 from pddlego.methods.textgames.reading.engine import matching, sentences_of
@@ -20,8 +27,8 @@ from pddlego.pddl.domain import Domain, outline
 from pddlego.pddl.nearly_json import last_object
 from pddlego.util.answers import spoken
 
-_LAST = 5
-"""The number of last sentences that are asked about again if the rules lead to no plan."""
+_MOST_AGAIN = 5
+"""The maximum number of sentences that are asked about again if no feedback quotes a sentence."""
 
 _LONGEST_ANSWER = 500
 """Tokens of an answer: about 20 facts."""
@@ -68,7 +75,7 @@ class _Progress:
     again: bool
     faults: tuple[str, ...] = ()
     asked: tuple[str, ...] = ()
-    question: Question | None = None
+    question: AskedSentence | None = None
 
 
 class LearnFacts(LearnRules):
@@ -154,12 +161,12 @@ class LearnFacts(LearnRules):
             names, told = {obj.name for obj in situation.knowledge.problem.objects}, " ".join(lines)
             doubtful = names.intersection(re.findall(r"[\w-]+", told))
             doubtful |= {name for name in names if any(name.endswith(f"_{other}") for other in names)}  # "raw potato"
-            about = [sentence for sentence in reversed(known) if places(sentence, doubtful)]
+            about = [sentence for sentence in reversed(known) if name_spans(sentence, doubtful)]
             ignored = [sentence for sentence in reversed(known) if all(rule.ignore for rule in known[sentence][1])]
-            again = [*dict.fromkeys((*about, *ignored))][:_LAST]
+            again = [*dict.fromkeys((*about, *ignored))][:_MOST_AGAIN]
         return *opinions, *((sentence, known[sentence][0]) for sentence in again)
 
-    def _question(self, index: int, sentence: str, learned: LearnedRules, situation: PromptContext) -> Question:
+    def _question(self, index: int, sentence: str, learned: LearnedRules, situation: PromptContext) -> AskedSentence:
         """The question about a sentence of an exchange, with the problem as it was read before it."""
         task, history, command = situation.task, situation.seen.history, ""
         if sentence:
@@ -174,10 +181,10 @@ class LearnFacts(LearnRules):
         first = int(re.sub(r"\D", "", situation.placeholder) or 1)
         free = (f"{knowledge.placeholder}{number}" for number in range(first, first + len(names) + 1))
         placeholder = next(name for name in free if name not in names) if knowledge.placeholder else ""
-        return Question(command, sentence, knowledge, placeholder, situation.reader.map)
+        return AskedSentence(command, sentence, knowledge, placeholder, situation.reader.map)
 
     def _with_answer(
-        self, answer: str, question: Question, learned: LearnedRules, situation: PromptContext
+        self, answer: str, question: AskedSentence, learned: LearnedRules, situation: PromptContext
     ) -> tuple[LearnedRules, str]:
         """The rules with that of an answer, and the fault of the answer; empty without one."""
         retry = situation.retry
@@ -196,6 +203,6 @@ class LearnFacts(LearnRules):
                 for name, term in terms.items():
                     reason = reason.replace(term, name) if term[:1] in ("{", "?") else reason
                 return learned, reason
-            return joined(learned, rule), ""
+            return with_rule(learned, rule), ""
         except ValueError as error:
             return learned, str(error)

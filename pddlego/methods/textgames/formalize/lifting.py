@@ -44,7 +44,7 @@ class Stated:
 
 
 @dataclass(frozen=True)
-class Question:
+class AskedSentence:
     """A sentence after a command, and the `knowledge` before it. `placeholder` is the next one, or empty."""
 
     command: str
@@ -66,10 +66,10 @@ class Question:
 
     def mentioned(self) -> frozenset[str]:
         """The known names in the sentence."""
-        return frozenset(name for _, _, name in places(self.sentence, self.known))
+        return frozenset(name for _, _, name in name_spans(self.sentence, self.known))
 
 
-def places(text: str, names: Collection[str]) -> list[tuple[int, int, str]]:
+def name_spans(text: str, names: Collection[str]) -> list[tuple[int, int, str]]:
     """Where names are in a text, in order; of names that overlap, the longest is taken."""
     words, found, taken = list(_WORD.finditer(text)), list[tuple[int, int, str]](), set[int]()
     for count in range(MOST_WORDS, 0, -1):
@@ -92,9 +92,9 @@ class _Slot:
 
 
 class _Lifting:
-    """One sentence: `slots` and `in_command` are its names by place, and `terms` what stands for each name."""
+    """One sentence: `slots` and `in_command` hold its names by place; `terms` maps names to terms of the rule."""
 
-    def __init__(self, stated: Stated, question: Question) -> None:
+    def __init__(self, stated: Stated, question: AskedSentence) -> None:
         self.stated, self.question = stated, question
         self.directions = question.map.directions if question.map else {}
         self.invariants = question.knowledge.invariants
@@ -104,7 +104,7 @@ class _Lifting:
         wanted = stated.names | question.known.keys()
         rows = self._rows(question.sentence, wanted)
         self.slots = [slot for slot in rows if slot.names[1:] or slot.names[0] not in constants]
-        in_command = places(question.command, wanted - constants)
+        in_command = name_spans(question.command, wanted - constants)
         self.in_command = [_Slot(start, end, (name,)) for start, end, name in in_command]
         if max(len(self.slots), len(self.in_command)) > MOST_SLOTS:
             raise ValueError(f"the sentence has more than {MOST_SLOTS} names: it is not read")
@@ -144,7 +144,7 @@ class _Lifting:
     def _rows(self, sentence: str, wanted: Collection[str]) -> Iterator[_Slot]:
         """The slots of the sentence: names in a row with the same facts are one slot."""
         row: _Slot | None = None
-        for start, end, name in places(sentence, wanted):
+        for start, end, name in name_spans(sentence, wanted):
             between = _BETWEEN.fullmatch(sentence, row.end, start) if row else None
             if row and between and self._about(row.names[0]) == self._about(name) != frozenset():
                 row = _Slot(row.start, end, (*row.names, name), (*row.words, *between[1].lower().split()))
@@ -175,10 +175,9 @@ class _Lifting:
         terms = {**self.terms, strange: "?to"}
         exits = (fact for fact in self.add if self.question.map and fact.predicate == self.question.map.exit)
         facts = (*exits, *self.question.knowledge.problem.sorted_facts())
-        about = [fact for fact in facts if allowed and strange in fact.args and terms.keys() >= {*fact.args}]
-        ranks = [(sum(terms[arg].startswith("{back:") for arg in fact.args), -len(fact.args)) for fact in about]
-        best = min(range(len(about)), key=lambda number: ranks[number], default=None)
-        return about[best] if best is not None and ranks[best][1] < -1 else None
+        fitting = [fact for fact in facts if allowed and strange in fact.args and terms.keys() >= {*fact.args}]
+        ranks = {fact: (sum(terms[arg][:6] == "{back:" for arg in fact.args), -len(fact.args)) for fact in fitting}
+        return min((fact for fact in fitting if fact.args[1:]), key=ranks.__getitem__, default=None)
 
     def _find(self) -> tuple[str, ...]:
         """The pattern that looks up the one room behind an exit. Raises `ValueError` for any other strange name."""
@@ -254,7 +253,7 @@ class _Lifting:
         return "".join((*parts, text[end:].replace("{", "(").replace("}", ")")))
 
 
-def lift(stated: Stated, question: Question) -> tuple[ReadingRule, Mapping[str, str]]:
+def lift(stated: Stated, question: AskedSentence) -> tuple[ReadingRule, Mapping[str, str]]:
     """The rule for all sentences like that of the question, and the term of the rule for each name.
 
     Raises `ValueError` with the reason if a name is neither in the sentence nor known by its place.
@@ -263,7 +262,7 @@ def lift(stated: Stated, question: Question) -> tuple[ReadingRule, Mapping[str, 
     return lifting.rule(), lifting.terms
 
 
-def with_exception(learned: LearnedRules, question: Question) -> LearnedRules | None:
+def with_exception(learned: LearnedRules, question: AskedSentence) -> LearnedRules | None:
     """The rules for a sentence that says nothing, with exceptions for its names; None if no rule reads it."""
     constants, rules = {one.name for one in question.knowledge.domain.constants}, list(learned.rules)
     for number, values in matching(rules, question.sentence, question.command):
@@ -273,7 +272,7 @@ def with_exception(learned: LearnedRules, question: Question) -> LearnedRules | 
     return replace(learned, rules=tuple(rules)) if rules != [*learned.rules] else None
 
 
-def joined(learned: LearnedRules, rule: ReadingRule) -> LearnedRules:
+def with_rule(learned: LearnedRules, rule: ReadingRule) -> LearnedRules:
     """The rules with a new one. If a rule differs only in words of its sentence, these words become an unused slot.
 
     Words that one rule drops before names are dropped by all. Rules for a command come first, because they

@@ -15,7 +15,7 @@ from pddlego.methods.base import base_mode
 from pddlego.methods.textgames.formalize import PromptContext
 from pddlego.methods.textgames.formalize.full import PARTS
 from pddlego.methods.textgames.formalize.learn import uncovered
-from pddlego.methods.textgames.formalize.lifting import Question
+from pddlego.methods.textgames.formalize.lifting import AskedSentence
 from pddlego.methods.textgames.knowledge import Knowledge
 from pddlego.methods.textgames.options import ACT_COT, LEARN, LEARN_FACTS, LEARNING, PLANNING, STEPS
 from pddlego.methods.textgames.reader.houses import chain_command, coin_command, cook_command, with_opinion
@@ -209,8 +209,8 @@ class ReaderModel:
 def rules_for(situation: PromptContext) -> list[ReadingRule]:
     """The setting's rules for the sentences that no learned rule covers; sentences without one are ignored.
 
-    A sentence that means something after other commands is ignored only after commands like this one. If the learned
-    rules are in doubt, these are also the setting's rules for the same sentences, where they are others.
+    A sentence that means something after other commands is ignored only after commands like this one. After
+    feedback, the setting's rules also replace learned rules for the same sentences that differ from them.
     """
     rules, learned = situation.reader.rules, situation.knowledge.learned.rules
     sentences = {form for rule in learned for form in rule.sentence} if situation.retry.feedback else set[str]()
@@ -263,7 +263,7 @@ def _facts(situation: PromptContext) -> Mapping[str, object]:
     named = {arg for arg, _ in stated}
     objects = result.problem.sorted_objects()
     types = [obj for obj in objects if obj.name in named and (obj.name, obj.type) not in stated]
-    names = Question(exchange.command or "", exchange.text, knowledge, situation.placeholder, situation.reader.map)
+    names = AskedSentence(exchange.command or "", exchange.text, knowledge, situation.placeholder, situation.reader.map)
     used = {arg for facts in result.stated for fact in facts for arg in fact.args}
     return {"add": [*map(str, types), *add], "delete": delete, "unused": sorted(names.mentioned() - used)}
 

@@ -11,7 +11,7 @@ import pytest
 import pddlego
 from pddlego.methods.textgames.formalize import Exchange, Observations, PromptContext
 from pddlego.methods.textgames.formalize.facts import parse_facts
-from pddlego.methods.textgames.formalize.lifting import Question, joined, lift, with_exception
+from pddlego.methods.textgames.formalize.lifting import AskedSentence, lift, with_exception, with_rule
 from pddlego.methods.textgames.options import LEARN_FACTS
 from pddlego.methods.textgames.reader import ReaderModel, situation_of
 from pddlego.methods.textgames.reading.engine import matching, read_news, sentences_of
@@ -31,11 +31,11 @@ KNOWN = {
 }
 
 
-def question(game: str, sentence: str, command: str = "") -> Question:
+def question(game: str, sentence: str, command: str = "") -> AskedSentence:
     start = loaded(game).start
     stated = parse_facts(json.dumps({"add": KNOWN[game]}), start.domain)
     problem = replace(start.problem, facts=frozenset(stated.add), objects=_objects(game, stated.add))
-    return Question(command, sentence, start.with_problem(problem), "loc2", loaded(game).reader.map)
+    return AskedSentence(command, sentence, start.with_problem(problem), "loc2", loaded(game).reader.map)
 
 
 def _objects(game: str, facts: Iterable[Atom]) -> frozenset[TypedName]:
@@ -46,7 +46,7 @@ def _objects(game: str, facts: Iterable[Atom]) -> frozenset[TypedName]:
     return frozenset(TypedName(name, parameter.type) for name, parameter in pairs if name not in constants)
 
 
-def lifted(asked: Question, answer: object) -> ReadingRule:
+def lifted(asked: AskedSentence, answer: object) -> ReadingRule:
     return lift(parse_facts(json.dumps(answer), asked.knowledge.domain), asked)[0]
 
 
@@ -220,7 +220,7 @@ def not_a_name(name: str) -> str:
         ),
     ],
 )
-def test_other_names_are_refused(asked: Question, answer: object, message: str) -> None:
+def test_other_names_are_refused(asked: AskedSentence, answer: object, message: str) -> None:
     with pytest.raises(ValueError) as error:
         lifted(asked, answer)
     assert str(error.value) == message
@@ -265,7 +265,7 @@ def _two(*sentences: str) -> LearnedRules:
     learned = LearnedRules()
     for sentence in sentences:
         asked = question("coin", sentence)
-        learned = joined(learned, lifted(asked, add("(connected kitchen loc2 west)", "(closed_door kitchen loc2)")))
+        learned = with_rule(learned, lifted(asked, add("(connected kitchen loc2 west)", "(closed_door kitchen loc2)")))
     return learned
 
 
@@ -286,7 +286,7 @@ def test_sentences_are_not_joined_if_a_slot_would_follow_the_differing_word() ->
     learned = LearnedRules()
     for sentence, name in (("You see a pen.", "pen"), ("You notice a cup.", "cup")):
         asked = question("twc", sentence)
-        learned = joined(learned, lifted(asked, add(f"(item_at {name} kitchen)")))
+        learned = with_rule(learned, lifted(asked, add(f"(item_at {name} kitchen)")))
     assert len(learned.rules) == 2
 
 
@@ -298,7 +298,7 @@ def test_a_sentence_with_the_most_slots_is_not_joined() -> None:
         asked = question(
             "coin", f"{word} door: " + "; ".join(f"{number} is {name}" for number, name in enumerate(names))
         )
-        learned = joined(learned, lifted(asked, facts))
+        learned = with_rule(learned, lifted(asked, facts))
     assert len(learned.rules) == 2
 
 
@@ -306,14 +306,14 @@ def test_a_rule_drops_at_most_as_many_words_as_a_rule_may_hold() -> None:
     learned = LearnedRules()
     for letter in "abcdefghijklmnopqrstuvwxy":
         asked = question("cooking-easy", f"Case {letter} holds a very{letter} yellow potato.")
-        learned = joined(learned, lifted(asked, add("(thing_at yellow_potato kitchen)")))
+        learned = with_rule(learned, lifted(asked, add("(thing_at yellow_potato kitchen)")))
         assert learned.rules[-1].drop[0] == f"very{letter}"
     assert {len(rule.drop) for rule in learned.rules} == {20}
 
 
 def test_a_sentence_that_says_nothing_is_an_exception_of_its_rule() -> None:
     asked = question("twc", "There is also a pen.")
-    learned = joined(LearnedRules(), lifted(asked, add("(item_at pen kitchen)")))
+    learned = with_rule(LearnedRules(), lifted(asked, add("(item_at pen kitchen)")))
     toilet = question("twc", "There is also a toilet.")
     changed = with_exception(learned, toilet)
     assert changed is not None
@@ -330,7 +330,7 @@ class Watched(ReaderModel):
         return super().complete(request)
 
 
-def instances(setting: GameSetting, seed: int) -> Iterator[tuple[PromptContext, Question]]:
+def instances(setting: GameSetting, seed: int) -> Iterator[tuple[PromptContext, AskedSentence]]:
     """The sentences of an episode that the setting reads, each as a situation with the problem before it."""
     model, rules = Watched(), LearnedRules(setting.reader.rules)
     pddlego.play(setting.name, mode="edit", seed=seed, model=model)
@@ -343,7 +343,7 @@ def instances(setting: GameSetting, seed: int) -> Iterator[tuple[PromptContext, 
             task = model.last.task if index else ""
             before = replace(model.last, task=task, seen=Observations((), (*history[:index], cut)))
             knowledge = setting.start.with_problem(read_history(before, setting.start, rules).problem)
-            asked = Question(exchange.command or "", sentence, knowledge, "loc99", setting.map)
+            asked = AskedSentence(exchange.command or "", sentence, knowledge, "loc99", setting.map)
             news = (Exchange(exchange.command, sentence),)
             seen = Observations(news, news)
             situation = replace(before, knowledge=knowledge, task="", seen=seen, placeholder="loc99")
