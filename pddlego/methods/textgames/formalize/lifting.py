@@ -303,12 +303,10 @@ def _common(left: str, right: str) -> str:
     most = min(len(first), len(second)) - 1
     start = next((number for number in range(most) if first[number] != second[number]), most)
     end = next((number for number in range(most - start) if first[-1 - number] != second[-1 - number]), most - start)
-    around = (*first[:start], *first[len(first) - end :])
     differing = [" ".join(words[start : len(words) - end]) for words in (first, second)]
-    has_literals = re.search(r"\w", re.sub(r"\{[^}]*\}", "", " ".join(around)))
     text = " ".join((*first[:start], f"{{{_VARYING}}}", *first[len(first) - end :]))
     try:
-        parse_template(text)
+        has_literals = re.search(r"\w", "".join(parse_template(text).literals))
     except ValueError:
         return ""
     return text if has_literals and "{" not in "".join(differing) and all(map(read_name, differing)) else ""
