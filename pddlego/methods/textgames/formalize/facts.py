@@ -158,8 +158,8 @@ class LearnFacts(LearnRules):
         again = [sentence for sentence in known if any(sentence in line for line in lines)]
         opinions = (("", 0),) if opinions_of(situation) and not self._opinion and not again else ()
         if not again and (retry.repeated or not opinions):
-            names, told = {obj.name for obj in situation.knowledge.problem.objects}, " ".join(lines)
-            doubtful = names.intersection(re.findall(r"[\w-]+", told))
+            names, text = {obj.name for obj in situation.knowledge.problem.objects}, " ".join(lines)
+            doubtful = names.intersection(re.findall(r"[\w-]+", text))
             doubtful |= {name for name in names if any(name.endswith(f"_{other}") for other in names)}  # "raw potato"
             about = [sentence for sentence in reversed(known) if name_spans(sentence, doubtful)]
             ignored = [sentence for sentence in reversed(known) if all(rule.ignore for rule in known[sentence][1])]

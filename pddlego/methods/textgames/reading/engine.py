@@ -155,7 +155,9 @@ class _Reading:
             name: number for name, number in self.origin.items() if self.types.get(name, leaves[0]) not in leaves
         }
         stated = frozenset(self.added & facts), frozenset(self.forgotten - facts)
-        return ReadResult(problem, self.renamed, tuple(self.unread), self.uses, untyped, tuple(self.unmet), stated)
+        return ReadResult(
+            problem, self.renamed, tuple(self.unread), self.uses, untyped, tuple(self.unmet), stated=stated
+        )
 
     def settle(self) -> None:
         """Begin a new question: what has a name now keeps its number, and is renamed as a known object."""
