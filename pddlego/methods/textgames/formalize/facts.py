@@ -145,7 +145,7 @@ class LearnFacts(LearnRules):
         return replace(progress, question=None, waiting=())
 
     def _again(self, situation: PromptContext) -> tuple[tuple[str, int], ...]:
-        """The sentences to ask about again: those that the feedback names, or else the last ones.
+        """The sentences to ask about again: those that the feedback quotes, or else doubtful and ignored ones.
 
         An empty sentence before them asks for opinions.
         """
@@ -158,8 +158,8 @@ class LearnFacts(LearnRules):
         again = [sentence for sentence in known if any(sentence in line for line in lines)]
         opinions = (("", 0),) if opinions_of(situation) and not self._opinion and not again else ()
         if not again and (retry.repeated or not opinions):
-            names, text = {obj.name for obj in situation.knowledge.problem.objects}, " ".join(lines)
-            doubtful = names.intersection(re.findall(r"[\w-]+", text))
+            names = {obj.name for obj in situation.knowledge.problem.objects}
+            doubtful = names.intersection(re.findall(r"[\w-]+", " ".join(lines)))
             doubtful |= {name for name in names if any(name.endswith(f"_{other}") for other in names)}  # "raw potato"
             about = [sentence for sentence in reversed(known) if name_spans(sentence, doubtful)]
             ignored = [sentence for sentence in reversed(known) if all(rule.ignore for rule in known[sentence][1])]
