@@ -26,7 +26,7 @@ from pddlego.pddl.domain import MAX_TYPES, read_domain
 from pddlego.pddl.edit import edit_between
 from pddlego.pddl.portable import as_errors, checked_domain, is_numeric_problem, problem_refusals
 from pddlego.pddl.problem import read_problem
-from pddlego.pddl.rules import Position
+from pddlego.pddl.rules import Level, Position
 from pddlego.pddl.sexpr import LINE_BREAK, TOKEN
 from pddlego.pddl.tolerant.files import Repair, Repaired, repair_problem
 from pddlego.pddl.tolerant.files import repair as repair_pair
@@ -262,8 +262,8 @@ def repair(text: str | Path, domain: DomainFile | None = None) -> RepairResult:
     """
     content = _text(text, read_source)
     if domain is not None:
-        value = read_domain_file(domain, numbers=True)
-        repaired = repair_problem(value.text or value.canonical, content, numbers=True)
+        value = read_domain_file(domain, Level.TIME)
+        repaired = repair_problem(value.text or value.canonical, content, Level.TIME)
         in_domain = (" is a predicate", " is a type")  # declarations in the domain, which stays as it is
         repairs = tuple(repair for repair in repaired.repairs if not repair.what.endswith(in_domain))
         return _repaired_problem(replace(repaired, repairs=repairs), value, content)
@@ -274,8 +274,8 @@ def repair(text: str | Path, domain: DomainFile | None = None) -> RepairResult:
         both = f"{first.text.rstrip()}\n\n{second.text}"
         return RepairResult(first.ok and second.ok, both, first.repairs, (*first.findings, *second.findings))
     if with_problem:
-        return _repaired_problem(repair_pair("", content, numbers=True), None, content)
-    return _repaired_domain(repair_pair(content, "", numbers=True), content)[0]
+        return _repaired_problem(repair_pair("", content, Level.TIME), None, content)
+    return _repaired_domain(repair_pair(content, "", Level.TIME), content)[0]
 
 
 def is_problem(text: str) -> bool:
@@ -289,7 +289,7 @@ def repair_files(domain: str | Path, problem: str | Path) -> tuple[RepairResult,
 
 
 def _repaired_pair(domain: str, problem: str) -> tuple[RepairResult, RepairResult]:
-    repaired = repair_pair(domain, problem, numbers=True)
+    repaired = repair_pair(domain, problem, Level.TIME)
     first, value = _repaired_domain(repaired, domain)
     if value is None:
         return first, RepairResult(False, repaired.problem, (), (_not_checked("problem", "domain"),))
@@ -297,14 +297,14 @@ def _repaired_pair(domain: str, problem: str) -> tuple[RepairResult, RepairResul
 
 
 def _repaired_domain(repaired: Repaired, given: str) -> tuple[RepairResult, Domain | None]:
-    checked = checked_domain(repaired.domain, numbers=True, numeric_task=is_numeric_problem(repaired.problem))
+    checked = checked_domain(repaired.domain, Level.TIME, numeric_task=is_numeric_problem(repaired.problem))
     findings = tuple(_findings("domain", checked.defects, given, repaired.domain_place))
     return _repair_result(repaired.domain, repaired.repairs, findings), checked.domain
 
 
 def _repaired_problem(repaired: Repaired, domain: Domain | None, given: str) -> RepairResult:
     if domain is not None:
-        defects = checked_problem(domain, repaired.problem, numbers=True).defects
+        defects = checked_problem(domain, repaired.problem, Level.TIME).defects
     else:
         reading = read_problem(repaired.problem)
         defects = (
@@ -342,8 +342,8 @@ def solve(
     except ValueError as error:
         raise UsageError(f"The search {search} is not possible", f"{error}.", "Example: gbf(hff).") from error
     check_search(planner, parsed_search, "The call")
-    value = read_domain_file(domain, numbers=True)
-    task = read_problem_file(value, problem, numbers=True)
+    value = read_domain_file(domain, Level.TIME)
+    task = read_problem_file(value, problem, Level.TIME)
     with make_planner(planner, seconds, memory) as made:
         result = made.solve(value, task, parsed_search)
     solved = solve_result(result, parsed_search)
@@ -381,8 +381,8 @@ def validate(domain: DomainFile, problem: ProblemFile, plan: PlanFile) -> Valida
     Raises `UsageError` for an invalid domain or problem, and for a path that cannot be read; `PddlegoError` if a step
     has more cases than can be evaluated.
     """
-    value = read_domain_file(domain, numbers=True)
-    task = read_problem_file(value, problem, numbers=True)
+    value = read_domain_file(domain, Level.TIME)
+    task = read_problem_file(value, problem, Level.TIME)
     try:
         reading = _read_plan(value, task, plan)
     except PddlSyntaxError as error:
@@ -411,8 +411,8 @@ def simulate(domain: DomainFile, problem: ProblemFile, plan: PlanFile = "") -> S
 
     Raises `UsageError` for invalid files, and `PddlegoError` for a state with more cases than can be evaluated.
     """
-    value = read_domain_file(domain, numbers=True)
-    task = read_problem_file(value, problem, numbers=True)
+    value = read_domain_file(domain, Level.NUMBERS)
+    task = read_problem_file(value, problem, Level.NUMBERS)
     try:
         steps = _read_plan(value, task, plan).plan
     except PddlSyntaxError as error:
@@ -440,7 +440,7 @@ def applicable(domain: DomainFile, problem: ProblemFile, plan: PlanFile = "", ac
 
     Raises `UsageError` for invalid files, a plan that fails, and an action that the domain does not have.
     """
-    value = read_domain_file(domain, numbers=True)
+    value = read_domain_file(domain, Level.NUMBERS)
     name, known = action.strip("() \n").lower(), [schema.name for schema in value.actions]
     if name and name not in known:
         raise UsageError(f"The domain has no action {name}", f"It has: {', '.join(known)}.", "Name one, or none.")
@@ -452,8 +452,8 @@ def applicable(domain: DomainFile, problem: ProblemFile, plan: PlanFile = "", ac
 
 def difference(domain: DomainFile, left: ProblemFile, right: ProblemFile) -> DifferenceResult:
     """The objects, facts and numbers of `:init` that only one of two problems has. Raises `UsageError`."""
-    value = read_domain_file(domain, numbers=True)
-    edit = edit_between(*(read_problem_file(value, file, numbers=True) for file in (left, right)))
+    value = read_domain_file(domain, Level.NUMBERS)
+    edit = edit_between(*(read_problem_file(value, file, Level.NUMBERS) for file in (left, right)))
     return DifferenceResult((*edit.objects.delete, *edit.init.delete), (*edit.objects.add, *edit.init.add))
 
 
@@ -462,12 +462,12 @@ def compare(domain: DomainFile, left: ProblemFile | Domain, right: ProblemFile |
 
     Raises `UsageError` for invalid files.
     """
-    value = read_domain_file(domain, numbers=True)
+    value = read_domain_file(domain, Level.NUMBERS)
     if right is None or isinstance(left, Domain):
         assert not isinstance(left, Problem)
-        return comparing.compare_domains(value, read_domain_file(left, numbers=True))
+        return comparing.compare_domains(value, read_domain_file(left, Level.NUMBERS))
     with _limited_depth():
-        problems = (read_problem_file(value, file, numbers=True) for file in (left, right))
+        problems = (read_problem_file(value, file, Level.NUMBERS) for file in (left, right))
         return comparing.compare_problems(value, *problems)
 
 
@@ -497,34 +497,34 @@ def _text(file: object, read: Callable[[Path], str] = read_text) -> str:
     return str(file)
 
 
-def read_domain_file(file: DomainFile, numbers: bool = False) -> Domain:
-    """A domain without errors. Raises `UsageError`. For `numbers` see `pddl.check`."""
-    if isinstance(file, Domain):
-        return file
+def read_domain_file(file: DomainFile, level: Level = Level.CLASSICAL) -> Domain:
+    """A domain without errors. Raises `UsageError`. For `level` see `pddl.check`."""
     try:
-        domain = parse_domain(_text(file))
+        domain = file if isinstance(file, Domain) else parse_domain(_text(file))
     except PddlSyntaxError as error:
         raise _invalid("domain", file, error.faults) from error
-    errors = [defect.message for defect in check_domain(domain, numbers) if defect.blocking]
+    if isinstance(file, Domain) and (level >= Level.TIME or not file.durative):
+        return file
+    errors = [defect.message for defect in check_domain(domain, level) if defect.blocking]
     if errors:
         raise _invalid("domain", file, errors)
     return domain
 
 
-def read_problem_file(domain: Domain, file: ProblemFile, numbers: bool = False) -> Problem:
-    """A problem of a domain without errors. Raises `UsageError`. For `numbers` see `pddl.check`."""
+def read_problem_file(domain: Domain, file: ProblemFile, level: Level = Level.CLASSICAL) -> Problem:
+    """A problem of a domain without errors. Raises `UsageError`. For `level` see `pddl.check`."""
     if isinstance(file, Problem):
-        problem, defects = file, check_problem(domain, file, numbers)
+        problem, defects = file, check_problem(domain, file, level)
     else:
         reading = read_problem(_text(file))
-        problem, defects = reading.problem, check_reading(domain, reading, numbers)
+        problem, defects = reading.problem, check_reading(domain, reading, level)
     errors = [defect.message for defect in defects if defect.blocking]
     if errors:
         raise _invalid("problem", file, errors)
     return problem
 
 
-_PLAN_ADVICE = "Write one action a line: (action object …)."
+_PLAN_ADVICE = "Write one action a line: (action object …); with time, TIME: (action object …) [DURATION]."
 
 
 def _read_plan(domain: Domain, problem: Problem, file: PlanFile) -> PlanReading:
@@ -567,7 +567,7 @@ def _is_sound(findings: Iterable[Finding]) -> bool:
 
 
 def _checked_texts(domain: str, problem: str | None) -> CheckedFiles:
-    checked = checked_domain(domain, numbers=True, numeric_task=is_numeric_problem(problem or ""))
+    checked = checked_domain(domain, Level.TIME, numeric_task=is_numeric_problem(problem or ""))
     in_domain = tuple(_findings("domain", checked.defects, domain))
     if problem is None:
         return CheckedFiles(in_domain, checked.domain)
@@ -575,11 +575,11 @@ def _checked_texts(domain: str, problem: str | None) -> CheckedFiles:
     defects: Iterable[Defect]
     if checked.domain is not None:
         task, defects = (
-            (checked_file := checked_problem(checked.domain, problem, numbers=True)).problem,
+            (checked_file := checked_problem(checked.domain, problem, Level.TIME)).problem,
             checked_file.defects,
         )
     elif readable is not None:
-        found = check_reading(readable, read_problem(problem), numbers=True)
+        found = check_reading(readable, read_problem(problem), Level.TIME)
         types = [(DefectKind.UNDECLARED_TYPE, defect.word) for defect in checked.defects]
         left = (defect for defect in found if defect.blocking and (defect.kind, defect.word) not in types)
         defects = as_errors(problem, left)

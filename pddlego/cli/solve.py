@@ -75,6 +75,7 @@ def command(
     """
     from pddlego import tools
     from pddlego.pddl.costs import counts_cost
+    from pddlego.pddl.rules import Level
     from pddlego.planning.result import LEAST_COST
 
     program = (planner or "").startswith(PROGRAM)
@@ -83,9 +84,10 @@ def command(
     resolved = resolve(flags, os.environ, names=NAMES)
     options = resolved.config.planner
     _check_graphplan(options.engine, resolved, prune, sort, search)
-    numbers = not program and heuristic is None and options.engine != GRAPHPLAN
-    parsed = tools.read_domain_file(domain, numbers)
-    task = tools.read_problem_file(parsed, problem, numbers)
+    is_classical = bool(program or heuristic is not None or options.engine == GRAPHPLAN)
+    level = Level.CLASSICAL if is_classical else Level.TIME
+    parsed = tools.read_domain_file(domain, level)
+    task = tools.read_problem_file(parsed, problem, level)
     place, kind = (Path(planner[len(PROGRAM) :]), "program") if planner and program else (heuristic, "heuristic")
     plan = load(f"solve.{kind}")(kind, place, parsed, task, resolved.config) if place is not None else None
     if plan is None:

@@ -7,12 +7,14 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from decimal import Decimal
 from typing import TypeVar
 
 from pddlego.pddl.conditions import (
     ANY_TYPE,
     ARITHMETIC,
     CHANGES,
+    And,
     Atom,
     Change,
     Compare,
@@ -22,21 +24,28 @@ from pddlego.pddl.conditions import (
     Formula,
     Scope,
     Term,
+    Timed,
     TypedName,
     Unreadable,
+    When,
+    arguments_in,
+    atoms_of,
     changed_atoms,
     conjuncts,
     number,
+    parts_of,
     scope_of,
     walk,
 )
-from pddlego.pddl.costs import counts_cost, needs_numbers
+from pddlego.pddl.costs import counts_cost, needs_numbers, needs_time
 from pddlego.pddl.domain import (
     MAX_TYPES,
     Action,
     Domain,
+    DurativeAction,
     Function,
     Predicate,
+    at_time,
     either,
     heads_of,
     reachable,
@@ -46,9 +55,9 @@ from pddlego.pddl.domain import (
 )
 from pddlego.pddl.foreign import LEVELS, form_of, infix_form, plain_name
 from pddlego.pddl.names import MAX_NAME, is_name
-from pddlego.pddl.numbers import ADDITIVE, TOTAL_COST, TOTAL_TIME, is_cost
-from pddlego.pddl.problem import Metric, Problem, ProblemReading, read_problem
-from pddlego.pddl.rules import Defect, DefectKind, Position, not_supported, warning
+from pddlego.pddl.numbers import ADDITIVE, DURATION, TOTAL_COST, TOTAL_TIME, is_cost
+from pddlego.pddl.problem import Later, Metric, Problem, ProblemReading, read_problem
+from pddlego.pddl.rules import Defect, DefectKind, Level, Position, not_supported, warning
 from pddlego.pddl.sexpr import placed
 from pddlego.util.text import natural, nearest
 
@@ -56,6 +65,7 @@ _T = TypeVar("_T")
 
 MAX_OBJECTS = 10_000
 _MAX_FACTS = 100_000
+_MAX_LATER = 10_000
 """The maximum size of a problem: larger ones would take hours to plan for, and no text game is a tenth as large."""
 
 MAX_DEFECTS = 50
@@ -65,23 +75,23 @@ MAX_MESSAGE = 500
 """The maximum length of a message: a name in it may be as long as an answer."""
 
 
-def check(domain: Domain, problem: Problem | str, numbers: bool = False) -> tuple[Defect, ...]:
+def check(domain: Domain, problem: Problem | str, level: Level = Level.CLASSICAL) -> tuple[Defect, ...]:
     """Find the defects of a problem, or of the text of a problem file, in the order: text, objects, facts, goal.
 
-    At most `MAX_DEFECTS` errors and as many warnings are returned. Never raises, whatever the text. Numbers other than
-    action costs are defects, unless the caller can handle `numbers`.
+    At most `MAX_DEFECTS` errors and as many warnings are returned. Never raises, whatever the text. What is above the
+    `level` is a defect: numbers other than action costs, and time.
     """
     if isinstance(problem, str):
-        return check_reading(domain, read_problem(problem), numbers)
-    return _some_defects(_problem_defects(domain, problem, numbers))
+        return check_reading(domain, read_problem(problem), level)
+    return _some_defects(_problem_defects(domain, problem, level))
 
 
-def check_reading(domain: Domain, reading: ProblemReading, numbers: bool = False) -> tuple[Defect, ...]:
+def check_reading(domain: Domain, reading: ProblemReading, level: Level = Level.CLASSICAL) -> tuple[Defect, ...]:
     """Find the defects of a problem file that was already read, like `check`."""
     if reading.unbalanced and not reading.source:
         return _some_defects(iter(reading.defects))
     header = next((place for part, place in placed(reading.source) if part[:1] == (":domain",)), None)
-    defects = itertools.chain(reading.all_defects(), _problem_defects(domain, reading.problem, numbers))
+    defects = itertools.chain(reading.all_defects(), _problem_defects(domain, reading.problem, level))
     return _some_defects(
         replace(defect, place=header, word=reading.problem.domain) if defect.kind is DefectKind.DOMAIN_NAME else defect
         for defect in defects
@@ -103,17 +113,21 @@ def _some_defects(defects: Iterator[Defect]) -> tuple[Defect, ...]:
     return tuple(shown)
 
 
-def _problem_defects(domain: Domain, problem: Problem, numbers: bool) -> Iterator[Defect]:
+def _problem_defects(domain: Domain, problem: Problem, level: Level) -> Iterator[Defect]:
+    if level < Level.TIME and (timed := needs_time(domain, problem)):
+        yield _time_not_supported(timed)
+        return
     for what, size, most in (
         ("objects", len(problem.objects), MAX_OBJECTS),
         ("facts", len(problem.facts), _MAX_FACTS),
         ("numbers", len(problem.values), _MAX_FACTS),
+        ("timed literals", len(problem.later), _MAX_LATER),
     ):
         if size > most:
             message = f"the problem has {size:,} {what}, and at most {most:,} are planned with"
             yield Defect(DefectKind.TOO_LARGE, what, message)
             return
-    yield from _ProblemChecker(domain, problem, numbers).defects()
+    yield from _ProblemChecker(domain, problem, level).defects()
 
 
 def _hint(name: str, known: Iterable[str]) -> str:
@@ -123,11 +137,16 @@ def _hint(name: str, known: Iterable[str]) -> str:
 
 
 class _Checker:
-    """Checks one precondition, effect or rule of a domain, or a problem (see the subclass). `where` names it."""
+    """Checks one precondition, effect or rule of a domain, or a problem (see the subclass). `where` names it.
 
-    def __init__(self, domain: Domain, where: str, names: Iterable[TypedName], numbers: bool) -> None:
+    `is_durative`: it belongs to a durative action, whose duration has a name.
+    """
+
+    is_durative = False
+
+    def __init__(self, domain: Domain, where: str, names: Iterable[TypedName], level: Level) -> None:
         self.domain = domain
-        self.numbers = numbers
+        self.numbers = level >= Level.NUMBERS
         self.where = where
         self.kinds: dict[str, set[str]] = defaultdict(set)
         for name in names:
@@ -139,6 +158,9 @@ class _Checker:
             match node:
                 case Unreadable():
                     yield self.defect(node.kind, node, node.message)
+                case Timed():
+                    message = f"{node}: only the outer parts of a durative action have a time; write {node.part}"
+                    yield self.defect(DefectKind.MISPLACED, node, message)
                 case Compare() if self.numbers:
                     for term in (node.left, node.right):
                         yield from self.expression(node, term, scope)
@@ -209,6 +231,8 @@ class _Checker:
     def expression(self, node: Change | Compare | Metric, term: Term, scope: Scope) -> Iterator[Defect]:
         """The defects of a numeric expression."""
         parts = term.parts or ()
+        if term == DURATION and self.is_durative:
+            return
         if term.head in _NOT_NUMERIC:
             message = f"{node}: {_NOT_NUMERIC[term.head]} ({term.head}) are not supported"
             yield self.defect(DefectKind.NOT_SUPPORTED, node, message)
@@ -334,8 +358,8 @@ class _Checker:
 class _ProblemChecker(_Checker):
     """Checks one problem against one domain."""
 
-    def __init__(self, domain: Domain, problem: Problem, numbers: bool) -> None:
-        super().__init__(domain, "fact", (*domain.constants, *problem.objects), numbers)
+    def __init__(self, domain: Domain, problem: Problem, level: Level) -> None:
+        super().__init__(domain, "fact", (*domain.constants, *problem.objects), level)
         self.problem = problem
         self._fits = {
             (name, fitting)
@@ -357,6 +381,7 @@ class _ProblemChecker(_Checker):
                 message = f"{atom}: {atom.predicate} follows from other facts by rule: leave it out of :init"
                 yield self.defect(DefectKind.DERIVED_INIT, atom, message)
         yield from self._values()
+        yield from self._later()
         self.where = "goal"
         yield from self.formula(self.problem.goal, {})
         metric = self.problem.metric
@@ -380,6 +405,27 @@ class _ProblemChecker(_Checker):
                 yield self.defect(DefectKind.TWO_VALUES, value, message)
             assigned[value.left] = value
             yield from self.function(value, value.left, {})
+
+    def _later(self) -> Iterator[Defect]:
+        """The defects of timed literals."""
+        assigned: dict[tuple[Decimal, object], Later] = {}
+        for literal in self.problem.sorted_later():
+            part = literal.part
+            if literal.time < 0:
+                message = f"{literal} in :init is before the start; write a time from 0"
+                yield self.defect(DefectKind.SYNTAX, literal.part, message)
+            yield from self.formula(part, {})
+            for atom in atoms_of(part):
+                if atom.predicate in self.domain.rules:
+                    message = f"{literal}: {atom.predicate} follows by rule: leave it out of :init"
+                    yield self.defect(DefectKind.DERIVED_INIT, atom, message)
+            if isinstance(part, Compare) and number(str(part.right)) is None:
+                yield self.defect(DefectKind.SYNTAX, part, f"{part}: {part.right} is not a number")
+            what = part.left if isinstance(part, Compare) else next(atoms_of(part), None)
+            first = assigned.setdefault((literal.time, what), literal)
+            if first.part != part:
+                message = f"{part} and {first.part}: both are at {literal.time:f}; keep one"
+                yield self.defect(DefectKind.TWO_VALUES, part, message)
 
     def defect(self, kind: DefectKind, node: Formula | Metric, message: str, word: str = "") -> Defect:
         return Defect(kind, str(node), message, place=node.place, word=word)
@@ -467,8 +513,12 @@ def _variable(name: str, scope: Scope, domain: Domain) -> str:
     return LEVELS if number(name) is not None else ""
 
 
-_NOT_NUMERIC = {"#t": "continuous effects", "is-violated": "preferences", "?duration": "durations"}
-"""Words in numeric expressions outside of level 2, with the names of their features."""
+_NOT_NUMERIC = {
+    "#t": "continuous effects",
+    "is-violated": "preferences",
+    "?duration": "durations of actions without one",
+}
+"""Words in numeric expressions that are not supported, with the names of their features."""
 
 
 def _conflicts(effect: Formula) -> Iterator[tuple[Change, Change]]:
@@ -516,7 +566,7 @@ def _declaration_defects(domain: Domain) -> Iterator[Defect]:
         yield Defect(defect_kind, fault.partition(":")[0], message, place=head.place)
     yield from _cycles(domain)
     yield from _constants(domain)
-    for action in _repeated(domain.actions, key=lambda declared: declared.name):
+    for action in _repeated((*domain.actions, *domain.durative), key=lambda declared: declared.name):
         message = f"action {action.name} is defined twice; rename or remove one"
         yield Defect(DefectKind.DUPLICATE_ACTION, action.name, message, place=action.place)
     for predicate, arities in _repeated_predicates(domain):
@@ -572,7 +622,7 @@ def declaration_warnings(domain: Domain) -> Iterator[Defect]:
     for constant in _repeated(domain.constants):
         message = f"constant {constant.name} is declared twice; once is enough"
         yield warning(DefectKind.DUPLICATE_CONSTANT, constant.name, message, constant.place)
-    if not domain.actions:
+    if not domain.schemas:
         message = "the domain has no actions; add an (:action …)"
         yield warning(DefectKind.NO_ACTIONS, domain.name, message)
 
@@ -585,7 +635,7 @@ def _names(domain: Domain) -> dict[tuple[str, str], Position | None]:
         *(("constant", constant) for constant in domain.constants),
         *(("predicate", predicate) for predicate in domain.predicates),
         *(("function", function) for function in domain.functions),
-        *(("action", action) for action in domain.actions),
+        *(("action", action) for action in (*domain.actions, *domain.durative)),
         *heads,
     ]
     names: dict[tuple[str, str], Position | None] = {}
@@ -647,25 +697,90 @@ def _repeated(items: Iterable[_T], key: Callable[[_T], object] = lambda item: it
     return [group[1] for group in groups.values() if len(group) > 1]
 
 
-def check_domain(domain: Domain, numbers: bool = False) -> tuple[Defect, ...]:
-    """The blocking defects of a domain, at most `MAX_DEFECTS`. Total. For `numbers` see `check`."""
-    return _some_defects(_domain_defects(domain, numbers))
+def check_domain(domain: Domain, level: Level = Level.CLASSICAL) -> tuple[Defect, ...]:
+    """The blocking defects of a domain, at most `MAX_DEFECTS`. Total. For `level` see `check`."""
+    return _some_defects(_domain_defects(domain, level))
 
 
-def _domain_defects(domain: Domain, numbers: bool) -> Iterator[Defect]:
+def _time_not_supported(part: DurativeAction | Later) -> Defect:
+    what, word = ("timed literals", "at") if isinstance(part, Later) else ("durative actions", ":durative-action")
+    return replace(
+        not_supported(
+            f"{what} ({word}) are not supported here; only pddlego check, solve and validate have time", part.place
+        ),
+        word=word,
+    )
+
+
+def _durative_defects(domain: Domain, action: DurativeAction, level: Level) -> Iterator[Defect]:
+    if level < Level.TIME:
+        yield _time_not_supported(action)
+        return
+    where, scope = f"action {action.name}", scope_of(action.parameters)
+    checker = _Checker(domain, f"{where}, duration", domain.constants, level)
+    checker.is_durative = True
+    for part in conjuncts(action.duration):
+        bound = part.part if isinstance(part, Timed) and part.time == "start" else part
+        if isinstance(bound, Compare) and DURATION in (bound.left, bound.right):
+            yield from checker.formula(bound, scope)
+        elif isinstance(part, Unreadable):
+            yield checker.defect(part.kind, part, part.message)
+        else:
+            message = f"{part} is not a duration; write (= ?duration NUMBER), or bounds with <= and >="
+            yield checker.defect(DefectKind.SYNTAX, part, message)
+    checker.where = f"{where}, condition"
+    wrong = list(_without_time(checker, action.precondition, ("start", "all", "end")))
+    yield from wrong
+    for time in () if wrong else ("start", "all", "end"):
+        yield from checker.formula(at_time(action.precondition, time), scope)
+    checker.where = f"{where}, effect"
+    wrong = list(_without_time(checker, action.effect, ("start", "end")))
+    yield from wrong
+    for time in () if wrong else ("start", "end"):
+        yield from checker.effect(at_time(action.effect, time), scope)
+
+
+def _without_time(checker: _Checker, formula: Formula, times: tuple[str, ...]) -> Iterator[Defect]:
+    """The outer parts of a condition or an effect of a durative action that have none of the `times`."""
+    match formula:
+        case Timed() if formula.time in times:
+            return
+        case And() | Forall():
+            for part in parts_of(formula):
+                yield from _without_time(checker, part, times)
+        case Unreadable():
+            yield checker.defect(formula.kind, formula, formula.message)
+        case Change() if "#t" in arguments_in(formula):
+            message = f"{formula}: continuous effects (#t) are not supported"
+            yield checker.defect(DefectKind.NOT_SUPPORTED, formula, message)
+        case Timed():
+            message = f"{formula}: an effect is at the start or at the end; write (at end {formula.part})"
+            yield checker.defect(DefectKind.MISPLACED, formula, message)
+        case When() if any(isinstance(node, Timed) for node, _ in walk(formula)):
+            message = f"{formula}: an effect with a condition at another time is not supported"
+            yield checker.defect(DefectKind.NOT_SUPPORTED, formula, f"{message}; write (at end (when …))")
+        case _:
+            other = ", or over all or at end" if "all" in times else ", or at end"
+            message = f"{formula} has no time; write (at start {formula}){other}"
+            yield checker.defect(DefectKind.MISPLACED, formula, message)
+
+
+def _domain_defects(domain: Domain, level: Level) -> Iterator[Defect]:
     if len(domain.supertypes) > MAX_TYPES:
         yield Defect(DefectKind.TOO_LARGE, "types", too_many_types(domain), place=domain.supertypes[MAX_TYPES].place)
         return
     yield from _declaration_defects(domain)
     for action in domain.actions:
         scope = scope_of(action.parameters)
-        precondition = _Checker(domain, f"action {action.name}, precondition", domain.constants, numbers)
+        precondition = _Checker(domain, f"action {action.name}, precondition", domain.constants, level)
         yield from precondition.formula(action.precondition, scope)
-        effect = _Checker(domain, f"action {action.name}, effect", domain.constants, numbers)
+        effect = _Checker(domain, f"action {action.name}, effect", domain.constants, level)
         yield from effect.effect(action.effect, scope)
+    for durative in domain.durative:
+        yield from _durative_defects(domain, durative, level)
     for rule in domain.derived:
         where = f"derived predicate {rule.predicate.name}"
-        checker = _Checker(domain, where, domain.constants, numbers)
+        checker = _Checker(domain, where, domain.constants, level)
         yield from checker.formula(rule.condition, scope_of(rule.predicate.parameters))
     circle = domain.unstratified
     if circle is not None:

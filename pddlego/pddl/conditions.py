@@ -178,6 +178,19 @@ class Change(Located):
 
 
 @dataclass(frozen=True)
+class Timed(Located):
+    """A part of a durative action with its time: a condition at its `start`, at its `end` or over `all` of it, or an
+    effect at its `start` or `end`.
+    """
+
+    time: str
+    part: Formula
+
+    def __str__(self) -> str:
+        return f"({'over' if self.time == 'all' else 'at'} {self.time} {self.part})"
+
+
+@dataclass(frozen=True)
 class Unreadable(Located):
     """A part of a text that is not a condition or effect, with the reason. `parts` are its readable parts."""
 
@@ -190,9 +203,11 @@ class Unreadable(Located):
         return self.text
 
 
-Formula: TypeAlias = "Atom | Equal | Not | And | Or | Imply | Exists | Forall | When | Compare | Change | Unreadable"
+Formula: TypeAlias = (
+    "Atom | Equal | Not | And | Or | Imply | Exists | Forall | When | Compare | Change | Timed | Unreadable"
+)
 """A condition or an effect. Conditions contain no `When` and `Change`. Effects contain no `Equal`, `Or`, `Imply`,
-`Exists` and `Compare`, except in the condition of a `When`."""
+`Exists` and `Compare`, except in the condition of a `When`. Only durative actions contain `Timed`."""
 
 TRUE = And()
 
@@ -207,7 +222,7 @@ def parts_of(formula: Formula) -> tuple[Formula, ...]:
             return ()
         case And() | Or() | Unreadable():
             return formula.parts
-        case Not() | Exists() | Forall():
+        case Not() | Exists() | Forall() | Timed():
             return (formula.part,)
         case Imply():
             return (formula.condition, formula.consequence)
@@ -227,6 +242,8 @@ def word_of(formula: Formula) -> str:
             return formula.operator
         case Unreadable():
             return formula.text.strip("() ").partition(" ")[0]
+        case Timed():
+            return "over" if formula.time == "all" else "at"
     return type(formula).__name__.lower()
 
 
@@ -292,7 +309,7 @@ def with_parts(formula: Formula, change: Callable[[Formula], Formula]) -> Formul
     match formula:
         case And() | Or() | Unreadable():
             return replace(formula, parts=tuple(map(change, formula.parts)))
-        case Not() | Exists() | Forall():
+        case Not() | Exists() | Forall() | Timed():
             return replace(formula, part=change(formula.part))
         case Imply():
             return replace(formula, condition=change(formula.condition), consequence=change(formula.consequence))
@@ -389,6 +406,9 @@ _NOT_CLASSICAL = {
     **dict.fromkeys(("hold-during", "hold-after"), "trajectory constraints"),
 }
 """Words that begin conditions and effects outside classical planning, with the names of their features."""
+
+_TIMES = (["at", "start"], ["at", "end"], ["over", "all"])
+"""The words that begin parts of durative actions."""
 
 _ARGUMENTS = {"not": 1, "imply": 2, "when": 2, "exists": 2, "forall": 2, "=": 2, "<": 2, ">": 2, "<=": 2, ">=": 2}
 """The number of parts that must follow a connective or a comparison."""
@@ -495,6 +515,8 @@ def _read_leaf(part: tuple[Sexpr, ...], head: str, rest: tuple[Sexpr, ...], chan
         return Compare(head, read_number(rest[0]), read_number(rest[1]), place=place)
     if changes and head in CHANGES and len(rest) == 2:
         return Change(head, read_number(rest[0]), read_number(rest[1]), place=place)
+    if [head, *rest[:1]] in _TIMES and len(rest) == 2:
+        return Timed(str(rest[0]), (read_effect if changes else read_condition)(rest[1]), place=place)
     timed = head not in ("at", "over") or rest[0] in ("start", "end", "all") or number(show(rest[0])) is not None
     if head in _NOT_CLASSICAL and timed:
         message = f"{show(part)}: {_NOT_CLASSICAL[head]} are not supported"

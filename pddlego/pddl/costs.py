@@ -12,9 +12,9 @@ from dataclasses import replace
 from fractions import Fraction
 
 from pddlego.pddl.conditions import Change, Compare, Formula, Renaming, Term, conjuncts, number, with_parts
-from pddlego.pddl.domain import Action, Domain
+from pddlego.pddl.domain import Action, Domain, DurativeAction
 from pddlego.pddl.numbers import TOTAL_COST, is_cost, numeric_part
-from pddlego.pddl.problem import Metric, Problem
+from pddlego.pddl.problem import Later, Metric, Problem
 
 
 def counts_cost(problem: Problem) -> bool:
@@ -23,9 +23,15 @@ def counts_cost(problem: Problem) -> bool:
     return metric is not None and metric.direction == "minimize" and metric.term == TOTAL_COST
 
 
-def needs_numbers(domain: Domain, problem: Problem) -> Formula | Metric | None:
-    """The first part of a task that needs numbers other than action costs; None for a classical task."""
-    part = domain.numeric_part or numeric_part((problem.goal,))
+def needs_time(domain: Domain, problem: Problem) -> DurativeAction | Later | None:
+    """The first part of a task that needs time; None for a task whose plans need no times."""
+    parts: tuple[DurativeAction | Later, ...] = (*domain.durative, *problem.sorted_later())
+    return parts[0] if parts else None
+
+
+def needs_numbers(domain: Domain, problem: Problem) -> Formula | Metric | DurativeAction | Later | None:
+    """The first part of a task that needs time or numbers other than action costs; None for a classical task."""
+    part = needs_time(domain, problem) or domain.numeric_part or numeric_part((problem.goal,))
     return part or (None if counts_cost(problem) else problem.metric)
 
 

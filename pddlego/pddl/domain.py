@@ -11,13 +11,18 @@ from functools import cached_property
 
 from pddlego.pddl.conditions import (
     ANY_TYPE,
+    TRUE,
+    And,
     Atom,
     Formula,
     Imply,
     Located,
     Not,
+    Timed,
     TypedName,
     atoms_of,
+    changed_atoms,
+    conjuncts,
     in_short,
     parts_of,
     read_atom,
@@ -25,6 +30,7 @@ from pddlego.pddl.conditions import (
     read_effect,
     read_typed_list,
     typed_text,
+    with_parts,
 )
 from pddlego.pddl.foreign import without_foreign
 from pddlego.pddl.numbers import changed_fluents, numeric_part
@@ -78,6 +84,30 @@ class Action(Located):
 
 
 @dataclass(frozen=True)
+class DurativeAction(Action):
+    """An action that takes time. The parts of `precondition` and `effect` are `Timed`; `duration` compares `?duration`
+    with numbers.
+    """
+
+    duration: Formula = TRUE
+
+    def at(self, time: str) -> Action:
+        """The conditions and effects of one time: `start`, `all` or `end`."""
+        return Action(self.name, self.parameters, at_time(self.precondition, time), at_time(self.effect, time))
+
+    def __str__(self) -> str:
+        head = f"(:durative-action {self.name} :parameters ({typed_text(self.parameters)}) :duration {self.duration}"
+        return f"{head} :condition {self.precondition} :effect {self.effect})"
+
+
+def at_time(formula: Formula, time: str) -> Formula:
+    """The parts of a condition or an effect that have this time, without it."""
+    if isinstance(formula, Timed):
+        return formula.part if formula.time == time else TRUE
+    return with_parts(formula, lambda part: at_time(part, time))
+
+
+@dataclass(frozen=True)
 class Rule:
     """A derived predicate, and the condition under which it is true."""
 
@@ -103,6 +133,7 @@ class Domain(Shown):
     functions: tuple[Function, ...] = ()
     actions: tuple[Action, ...] = ()
     derived: tuple[Rule, ...] = ()
+    durative: tuple[DurativeAction, ...] = ()
     text: str = field(default="", compare=False, repr=False)
 
     @cached_property
@@ -125,6 +156,34 @@ class Domain(Shown):
     @cached_property
     def actions_by_name(self) -> dict[str, Action]:
         return {action.name: action for action in self.actions}
+
+    @cached_property
+    def schemas(self) -> tuple[Action, ...]:
+        """The actions, and the durative ones as if they took no time.
+
+        Of one that makes facts true when it starts, other actions may need them to make its later conditions true: of
+        these, only those remain that nothing changes.
+        """
+        changed = {
+            atom.predicate for action in (*self.actions, *self.durative) for atom, _ in changed_atoms(action.effect)
+        }
+        changed |= {*self.rules}
+
+        def timeless(action: DurativeAction) -> Action:
+            start, later = (
+                action.at("start"),
+                And((at_time(action.precondition, "all"), at_time(action.precondition, "end"))),
+            )
+            gives = any(value for _, value in changed_atoms(start.effect))
+            kept = (
+                part
+                for part in conjuncts(later)
+                if not gives or changed.isdisjoint(a.predicate for a in atoms_of(part))
+            )
+            effect = And((start.effect, at_time(action.effect, "end")))
+            return Action(action.name, action.parameters, And((start.precondition, *kept)), effect, place=action.place)
+
+        return (*self.actions, *map(timeless, self.durative))
 
     @cached_property
     def rules(self) -> dict[str, list[Rule]]:
@@ -158,18 +217,19 @@ class Domain(Shown):
     def numeric_part(self) -> Formula | None:
         """The first condition or effect that needs numbers other than action costs; None in a classical domain."""
         rules = (rule.condition for rule in self.derived)
-        schemas = (part for action in self.actions for part in (action.precondition, action.effect))
-        return numeric_part((*schemas, *rules))
+        schemas = (part for action in self.schemas for part in (action.precondition, action.effect))
+        return numeric_part((*schemas, *rules, *(action.precondition for action in self.durative)))
 
     @cached_property
     def changed_functions(self) -> frozenset[str]:
         """The functions whose values actions change, costs included."""
-        changes = (change for action in self.actions for change in changed_fluents(action.effect))
+        actions = (*self.actions, *self.durative)
+        changes = (change for action in actions for change in changed_fluents(action.effect))
         return frozenset(change.fluent.head for change in changes)
 
     def conditions(self) -> Iterator[Formula]:
         """The preconditions and effects of all actions, and the conditions of all derived predicates."""
-        for action in self.actions:
+        for action in self.schemas:
             yield from (action.precondition, action.effect)
         yield from (rule.condition for rule in self.derived)
 
@@ -186,7 +246,7 @@ class Domain(Shown):
             ("functions", " ".join(map(str, self.functions))),
         )
         lines = [f"(define (domain {self.name})", *(f"  (:{name} {text})" for name, text in sections if text)]
-        return "\n".join([*lines, *(f"  {part}" for part in (*self.derived, *self.actions)), ")"])
+        return "\n".join([*lines, *(f"  {part}" for part in (*self.derived, *self.actions, *self.durative)), ")"])
 
     @cached_property
     def canonical(self) -> str:
@@ -330,6 +390,7 @@ class _DomainReader:
         self.functions: list[Function] = []
         self.actions: list[Action] = []
         self.derived: list[Rule] = []
+        self.durative: list[DurativeAction] = []
 
     def wrong(self, message: str, place: Position | None) -> None:
         self.defects.append(syntax_defect(message, place))
@@ -354,7 +415,7 @@ class _DomainReader:
             self.predicates += [self._predicate(predicate, place) for predicate, place in placed(part, 1)]
         elif head == ":functions":
             self._functions(part)
-        elif head == ":action":
+        elif head in FIELDS_OF:
             self._action(part)
         elif head == ":derived" and len(rest) != 2:
             self.wrong(f"'{show(part)}' is not a rule: write (:derived (name ?x - type …) (condition))", place)
@@ -398,6 +459,7 @@ class _DomainReader:
 
     def _action(self, part: tuple[Sexpr, ...]) -> None:
         name = show(part[1]) if len(part) > 1 else "unnamed"
+        durative = part[0] == ":durative-action"
         faults = list(_field_defects(name, part))
         if faults:
             self.defects += faults
@@ -405,8 +467,13 @@ class _DomainReader:
         fields = {show(key): value for key, value in zip(part[2::2], part[3::2], strict=True)}
         parameters = fields.get(":parameters", ())
         typed = self._typed(parameters if isinstance(parameters, tuple) else (parameters,))
-        precondition = read_condition(fields.get(":precondition", ()))
-        self.actions.append(Action(name, typed, precondition, read_effect(fields[":effect"]), place=place_of(part)))
+        precondition = read_condition(fields.get(":condition" if durative else ":precondition", ()))
+        effect, place = read_effect(fields[":effect"]), place_of(part)
+        if durative:
+            duration = read_condition(fields[":duration"])
+            self.durative.append(DurativeAction(name, typed, precondition, effect, duration, place=place))
+        else:
+            self.actions.append(Action(name, typed, precondition, effect, place=place))
 
     def domain(self, text: str) -> Domain:
         return Domain(
@@ -418,6 +485,7 @@ class _DomainReader:
             functions=tuple(self.functions),
             actions=tuple(self.actions),
             derived=tuple(self.derived),
+            durative=tuple(self.durative),
             text=text,
         )
 
@@ -427,6 +495,11 @@ DECLARATIONS = (":requirements", ":types", ":constants", ":predicates", ":functi
 
 FIELDS = (":parameters", ":precondition", ":effect")
 """The fields of an action, in the order that most planners demand."""
+
+FIELDS_OF = {":action": FIELDS, ":durative-action": (":parameters", ":duration", ":condition", ":effect")}
+"""The fields of each kind of action."""
+
+_NEEDED = {":action": (":effect",), ":durative-action": (":duration", ":effect")}
 
 _OTHER_FIELDS = {
     ":vars": "variables that are not parameters",
@@ -443,14 +516,15 @@ _OTHER_FIELDS = {
 def _field_defects(name: str, action: tuple[Sexpr, ...]) -> Iterator[Defect]:
     """The defects in the fields of an action, which are pairs of a word and a list."""
     keys = [(show(key), place) for key, place in list(placed(action, 2))[::2]]
+    known = FIELDS_OF[str(action[0])]
     seen: set[str] = set()
     for number, (key, place) in enumerate(keys):
-        if key in _OTHER_FIELDS:
+        if key in _OTHER_FIELDS and key not in known:
             message = f"action {name}: {_OTHER_FIELDS[key]} ({key}) are not supported"
             yield not_supported(f"{message}; write the action without it", place)
-        elif key not in FIELDS:
+        elif key not in known:
             both = "one list, several conditions or effects as one (and …)" if re.match(r"\((?!:)", key) else "one list"
-            message = f"action {name}: '{in_short(key)}' is not a field; write {', '.join(FIELDS)}, each with {both}"
+            message = f"action {name}: '{in_short(key)}' is not a field; write {', '.join(known)}, each with {both}"
             yield syntax_defect(message, place)
             return  # the rest may no longer consist of pairs
         elif key in seen:
@@ -458,8 +532,10 @@ def _field_defects(name: str, action: tuple[Sexpr, ...]) -> Iterator[Defect]:
         elif 2 * number + 3 >= len(action):
             yield syntax_defect(f"action {name}: nothing follows {key}; write {key} (…)", place)
         seen.add(key)
-    if all(key != ":effect" for key, _ in keys):
-        yield syntax_defect(f"action {name}: it has no :effect; write :effect (…)", place_of(action))
+    for needed in _NEEDED[str(action[0])]:
+        if all(key != needed for key, _ in keys):
+            form = "(= ?duration NUMBER)" if needed == ":duration" else "(…)"
+            yield syntax_defect(f"action {name}: it has no {needed}; write {needed} {form}", place_of(action))
 
 
 def _meanings(text: str) -> dict[str, str]:
@@ -475,7 +551,6 @@ def _meanings(text: str) -> dict[str, str]:
 
 
 _NOT_CLASSICAL = {
-    ":durative-action": "durative actions",
     ":constraints": "trajectory constraints",
     ":process": "processes",
     ":event": "events",
@@ -499,7 +574,7 @@ def heads_of(domain: Domain) -> Iterator[tuple[str, tuple[TypedName, ...]]]:
     """The kind and name of each declaration with parameters, and its parameters."""
     yield from ((f"predicate {predicate.name}", predicate.parameters) for predicate in domain.predicates)
     yield from ((f"function {function.name}", function.parameters) for function in domain.functions)
-    yield from ((f"action {action.name}", action.parameters) for action in domain.actions)
+    yield from ((f"action {action.name}", action.parameters) for action in (*domain.actions, *domain.durative))
     yield from ((f"derived predicate {rule.predicate.name}", rule.predicate.parameters) for rule in domain.derived)
 
 

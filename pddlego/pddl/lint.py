@@ -23,6 +23,7 @@ from pddlego.pddl.conditions import (
     Scope,
     When,
     arguments_in,
+    atoms_of,
     changed_atoms,
     conjuncts,
     parts_of,
@@ -31,12 +32,12 @@ from pddlego.pddl.conditions import (
     walk,
     word_of,
 )
-from pddlego.pddl.costs import counts_cost, needs_numbers
+from pddlego.pddl.costs import counts_cost, needs_numbers, needs_time
 from pddlego.pddl.domain import Action, Domain, either
 from pddlego.pddl.exclusive import broken_invariants, exclusive_goals
 from pddlego.pddl.numbers import changed_fluents, is_cost
 from pddlego.pddl.problem import Problem
-from pddlego.pddl.rules import Defect, DefectKind, warning
+from pddlego.pddl.rules import Defect, DefectKind, Level, warning
 
 _NEEDS = {
     "not": ":negative-preconditions",
@@ -86,7 +87,7 @@ PDDL_REQUIREMENTS = READ_REQUIREMENTS | frozenset(
 def domain_warnings(domain: Domain) -> tuple[Defect, ...]:
     """The warnings about a domain. Total, but most useful for a domain without defects."""
     warnings = list(declaration_warnings(domain))
-    for action in domain.actions:
+    for action in (*domain.actions, *domain.durative):
         where, scope = f"action {action.name}", scope_of(action.parameters)
         warnings += _argument_warnings(domain, action.precondition, f"{where}, precondition", scope)
         warnings += _argument_warnings(domain, action.effect, f"{where}, effect", scope)
@@ -106,7 +107,7 @@ def domain_warnings(domain: Domain) -> tuple[Defect, ...]:
 def _untyped_parameters(domain: Domain) -> Iterator[Defect]:
     """Warnings about predicates that lack a type where all actions use one."""
     used: dict[tuple[str, int], set[str]] = defaultdict(set)
-    for action in domain.actions if domain.supertypes else ():
+    for action in domain.schemas if domain.supertypes else ():
         for node, bound in walk(And((action.precondition, action.effect)), scope_of(action.parameters)):
             for number, arg in enumerate(node.args if isinstance(node, Atom) else ()):
                 used[word_of(node), number].add(bound.get(arg, ANY_TYPE))
@@ -124,10 +125,10 @@ def _untyped_parameters(domain: Domain) -> Iterator[Defect]:
             yield warning(DefectKind.UNTYPED, predicate.name, message, untyped[0].place)
 
 
-def problem_warnings(domain: Domain, problem: Problem, numbers: bool = False) -> tuple[Defect, ...]:
+def problem_warnings(domain: Domain, problem: Problem, level: Level = Level.CLASSICAL) -> tuple[Defect, ...]:
     """The warnings about a problem of a domain. Total, but most useful for a domain without defects.
 
-    A metric is ignored unless it is about action costs, or the caller can handle `numbers`.
+    A metric is ignored unless it is about action costs, or the `level` of the caller has numbers.
     """
     warnings: list[Defect] = []
     constants = {constant.name for constant in domain.constants}
@@ -139,8 +140,14 @@ def problem_warnings(domain: Domain, problem: Problem, numbers: bool = False) ->
         message = "the goal is empty; write what must be true at the end"
         warnings.append(warning(DefectKind.EMPTY_GOAL, ":goal", message, problem.goal.place))
     warnings += _contradictions(problem.goal, "the goal", DefectKind.CONTRADICTING_GOAL)
-    warnings += exclusive_goals(domain, problem)
-    mentioned = {*(arg for fact in problem.facts for arg in fact.args), *arguments_in(problem.goal), *constants}
+    temporal = needs_time(domain, problem) is not None  # the invariants below are those of instantaneous actions
+    warnings += () if temporal else exclusive_goals(domain, problem)
+    mentioned = {
+        *(arg for literal in problem.later for arg in arguments_in(literal.part)),
+        *(arg for fact in problem.facts for arg in fact.args),
+        *arguments_in(problem.goal),
+        *constants,
+    }
     if needs_numbers(domain, problem) is not None:
         mentioned |= {name for value in problem.values for name in arguments_in(value)}
     unused = [obj for obj in problem.sorted_objects() if obj.name not in mentioned]
@@ -149,10 +156,10 @@ def problem_warnings(domain: Domain, problem: Problem, numbers: bool = False) ->
         if not any(domain.is_a(obj.type, kind) for kind in usable):
             message = f"object {obj.name} does not occur in :init or in the goal; use or remove it"
             warnings.append(warning(DefectKind.UNUSED_OBJECT, obj.name, message, obj.place))
-    if problem.metric is not None and not numbers and not counts_cost(problem):
+    if problem.metric is not None and level < Level.NUMBERS and not counts_cost(problem):
         message = f"{problem.metric} is ignored: only (:metric minimize (total-cost)) is used"
         warnings.append(warning(DefectKind.IGNORED_METRIC, ":metric", message, problem.metric.place))
-    return (*warnings, *_never_true(domain, problem), *broken_invariants(domain, problem))
+    return (*warnings, *_never_true(domain, problem), *(() if temporal else broken_invariants(domain, problem)))
 
 
 def _argument_warnings(domain: Domain, part: Formula, where: str, scope: Scope) -> Iterator[Defect]:
@@ -200,8 +207,8 @@ def _usable_types(domain: Domain, problem: Problem) -> Iterator[str]:
         for node, _ in walk(condition):
             if isinstance(node, Exists | Forall):
                 yield from (variable.type for variable in node.variables)
-    changed = {name for action in domain.actions for name in _added_predicates(action)}
-    for action in domain.actions:
+    changed = {name for action in domain.schemas for name in _added_predicates(action)}
+    for action in domain.schemas:
         atoms = required_atoms(action.precondition)
         restricted = {arg for atom in atoms if atom.predicate not in changed for arg in atom.args}
         yield from (parameter.type for parameter in action.parameters if parameter.name not in restricted)
@@ -220,9 +227,10 @@ def action_names(names: Sequence[str]) -> str:
 def _never_true(domain: Domain, problem: Problem) -> Iterator[Defect]:
     """Warnings about predicates that actions require, and that occur in no fact of `:init` and in no effect."""
     possible = {*domain.rules, *(fact.predicate for fact in problem.facts)}
-    possible |= {name for action in domain.actions for name in _added_predicates(action)}
+    possible |= {name for action in domain.schemas for name in _added_predicates(action)}
+    possible |= {atom.predicate for literal in problem.later for atom in atoms_of(literal.part)}
     requiring: dict[str, list[str]] = defaultdict(list)
-    for action in domain.actions:
+    for action in domain.schemas:
         for name in {atom.predicate for atom in required_atoms(action.precondition)} - possible:
             requiring[name].append(action.name)
     for name, actions in sorted(requiring.items()):
@@ -255,7 +263,7 @@ def needed_requirements(domain: Domain) -> dict[str, str]:
     """The requirements that a domain needs, each with the element that needs it."""
     needed: dict[str, str] = {}
     typed = [parameter for predicate in domain.predicates for parameter in predicate.parameters]
-    typed += [parameter for action in domain.actions for parameter in action.parameters]
+    typed += [parameter for action in domain.schemas for parameter in action.parameters]
     if any(parameter.name != ANY_TYPE for parameter in domain.supertypes) or any(
         parameter.type != ANY_TYPE for parameter in typed
     ):
@@ -266,9 +274,11 @@ def needed_requirements(domain: Domain) -> dict[str, str]:
         needed[":numeric-fluents"] = f"'{word_of(domain.numeric_part)}'"
     elif domain.functions:
         needed[":action-costs"] = f"function {domain.functions[0].name}"
-    conditions = [(action.precondition, f"action {action.name}") for action in domain.actions]
+    if domain.durative:
+        needed[":durative-actions"] = f"action {domain.durative[0].name}"
+    conditions = [(action.precondition, f"action {action.name}") for action in domain.schemas]
     conditions += [(rule.condition, f"derived predicate {rule.predicate.name}") for rule in domain.derived]
-    for action in domain.actions:
+    for action in domain.schemas:
         for node, _ in walk(action.effect):
             if isinstance(node, When | Forall):
                 needed[":conditional-effects"] = f"'{word_of(node)}' in action {action.name}"

@@ -11,6 +11,9 @@ TOTAL_COST = Term("total-cost", ())
 TOTAL_TIME = Term("total-time", ())
 """The makespan of a plan, which only a metric may name; without times it is the number of its steps."""
 
+DURATION = Term("?duration")
+"""The duration of a durative action, in its parts."""
+
 ADDITIVE = frozenset(("increase", "decrease"))
 """The changes of a number that may happen at the same time."""
 

@@ -7,16 +7,16 @@ Planning ignores them: engines receive a text that we print.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from pddlego.pddl.check import MAX_DEFECTS, check_domain, check_reading
 from pddlego.pddl.costs import needs_numbers
-from pddlego.pddl.domain import DECLARATIONS, FIELDS, Domain, DomainReading, read_domain
+from pddlego.pddl.domain import DECLARATIONS, FIELDS_OF, Domain, DomainReading, read_domain
 from pddlego.pddl.foreign import without_foreign
 from pddlego.pddl.lint import NUMERIC, PDDL_REQUIREMENTS, READ_REQUIREMENTS, domain_warnings, problem_warnings
 from pddlego.pddl.problem import PROBLEM_SECTIONS, ProblemReading, read_problem
-from pddlego.pddl.rules import Defect, DefectKind, Position, not_supported, syntax_defect
+from pddlego.pddl.rules import Defect, DefectKind, Level, Position, not_supported, syntax_defect
 from pddlego.pddl.sexpr import Sexpr, at_words, place_of, placed, show
 from pddlego.util.text import count
 
@@ -39,17 +39,16 @@ class CheckedDomain:
     defects: tuple[Defect, ...]
 
 
-def checked_domain(text: str, numbers: bool = False, numeric_task: bool = False) -> CheckedDomain:
+def checked_domain(text: str, level: Level = Level.CLASSICAL, numeric_task: bool = False) -> CheckedDomain:
     """Check a domain: report syntax defects; without these, other errors; without errors, warnings. Total.
 
-    `numbers`: the caller can handle numbers other than action costs. `numeric_task`: its problem needs such numbers,
-    even if the domain does not.
+    For `level` see `check`. `numeric_task`: the problem needs numbers or time, even if the domain does not.
     """
     reading = read_domain(text)
     unreadable = tuple(defect for defect in reading.defects if defect.blocking)[:MAX_DEFECTS]
-    numeric_task = numeric_task or reading.domain.numeric_part is not None
-    refusals = itertools.islice(_domain_refusals(reading, numbers and numeric_task), MAX_DEFECTS)
-    defects = as_errors(text, unreadable or (*reading.defects, *check_domain(reading.domain, numbers), *refusals))
+    numeric_task = numeric_task or bool(reading.domain.numeric_part or reading.domain.durative)
+    refusals = itertools.islice(_domain_refusals(reading, level > Level.CLASSICAL and numeric_task), MAX_DEFECTS)
+    defects = as_errors(text, unreadable or (*reading.defects, *check_domain(reading.domain, level), *refusals))
     if any(defect.blocking for defect in defects):
         return CheckedDomain(None, defects)
     defects = as_errors(text, (*defects, *domain_warnings(reading.domain)))
@@ -57,13 +56,13 @@ def checked_domain(text: str, numbers: bool = False, numeric_task: bool = False)
     return CheckedDomain(None, errors) if errors else CheckedDomain(reading.domain, defects[:MAX_DEFECTS])
 
 
-def is_sound_problem(domain: Domain, text: str, numbers: bool = False) -> bool:
-    """Whether the text of a problem has no errors. For `numbers` see `check`."""
+def is_sound_problem(domain: Domain, text: str, level: Level = Level.CLASSICAL) -> bool:
+    """Whether the text of a problem has no errors. For `level` see `check`."""
     reading = read_problem(text)
-    refusals = problem_refusals(reading, numbers and needs_numbers(domain, reading.problem) is not None)
-    if any(map(_is_error, (*check_reading(domain, reading, numbers), *refusals))):
+    refusals = problem_refusals(reading, level > Level.CLASSICAL and needs_numbers(domain, reading.problem) is not None)
+    if any(map(_is_error, (*check_reading(domain, reading, level), *refusals))):
         return False
-    return not any(map(_is_error, problem_warnings(domain, reading.problem, numbers)))
+    return not any(map(_is_error, problem_warnings(domain, reading.problem, level)))
 
 
 def is_numeric_problem(text: str) -> bool:
@@ -112,11 +111,11 @@ def _domain_refusals(reading: DomainReading, numeric: bool) -> Iterator[Defect]:
         name = part[0] if isinstance(part, tuple) and part else ""
         if name == "domain" or (name in seen and name in DECLARATIONS):
             yield syntax_defect(f"section {name} appears twice, and {_ORDER} it once", place)
-        elif name in DECLARATIONS and (later := {":action", ":derived"} & seen):
+        elif name in DECLARATIONS and (later := {*FIELDS_OF, ":derived"} & seen):
             message = f"section {name} comes after {min(later)}, and {_ORDER} it before all actions and rules"
             yield syntax_defect(message, place)
-        elif name == ":action":
-            yield from _fields(part)
+        elif name in FIELDS_OF:
+            yield from _fields(part, FIELDS_OF[str(name)])
         if isinstance(name, str):
             seen.add(name)
     yield from _requirements(reading.source, numeric)
@@ -155,26 +154,29 @@ def _head(define: tuple[Sexpr, ...], word: str, number: int) -> Iterator[Defect]
         yield syntax_defect(message, place_of(head) or place_of(define))
 
 
-def _fields(action: Sexpr) -> Iterator[Defect]:
-    ranks = [(FIELDS.index(str(key)), place) for key, place in list(placed(action, 2))[::2] if key in FIELDS]
+def _fields(action: Sexpr, fields: Sequence[str]) -> Iterator[Defect]:
+    ranks = [(fields.index(str(key)), place) for key, place in list(placed(action, 2))[::2] if key in fields]
     for (before, _), (rank, place) in itertools.pairwise(ranks):
         if rank < before:
-            message = f"action {show(action[1])}: {FIELDS[rank]} comes after {FIELDS[before]}"
-            yield syntax_defect(f"{message}, and {_ORDER} {', '.join(FIELDS)} in this order", place)
+            message = f"action {show(action[1])}: {fields[rank]} comes after {fields[before]}"
+            yield syntax_defect(f"{message}, and {_ORDER} {', '.join(fields)} in this order", place)
             return
+
+
+_LEVELS = NUMERIC | {":durative-actions", ":duration-inequalities", ":timed-initial-literals"}
 
 
 def _requirements(define: tuple[Sexpr, ...], numeric: bool) -> Iterator[Defect]:
     """Errors for requirements of PDDL that other planners refuse; unknown requirements are not reported here.
 
-    Planners refuse numbers in classical tasks; those that plan with a `numeric` task read them.
+    Planners refuse numbers and time in classical tasks; those that plan with a `numeric` task read them.
     """
     for part in define[1:]:
         if not isinstance(part, tuple) or part[:1] != (":requirements",):
             continue
         for word, place in placed(part, 1):
             if isinstance(word, str) and word in PDDL_REQUIREMENTS - READ_REQUIREMENTS - (
-                NUMERIC if numeric else set()
+                _LEVELS if numeric else set()
             ):
                 remedy = "write :action-costs if the domain has costs, else remove it"
                 remedy = remedy if word in NUMERIC else "remove it"

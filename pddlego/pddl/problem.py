@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from itertools import groupby
 
 from pddlego.pddl.conditions import (
@@ -25,6 +26,7 @@ from pddlego.pddl.conditions import (
     Unreadable,
     conjuncts,
     in_short,
+    number,
     read_atom,
     read_condition,
     read_number,
@@ -48,6 +50,17 @@ class Metric(Located):
         return f"(:metric {self.direction} {self.term})"
 
 
+@dataclass(frozen=True)
+class Later(Located):
+    """A timed initial literal: at `time` a fact becomes true or false, or a number gets a value."""
+
+    time: Decimal
+    part: Formula
+
+    def __str__(self) -> str:
+        return f"(at {self.time:f} {self.part})"
+
+
 @dataclass(frozen=True, repr=False)
 class Problem(Shown):
     """A PDDL problem: `objects` and `facts` are sets, and `goal` is a condition.
@@ -62,6 +75,7 @@ class Problem(Shown):
     goal: Formula = TRUE
     values: frozenset[Compare] = frozenset()
     metric: Metric | None = None
+    later: frozenset[Later] = frozenset()
 
     def __repr__(self) -> str:
         return f"<Problem {self.name}: {count(len(self.objects), 'object')}, {count(len(self.facts), 'fact')}>"
@@ -80,13 +94,16 @@ class Problem(Shown):
         """The facts and then the numbers of `:init`, each sorted."""
         return (*map(str, self.sorted_facts()), *sorted(map(str, self.values)))
 
+    def sorted_later(self) -> list[Later]:
+        return sorted(self.later, key=lambda literal: (literal.time, str(literal.part)))
+
     def __str__(self) -> str:
         """Canonical text: objects grouped by type, one fact a line, both sorted."""
         objects = [
             "    " + " ".join(obj.name for obj in group) + f" - {kind}"
             for kind, group in groupby(self.sorted_objects(), key=lambda obj: obj.type)
         ]
-        init = [f"    {fact}" for fact in self.init_lines()]
+        init = [f"    {line}" for line in (*self.init_lines(), *self.sorted_later())]
         lines = [f"(define (problem {self.name})", f"  (:domain {self.domain})"]
         lines += ["  (:objects", *objects, "  )", "  (:init", *init, "  )", f"  (:goal {self.goal})"]
         lines += [f"  {self.metric}"] if self.metric else []
@@ -108,6 +125,7 @@ def rename(problem: Problem, renaming: Renaming) -> Problem:
         goal=renaming.formula(problem.goal),
         values=frozenset(Compare(value.operator, renaming.term(value.left), value.right) for value in problem.values),
         metric=replace(problem.metric, term=renaming.term(problem.metric.term)) if problem.metric else None,
+        later=frozenset(Later(literal.time, renaming.formula(literal.part)) for literal in problem.later),
     )
 
 
@@ -233,7 +251,7 @@ def _read_define(define: tuple[Sexpr, ...], defects: list[Defect]) -> ProblemRea
     missing = tuple(name for name in (":domain", ":init", ":goal") if name not in sections)
     objects, wrong = read_typed_list(sections.get(":objects", ()), start=1)
     defects += wrong
-    facts, values, negated = _read_init(sections.get(":init", ()), defects)
+    facts, values, negated, later = _read_init(sections.get(":init", ()), defects)
     problem = Problem(
         _word(sections.get("problem", ()), "unnamed"),
         _word(sections.get(":domain", ()), "unknown"),
@@ -242,6 +260,7 @@ def _read_define(define: tuple[Sexpr, ...], defects: list[Defect]) -> ProblemRea
         goal=_read_goal(sections.get(":goal"), defects),
         values=frozenset(values),
         metric=_read_metric(sections.get(":metric"), defects),
+        later=frozenset(later),
     )
     slips = (*_repeated(objects), *(_negated(atom, atom in problem.facts) for atom in negated))
     return ProblemReading(problem, tuple(defects), missing, slips, define)
@@ -263,13 +282,18 @@ def _negated(atom: Atom, listed: bool) -> Defect:
     return Defect(DefectKind.NEGATED_INIT, str(atom), message, blocking=listed, place=atom.place)
 
 
-def _read_init(section: tuple[Sexpr, ...], defects: list[Defect]) -> tuple[list[Atom], list[Compare], list[Atom]]:
-    """The facts of `:init`, the numbers that it assigns, and the negated facts."""
+def _read_init(
+    section: tuple[Sexpr, ...], defects: list[Defect]
+) -> tuple[list[Atom], list[Compare], list[Atom], list[Later]]:
+    """The facts of `:init`, the numbers that it assigns, the negated facts, and the timed literals."""
     facts: list[Atom] = []
     values: list[Compare] = []
     negated: list[Atom] = []
+    later: list[Later] = []
     for index, item in enumerate(section[1:], start=1):
-        match read_atom(item) or read_condition(item):
+        match _read_later(item) or read_atom(item) or read_condition(item):
+            case Later() as literal:
+                later.append(literal)
             case Atom() as atom:
                 facts.append(atom)
             case Not(part=Atom() as atom):
@@ -286,7 +310,17 @@ def _read_init(section: tuple[Sexpr, ...], defects: list[Defect]) -> tuple[list[
             case _:
                 message = f"'{in_short(item)}' in :init is not a fact: write (predicate object …)"
                 defects.append(syntax_defect(message, place_at(section, index)))
-    return facts, values, negated
+    return facts, values, negated, later
+
+
+def _read_later(item: Sexpr) -> Later | None:
+    """The timed literal `(at TIME LITERAL)`; None for any other expression."""
+    if len(item) != 3 or item[0] != "at" or not isinstance(item[1], str) or number(item[1]) is None:
+        return None
+    match read_condition(item[2]):
+        case Atom() | Not(part=Atom()) | Compare("=") as part:
+            return Later(Decimal(item[1]), part, place=place_of(item))
+    return None
 
 
 def _read_metric(section: tuple[Sexpr, ...] | None, defects: list[Defect]) -> Metric | None:

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import Enum, IntEnum
 from typing import TypeAlias
+
+
+class Level(IntEnum):
+    """The levels of PDDL 2.1 (Fox and Long 2003): what a caller of a check can handle."""
+
+    CLASSICAL = 1
+    NUMBERS = 2
+    TIME = 3
 
 
 class DefectKind(str, Enum):

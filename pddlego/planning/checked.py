@@ -12,7 +12,7 @@ import itertools
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pddlego.errors import TooManyCasesError
 from pddlego.pddl import Atom, Defect, DefectKind, Domain, Problem
@@ -39,7 +39,7 @@ from pddlego.pddl.lint import action_names, problem_warnings
 from pddlego.pddl.numbers import TOTAL_COST, TOTAL_TIME, changed_fluents, fluents_in, read_fluents
 from pddlego.pddl.portable import as_errors, problem_refusals
 from pddlego.pddl.problem import Metric, read_problem
-from pddlego.pddl.rules import warning
+from pddlego.pddl.rules import Level, warning
 from pddlego.planning.numbers import HugeNumberError
 from pddlego.planning.result import NOTHING_THERE, PlanStep
 from pddlego.planning.state import State
@@ -57,16 +57,16 @@ class CheckedProblem:
     defects: tuple[Defect, ...]
 
 
-def checked_problem(domain: Domain, text: str, numbers: bool = False) -> CheckedProblem:
-    """Check a problem of a sound domain: report errors; without errors, warnings. For `numbers` see `check`."""
+def checked_problem(domain: Domain, text: str, level: Level = Level.CLASSICAL) -> CheckedProblem:
+    """Check a problem of a sound domain: report errors; without errors, warnings. For `level` see `check`."""
     reading = read_problem(text)
-    numeric = numbers and needs_numbers(domain, reading.problem) is not None
+    numeric = level > Level.CLASSICAL and needs_numbers(domain, reading.problem) is not None
     refusals = itertools.islice(problem_refusals(reading, numeric), MAX_DEFECTS)
-    defects = as_errors(text, (*check_reading(domain, reading, numbers), *refusals))
+    defects = as_errors(text, (*check_reading(domain, reading, level), *refusals))
     if any(defect.blocking for defect in defects):
         return CheckedProblem(None, defects)
     problem = reading.problem
-    warnings = [*problem_warnings(domain, problem, numbers), *_goal_warnings(domain, problem)]
+    warnings = [*problem_warnings(domain, problem, level), *_goal_warnings(domain, problem)]
     explained = any(defect.kind is DefectKind.NEVER_TRUE for defect in warnings)
     defects = as_errors(text, (*defects, *warnings, *_relaxed_warnings(domain, problem, explained)))
     errors = tuple(defect for defect in defects if defect.blocking)
@@ -120,14 +120,14 @@ def _relaxed_warnings(domain: Domain, problem: Problem, explained: bool) -> Iter
     there = {atom.predicate for atom in explorer.state.facts} | explorer.added
     never = [
         action.name
-        for action in domain.actions
+        for action in domain.schemas
         if action.name not in explorer.possible
         and all(atom.predicate in there for atom in explorer.required[action.name])
     ]
     if never:
         message = f"{action_names(never)} can never be applied in this problem"
         with contextlib.suppress(TooManyCasesError):
-            message += explorer.cause(domain.actions_by_name[never[0]])
+            message += explorer.cause(next(action for action in domain.schemas if action.name == never[0]))
         message += "; ignore this if that is meant, else correct the preconditions or :init"
         yield warning(DefectKind.NEVER_APPLICABLE, never[0], message)
 
@@ -140,6 +140,7 @@ class _Explorer(Simulator):
     """Adds facts one by one, and executes each action once, as soon as the facts that it requires are true."""
 
     def __init__(self, domain: Domain, problem: Problem) -> None:
+        domain = replace(domain, actions=domain.schemas, durative=())
         super().__init__(World(domain, problem, Work(_MOST_WORK)), State())
         self.possible: set[str] = set()
         self._missing: dict[str, dict[Term, PlanStep]] = defaultdict(dict)
@@ -148,7 +149,11 @@ class _Explorer(Simulator):
         changes = [change for action in domain.actions for change in changed_atoms(action.effect)]
         self.added = {atom.predicate for atom, value in changes if value}
         self.deleted = {atom.predicate for atom, value in changes if not value}
-        self._waiting = deque(problem.sorted_facts())
+        later = [change for literal in problem.sorted_later() for change in changed_atoms(literal.part)]
+        self.added |= {atom.predicate for atom, value in later if value}
+        self.deleted |= {atom.predicate for atom, value in later if not value}
+        self._assigned |= {literal.part.left.head for literal in problem.later if isinstance(literal.part, Compare)}
+        self._waiting = deque([*problem.sorted_facts(), *(atom for atom, value in later if value)])
         self._known = set(self._waiting)
         self._initial = self.world.initial
         self._done: set[PlanStep] = set()
@@ -157,9 +162,7 @@ class _Explorer(Simulator):
             for index, atom in enumerate(self.required[action.name]):
                 self._uses[atom.predicate].append((action, index))
         fluent = self.added | self.deleted | {*domain.rules}
-        self._static = {
-            action.name: _static_part(action, fluent, domain.changed_functions) for action in domain.actions
-        }
+        self._static = {action.name: _static_part(action, fluent, self.world.changing) for action in domain.actions}
         self._effects = {action.name: _unconditional(action.effect) for action in domain.actions}
 
     def is_out_of_reach(self, goal: Formula) -> bool:

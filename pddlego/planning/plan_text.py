@@ -1,22 +1,24 @@
 """Reads plans: plan files, the output of planners, and the answers of models.
 
-A step is a list, `(go x y)`, a call, `go(x, y)`, or a line of a planner's log, `0: GO X Y` or `go x y (1)`. Numbers,
-bullets, quotes and other markup around it do not matter. Other lines are skipped and counted.
+A step is a list, `(go x y)`, a call, `go(x, y)`, or a line of a planner's log, `0: GO X Y` or `go x y (1)`. In a task
+with time it is written `TIME: (go x y) [DURATION]`. Numbers, bullets, quotes and other markup around it do not matter.
+Other lines are skipped and counted.
 """
 
 from __future__ import annotations
 
 import bisect
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import pairwise
 
 from pddlego.pddl import Defect, Domain, PddlSyntaxError, Problem
+from pddlego.pddl.costs import needs_time
 from pddlego.pddl.rules import Position, syntax_defect
-from pddlego.pddl.sexpr import Source
-from pddlego.planning.result import Plan, PlanStep
+from pddlego.pddl.sexpr import MAX_NUMBER, Source
+from pddlego.planning.result import Plan, PlanStep, TimedStep
 from pddlego.util.answers import blanked, unspoken
 from pddlego.util.text import count, one_line
 
@@ -76,7 +78,12 @@ _ITEM = re.compile(r"[\s>#*_]*(?:[-+•|]|\*\s|\d[\d.]*\s*[.):]|step\s*\d)", re.
 _MARKUP = re.compile(r"<[^<>]{0,20}>|&\w{1,8};")
 """A tag or a character of HTML."""
 
-_LABEL = re.compile(r"(?<![\w.])([-+]?\d+(?:[.,]\d+)?(?:e[-+]?\d{1,4})?)\s*([:.)])", re.IGNORECASE)
+_LABEL = re.compile(r"(?<![\w.])([-+]?(?:\d+(?:[.,]\d*)?|\.\d+)(?:e[-+]?\d{1,4})?)\s*([:.)])", re.IGNORECASE)
+
+_DURATION = re.compile(
+    r"\s*\[\s*(?:d(?:uration)?:\s*)?([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d{1,4})?)\s*(?:[\];]|$)", re.I
+)
+"""The duration after a step. Planners also write `[D:5.000; C:1.000]`."""
 
 _SEGMENT = re.compile(r"(?:[^\"|`\\]|\\(?![nrt]))+")
 """A cell of a table, a text of JSON, or code inside of a line."""
@@ -109,7 +116,8 @@ class _Candidate:
     """A text at an offset that looks like a step; `step` is None if it cannot be read.
 
     `known`: the first word is the name of an action. `listed`: it is an item of a list of steps, not a mention in a
-    sentence. `begins`: the text before it announces a plan. `broken_off`: the text ends in it.
+    sentence. `begins`: the text before it announces a plan. `broken_off`: the text ends in it. `rest`: the text of the
+    line after it.
     """
 
     offset: int
@@ -119,6 +127,20 @@ class _Candidate:
     label: _Label | None = None
     begins: bool = False
     broken_off: bool = False
+    rest: str = ""
+
+    def timed(self, durative: Collection[str]) -> TimedStep:
+        """The step with its time and, if it is durative, its duration.
+
+        Raises `ValueError` for a step without a time, and for numbers that are too long.
+        """
+        if self.step is None or self.label is None or not self.label.is_time:
+            raise ValueError(f"{self.step} has no time; write TIME: (action object …) [DURATION]")
+        match = _DURATION.match(self.rest) if self.step.action in durative else None
+        duration = Decimal(match[1]) if match else None
+        if any(len(f"{value:f}") > MAX_NUMBER for value in (self.label.value, duration or 0)):
+            raise ValueError(f"a number has more than {MAX_NUMBER} characters")
+        return TimedStep(self.label.value, self.step, duration)
 
 
 @dataclass(frozen=True)
@@ -156,7 +178,9 @@ class _Reader:
 
     def __init__(self, text: str, domain: Domain, problem: Problem, prose: bool) -> None:
         self.text, self.prose = _JSON_STEP.sub(_as_list, blanked(text, unspoken(text))), prose
-        self.arities = {action.name: len(action.parameters) for action in domain.actions}
+        self.arities = {action.name: len(action.parameters) for action in domain.schemas}
+        self.durative = {action.name for action in domain.durative}
+        self.is_timed = needs_time(domain, problem) is not None
         self.objects = {obj.name for obj in (*domain.constants, *problem.objects)}
         self.predicates = domain.predicates_by_name
         self._place = Source(self.text).position
@@ -181,12 +205,26 @@ class _Reader:
         lines = f"{count(len(skipped), 'line')} without a step of the plan skipped, the first is line "
         notes = [f"{lines}{skipped[0][0]}"] if skipped else []
         notes += ["the text ends inside of a step"] if broken_off else []
+        if self.is_timed:
+            return self._timed(candidates, "; ".join(notes))
         candidates = self._in_order(candidates)
         times = [one.label.value for one in candidates if one.label is not None and one.label.is_time]
         parallel = len(times) == len(candidates) and any(one == other for one, other in pairwise(times))
         plan = Plan(tuple(one.step for one in candidates if one.step is not None), tuple(times) if parallel else ())
         places = tuple(self._place(one.offset) for one in candidates)
         return PlanReading(plan, places, "; ".join(notes))
+
+    def _timed(self, candidates: Sequence[_Candidate], note: str) -> PlanReading:
+        """The plan with the times and durations of its steps. Raises `PddlSyntaxError` for a step without a time."""
+        steps = []
+        for one in candidates:
+            try:
+                steps.append((one.timed(self.durative), self._place(one.offset)))
+            except ValueError as error:
+                place = self._place(one.offset)
+                raise PddlSyntaxError([syntax_defect(f"line {place[0]}: {error}", place)]) from error
+        steps.sort(key=lambda step: step[0].start)
+        return PlanReading(Plan.of(step for step, _ in steps), tuple(place for _, place in steps), note)
 
     # parts of the text
 
@@ -250,7 +288,7 @@ class _Reader:
             if words and self._is_step(words, listed, label, part.strict):
                 empty, is_list = False, listed
                 broken_off = at + match.start("open") == self._broken_off
-                yield _Candidate(at + start, step, known, listed, label, begins=begins, broken_off=broken_off)
+                yield _Candidate(at + start, step, known, listed, label, begins, broken_off, line[end:])
             elif not number and step and step.action not in self.predicates and _WORD.findall(line) == words:
                 yield _Candidate(at + start, step, known=False, listed=False)  # alone on its line
         if empty:
@@ -294,7 +332,9 @@ class _Reader:
             else:
                 like_step = names_object and (is_marked or (part.strict and self.objects.issuperset(args)))
             if like_step:
-                yield _Candidate(at + segment.start() + lead.end(), _step(words), known, label=label)
+                yield _Candidate(
+                    at + segment.start() + lead.end(), _step(words), known, label=label, rest=cost[0] if cost else ""
+                )
 
     # the plan
 

@@ -37,13 +37,16 @@ from pddlego.pddl.conditions import (
     Term,
     When,
     changed_atoms,
+    conjuncts,
     scope_of,
     walk,
 )
-from pddlego.pddl.domain import Action
-from pddlego.pddl.numbers import TOTAL_TIME, read_fluents
+from pddlego.pddl.costs import needs_time
+from pddlego.pddl.domain import Action, DurativeAction, at_time
+from pddlego.pddl.numbers import DURATION, TOTAL_TIME, read_fluents
 from pddlego.pddl.problem import Metric
-from pddlego.planning.numbers import HugeNumberError, ImpossibleChangeError, shown
+from pddlego.planning.events import Event, moments, with_events
+from pddlego.planning.numbers import COMPARISONS, HugeNumberError, ImpossibleChangeError, shown
 from pddlego.planning.result import Plan, PlanStep
 from pddlego.planning.state import Execution, State
 from pddlego.planning.world import World
@@ -164,6 +167,7 @@ class FaultKind(str, Enum):
     COST = "unknown cost"
     CHANGE = "impossible change"
     INTERFERENCE = "interfering actions"
+    TIME = "wrong time"
     GOAL = "goal not reached"
     TOO_LARGE = "too large"
 
@@ -193,14 +197,13 @@ def validate(domain: Domain, problem: Problem, plan: Plan, work: Work | None = N
     Total for problems without blocking defects (see `check`). A plan that takes more than `work` to execute has a fault
     of the kind `TOO_LARGE`.
     """
-    world = World(domain, problem, work)
+    timed = needs_time(domain, problem) is not None
+    world = World(with_events(domain, problem) if timed else domain, problem, work)
     execution = Execution(world.initial)
-    first = 0
-    for steps in _moments(plan):
-        fault = _executed(world, steps, first, execution)
-        if fault is not None:
-            return fault
-        first += len(steps)
+    faults = _timed_faults(world, domain, plan, execution, problem) if timed else _faults(world, plan, execution)
+    fault = next(faults, None)
+    if fault is not None:
+        return fault
     try:
         world.work.renew()
         if world.holds(problem.goal, execution.state, {}):
@@ -210,13 +213,25 @@ def validate(domain: Domain, problem: Problem, plan: Plan, work: Work | None = N
     return PlanFault(FaultKind.GOAL, "The goal is not satisfied", *_advice(world, problem.goal, execution.state, {}))
 
 
+def _faults(world: World, plan: Plan, execution: Execution) -> Iterator[PlanFault]:
+    """Execute a plan, and yield the fault of the first moment that has one."""
+    first = 0
+    for steps in _moments(plan):
+        fault = _executed(world, steps, first, execution)
+        if fault is not None:
+            yield fault
+            return
+        first += len(steps)
+
+
 def _executed(world: World, steps: Sequence[PlanStep], first: int, execution: Execution) -> PlanFault | None:
     """Execute steps that have the same time, unless one of them has a fault, which is returned."""
     time, step, state = first, steps[0], execution.state
     try:
         world.work.renew()
         for time, step in enumerate(steps, start=first):
-            fault = _wrong_step(world, step, time, state)
+            fault = _wrong_call(world, world.domain.actions_by_name, step, time)
+            fault = fault or _wrong_state(world, step, state, step, time, f" at time {time}")
             if fault is not None:
                 return fault
         pair = interference(world, steps, state) if len(steps) > 1 else None
@@ -259,17 +274,16 @@ def _advice(world: World, condition: Formula, state: State, binding: Binding) ->
         return "", ""
 
 
-def _wrong_step(world: World, step: PlanStep, time: int, state: State) -> PlanFault | None:
-    """Return the fault of a step: its action, its objects or their types, its precondition, or its cost."""
+def _wrong_call(world: World, schemas: Mapping[str, Action], step: PlanStep, time: int) -> PlanFault | None:
+    """Return the fault of a step that is one in every state: its action, its objects or their types."""
 
-    def fault(kind: FaultKind, what: str, remedy: tuple[str, str] = ("", "")) -> PlanFault:
-        return PlanFault(kind, what, *remedy, time, step)
+    def fault(kind: FaultKind, what: str) -> PlanFault:
+        return PlanFault(kind, what, time=time, step=step)
 
-    domain = world.domain
-    action = domain.actions_by_name.get(step.action)
+    action = schemas.get(step.action)
     if action is None:
-        close = nearest(step.action, domain.actions_by_name)
-        hint = f"did you mean {close}?" if close else f"the actions are {', '.join(sorted(domain.actions_by_name))}"
+        close = nearest(step.action, schemas)
+        hint = f"did you mean {close}?" if close else f"the actions are {', '.join(sorted(schemas))}"
         return fault(FaultKind.ACTION, f"{step} at time {time} is not an action of the domain; {hint}")
     if len(action.parameters) != len(step.args):
         form = " ".join((action.name, *(parameter.name for parameter in action.parameters)))
@@ -278,32 +292,52 @@ def _wrong_step(world: World, step: PlanStep, time: int, state: State) -> PlanFa
     for parameter, arg in zip(action.parameters, step.args, strict=True):
         if arg not in world.types:
             return fault(FaultKind.OBJECT, f"{step} at time {time}: unknown object {arg}")
-        if not domain.is_a(world.types[arg], parameter.type):
+        if not world.domain.is_a(world.types[arg], parameter.type):
             what = f"{step} at time {time}: {arg} is a {world.types[arg]}, but {parameter.name} is a {parameter.type}"
             return fault(FaultKind.TYPE, what)
-    binding = world.binding(step)
-    if not world.holds(action.precondition, state, binding):
-        missing = _advice(world, action.precondition, state, binding)
-        return fault(FaultKind.PRECONDITION, f"{step} has an unsatisfied precondition at time {time}", missing)
+    return None
+
+
+def _wrong_state(
+    world: World, step: PlanStep, state: State, named: PlanStep, time: int | None, when: str
+) -> PlanFault | None:
+    """Return the fault of a step in a state: its precondition, its cost, or a number.
+
+    Messages say `named` and `when`.
+    """
+
+    def fault(kind: FaultKind, what: str, remedy: tuple[str, str]) -> PlanFault:
+        return PlanFault(kind, what, *remedy, time, named)
+
+    condition, binding = world.domain.actions_by_name[step.action].precondition, world.binding(step)
+    if not world.holds(condition, state, binding):
+        missing = _advice(world, condition, state, binding)
+        return fault(FaultKind.PRECONDITION, f"{named} has an unsatisfied precondition{when}", missing)
     try:
         world.cost(step)
         world.new_numbers((step,), state)
     except KeyError as error:
-        what = f"{step} at time {time} costs {error.args[0]}, which has no number in :init"
+        what = f"{named}{when} costs {error.args[0]}, which has no number in :init"
         return fault(FaultKind.COST, what, (f"(Add (= {error.args[0]} NUMBER) to :init)",) * 2)
     except ImpossibleChangeError as error:
-        return fault(FaultKind.CHANGE, f"{step} at time {time}: {error.what}", (error.advice,) * 2)
+        return fault(FaultKind.CHANGE, f"{named}{when}: {error.what}", (error.advice,) * 2)
     return None
 
 
 def plan_cost(domain: Domain, problem: Problem, plan: Plan) -> float | None:
-    """Return the cost of a plan that works: the value of the metric at its end, else its length.
+    """Return the cost of a plan that works: the value of the metric at its end, else its makespan or its length.
 
     None if the metric has no value. In a classical task only action costs count, and only if they are minimized.
     """
-    world = World(domain, problem, Work())  # the plan was executed before, within its limits
+    timed = needs_time(domain, problem) is not None
+    # The plan was executed before, within its limits.
+    world = World(with_events(domain, problem) if timed else domain, problem, Work())
     if world.is_numeric and problem.metric is not None:
-        cost = _metric(world, problem.metric, plan)
+        happening = ([event.step for event in events] for _, events in moments(domain, problem, plan))
+        duration = plan.makespan if timed else Fraction(len(set(plan.times)) if plan.times else len(plan))
+        cost = _metric(world, problem.metric, happening if timed else _moments(plan), duration)
+    elif timed:
+        cost = plan.makespan
     else:
         cost = sum((world.cost(step) for step in plan.steps), Fraction(0))
     if cost is None or cost.denominator == 1:
@@ -311,12 +345,14 @@ def plan_cost(domain: Domain, problem: Problem, plan: Plan) -> float | None:
     return float(cost) if abs(cost) < sys.float_info.max else round(cost)
 
 
-def _metric(world: World, metric: Metric, plan: Plan) -> Fraction | None:
-    """Return the value of a metric after a plan that works."""
+def _metric(
+    world: World, metric: Metric, happening: Iterable[Sequence[PlanStep]], duration: Fraction
+) -> Fraction | None:
+    """Return the value of a metric after a plan that works and takes `duration`."""
     execution = Execution(world.initial)
-    for steps in _moments(plan):
+    for steps in happening:
         _advance(world, steps, execution)
-    execution.assign({TOTAL_TIME: Fraction(len(set(plan.times)) if plan.times else len(plan))})
+    execution.assign({TOTAL_TIME: duration})
     try:
         return world.value(metric.term, execution.state, {})
     except HugeNumberError:
@@ -336,6 +372,125 @@ def speaks_of_nothing(domain: Domain, problem: Problem, work: Work | None = None
     """
     world = World(domain, problem, work)
     return world.is_vacuous(problem.goal, world.initial, {})
+
+
+# time
+
+_TOLERANCE = Fraction(1, 1000)
+"""How far a duration may be from its bounds: planners print rounded durations."""
+
+_BOUNDS = {"=": "", "<": "less than ", "<=": "at most ", ">": "more than ", ">=": "at least "}
+_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+def _timed_faults(
+    world: World, domain: Domain, plan: Plan, execution: Execution, problem: Problem
+) -> Iterator[PlanFault]:
+    """Execute a plan of a task with time, and yield its first fault. `world` has the events of the plan as actions."""
+    schemas = {action.name: action for action in domain.schemas}
+    durative = {action.name: action for action in domain.durative}
+    for number, step in enumerate(plan.steps):
+        fault = _wrong_call(world, schemas, step, number) or _wrong_time(plan, number, step.action in durative)
+        if fault is not None:
+            yield fault
+            return
+    running: dict[int, PlanStep] = {}
+    for time, events in moments(domain, problem, plan):
+        last = events[-1]
+        try:
+            world.work.renew()
+            for event in events:
+                yield from _wrong_event(world, durative, event, time, execution.state)
+            yield from _clash(world, events, shown(time), execution.state)
+            _advance(world, [event.step for event in events], execution)
+            running |= {event.number: event.step for event in events if event.time == "start"}
+            for event in events:
+                if event.time == "end":
+                    del running[event.number]
+            for number, start in running.items():
+                world.work.renew()
+                yield from _broken(world, durative, plan, number, start, time, execution.state)
+        except TooManyCasesError as error:
+            what = f"{error.part or f'what happens at {shown(time)}'} {error.excess}"
+            yield PlanFault(FaultKind.TOO_LARGE, what, time=last.number, step=last.of)
+
+
+def _wrong_event(
+    world: World, durative: Mapping[str, DurativeAction], event: Event, time: Fraction, state: State
+) -> Iterator[PlanFault]:
+    """Yield the fault of a start, an end or an instantaneous step in the state before it."""
+    if event.of is None:
+        return
+    when = f" at its {event.time}, at {shown(time)}" if event.time else f" at {shown(time)}"
+    fault = _wrong_state(world, event.step, state, event.of, event.number, when)
+    if fault is not None:
+        yield fault
+    elif event.time == "start":
+        yield from _wrong_durations(world, durative[event.of.action].duration, event, state)
+
+
+def _wrong_time(plan: Plan, number: int, is_durative: bool) -> PlanFault | None:
+    """Return the fault of a step that lacks a time or a duration, or has a negative one."""
+    step, advice = plan.steps[number], "(Write TIME: (action object …) [DURATION])"
+    if not plan.times or not plan.durations:
+        what = f"{step} has no time"
+    elif is_durative and plan.durations[number] is None:
+        what = f"{step} has no duration"
+    elif plan.times[number] < 0 or (plan.durations[number] or 0) < 0:
+        what = f"{step} has a negative time or duration"
+    else:
+        return None
+    return PlanFault(FaultKind.TIME, what, advice, advice, number, step)
+
+
+def _wrong_durations(world: World, duration: Formula, event: Event, state: State) -> Iterator[PlanFault]:
+    """Yield a fault if a step that starts has not the duration that its action demands."""
+    lasts, binding = Fraction(event.step.args[-1]), world.binding(event.step)
+    for part in conjuncts(at_time(duration, "start")):
+        if not isinstance(part, Compare):
+            continue
+        is_left = part.left == DURATION
+        term = Renaming(binding).term(part.right if is_left else part.left)
+        sign = part.operator if is_left else _MIRRORED.get(part.operator, "=")
+        value = world.value(term, state, {})
+        if value is not None and (COMPARISONS[sign](lasts, value) or abs(lasts - value) <= _TOLERANCE):
+            continue
+        if value is None:
+            what = f"{event.of} has no duration, because {term} has no value"
+            remedy = "(Give it a value first, in :init or with assign)"
+        else:
+            amount = f"{_BOUNDS[sign]}{'' if term.parts is None else f'{term} = '}{shown(value)}"
+            what = f"{event.of} lasts {shown(lasts)}, and its duration is {amount}"
+            remedy = f"(Write [{shown(Fraction(round(value * 1000), 1000))}])"
+        yield PlanFault(FaultKind.TIME, what, remedy, remedy, event.number, event.of)
+
+
+def _clash(world: World, events: Sequence[Event], time: str, state: State) -> Iterator[PlanFault]:
+    """Yield a fault if two events of a moment interfere."""
+    pair = interference(world, [event.step for event in events], state) if len(events) > 1 else None
+    if pair is not None:
+        one, other = (events[number] for number in pair[:2])
+        what = f"{other.of} interferes with {one.of or 'a timed literal'}, also at {time}: both concern {pair[2]}"
+        advice = ("(Give them different times)",) * 2
+        yield PlanFault(FaultKind.INTERFERENCE, what, *advice, other.number, other.of)
+
+
+def _broken(
+    world: World,
+    durative: Mapping[str, DurativeAction],
+    plan: Plan,
+    number: int,
+    start: PlanStep,
+    time: Fraction,
+    state: State,
+) -> Iterator[PlanFault]:
+    """Yield a fault if a condition over all of a running step is false after a moment."""
+    step, timed = plan.steps[number], plan.timed[number]
+    condition, binding = at_time(durative[step.action].precondition, "all"), world.binding(start)
+    if not world.holds(condition, state, binding):
+        period = f"from {shown(Fraction(timed.start))} to {shown(timed.end)}"
+        what = f"{step} needs a condition {period} that is false after {shown(time)}"
+        yield PlanFault(FaultKind.PRECONDITION, what, *_advice(world, condition, state, binding), number, step)
 
 
 # steps at the same time

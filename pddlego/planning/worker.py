@@ -26,6 +26,7 @@ from pddlego.pddl import Domain, Problem, check, parse_domain
 from pddlego.pddl.check import check_domain
 from pddlego.pddl.conditions import in_short
 from pddlego.pddl.costs import needs_numbers
+from pddlego.pddl.rules import Level
 from pddlego.planning.engines import EngineTurn, attempts, numeric_attempts
 from pddlego.planning.graphplan.values import GraphSearch, TaskKind
 from pddlego.planning.ground import PlanningError
@@ -162,7 +163,7 @@ def solve(domain: Domain, problem: Problem, search: Search, tries: Sequence[Engi
 
 def _before_planning(domain: Domain, problem: Problem) -> PlanResult | None:
     """Return the result of a call that needs no planning; None if the call needs planning."""
-    defects = [defect.message for defect in check(domain, problem, numbers=True) if defect.blocking]
+    defects = [defect.message for defect in check(domain, problem, Level.TIME) if defect.blocking]
     if domain.unstratified is not None:
         defects.append(f"derived predicate {domain.unstratified} follows from its own negation")
     if defects:

@@ -68,6 +68,7 @@ class World:
         self._counts_cost = counts_cost(problem)
         self.is_numeric = needs_numbers(domain, problem) is not None
         self.changing = domain.changed_functions if self.is_numeric else frozenset[str]()
+        self.changing |= {literal.part.left.head for literal in problem.later if isinstance(literal.part, Compare)}
         self.initial = State(problem.facts, self._initial_numbers())
         self._of_type: dict[str, list[str]] = {}
 
@@ -125,7 +126,7 @@ class World:
         """The value of a numeric expression; None without one. Raises `HugeNumberError`."""
         self.work.spend()
         if term.parts is None:
-            return _constant(term.head)
+            return _constant(binding.get(term.head, term.head))
         if term.head in ARITHMETIC:
             return calculated(term, (self.value(part, state, binding) for part in term.parts))
         fluent = ground_term(term, binding)

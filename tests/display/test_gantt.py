@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from pddlego.display.gantt import MOST_BARS, MOST_ROWS, Bar, chart_lines, chart_svg
-from pddlego.planning.timed_plan import read_timed_plan
+from pddlego.pddl import parse_domain, parse_problem
+from pddlego.planning.plan_text import read_plan
 
 PLAN = """0: (lift hoist1 crate-with-a-long-name pallet0 depot0) [1]
 0: (drive truck1 depot0 market1) [6.5]
@@ -21,6 +22,10 @@ PLAN = """0: (lift hoist1 crate-with-a-long-name pallet0 depot0) [1]
 24: (beep)
 """
 
+ACTIONS = "".join(f"(:durative-action {name} :duration (and) :effect (and))" for name in ("lift", "drive", "refuel"))
+DOMAIN = parse_domain(f"(define (domain d) {ACTIONS} (:action beep :effect (and)) (:action a :effect (and)))")
+PROBLEM = parse_problem("(define (problem p) (:domain d) (:init) (:goal (and)))")
+
 TIMES = st.fractions(min_value=0, max_value=10**9) | st.sampled_from([Fraction(10) ** 190, Fraction(1, 10**190)])
 BARS = st.lists(
     st.builds(lambda start, lasts, step: Bar(start, start + lasts, step), TIMES, TIMES, st.text(max_size=30)),
@@ -29,7 +34,7 @@ BARS = st.lists(
 
 
 def bars(text: str = PLAN) -> list[Bar]:
-    return [Bar(Fraction(step.start), step.end, str(step.step)) for step in read_timed_plan(text).timed]
+    return [Bar(Fraction(step.start), step.end, str(step.step)) for step in read_plan(text, DOMAIN, PROBLEM).plan.timed]
 
 
 def test_a_terminal_shows_a_row_for_each_step_and_an_axis() -> None:

@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from fractions import Fraction
 
-from pddlego.planning.timed_plan import read_timed_plan
 from tests.levels.tasks import Task
 
 CASES = {
@@ -39,5 +38,5 @@ def is_explained(task: Task, verdicts: dict[str, str]) -> bool:
 
 def _moments_coincide(task: Task) -> bool:
     literals = [Fraction(time) for time in re.findall(r"\(at (\d+) ", task.problem)]
-    ends = [moment for step in read_timed_plan(task.plan).timed for moment in {Fraction(step.start), step.end}]
+    ends = [moment for step in task.steps.timed for moment in {Fraction(step.start), step.end}]
     return max(Counter([*literals, *ends]).values(), default=0) > 1

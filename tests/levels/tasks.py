@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 
+from pddlego.pddl import parse_domain, parse_problem
+from pddlego.planning.plan_text import read_plan
 from pddlego.planning.result import Plan, PlanStep, TimedStep
-from pddlego.planning.timed_plan import read_timed_plan
 
 FLUENTS, FACTS = ("(x)", "(y)", "(z)"), ("(p)", "(q)", "(r)")
 
@@ -30,6 +31,11 @@ class Task:
     problem: str
     plan: str
     valid: bool | None = None
+
+    @property
+    def steps(self) -> Plan:
+        """The plan as a value."""
+        return read_plan(self.plan, parse_domain(self.domain), parse_problem(self.problem)).plan
 
 
 @dataclass(frozen=True)
@@ -184,7 +190,7 @@ def mutants(task: Task, seed: int, count: int = 3) -> Iterator[Task]:
     """The task with changed plans: a step is dropped, repeated, exchanged, shifted, or lasts longer."""
     rng = random.Random(f"mutants {seed}")
     for _ in range(count):
-        changed = _timed_mutant(task.plan, rng) if ":" in task.plan else _mutant(task.plan, rng)
+        changed = _timed_mutant(task.steps, rng) if ":" in task.plan else _mutant(task.plan, rng)
         if changed != task.plan:
             yield replace(task, plan=changed, valid=None)
 
@@ -202,8 +208,8 @@ def _mutant(plan: str, rng: random.Random) -> str:
     return "".join(f"{step}\n" for step in steps)
 
 
-def _timed_mutant(text: str, rng: random.Random) -> str:
-    steps = list(read_timed_plan(text).timed)
+def _timed_mutant(plan: Plan, rng: random.Random) -> str:
+    steps = list(plan.timed)
     place, other = rng.randrange(len(steps)), rng.randrange(len(steps))
     step, half = steps[place], Decimal("0.5")
     match rng.choice(("drop", "shift", "last", "together")):

@@ -12,6 +12,7 @@ from pddlego.pddl.check import check, check_domain
 from pddlego.pddl.conditions import ARITHMETIC, Change, Compare, Term, conjuncts, read_effect
 from pddlego.pddl.costs import needs_numbers
 from pddlego.pddl.numbers import fluents_in
+from pddlego.pddl.rules import Level
 from pddlego.pddl.sexpr import read_sexprs
 from tests.growth import is_linear
 
@@ -97,18 +98,18 @@ WRONG = {
 @pytest.mark.parametrize(("old", "new"), WRONG)
 def test_errors_in_actions_are_named(old: str, new: str) -> None:
     assert old in DOMAIN
-    defects = check_domain(parse_domain(DOMAIN.replace(old, new)), numbers=True)
+    defects = check_domain(parse_domain(DOMAIN.replace(old, new)), level=Level.NUMBERS)
     assert any(WRONG[old, new] in defect.message and defect.blocking and defect.place for defect in defects), defects
 
 
 def test_a_conflict_under_a_condition_is_a_fault_of_the_plan_alone() -> None:
     more = DOMAIN.replace("(increase (used) (dist ?a ?b))", "(assign (used) 1) (when (at ?t ?b) (assign (used) 2))")
-    assert not check_domain(parse_domain(more), numbers=True)
+    assert not check_domain(parse_domain(more), Level.NUMBERS)
 
 
 def test_increases_may_happen_together() -> None:
     more = DOMAIN.replace("(increase (used) (dist ?a ?b))", "(increase (used) 1) (decrease (used) 2)")
-    assert not check_domain(parse_domain(more), numbers=True)
+    assert not check_domain(parse_domain(more), level=Level.NUMBERS)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +123,7 @@ def test_increases_may_happen_together() -> None:
     ],
 )
 def test_errors_in_problems_are_named(old: str, new: str, says: str) -> None:
-    defects = check(parse_domain(DOMAIN), PROBLEM.replace(old, new), numbers=True)
+    defects = check(parse_domain(DOMAIN), PROBLEM.replace(old, new), level=Level.NUMBERS)
     assert any(says in defect.message and defect.blocking for defect in defects), defects
 
 

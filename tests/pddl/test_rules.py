@@ -11,6 +11,7 @@ from pddlego.pddl import Defect, DefectKind, check, parse_domain, parse_problem
 from pddlego.pddl.check import check_domain
 from pddlego.pddl.lint import problem_warnings
 from pddlego.pddl.portable import checked_domain
+from pddlego.pddl.rules import Level
 from pddlego.planning.checked import checked_problem
 from tests.shared import COMPETITION, SMALL_SUITES
 
@@ -63,7 +64,7 @@ DOMAINS = {
     DefectKind.MISPLACED: ("(at ?c ?p) (clear ?c)))", "(or (at ?c ?p) (clear ?c))))"),
     DefectKind.DERIVED_EFFECT: ("(not (at ?t ?from)) (at ?t ?to)", "(not (at ?t ?from)) (at ?t ?to) (busy ?t)"),
     DefectKind.RECURSIVE: ("(exists (?c - crate) (in ?c ?t))", "(not (busy ?t))"),
-    DefectKind.NOT_SUPPORTED: ("(:action drive", "(:durative-action wait) (:action drive"),
+    DefectKind.NOT_SUPPORTED: ("(:action drive", "(:process wait) (:action drive"),
     DefectKind.UNDECLARED_FUNCTION: ("(at ?t ?to))))", "(at ?t ?to) (increase (total-cost) (fuel)))))"),
     DefectKind.TWO_VALUES: ("(at ?t ?to))))", "(at ?t ?to) (increase (total-cost) 1) (increase (total-cost) 2))))"),
     DefectKind.DIVISION_BY_ZERO: (
@@ -140,10 +141,10 @@ PROBLEMS = {
 
 def defects(domain: str, problem: str = "") -> list[Defect]:
     """Everything that is found, as `pddlego check` looks for it."""
-    result = checked_domain(domain, numbers=True)
+    result = checked_domain(domain, level=Level.TIME)
     if result.domain is None or not problem:
         return list(result.defects)
-    return [*result.defects, *checked_problem(result.domain, problem, numbers=True).defects]
+    return [*result.defects, *checked_problem(result.domain, problem, level=Level.TIME).defects]
 
 
 def mutated(text: str, old: str, new: str) -> str:

@@ -15,6 +15,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError, model_validator
 
+from pddlego.errors import UsageError
 from pddlego.pddl import Domain
 from pddlego.pddl.check import check_domain
 from pddlego.pddl.conditions import read_typed_list
@@ -395,7 +396,10 @@ class Draft:
         return tuple(line for name, line in self.predicates.items() if name not in known)
 
     def with_domain(self, domain: Domain) -> Draft:
-        """Replace the whole domain."""
+        """Replace the whole domain. Raises `UsageError` for one with durative actions, which no component has."""
+        if domain.durative:
+            reason = f"There is no component for durative actions, such as {domain.durative[0].name}."
+            raise UsageError(f"The domain {domain.name} cannot be built on", reason, "Leave durative actions out.")
         return replace(self, name=domain.name, sections=sections_of(domain), known={})
 
     def with_problem(self, problem: Problem) -> Draft:

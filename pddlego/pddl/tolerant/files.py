@@ -12,7 +12,7 @@ from pddlego.pddl.domain import DECLARATIONS, Domain, parse_domain
 from pddlego.pddl.names import is_name
 from pddlego.pddl.portable import checked_domain, is_numeric_problem, is_sound_problem, problem_refusals
 from pddlego.pddl.problem import Problem, read_problem
-from pddlego.pddl.rules import Defect, PddlSyntaxError, Position
+from pddlego.pddl.rules import Defect, Level, PddlSyntaxError, Position
 from pddlego.pddl.sexpr import Sexpr, show
 from pddlego.pddl.tolerant import by_use, structure
 from pddlego.pddl.tolerant.layout import EditedText, Section, same_or
@@ -64,14 +64,14 @@ class Repaired:
         return self.drafts[1].original_place(place) if self.drafts else place
 
 
-def repair(domain: str, problem: str, numbers: bool = False) -> Repaired:
+def repair(domain: str, problem: str, level: Level = Level.CLASSICAL) -> Repaired:
     """Repair a domain and a problem file as far as this needs no guess. Total: any two texts give a result.
 
     Files in which `pddlego check` finds no error are left as they are. If a text is empty, only the other one is
-    repaired. Texts of more than `_MAX_TEXT` characters stay as they are, because they are not PDDL files. For `numbers`
+    repaired. Texts of more than `_MAX_TEXT` characters stay as they are, because they are not PDDL files. For `level`
     see `check`.
     """
-    if max(len(domain), len(problem)) > _MAX_TEXT or _is_sound(domain, problem, numbers):
+    if max(len(domain), len(problem)) > _MAX_TEXT or _is_sound(domain, problem, level):
         return Repaired(domain, problem)
     repairs: dict[Repair, None] = {}
 
@@ -83,7 +83,7 @@ def repair(domain: str, problem: str, numbers: bool = False) -> Repaired:
     reader = _Reader(noting(RepairKind.STRUCTURAL), both=all(file.define is not None for file in files))
     reader.read(files[0].parts, files[1].parts)
     parts = reader.parts
-    declared = by_use.declare(parts, noting(RepairKind.DECLARED), numbers)
+    declared = by_use.declare(parts, noting(RepairKind.DECLARED), level >= Level.NUMBERS)
     if not repairs:
         return Repaired(domain, problem)
     # A text without any file is left unchanged, so that the check reports it.
@@ -92,22 +92,25 @@ def repair(domain: str, problem: str, numbers: bool = False) -> Repaired:
     return Repaired(first.text, second.text, tuple(repairs), declared, (first, second))
 
 
-def _is_sound(domain: str, problem: str, numbers: bool) -> bool:
+def _is_sound(domain: str, problem: str, level: Level) -> bool:
     """Whether `pddlego check` finds no error in the files that are not empty."""
     if not domain.strip():
         reading = read_problem(problem)
         return not reading.missing and not any(
             defect.blocking
-            for defect in (*reading.defects, *problem_refusals(reading, numbers and is_numeric_problem(problem)))
+            for defect in (
+                *reading.defects,
+                *problem_refusals(reading, level > Level.CLASSICAL and is_numeric_problem(problem)),
+            )
         )
-    read = checked_domain(domain, numbers, numeric_task=is_numeric_problem(problem)).domain
-    return read is not None and (not problem.strip() or is_sound_problem(read, problem, numbers))
+    read = checked_domain(domain, level, numeric_task=is_numeric_problem(problem)).domain
+    return read is not None and (not problem.strip() or is_sound_problem(read, problem, level))
 
 
-def repair_problem(domain: str, problem: str, numbers: bool = False) -> Repaired:
+def repair_problem(domain: str, problem: str, level: Level = Level.CLASSICAL) -> Repaired:
     """Repair a problem file of a domain that is sound and stays as it is."""
-    repaired = repair(domain, problem, numbers)
-    own = repair(domain, "", numbers).repairs  # repairs of the domain alone are not repairs of the problem
+    repaired = repair(domain, problem, level)
+    own = repair(domain, "", level).repairs  # repairs of the domain alone are not repairs of the problem
     repairs = tuple(repair for repair in repaired.repairs if repair not in own) if repaired.problem != problem else ()
     if not repairs:
         return Repaired(domain, problem)

@@ -1,0 +1,194 @@
+"""Plans with times: read, printed and measured exactly, and executed moment by moment."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pddlego import tools
+from pddlego.errors import UsageError
+from pddlego.pddl import PddlSyntaxError, parse_domain, parse_problem
+from pddlego.planning import Plan, PlanStep, validate
+from pddlego.planning.plan_text import read_plan
+from pddlego.planning.result import TimedStep
+from pddlego.planning.validate import PlanFault, plan_cost
+from tests.growth import is_linear
+
+KILN = """(define (domain kiln)
+  (:requirements :typing :durative-actions :duration-inequalities :timed-initial-literals :numeric-fluents)
+  (:types pot)
+  (:predicates (hot) (baked ?p - pot) (raw ?p - pot) (open))
+  (:functions (wood) (size ?p - pot))
+  (:action look :parameters () :precondition (hot) :effect (open))
+  (:durative-action fire :parameters () :duration (<= ?duration 8)
+    :condition (and (at start (>= (wood) ?duration)) (over all (open)))
+    :effect (and (at start (hot)) (at start (decrease (wood) ?duration)) (at end (not (hot)))))
+  (:durative-action bake :parameters (?p - pot) :duration (= ?duration (/ (size ?p) 3))
+    :condition (and (at start (raw ?p)) (over all (hot)))
+    :effect (and (at start (not (raw ?p))) (at end (baked ?p)))))"""
+
+POTS = """(define (problem pots) (:domain kiln) (:objects a b - pot)
+  (:init (raw a) (raw b) (= (wood) 20) (= (size a) 6) (= (size b) 10) (open) (at 30 (not (open))) (at 40 (= (wood) 50)))
+  (:goal (and (baked a) (baked b))))"""
+
+DOMAIN, PROBLEM = parse_domain(KILN), parse_problem(POTS)
+
+PLAN = "0: (fire) [8]\n1: (bake a) [2]\n1: (bake b) [3.333]\n1.5: (look)"
+
+
+def fault_of(plan: str) -> PlanFault | None:
+    return validate(DOMAIN, PROBLEM, read_plan(plan, DOMAIN, PROBLEM).plan)
+
+
+def test_tasks_are_printed_and_read_again() -> None:
+    assert parse_domain(str(DOMAIN)) == DOMAIN
+    assert parse_problem(str(PROBLEM)) == PROBLEM
+    assert tools.check(KILN, POTS).findings == ()
+
+
+def test_a_plan_works_and_costs_its_makespan() -> None:
+    assert fault_of(PLAN) is None
+    plan = read_plan(PLAN, DOMAIN, PROBLEM).plan
+    assert str(plan) == PLAN
+    assert plan_cost(DOMAIN, PROBLEM, plan) == 8
+    for metric, cost in (("(total-time)", 8), ("(+ (total-time) (wood))", 8 + 50)):
+        assert tools.validate(KILN, f"{POTS[:-1]} (:metric minimize {metric}))", PLAN).cost == cost
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "what", "advice"),
+    [
+        ("[2]", "[2.1]", "(bake a) lasts 2.1, and its duration is (/ (size a) 3) = 2", "(Write [2])"),
+        ("[3.333]", "[3.3]", "(bake b) lasts 3.3, and its duration is (/ (size b) 3) = 10/3", "(Write [3.333])"),
+        ("[8]", "[9]", "(fire) lasts 9, and its duration is at most 8", "(Write [8])"),
+        ("[8]", "[4]", "(bake b) needs a condition from 1 to 4.333 that is false after 4", "(Set (hot) to true)"),
+        ("1.5: (look)", "8: (look)", "(look) interferes with (fire), also at 8: both concern (hot)", "Give them diff"),
+        ("1.5: (look)", "9: (look)", "(look) has an unsatisfied precondition at 9", "(Set (hot) to true)"),
+        ("0: (fire) [8]", "0: (fire)", "(fire) has no duration", "(Write TIME: (action object …) [DURATION])"),
+        ("0: (fire) [8]", "-1: (fire) [8]", "(fire) has a negative time or duration", "(Write TIME"),
+        ("1: (bake a) [2]", "", "The goal is not satisfied", "(Set (baked a) to true)"),
+        ("1.5: (look)", "8.5: (fire) [8]\n16.9: (fire) [8]", "precondition at its start, at 16.9", "(wood) is 4"),
+        ("1.5: (look)", "29: (fire) [2]", "(fire) needs a condition from 29 to 31 that is false after 30", "(open)"),
+        ("1.5: (look)", "40: (fire) [2]", "interferes with a timed literal, also at 40: both concern (wood)", ""),
+        ("(look)", "(lok)", "(lok) at time 3 is not an action of the domain; did you mean look?", ""),
+        ("(bake a)", "(bake c)", "(bake c) at time 1: unknown object c", ""),
+    ],
+)  # fmt: skip
+def test_faults_have_moments_and_advice(old: str, new: str, what: str, advice: str) -> None:
+    fault = fault_of(PLAN.replace(old, new))
+    assert fault is not None
+    assert what in fault.what
+    assert advice in fault.advice
+
+
+def test_a_step_without_a_time_is_named() -> None:
+    result = tools.validate(KILN, POTS, PLAN.replace("1: (bake a)", "(bake a)"))
+    assert result.message.endswith("line 2: (bake a) has no time; write TIME: (action object …) [DURATION]")
+    fault = validate(DOMAIN, PROBLEM, Plan((PlanStep("fire"),)))
+    assert fault is not None
+    assert (fault.what, fault.advice) == ("(fire) has no time", "(Write TIME: (action object …) [DURATION])")
+
+
+def test_a_number_in_a_duration_may_not_change_when_the_action_starts() -> None:
+    domain = KILN.replace(
+        "(:action look", "(:action grow :parameters (?p - pot) :effect (increase (size ?p) 1))\n(:action look"
+    )
+    result = tools.validate(domain, POTS, PLAN.replace("1.5: (look)", "1: (grow a)"))
+    assert (result.rule, result.valid) == ("interfering-actions", False)
+    assert tools.validate(domain, POTS, PLAN.replace("1.5: (look)", "1.5: (grow a)")).valid
+
+
+def test_the_goal_holds_after_the_last_literal() -> None:
+    text = POTS.replace("(and (baked a)", "(and (open) (baked a)")
+    result = tools.validate(KILN, text, PLAN)
+    assert (result.valid, result.message) == (False, "The goal is not satisfied")
+    assert tools.validate(KILN, text.replace("(at 30 (not (open)))", "(at 30 (not (open))) (at 31 (open))"), PLAN).valid
+
+
+def test_facts_that_another_action_gives_later_are_reachable() -> None:
+    domain = """(define (domain d) (:requirements :durative-actions) (:predicates (x) (y) (p))
+      (:durative-action a :parameters () :duration (= ?duration 5) :condition (at end (y))
+        :effect (and (at start (x)) (at end (p))))
+      (:durative-action b :parameters () :duration (= ?duration 1) :condition (at start (x)) :effect (at end (y))))"""
+    problem = "(define (problem p) (:domain d) (:init) (:goal (p)))"
+    assert tools.check(domain, problem).findings == ()
+    assert tools.validate(domain, problem, "0: (a) [5]\n2: (b) [1]").valid
+    assert not tools.validate(domain, problem, "0: (a) [5]\n0: (b) [1]").valid
+
+
+@pytest.mark.parametrize("call", [tools.simulate, tools.applicable, tools.compare, tools.difference])
+def test_what_has_no_time_refuses_it_by_name(call: object) -> None:
+    assert callable(call)
+    more = (POTS,) if call in (tools.compare, tools.difference) else ()
+    for domain in (KILN, DOMAIN):
+        with pytest.raises(UsageError, match=r"durative actions \(:durative-action\) are not supported here"):
+            call(domain, POTS, *more)
+    plain = KILN[: KILN.index("(:durative-action fire")] + ")"
+    for problem in (POTS, PROBLEM):
+        with pytest.raises(UsageError, match=r"timed literals \(at\) are not supported here|not supported"):
+            call(plain, problem, *((problem,) if more else ()))
+
+
+# reading
+
+NAMES = st.sampled_from(("fire", "bake a", "bake b", "look"))
+NUMBERS = st.decimals(min_value=0, max_value=10**9, places=4, allow_nan=False, allow_infinity=False)
+STEPS = st.builds(
+    lambda start, name, lasts: TimedStep(start, PlanStep.read(name), None if name == "look" else lasts),
+    NUMBERS,
+    NAMES,
+    st.none() | NUMBERS,
+)
+
+
+@given(st.lists(STEPS, max_size=8))
+def test_a_printed_plan_is_read_as_an_equal_plan(steps: list[TimedStep]) -> None:
+    plan = Plan.of(steps)
+    assert read_plan(str(plan), DOMAIN, PROBLEM).plan == plan
+    assert list(plan.times) == sorted(plan.times)
+
+
+@given(st.text(alphabet="0123456789.:()[]de;-+abfirlok \n\t", max_size=200))
+def test_any_text_is_read_and_judged_or_refused(text: str) -> None:
+    with suppress(PddlSyntaxError):
+        plan = read_plan(text, DOMAIN, PROBLEM).plan
+        assert validate(DOMAIN, PROBLEM, plan) is not None
+
+
+def test_what_planners_write_is_read() -> None:
+    text = "; Time 0.05\r\n2.0: (BAKE  a) [D:1.50; C:0.1] ; second\n\n.5:(look) [0.001]\n 0 : ( fire ) [ 1e1 ]\n"
+    plan = read_plan(text, DOMAIN, PROBLEM).plan
+    assert str(plan) == "0: (fire) [10]\n0.5: (look)\n2.0: (bake a) [1.50]"
+    assert plan.durations == (Decimal(10), None, Decimal("1.5"))
+    assert plan.makespan == 10
+    assert read_plan("0: fire [8]\n1: bake a [2]", DOMAIN, PROBLEM).plan.durations == (Decimal(8), Decimal(2))
+
+
+def test_the_makespan_is_exact() -> None:
+    assert read_plan("0.1: (fire) [0.2]\n0: (fire) [0.3]", DOMAIN, PROBLEM).plan.makespan == Fraction(3, 10)
+    assert read_plan("", DOMAIN, PROBLEM).plan.makespan == 0
+
+
+@pytest.mark.parametrize(
+    "line", ["1e400: (fire)", "1: (fire) [1e400]", "1" * 200 + ": (fire)", f"1: (fire) [{'1' * 200}]"]
+)
+def test_numbers_that_are_too_long_are_named(line: str) -> None:
+    with pytest.raises(PddlSyntaxError, match="line 1: a number has more than 100 characters"):
+        read_plan(line, DOMAIN, PROBLEM)
+
+
+@pytest.mark.parametrize(
+    "line", ["0: (fire{})", "0: (fire){}x", "{}0: (fire)", "0: (fire) [1{}", "0: (fire) [{}", "{}:"]
+)
+@pytest.mark.parametrize("filler", [" ", "5", "[", "(", ";"])
+def test_long_lines_are_read_in_linear_time(line: str, filler: str) -> None:
+    def work(size: int) -> None:
+        with suppress(PddlSyntaxError):
+            read_plan(line.format(filler * size), DOMAIN, PROBLEM)
+
+    assert is_linear(lambda: work(5_000), lambda: work(50_000), 10)
