@@ -48,8 +48,8 @@ _GRACE = 5.0
 
 _INSTRUCTIONS = """Tools for planning with PDDL. For a task with many steps, do not plan in your head: write a domain \
 and a problem, call check, correct what it reports, call solve, and answer with its plan. Never present a plan that \
-neither solve nor validate has confirmed. All arguments are texts of PDDL files, not paths. Time and chance are not \
-supported; solve knows no numbers other than action costs."""
+neither solve nor validate has confirmed. All arguments are texts of PDDL files, not paths. Chance is not supported; \
+all tools know numbers, and check, solve and validate also time."""
 
 DomainText = Annotated[str, Field(description="The text of a PDDL domain file.", max_length=MAX_TEXT)]
 ProblemText = Annotated[str, Field(description="The text of a PDDL problem file of the domain.", max_length=MAX_TEXT)]

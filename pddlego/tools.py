@@ -145,6 +145,8 @@ class RepairResult:
 class SolveResult:
     """The ending of a planning call, and the plan if there is one: its actions, its cost, and the engine that found it.
 
+    In a task with time the actions are written `TIME: (action object …) [DURATION]`.
+
     `optimal`: no plan has a lower cost (false: this is not known). `note` names the search that would prove it.
     """
 
@@ -362,7 +364,7 @@ def solve_result(result: PlanResult, search: Search | None = None) -> SolveResul
     plan = Plan(()) if already else result.plan
     return SolveResult(
         result.status.value,
-        None if plan is None else tuple(map(str, plan.steps)),
+        None if plan is None else tuple(map(str, plan.timed or plan.steps)),
         0 if already else result.cost,
         result.engine,
         result.message,
@@ -524,7 +526,7 @@ def read_problem_file(domain: Domain, file: ProblemFile, level: Level = Level.CL
     return problem
 
 
-_PLAN_ADVICE = "Write one action a line: (action object …); with time, TIME: (action object …) [DURATION]."
+_PLAN_ADVICE = "Write one action a line: (action object …)."
 
 
 def _read_plan(domain: Domain, problem: Problem, file: PlanFile) -> PlanReading:

@@ -49,7 +49,7 @@ def _lines(checked: CheckedFiles, files: Mapping[str, Path | None]) -> Iterator[
 def _described(checked: CheckedFiles) -> Iterator[tuple[str, str]]:
     domain, problem, plan = checked.domain, checked.problem, checked.plan
     if domain is not None:
-        yield "domain", f"a domain of {count(len(domain.actions), 'action')}"
+        yield "domain", f"a domain of {count(len(domain.schemas), 'action')}"
     if problem is not None:
         yield "problem", f"a problem of {count(len(problem.objects), 'object')}, {count(len(problem.facts), 'fact')}"
     if plan is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,7 +11,7 @@ import typer
 
 from pddlego.cli import exits
 from pddlego.cli.options import with_options
-from pddlego.cli.printing import say
+from pddlego.cli.printing import say, show_lines
 from pddlego.errors import EngineError, UsageError
 from pddlego.evaluation.config import FLAG, Resolved, resolve
 from pddlego.methods.commands import load
@@ -21,6 +22,7 @@ from pddlego.util.options import names_of
 from pddlego.util.text import count
 
 if TYPE_CHECKING:
+    from pddlego.pddl import Domain, Problem
     from pddlego.tools import SolveResult
 
 PROGRAM = "program:"
@@ -69,6 +71,8 @@ def command(
 ) -> None:
     """Find a plan and print it, one action a line. Every plan is validated before it is printed.
 
+    With durative actions a line is TIME: (action object …) [DURATION], and a terminal shows the steps as a chart.
+
     The planner auto tries pyperplan for a moment, and then the best compiled planner that is installed.
     If the program or heuristic fails, this is reported, and a search replaces it.
     Exit code: 0 a plan, 1 no plan exists or none was found in time, 2 wrong usage, 3 the planner failed.
@@ -84,8 +88,7 @@ def command(
     resolved = resolve(flags, os.environ, names=NAMES)
     options = resolved.config.planner
     _check_graphplan(options.engine, resolved, prune, sort, search)
-    is_classical = bool(program or heuristic is not None or options.engine == GRAPHPLAN)
-    level = Level.CLASSICAL if is_classical else Level.TIME
+    level = Level.CLASSICAL if program or heuristic or options.engine == GRAPHPLAN else Level.TIME
     parsed = tools.read_domain_file(domain, level)
     task = tools.read_problem_file(parsed, problem, level)
     place, kind = (Path(planner[len(PROGRAM) :]), "program") if planner and program else (heuristic, "heuristic")
@@ -114,6 +117,20 @@ def command(
         say(f"{count(len(plan), 'action')}, written to {output}")
     else:
         typer.echo(text, nl=False)
+    _show_chart(text, parsed, task)
+
+
+def _show_chart(text: str, domain: Domain, problem: Problem) -> None:
+    """Draw the steps of a timed plan below it, in a terminal."""
+    from rich.console import Console
+
+    from pddlego.display.gantt import Bar, chart_lines
+    from pddlego.planning.plan_text import read_plan
+
+    console, steps = Console(stderr=True), read_plan(text, domain, problem).plan.timed
+    if steps and console.is_terminal:
+        bars = [Bar(Fraction(step.start), step.end, str(step.step)) for step in steps]
+        show_lines(((line, "") for line in chart_lines(bars, console.width)), errors=True)
 
 
 def _check_heuristic(heuristic: Path | None, planner: str | None, search: str | None) -> None:

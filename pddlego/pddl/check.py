@@ -7,7 +7,6 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from decimal import Decimal
 from typing import TypeVar
 
 from pddlego.pddl.conditions import (
@@ -16,6 +15,7 @@ from pddlego.pddl.conditions import (
     CHANGES,
     And,
     Atom,
+    AtTime,
     Change,
     Compare,
     Equal,
@@ -24,10 +24,8 @@ from pddlego.pddl.conditions import (
     Formula,
     Scope,
     Term,
-    Timed,
     TypedName,
     Unreadable,
-    When,
     arguments_in,
     atoms_of,
     changed_atoms,
@@ -137,12 +135,9 @@ def _hint(name: str, known: Iterable[str]) -> str:
 
 
 class _Checker:
-    """Checks one precondition, effect or rule of a domain, or a problem (see the subclass). `where` names it.
+    """Checks one precondition, effect or rule of a domain, or a problem (see the subclass). `where` names it."""
 
-    `is_durative`: it belongs to a durative action, whose duration has a name.
-    """
-
-    is_durative = False
+    is_durative = False  # whether it belongs to a durative action, whose duration has a name
 
     def __init__(self, domain: Domain, where: str, names: Iterable[TypedName], level: Level) -> None:
         self.domain = domain
@@ -158,7 +153,7 @@ class _Checker:
             match node:
                 case Unreadable():
                     yield self.defect(node.kind, node, node.message)
-                case Timed():
+                case AtTime():
                     message = f"{node}: only the outer parts of a durative action have a time; write {node.part}"
                     yield self.defect(DefectKind.MISPLACED, node, message)
                 case Compare() if self.numbers:
@@ -408,23 +403,20 @@ class _ProblemChecker(_Checker):
 
     def _later(self) -> Iterator[Defect]:
         """The defects of timed literals."""
-        assigned: dict[tuple[Decimal, object], Later] = {}
+        assigned: dict[object, Later] = {}
         for literal in self.problem.sorted_later():
             part = literal.part
             if literal.time < 0:
-                message = f"{literal} in :init is before the start; write a time from 0"
-                yield self.defect(DefectKind.SYNTAX, literal.part, message)
+                yield self.defect(DefectKind.SYNTAX, part, f"{literal} is before the start; write a time from 0")
             yield from self.formula(part, {})
             for atom in atoms_of(part):
                 if atom.predicate in self.domain.rules:
                     message = f"{literal}: {atom.predicate} follows by rule: leave it out of :init"
                     yield self.defect(DefectKind.DERIVED_INIT, atom, message)
-            if isinstance(part, Compare) and number(str(part.right)) is None:
-                yield self.defect(DefectKind.SYNTAX, part, f"{part}: {part.right} is not a number")
             what = part.left if isinstance(part, Compare) else next(atoms_of(part), None)
             first = assigned.setdefault((literal.time, what), literal)
             if first.part != part:
-                message = f"{part} and {first.part}: both are at {literal.time:f}; keep one"
+                message = f"{part} and {first.part} are both at {literal.time:f}; keep one"
                 yield self.defect(DefectKind.TWO_VALUES, part, message)
 
     def defect(self, kind: DefectKind, node: Formula | Metric, message: str, word: str = "") -> Defect:
@@ -513,11 +505,7 @@ def _variable(name: str, scope: Scope, domain: Domain) -> str:
     return LEVELS if number(name) is not None else ""
 
 
-_NOT_NUMERIC = {
-    "#t": "continuous effects",
-    "is-violated": "preferences",
-    "?duration": "durations of actions without one",
-}
+_NOT_NUMERIC = {"#t": "continuous effects", "is-violated": "preferences", "?duration": "durations"}
 """Words in numeric expressions that are not supported, with the names of their features."""
 
 
@@ -703,13 +691,8 @@ def check_domain(domain: Domain, level: Level = Level.CLASSICAL) -> tuple[Defect
 
 
 def _time_not_supported(part: DurativeAction | Later) -> Defect:
-    what, word = ("timed literals", "at") if isinstance(part, Later) else ("durative actions", ":durative-action")
-    return replace(
-        not_supported(
-            f"{what} ({word}) are not supported here; only pddlego check, solve and validate have time", part.place
-        ),
-        word=word,
-    )
+    what = f"{part}: timed literals" if isinstance(part, Later) else f"action {part.name}: durative actions"
+    return not_supported(f"{what} are not supported here; only check, solve and validate have time", part.place)
 
 
 def _durative_defects(domain: Domain, action: DurativeAction, level: Level) -> Iterator[Defect]:
@@ -720,30 +703,26 @@ def _durative_defects(domain: Domain, action: DurativeAction, level: Level) -> I
     checker = _Checker(domain, f"{where}, duration", domain.constants, level)
     checker.is_durative = True
     for part in conjuncts(action.duration):
-        bound = part.part if isinstance(part, Timed) and part.time == "start" else part
-        if isinstance(bound, Compare) and DURATION in (bound.left, bound.right):
-            yield from checker.formula(bound, scope)
-        elif isinstance(part, Unreadable):
-            yield checker.defect(part.kind, part, part.message)
+        if isinstance(part, Unreadable) or (isinstance(part, Compare) and DURATION in (part.left, part.right)):
+            yield from checker.formula(part, scope)
         else:
             message = f"{part} is not a duration; write (= ?duration NUMBER), or bounds with <= and >="
             yield checker.defect(DefectKind.SYNTAX, part, message)
-    checker.where = f"{where}, condition"
-    wrong = list(_without_time(checker, action.precondition, ("start", "all", "end")))
-    yield from wrong
-    for time in () if wrong else ("start", "all", "end"):
-        yield from checker.formula(at_time(action.precondition, time), scope)
-    checker.where = f"{where}, effect"
-    wrong = list(_without_time(checker, action.effect, ("start", "end")))
-    yield from wrong
-    for time in () if wrong else ("start", "end"):
-        yield from checker.effect(at_time(action.effect, time), scope)
+    for what, formula, times, find in (
+        ("condition", action.precondition, ("start", "all", "end"), checker.formula),
+        ("effect", action.effect, ("start", "end"), checker.effect),
+    ):
+        checker.where = f"{where}, {what}"
+        wrong = list(_without_time(checker, formula, times))
+        yield from wrong
+        for time in () if wrong else times:
+            yield from find(at_time(formula, time), scope)
 
 
 def _without_time(checker: _Checker, formula: Formula, times: tuple[str, ...]) -> Iterator[Defect]:
     """The outer parts of a condition or an effect of a durative action that have none of the `times`."""
     match formula:
-        case Timed() if formula.time in times:
+        case AtTime() if formula.time in times:
             return
         case And() | Forall():
             for part in parts_of(formula):
@@ -753,12 +732,9 @@ def _without_time(checker: _Checker, formula: Formula, times: tuple[str, ...]) -
         case Change() if "#t" in arguments_in(formula):
             message = f"{formula}: continuous effects (#t) are not supported"
             yield checker.defect(DefectKind.NOT_SUPPORTED, formula, message)
-        case Timed():
+        case AtTime():
             message = f"{formula}: an effect is at the start or at the end; write (at end {formula.part})"
             yield checker.defect(DefectKind.MISPLACED, formula, message)
-        case When() if any(isinstance(node, Timed) for node, _ in walk(formula)):
-            message = f"{formula}: an effect with a condition at another time is not supported"
-            yield checker.defect(DefectKind.NOT_SUPPORTED, formula, f"{message}; write (at end (when …))")
         case _:
             other = ", or over all or at end" if "all" in times else ", or at end"
             message = f"{formula} has no time; write (at start {formula}){other}"

@@ -178,10 +178,8 @@ class Change(Located):
 
 
 @dataclass(frozen=True)
-class Timed(Located):
-    """A part of a durative action with its time: a condition at its `start`, at its `end` or over `all` of it, or an
-    effect at its `start` or `end`.
-    """
+class AtTime(Located):
+    """A condition or an effect of a durative action: at its `start`, at its `end` or over `all` of it."""
 
     time: str
     part: Formula
@@ -204,10 +202,10 @@ class Unreadable(Located):
 
 
 Formula: TypeAlias = (
-    "Atom | Equal | Not | And | Or | Imply | Exists | Forall | When | Compare | Change | Timed | Unreadable"
+    "Atom | Equal | Not | And | Or | Imply | Exists | Forall | When | Compare | Change | AtTime | Unreadable"
 )
 """A condition or an effect. Conditions contain no `When` and `Change`. Effects contain no `Equal`, `Or`, `Imply`,
-`Exists` and `Compare`, except in the condition of a `When`. Only durative actions contain `Timed`."""
+`Exists` and `Compare`, except in the condition of a `When`. Only durative actions contain `AtTime`."""
 
 TRUE = And()
 
@@ -222,7 +220,7 @@ def parts_of(formula: Formula) -> tuple[Formula, ...]:
             return ()
         case And() | Or() | Unreadable():
             return formula.parts
-        case Not() | Exists() | Forall() | Timed():
+        case Not() | Exists() | Forall() | AtTime():
             return (formula.part,)
         case Imply():
             return (formula.condition, formula.consequence)
@@ -242,8 +240,6 @@ def word_of(formula: Formula) -> str:
             return formula.operator
         case Unreadable():
             return formula.text.strip("() ").partition(" ")[0]
-        case Timed():
-            return "over" if formula.time == "all" else "at"
     return type(formula).__name__.lower()
 
 
@@ -309,7 +305,7 @@ def with_parts(formula: Formula, change: Callable[[Formula], Formula]) -> Formul
     match formula:
         case And() | Or() | Unreadable():
             return replace(formula, parts=tuple(map(change, formula.parts)))
-        case Not() | Exists() | Forall() | Timed():
+        case Not() | Exists() | Forall() | AtTime():
             return replace(formula, part=change(formula.part))
         case Imply():
             return replace(formula, condition=change(formula.condition), consequence=change(formula.consequence))
@@ -516,7 +512,7 @@ def _read_leaf(part: tuple[Sexpr, ...], head: str, rest: tuple[Sexpr, ...], chan
     if changes and head in CHANGES and len(rest) == 2:
         return Change(head, read_number(rest[0]), read_number(rest[1]), place=place)
     if [head, *rest[:1]] in _TIMES and len(rest) == 2:
-        return Timed(str(rest[0]), (read_effect if changes else read_condition)(rest[1]), place=place)
+        return AtTime(str(rest[0]), (read_effect if changes else read_condition)(rest[1]), place=place)
     timed = head not in ("at", "over") or rest[0] in ("start", "end", "all") or number(show(rest[0])) is not None
     if head in _NOT_CLASSICAL and timed:
         message = f"{show(part)}: {_NOT_CLASSICAL[head]} are not supported"

@@ -14,11 +14,11 @@ from pddlego.pddl.conditions import (
     TRUE,
     And,
     Atom,
+    AtTime,
     Formula,
     Imply,
     Located,
     Not,
-    Timed,
     TypedName,
     atoms_of,
     changed_atoms,
@@ -85,7 +85,7 @@ class Action(Located):
 
 @dataclass(frozen=True)
 class DurativeAction(Action):
-    """An action that takes time. The parts of `precondition` and `effect` are `Timed`; `duration` compares `?duration`
+    """An action that takes time. The parts of `precondition` and `effect` are `AtTime`; `duration` compares `?duration`
     with numbers.
     """
 
@@ -102,7 +102,7 @@ class DurativeAction(Action):
 
 def at_time(formula: Formula, time: str) -> Formula:
     """The parts of a condition or an effect that have this time, without it."""
-    if isinstance(formula, Timed):
+    if isinstance(formula, AtTime):
         return formula.part if formula.time == time else TRUE
     return with_parts(formula, lambda part: at_time(part, time))
 
@@ -161,27 +161,18 @@ class Domain(Shown):
     def schemas(self) -> tuple[Action, ...]:
         """The actions, and the durative ones as if they took no time.
 
-        Of one that makes facts true when it starts, other actions may need them to make its later conditions true: of
-        these, only those remain that nothing changes.
+        Other actions may need what the start of one makes true, for its later conditions: these are left out then.
         """
-        changed = {
-            atom.predicate for action in (*self.actions, *self.durative) for atom, _ in changed_atoms(action.effect)
-        }
-        changed |= {*self.rules}
+        actions = (*self.actions, *self.durative)
+        changed = {*self.rules, *(atom.predicate for action in actions for atom, _ in changed_atoms(action.effect))}
 
         def timeless(action: DurativeAction) -> Action:
-            start, later = (
-                action.at("start"),
-                And((at_time(action.precondition, "all"), at_time(action.precondition, "end"))),
-            )
-            gives = any(value for _, value in changed_atoms(start.effect))
-            kept = (
-                part
-                for part in conjuncts(later)
-                if not gives or changed.isdisjoint(a.predicate for a in atoms_of(part))
-            )
-            effect = And((start.effect, at_time(action.effect, "end")))
-            return Action(action.name, action.parameters, And((start.precondition, *kept)), effect, place=action.place)
+            start, during, end = map(action.at, ("start", "all", "end"))
+            later = conjuncts(And((during.precondition, end.precondition)))
+            if any(value for _, value in changed_atoms(start.effect)):
+                later = tuple(part for part in later if changed.isdisjoint(atom.predicate for atom in atoms_of(part)))
+            condition, effect = And((start.precondition, *later)), And((start.effect, end.effect))
+            return Action(action.name, action.parameters, condition, effect, place=action.place)
 
         return (*self.actions, *map(timeless, self.durative))
 
@@ -234,7 +225,7 @@ class Domain(Shown):
         yield from (rule.condition for rule in self.derived)
 
     def __repr__(self) -> str:
-        return f"<Domain {self.name}: {count(len(self.actions), 'action')}, {count(len(self.predicates), 'predicate')}>"
+        return f"<Domain {self.name}: {count(len(self.schemas), 'action')}, {count(len(self.predicates), 'predicate')}>"
 
     def __str__(self) -> str:
         """Canonical text, one section a line."""

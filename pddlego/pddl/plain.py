@@ -57,7 +57,7 @@ def in_plain_pddl(domain: Domain, problem: Problem) -> tuple[Domain, Problem]:
         derived=tuple(_plain_rule(domain, rule) for rule in domain.derived),
     )
     stated = problem if not _is_shadowed(problem.goal, ()) else problem.with_goal(_renamed(problem.goal, ()))
-    if _has_either(simpler, stated.goal):
+    if not domain.durative and _has_either(simpler, stated.goal):  # the planner for time knows `either`
         simpler, stated = _without_either(simpler, stated)
     return (domain if simpler == domain else replace(simpler, text=str(simpler))), stated
 

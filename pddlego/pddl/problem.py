@@ -315,11 +315,10 @@ def _read_init(
 
 def _read_later(item: Sexpr) -> Later | None:
     """The timed literal `(at TIME LITERAL)`; None for any other expression."""
-    if len(item) != 3 or item[0] != "at" or not isinstance(item[1], str) or number(item[1]) is None:
-        return None
-    match read_condition(item[2]):
-        case Atom() | Not(part=Atom()) | Compare("=") as part:
-            return Later(Decimal(item[1]), part, place=place_of(item))
+    if len(item) == 3 and item[0] == "at" and isinstance(item[1], str) and number(item[1]) is not None:
+        match read_condition(item[2]):
+            case Atom() | Not(part=Atom()) | Compare("=", right=Term(parts=None)) as part:
+                return Later(Decimal(item[1]), part, place=place_of(item))
     return None
 
 

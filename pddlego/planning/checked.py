@@ -74,8 +74,8 @@ def checked_problem(domain: Domain, text: str, level: Level = Level.CLASSICAL) -
 
 
 def _goal_warnings(domain: Domain, problem: Problem) -> Iterator[Defect]:
-    if problem.goal == TRUE:
-        return  # `problem_warnings` reports it
+    if problem.goal == TRUE or problem.later:
+        return  # `problem_warnings` reports it, or timed literals may change it
     try:
         if not goal_holds(domain, problem):
             return

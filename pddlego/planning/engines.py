@@ -80,19 +80,22 @@ def attempts(search: Search, seconds: float) -> list[EngineTurn]:
     return [*head, EngineTurn(compiled, _ENGINES[compiled].solver, left), EngineTurn("pyperplan", solve_strips)]
 
 
-def numeric_attempts(search: Search, seconds: float) -> list[EngineTurn]:
+def numeric_attempts(search: Search, seconds: float, timed: bool = False) -> list[EngineTurn]:
     """The attempt of a planning call for a task with numbers, by the best engine that is installed and has them.
 
-    Raises `PlanningError` without such an engine.
+    In a `timed` task, the engine needs time, too. Raises `PlanningError` without such an engine.
     """
-    if search.engine not in ("auto", *_NUMERIC):
-        raise PlanningError(f"{search.engine} has no numbers; use the planner auto, kairos or mimir")
-    names = _NUMERIC if search.engine == "auto" else (search.engine,)
+    engines, what = (_TEMPORAL, "time") if timed else (tuple(_NUMERIC), "numbers")
+    if search.engine not in ("auto", *engines):
+        others = " or ".join((", ".join(("auto", *engines[:-1])), engines[-1]))
+        raise PlanningError(f"{search.engine} has no {what}; use the planner {others}")
+    names = engines if search.engine == "auto" else (search.engine,)
     for name in names:
         if not missing(name) and not refusal(name, search):
             return [EngineTurn(name, _NUMERIC[name], seconds)]
-    reasons = (refusal(name, search) or f"{name} is not installed" for name in names)
-    raise PlanningError(f"no planner for numbers can do this: {'; '.join(reasons)}")
+    needed = ((name, missing(name)) for name in names)
+    reasons = (refusal(name, search) or f"{name} is not installed ({need[1] if need else ''})" for name, need in needed)
+    raise PlanningError(f"no planner for {what} can do this: {'; '.join(reasons)}")
 
 
 def missing(engine: str) -> tuple[str, str] | None:
@@ -404,6 +407,9 @@ def _plain_texts(domain: Domain, problem: Problem) -> tuple[str, str]:
 
 _NUMERIC: Mapping[str, Solver] = {"kairos": _solve_kairos, "mimir": _solve_numbers_with_mimir}
 """The engines for tasks with numbers, the best first."""
+
+_TEMPORAL = ("kairos",)
+"""Those of them that have time."""
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,9 @@ _DIGITS = 6
 def solve_texts(domain: str, problem: str, seconds: float, optimal: bool = False) -> Plan | None:
     """Find any plan, or the best one within the time limit if `optimal`. `Plan.optimal` is true where that is proved.
 
-    Returns None if no plan exists, where interfering steps need 0.001 time units between them. Call it in a fork: it
-    holds what a process cannot get back. Raises `PlanningError`, and `MemoryError`.
+    No timed plan is proved to be the cheapest, because interfering steps may always be closer to each other. Returns
+    None if no plan exists, where interfering steps need 0.001 time units between them. Call it in a fork: it holds what
+    a process cannot get back. Raises `PlanningError`, and `MemoryError`.
     """
     import kairos
 
@@ -68,7 +69,7 @@ def _plan(plan: Any, task: EngineTask, optimal: bool) -> Plan:
         return Plan(tuple(steps), optimal=optimal)
     lasts = [_decimal(step.duration) if step.name in task.durative else None for step in plan.steps]
     starts = [_decimal(step.time) for step in plan.steps]
-    return Plan.of(map(TimedStep, starts, steps, lasts), optimal)
+    return Plan.of(map(TimedStep, starts, steps, lasts), optimal=False)
 
 
 def _decimal(value: float) -> Decimal:

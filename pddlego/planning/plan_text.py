@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import bisect
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import pairwise
@@ -116,8 +116,8 @@ class _Candidate:
     """A text at an offset that looks like a step; `step` is None if it cannot be read.
 
     `known`: the first word is the name of an action. `listed`: it is an item of a list of steps, not a mention in a
-    sentence. `begins`: the text before it announces a plan. `broken_off`: the text ends in it. `rest`: the text of the
-    line after it.
+    sentence. `begins`: the text before it announces a plan. `broken_off`: the text ends in it. `rest`: the text
+    after it.
     """
 
     offset: int
@@ -128,19 +128,6 @@ class _Candidate:
     begins: bool = False
     broken_off: bool = False
     rest: str = ""
-
-    def timed(self, durative: Collection[str]) -> TimedStep:
-        """The step with its time and, if it is durative, its duration.
-
-        Raises `ValueError` for a step without a time, and for numbers that are too long.
-        """
-        if self.step is None or self.label is None or not self.label.is_time:
-            raise ValueError(f"{self.step} has no time; write TIME: (action object …) [DURATION]")
-        match = _DURATION.match(self.rest) if self.step.action in durative else None
-        duration = Decimal(match[1]) if match else None
-        if any(len(f"{value:f}") > MAX_NUMBER for value in (self.label.value, duration or 0)):
-            raise ValueError(f"a number has more than {MAX_NUMBER} characters")
-        return TimedStep(self.label.value, self.step, duration)
 
 
 @dataclass(frozen=True)
@@ -215,16 +202,20 @@ class _Reader:
         return PlanReading(plan, places, "; ".join(notes))
 
     def _timed(self, candidates: Sequence[_Candidate], note: str) -> PlanReading:
-        """The plan with the times and durations of its steps. Raises `PddlSyntaxError` for a step without a time."""
-        steps = []
-        for one in candidates:
-            try:
-                steps.append((one.timed(self.durative), self._place(one.offset)))
-            except ValueError as error:
-                place = self._place(one.offset)
-                raise PddlSyntaxError([syntax_defect(f"line {place[0]}: {error}", place)]) from error
-        steps.sort(key=lambda step: step[0].start)
+        """The plan with the times and durations of its steps."""
+        steps = sorted((self._timed_step(one) for one in candidates), key=lambda step: step[0].start)
         return PlanReading(Plan.of(step for step, _ in steps), tuple(place for _, place in steps), note)
+
+    def _timed_step(self, one: _Candidate) -> tuple[TimedStep, Position]:
+        """A step with its time and, if it is durative, its duration. Raises `PddlSyntaxError`."""
+        place, message = self._place(one.offset), f"{one.step} has no time; write TIME: (action object …) [DURATION]"
+        if one.step is not None and one.label is not None and one.label.is_time:
+            match = _DURATION.match(one.rest) if one.step.action in self.durative else None
+            duration = Decimal(match[1]) if match else None
+            if all(len(f"{value:f}") <= MAX_NUMBER for value in (one.label.value, duration or 0)):
+                return TimedStep(one.label.value, one.step, duration), place
+            message = f"a number has more than {MAX_NUMBER} characters"
+        raise PddlSyntaxError([syntax_defect(f"line {place[0]}: {message}", place)])
 
     # parts of the text
 
@@ -288,7 +279,8 @@ class _Reader:
             if words and self._is_step(words, listed, label, part.strict):
                 empty, is_list = False, listed
                 broken_off = at + match.start("open") == self._broken_off
-                yield _Candidate(at + start, step, known, listed, label, begins, broken_off, line[end:])
+                rest = line[end : end + 300]
+                yield _Candidate(at + start, step, known, listed, label, begins, broken_off=broken_off, rest=rest)
             elif not number and step and step.action not in self.predicates and _WORD.findall(line) == words:
                 yield _Candidate(at + start, step, known=False, listed=False)  # alone on its line
         if empty:

@@ -42,10 +42,10 @@ from pddlego.pddl.conditions import (
     walk,
 )
 from pddlego.pddl.costs import needs_time
-from pddlego.pddl.domain import Action, DurativeAction, at_time
+from pddlego.pddl.domain import Action, at_time
 from pddlego.pddl.numbers import DURATION, TOTAL_TIME, read_fluents
 from pddlego.pddl.problem import Metric
-from pddlego.planning.events import Event, moments, with_events
+from pddlego.planning.moments import Happening, moments, with_events
 from pddlego.planning.numbers import COMPARISONS, HugeNumberError, ImpossibleChangeError, shown
 from pddlego.planning.result import Plan, PlanStep
 from pddlego.planning.state import Execution, State
@@ -200,8 +200,11 @@ def validate(domain: Domain, problem: Problem, plan: Plan, work: Work | None = N
     timed = needs_time(domain, problem) is not None
     world = World(with_events(domain, problem) if timed else domain, problem, work)
     execution = Execution(world.initial)
-    faults = _timed_faults(world, domain, plan, execution, problem) if timed else _faults(world, plan, execution)
-    fault = next(faults, None)
+    if timed:
+        run = _TimedExecution(world, domain, plan, execution)
+        fault = run.unexecutable() or next(run.faults(moments(domain, problem, plan)), None)
+    else:
+        fault = _executed_plan(world, plan, execution)
     if fault is not None:
         return fault
     try:
@@ -213,15 +216,15 @@ def validate(domain: Domain, problem: Problem, plan: Plan, work: Work | None = N
     return PlanFault(FaultKind.GOAL, "The goal is not satisfied", *_advice(world, problem.goal, execution.state, {}))
 
 
-def _faults(world: World, plan: Plan, execution: Execution) -> Iterator[PlanFault]:
-    """Execute a plan, and yield the fault of the first moment that has one."""
+def _executed_plan(world: World, plan: Plan, execution: Execution) -> PlanFault | None:
+    """Execute a plan up to its first fault, which is returned."""
     first = 0
     for steps in _moments(plan):
         fault = _executed(world, steps, first, execution)
         if fault is not None:
-            yield fault
-            return
+            return fault
         first += len(steps)
+    return None
 
 
 def _executed(world: World, steps: Sequence[PlanStep], first: int, execution: Execution) -> PlanFault | None:
@@ -383,114 +386,102 @@ _BOUNDS = {"=": "", "<": "less than ", "<=": "at most ", ">": "more than ", ">="
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
-def _timed_faults(
-    world: World, domain: Domain, plan: Plan, execution: Execution, problem: Problem
-) -> Iterator[PlanFault]:
-    """Execute a plan of a task with time, and yield its first fault. `world` has the events of the plan as actions."""
-    schemas = {action.name: action for action in domain.schemas}
-    durative = {action.name: action for action in domain.durative}
-    for number, step in enumerate(plan.steps):
-        fault = _wrong_call(world, schemas, step, number) or _wrong_time(plan, number, step.action in durative)
+class _TimedExecution:
+    """Executes a plan of a task with time, moment by moment. `world` has the events of the plan as actions."""
+
+    def __init__(self, world: World, domain: Domain, plan: Plan, execution: Execution) -> None:
+        self.world, self.plan, self.execution, self.state = world, plan, execution, execution.state
+        self.timed = plan.timed
+        self.schemas = {action.name: action for action in domain.schemas}
+        self.durative = {action.name: action for action in domain.durative}
+
+    def faults(self, happening: Iterable[tuple[Fraction, list[Happening]]]) -> Iterator[PlanFault]:
+        """The faults of the first moment that has any, the first one first."""
+        running: dict[int, PlanStep] = {}
+        for time, events in happening:
+            try:
+                self.world.work.renew()
+                for event in events:
+                    yield from self._before(event, time)
+                yield from self._clash(events, time)
+                _advance(self.world, [event.step for event in events], self.execution)
+                running |= {event.number: event.step for event in events if event.time == "start"}
+                for event in events:
+                    if event.time == "end":
+                        del running[event.number]
+                for number, start in running.items():
+                    self.world.work.renew()
+                    yield from self._after(number, start, time)
+            except TooManyCasesError as error:
+                what = f"{error.part or f'what happens at {shown(time)}'} {error.excess}"
+                yield PlanFault(FaultKind.TOO_LARGE, what, time=events[-1].number, step=events[-1].of)
+
+    def unexecutable(self) -> PlanFault | None:
+        """The first fault of a step that is one in every state: its words, its time or its duration."""
+        advice = "(Write TIME: (action object …) [DURATION])"
+        plan = self.plan
+        for number, step in enumerate(plan.steps):
+            if fault := _wrong_call(self.world, self.schemas, step, number):
+                return fault
+            if not plan.times or not plan.durations:
+                what = f"{step} has no time"
+            elif plan.durations[number] is None and step.action in self.durative:
+                what = f"{step} has no duration"
+            elif min(plan.times[number], plan.durations[number] or 0) < 0:
+                what = f"{step} has a negative time or duration"
+            else:
+                continue
+            return PlanFault(FaultKind.TIME, what, advice, advice, number, step)
+        return None
+
+    def _before(self, event: Happening, time: Fraction) -> Iterator[PlanFault]:
+        """The fault of a start, an end or an instantaneous step in the state before it."""
+        if event.of is None:
+            return
+        when = f" at its {event.time}, at {shown(time)}" if event.time else f" at {shown(time)}"
+        fault = _wrong_state(self.world, event.step, self.state, event.of, event.number, when)
         if fault is not None:
             yield fault
-            return
-    running: dict[int, PlanStep] = {}
-    for time, events in moments(domain, problem, plan):
-        last = events[-1]
-        try:
-            world.work.renew()
-            for event in events:
-                yield from _wrong_event(world, durative, event, time, execution.state)
-            yield from _clash(world, events, shown(time), execution.state)
-            _advance(world, [event.step for event in events], execution)
-            running |= {event.number: event.step for event in events if event.time == "start"}
-            for event in events:
-                if event.time == "end":
-                    del running[event.number]
-            for number, start in running.items():
-                world.work.renew()
-                yield from _broken(world, durative, plan, number, start, time, execution.state)
-        except TooManyCasesError as error:
-            what = f"{error.part or f'what happens at {shown(time)}'} {error.excess}"
-            yield PlanFault(FaultKind.TOO_LARGE, what, time=last.number, step=last.of)
+        elif event.time == "start":
+            yield from self._durations(event, event.of)
 
+    def _durations(self, event: Happening, step: PlanStep) -> Iterator[PlanFault]:
+        """The faults of the duration of a step that starts."""
+        lasts, binding = Fraction(event.step.args[-1]), self.world.binding(event.step)
+        for part in conjuncts(self.durative[step.action].duration):
+            assert isinstance(part, Compare)
+            is_left = part.left == DURATION
+            term = Renaming(binding).term(part.right if is_left else part.left)
+            sign = part.operator if is_left else _MIRRORED.get(part.operator, "=")
+            value = self.world.value(term, self.state, {})
+            if value is None:
+                what, remedy = f"{step} has no duration: {term} has no value", f"(Give {term} a value first)"
+            elif COMPARISONS[sign](lasts, value) or abs(lasts - value) <= _TOLERANCE:
+                continue
+            else:
+                amount = f"{_BOUNDS[sign]}{'' if term.parts is None else f'{term} = '}{shown(value)}"
+                what = f"{step} lasts {shown(lasts)}, and its duration is {amount}"
+                remedy = f"(Write [{shown(Fraction(round(value * 1000), 1000))}])"
+            yield PlanFault(FaultKind.TIME, what, remedy, remedy, event.number, step)
 
-def _wrong_event(
-    world: World, durative: Mapping[str, DurativeAction], event: Event, time: Fraction, state: State
-) -> Iterator[PlanFault]:
-    """Yield the fault of a start, an end or an instantaneous step in the state before it."""
-    if event.of is None:
-        return
-    when = f" at its {event.time}, at {shown(time)}" if event.time else f" at {shown(time)}"
-    fault = _wrong_state(world, event.step, state, event.of, event.number, when)
-    if fault is not None:
-        yield fault
-    elif event.time == "start":
-        yield from _wrong_durations(world, durative[event.of.action].duration, event, state)
+    def _clash(self, events: Sequence[Happening], time: Fraction) -> Iterator[PlanFault]:
+        """The fault of two events of a moment that interfere."""
+        pair = interference(self.world, [event.step for event in events], self.state) if len(events) > 1 else None
+        if pair is not None:
+            one, other = (events[number] for number in pair[:2])
+            what = f"{other.of} interferes with {one.of or 'a timed literal'}, also at {shown(time)}"
+            advice = ("(Give them different times)",) * 2
+            yield PlanFault(FaultKind.INTERFERENCE, f"{what}: both concern {pair[2]}", *advice, other.number, other.of)
 
-
-def _wrong_time(plan: Plan, number: int, is_durative: bool) -> PlanFault | None:
-    """Return the fault of a step that lacks a time or a duration, or has a negative one."""
-    step, advice = plan.steps[number], "(Write TIME: (action object …) [DURATION])"
-    if not plan.times or not plan.durations:
-        what = f"{step} has no time"
-    elif is_durative and plan.durations[number] is None:
-        what = f"{step} has no duration"
-    elif plan.times[number] < 0 or (plan.durations[number] or 0) < 0:
-        what = f"{step} has a negative time or duration"
-    else:
-        return None
-    return PlanFault(FaultKind.TIME, what, advice, advice, number, step)
-
-
-def _wrong_durations(world: World, duration: Formula, event: Event, state: State) -> Iterator[PlanFault]:
-    """Yield a fault if a step that starts has not the duration that its action demands."""
-    lasts, binding = Fraction(event.step.args[-1]), world.binding(event.step)
-    for part in conjuncts(at_time(duration, "start")):
-        if not isinstance(part, Compare):
-            continue
-        is_left = part.left == DURATION
-        term = Renaming(binding).term(part.right if is_left else part.left)
-        sign = part.operator if is_left else _MIRRORED.get(part.operator, "=")
-        value = world.value(term, state, {})
-        if value is not None and (COMPARISONS[sign](lasts, value) or abs(lasts - value) <= _TOLERANCE):
-            continue
-        if value is None:
-            what = f"{event.of} has no duration, because {term} has no value"
-            remedy = "(Give it a value first, in :init or with assign)"
-        else:
-            amount = f"{_BOUNDS[sign]}{'' if term.parts is None else f'{term} = '}{shown(value)}"
-            what = f"{event.of} lasts {shown(lasts)}, and its duration is {amount}"
-            remedy = f"(Write [{shown(Fraction(round(value * 1000), 1000))}])"
-        yield PlanFault(FaultKind.TIME, what, remedy, remedy, event.number, event.of)
-
-
-def _clash(world: World, events: Sequence[Event], time: str, state: State) -> Iterator[PlanFault]:
-    """Yield a fault if two events of a moment interfere."""
-    pair = interference(world, [event.step for event in events], state) if len(events) > 1 else None
-    if pair is not None:
-        one, other = (events[number] for number in pair[:2])
-        what = f"{other.of} interferes with {one.of or 'a timed literal'}, also at {time}: both concern {pair[2]}"
-        advice = ("(Give them different times)",) * 2
-        yield PlanFault(FaultKind.INTERFERENCE, what, *advice, other.number, other.of)
-
-
-def _broken(
-    world: World,
-    durative: Mapping[str, DurativeAction],
-    plan: Plan,
-    number: int,
-    start: PlanStep,
-    time: Fraction,
-    state: State,
-) -> Iterator[PlanFault]:
-    """Yield a fault if a condition over all of a running step is false after a moment."""
-    step, timed = plan.steps[number], plan.timed[number]
-    condition, binding = at_time(durative[step.action].precondition, "all"), world.binding(start)
-    if not world.holds(condition, state, binding):
-        period = f"from {shown(Fraction(timed.start))} to {shown(timed.end)}"
-        what = f"{step} needs a condition {period} that is false after {shown(time)}"
-        yield PlanFault(FaultKind.PRECONDITION, what, *_advice(world, condition, state, binding), number, step)
+    def _after(self, number: int, start: PlanStep, time: Fraction) -> Iterator[PlanFault]:
+        """The fault of a condition over all of a step that is false after a moment."""
+        timed, binding = self.timed[number], self.world.binding(start)
+        condition = at_time(self.durative[timed.step.action].precondition, "all")
+        if not self.world.holds(condition, self.state, binding):
+            period = f"from {shown(Fraction(timed.start))} to {shown(timed.end)}"
+            what = f"{timed.step} needs a condition {period} that is false after {shown(time)}"
+            missing = _advice(self.world, condition, self.state, binding)
+            yield PlanFault(FaultKind.PRECONDITION, what, *missing, number, timed.step)
 
 
 # steps at the same time

@@ -25,7 +25,7 @@ from pddlego.errors import TooManyCasesError
 from pddlego.pddl import Domain, Problem, check, parse_domain
 from pddlego.pddl.check import check_domain
 from pddlego.pddl.conditions import in_short
-from pddlego.pddl.costs import needs_numbers
+from pddlego.pddl.costs import needs_numbers, needs_time
 from pddlego.pddl.rules import Level
 from pddlego.planning.engines import EngineTurn, attempts, numeric_attempts
 from pddlego.planning.graphplan.values import GraphSearch, TaskKind
@@ -140,8 +140,9 @@ def _attempts(job: Job, domain: Domain, tell: Callable[[object], tuple[str, ...]
     if numeric is None:
         return attempts(job.search, job.seconds)
     if job.graph is not None or job.search.algorithm == GROUND.algorithm:
-        raise PlanningError(f"{in_short(str(numeric))}: only action costs are possible here, no other numbers")
-    return numeric_attempts(job.search, job.seconds)
+        what = "only action costs are possible here, no other numbers and no time"
+        raise PlanningError(f"{in_short(str(numeric))}: {what}")
+    return numeric_attempts(job.search, job.seconds, needs_time(domain, job.problem) is not None)
 
 
 def solve(domain: Domain, problem: Problem, search: Search, tries: Sequence[EngineTurn]) -> PlanResult:
@@ -169,8 +170,8 @@ def _before_planning(domain: Domain, problem: Problem) -> PlanResult | None:
     if defects:
         return PlanResult(PlanStatus.INVALID, problem.goal, message="; ".join(defects))
     try:
-        if not goal_holds(domain, problem, Work()):
-            return None
+        if problem.later or not goal_holds(domain, problem, Work()):
+            return None  # timed literals may still change it
         vacuous = speaks_of_nothing(domain, problem, Work())
     except (RecursionError, TooManyCasesError):
         return PlanResult(PlanStatus.INVALID, problem.goal, message=TOO_DEEP)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from pddlego.pddl import Atom, Domain, Edit, Formula, Problem, SectionEdit, TypedName
-from pddlego.pddl.conditions import And, Change, Compare, Equal, Exists, Forall, Imply, Not, Or, Term, When
-from pddlego.pddl.domain import Action, Function, Predicate, Rule
+from pddlego.pddl.conditions import And, AtTime, Change, Compare, Equal, Exists, Forall, Imply, Not, Or, Term, When
+from pddlego.pddl.domain import Action, DurativeAction, Function, Predicate, Rule
+from pddlego.pddl.numbers import DURATION
 
 ROOMS = ["kitchen", "pantry", "loc1", "loc10", "loc2", "living_room"]
 names = st.sampled_from(ROOMS) | st.from_regex(r"[a-z][a-z0-9²_-]{0,6}", fullmatch=True).filter(
@@ -60,6 +61,16 @@ effects = st.recursive(
     _effects,
     max_leaves=6,
 )
+_times = st.sampled_from(["start", "end"])
+_timed_conditions = st.builds(AtTime, _times | st.just("all"), conditions | comparisons)
+durative_actions = st.builds(
+    DurativeAction,
+    names,
+    variable_lists,
+    st.builds(And, st.lists(_timed_conditions, max_size=3).map(tuple)),
+    st.builds(And, st.lists(st.builds(AtTime, _times, effects), max_size=3).map(tuple)),
+    st.builds(Compare, st.sampled_from(["=", "<="]), st.just(DURATION), terms),
+)
 domains = st.builds(
     Domain,
     names,
@@ -70,6 +81,7 @@ domains = st.builds(
     st.lists(st.builds(Function, names, variable_lists), max_size=2).map(tuple),
     st.lists(st.builds(Action, names, variable_lists, conditions | comparisons, effects), max_size=2).map(tuple),
     st.lists(st.builds(Rule, st.builds(Predicate, names, variable_lists), conditions), max_size=2).map(tuple),
+    st.lists(durative_actions, max_size=2).map(tuple),
 )
 problems = st.builds(
     Problem,

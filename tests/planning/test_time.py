@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -12,12 +15,18 @@ from hypothesis import strategies as st
 
 from pddlego import tools
 from pddlego.errors import UsageError
-from pddlego.pddl import PddlSyntaxError, parse_domain, parse_problem
-from pddlego.planning import Plan, PlanStep, validate
+from pddlego.pddl import PddlSyntaxError, Problem, parse_domain, parse_problem
+from pddlego.pddl.conditions import Not
+from pddlego.pddl.problem import Later
+from pddlego.planning import Plan, PlanStep, Search, engines, validate
+from pddlego.planning.ground import PlanningError
 from pddlego.planning.plan_text import read_plan
 from pddlego.planning.result import TimedStep
 from pddlego.planning.validate import PlanFault, plan_cost
+from tests.cli.command import run
 from tests.growth import is_linear
+from tests.pddl.strategies import atoms, problems
+from tests.scale import PATIENCE
 
 KILN = """(define (domain kiln)
   (:requirements :typing :durative-actions :duration-inequalities :timed-initial-literals :numeric-fluents)
@@ -49,6 +58,100 @@ def test_tasks_are_printed_and_read_again() -> None:
     assert parse_domain(str(DOMAIN)) == DOMAIN
     assert parse_problem(str(PROBLEM)) == PROBLEM
     assert tools.check(KILN, POTS).findings == ()
+
+
+@given(
+    problems,
+    st.frozensets(st.builds(Later, st.decimals(0, 10**9, places=3), atoms | st.builds(Not, atoms)), max_size=5),
+)
+def test_timed_literals_are_printed_and_read_again(problem: Problem, later: frozenset[Later]) -> None:
+    timed = replace(problem, later=later)
+    assert parse_problem(str(timed)) == timed
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message", "advice"),
+    [
+        ("(at start (hot))", "(hot)", "(hot) has no time", "Write (at start (hot)), or at end"),
+        ("(over all (open))", "(open)", "(open) has no time", "Write (at start (open)), or over all or at end"),
+        ("(at start (hot))", "(over all (hot))", "an effect is at the start or at the end", "Write (at end (hot))"),
+        (
+            "(over all (hot))",
+            "(over all (at end (hot)))",
+            "only the outer parts of a durative action",
+            "Write (hot)",
+        ),
+        (
+            "(at end (baked ?p))",
+            "(increase (wood) (* #t 2))",
+            "continuous effects (#t) are not supported",
+            "without it",
+        ),
+        ("(<= ?duration 8)", "(at end (<= ?duration 8))", "is not a duration", "Write (= ?duration NUMBER)"),
+        ("(<= ?duration 8)", "(<= ?duration eight)", "function eight is not declared", ""),
+        (":precondition (hot)", ":precondition (at start (hot))", "only the outer parts of a durative", "Write (hot)"),
+        (":effect (open)", ":effect (increase (wood) ?duration)", "durations (?duration) are not supported", ""),
+        ("(at end (baked ?p))", "(at end (bake ?p))", "predicate bake is not declared", "Did you mean baked"),
+        ("(at start (hot))", "(at start (assign (wood) 1))", "changes (wood) at the same time", ""),
+        ("fire :parameters", "look :parameters", "action look is defined twice", ""),
+    ],
+)
+def test_errors_in_durative_actions_are_named(old: str, new: str, message: str, advice: str) -> None:
+    assert old in KILN
+    found = [finding for finding in tools.check(KILN.replace(old, new, 1)).findings if finding.severity == "error"]
+    assert found
+    assert message in found[0].message
+    assert advice in found[0].advice
+
+
+@pytest.mark.parametrize(
+    ("literal", "message"),
+    [
+        ("(at 30 (shut))", "predicate shut is not declared"),
+        ("(at 30 (open))", "are both at 30"),
+        ("(at -3 (open))", "(at -3 (open)) is before the start"),
+        ("(at 30 (and (open)))", "conditions with a time are not supported"),
+        ("(at 30 (= (wood) x))", "conditions with a time are not supported"),
+        ("(at 30 (= (coal) 1))", "function coal is not declared"),
+    ],
+)
+def test_errors_in_timed_literals_are_named(literal: str, message: str) -> None:
+    result = tools.check(KILN, POTS.replace("(at 40", f"{literal} (at 40"))
+    assert any(message in finding.message for finding in result.findings if finding.severity == "error"), result
+
+
+@pytest.mark.parametrize("planner", ["pyperplan", "mimir", "graphplan"])
+def test_planners_without_time_say_so(planner: str) -> None:
+    result = tools.solve(KILN, POTS, planner=planner)
+    assert result.status == "invalid"
+    assert "has no time; use the planner auto or kairos" in result.message or "no time" in result.message
+
+
+def test_without_kairos_solve_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engines, "missing", lambda name: ("kairos", "pip install kairos-planner, for Linux only"))
+    with pytest.raises(PlanningError, match=r"no planner for time can do this: kairos is not installed \(pip install"):
+        engines.numeric_attempts(Search.parse("gbf(hff)", "auto"), 10, timed=True)
+
+
+@pytest.mark.kairos
+def test_solve_finds_a_timed_plan() -> None:
+    result = tools.solve(KILN, POTS, seconds=PATIENCE)
+    assert (result.status, result.optimal, result.engine) == ("solved", False, "kairos")
+    assert result.plan is not None
+    assert all(re.fullmatch(r"[\d.]+: \(.+\) \[[\d.]+\]", step) for step in result.plan)
+    assert tools.validate(KILN, POTS, result.plan).cost == result.cost
+
+
+@pytest.mark.kairos
+def test_a_terminal_shows_a_chart(tmp_path: Path) -> None:
+    (tmp_path / "d.pddl").write_text(KILN)
+    (tmp_path / "p.pddl").write_text(POTS)
+    done = run("solve", "d.pddl", "p.pddl", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "█" not in done.stderr
+    shown = run("solve", "d.pddl", "p.pddl", cwd=tmp_path, FORCE_COLOR="1")
+    assert re.search(r"\(bake b\) .*█", shown.stderr)
+    assert shown.stdout == done.stdout
 
 
 def test_a_plan_works_and_costs_its_makespan() -> None:
@@ -126,11 +229,11 @@ def test_what_has_no_time_refuses_it_by_name(call: object) -> None:
     assert callable(call)
     more = (POTS,) if call in (tools.compare, tools.difference) else ()
     for domain in (KILN, DOMAIN):
-        with pytest.raises(UsageError, match=r"durative actions \(:durative-action\) are not supported here"):
+        with pytest.raises(UsageError, match="action fire: durative actions are not supported here"):
             call(domain, POTS, *more)
     plain = KILN[: KILN.index("(:durative-action fire")] + ")"
     for problem in (POTS, PROBLEM):
-        with pytest.raises(UsageError, match=r"timed literals \(at\) are not supported here|not supported"):
+        with pytest.raises(UsageError, match=r"\(at 30 \(not \(open\)\)\): timed literals are not"):
             call(plain, problem, *((problem,) if more else ()))
 
 

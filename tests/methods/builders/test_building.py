@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from pddlego.episode.events import Accepted, Ended, Outcome, Rejected
+from pddlego.errors import UsageError
 from pddlego.methods.builders.draft import (
     COMPONENTS,
     ComponentError,
@@ -344,3 +345,12 @@ def test_costs_stay_in_a_problem_that_is_written_whole() -> None:
     assert (built.functions, built.actions) == (ROADS.functions, ROADS.actions)
     written = parse_problem(draft.problem)
     assert (written.values, written.metric) == (trip().values, trip().metric)
+
+
+def test_a_domain_with_time_cannot_be_built_on() -> None:
+    timed = (
+        "(define (domain d) (:predicates (p)) (:durative-action fire :duration (= ?duration 1) :effect (at end (p))))"
+    )
+    with pytest.raises(UsageError, match="cannot be built on") as caught:
+        Draft().with_domain(parse_domain(timed))
+    assert "no component for durative actions, such as fire" in str(caught.value)
