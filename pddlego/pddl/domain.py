@@ -163,6 +163,8 @@ class Domain(Shown):
 
         Other actions may need what the start of one makes true, for its later conditions: these are left out then.
         """
+        if not self.durative:
+            return self.actions
         actions = (*self.actions, *self.durative)
         changed = {*self.rules, *(atom.predicate for action in actions for atom, _ in changed_atoms(action.effect))}
 

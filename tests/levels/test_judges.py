@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from pddlego import tools
 from pddlego.planning.ground import PlanningError
 from pddlego.planning.kairos import solve_texts
 from pddlego.util.children import in_a_fork
@@ -114,6 +115,22 @@ def test_judges_agree_about_time() -> None:
             verdicts = judges(plan.domain, plan.problem, plan.plan)
             assert agreed(verdicts) or is_explained(plan, verdicts), (plan, verdicts)
             found.append(verdicts["val"])
+    assert len(found) / 5 <= found.count(VALID) <= len(found) * 4 / 5
+
+
+@pytest.mark.val
+@pytest.mark.kairos
+def test_our_verdicts_about_time_are_those_of_two_judges() -> None:
+    found: list[str] = []
+    for seed in range(scaled(8, 200)):
+        task = temporal_task(seed)
+        if not tools.check(task.domain, task.problem).ok:
+            continue  # two timed literals contradict each other
+        for plan in (task, *mutants(task, seed, count=2)):
+            verdict = VALID if tools.validate(plan.domain, plan.problem, plan.plan).valid else INVALID
+            verdicts = judges(plan.domain, plan.problem, plan.plan, only=("val", "kairos"))
+            assert set(verdicts.values()) == {verdict}, (plan, verdicts)
+            found.append(verdict)
     assert len(found) / 5 <= found.count(VALID) <= len(found) * 4 / 5
 
 
