@@ -70,7 +70,8 @@ READ_REQUIREMENTS = frozenset(
 """The requirements that Fast Downward reads; it refuses a file with another one."""
 
 NUMERIC = frozenset((":fluents", ":numeric-fluents"))
-"""The requirements of numbers, which planners read only in numeric tasks."""
+TIMED = frozenset((":durative-actions", ":duration-inequalities", ":timed-initial-literals"))
+"""The requirements of numbers and of time, which planners read only in tasks with numbers or time."""
 
 PDDL_REQUIREMENTS = READ_REQUIREMENTS | frozenset(
     (

@@ -14,7 +14,7 @@ from pddlego.pddl.check import MAX_DEFECTS, check_domain, check_reading
 from pddlego.pddl.costs import needs_numbers
 from pddlego.pddl.domain import DECLARATIONS, FIELDS_OF, Domain, DomainReading, read_domain
 from pddlego.pddl.foreign import without_foreign
-from pddlego.pddl.lint import NUMERIC, PDDL_REQUIREMENTS, READ_REQUIREMENTS, domain_warnings, problem_warnings
+from pddlego.pddl.lint import NUMERIC, PDDL_REQUIREMENTS, READ_REQUIREMENTS, TIMED, domain_warnings, problem_warnings
 from pddlego.pddl.problem import PROBLEM_SECTIONS, ProblemReading, read_problem
 from pddlego.pddl.rules import Defect, DefectKind, Level, Position, not_supported, syntax_defect
 from pddlego.pddl.sexpr import Sexpr, at_words, place_of, placed, show
@@ -163,9 +163,6 @@ def _fields(action: Sexpr, fields: Sequence[str]) -> Iterator[Defect]:
             return
 
 
-_LEVELS = NUMERIC | {":durative-actions", ":duration-inequalities", ":timed-initial-literals"}
-
-
 def _requirements(define: tuple[Sexpr, ...], numeric: bool) -> Iterator[Defect]:
     """Errors for requirements of PDDL that other planners refuse; unknown requirements are not reported here.
 
@@ -176,7 +173,7 @@ def _requirements(define: tuple[Sexpr, ...], numeric: bool) -> Iterator[Defect]:
             continue
         for word, place in placed(part, 1):
             if isinstance(word, str) and word in PDDL_REQUIREMENTS - READ_REQUIREMENTS - (
-                _LEVELS if numeric else set()
+                NUMERIC | TIMED if numeric else set()
             ):
                 remedy = "write :action-costs if the domain has costs, else remove it"
                 remedy = remedy if word in NUMERIC else "remove it"

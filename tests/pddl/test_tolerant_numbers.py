@@ -54,3 +54,21 @@ def test_a_function_that_nothing_gives_a_value_may_be_misspelt_and_stays_for_the
     result = tools.repair_files(broken, PROBLEM)[0]
     assert not result.ok
     assert {finding.rule for finding in result.findings} == {"undeclared-function"}
+
+
+TIMED = """(define (domain kiln) (:requirements :strips :durative-actions :timed-initial-literals)
+  (:predicates (hot) (done) (open))
+  (:durative-action bake :parameters () :duration (= ?duration 5)
+    :condition (and (at start (open)) (over all (hot))) :effect (at end (done))))"""
+LATER = "(define (problem p) (:domain kiln) (:init (hot) (at 5 (open))) (:goal (done)))"
+
+
+def test_requirements_of_time_stay_where_they_are_used() -> None:
+    assert tools.repair(TIMED).text == TIMED
+    broken = tools.repair(TIMED[:-1])
+    assert broken.ok and ":durative-actions" in broken.text
+    assert broken.repairs == ("lexical: closing parentheses were missing at the end",)
+    classical = TIMED.partition("(:durative-action ")[0] + ")"
+    assert ":durative-actions" not in tools.repair(classical).text
+    pair = tools.repair_files(classical, LATER)
+    assert pair[1].ok and pair[1].text == LATER

@@ -29,7 +29,7 @@ from pddlego.pddl.conditions import (
     walk,
 )
 from pddlego.pddl.domain import FIELDS, MAX_TYPES, Action, Domain
-from pddlego.pddl.lint import NUMERIC, READ_REQUIREMENTS
+from pddlego.pddl.lint import NUMERIC, READ_REQUIREMENTS, TIMED
 from pddlego.pddl.names import is_name
 from pddlego.pddl.numbers import TOTAL_COST, numeric_part, read_fluents
 from pddlego.pddl.problem import Problem
@@ -53,7 +53,8 @@ def declare(parts: Parts, note: Note, numbers: bool = False) -> tuple[str, ...]:
     Returns the new objects.
     """
     declarer = _Declarer(parts, note)
-    declarer.requirements(READ_REQUIREMENTS | NUMERIC if numbers and declarer.is_numeric() else READ_REQUIREMENTS)
+    read = READ_REQUIREMENTS | NUMERIC if numbers and declarer.is_numeric() else READ_REQUIREMENTS
+    declarer.requirements(read | NUMERIC | TIMED if numbers and declarer.is_timed() else read)
     if not parts.in_domain:
         return ()
     declarer.types()
@@ -214,6 +215,13 @@ class _Declarer:
         metrics = [slot.section[1:] for slot in self.parts.in_problem if slot.kind == ":metric"]
         goals = map(read_condition, self.parts.goal)
         return numeric_part((*formulas, *goals)) is not None or metrics not in ([], [("minimize", ("total-cost",))])
+
+    def is_timed(self) -> bool:
+        """Whether the domain has durative actions, or `:init` timed literals."""
+        later = (fact for fact in self.parts.init or () if isinstance(fact, tuple) and len(fact) == 3)
+        return any(slot.kind == ":durative-action" for slot in self.parts.in_domain) or any(
+            at == "at" and isinstance(time, str) and time[:1].isdigit() for at, time, _ in later
+        )
 
     def functions(self) -> None:
         """Declare functions that actions use, and that :init or an action gives a value."""
