@@ -50,7 +50,12 @@ Prune = Annotated[
     typer.Option(help="graphplan: model that prunes; also relaxed, oracle, keep-all, random:P."),
 ]
 Sort = Annotated[str | None, typer.Option(help="graphplan: model that sorts the actions.")]
-Output = Annotated[Path | None, typer.Option("--output", "-o", help="File for the plan. Default: standard output.")]
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "--output", "-o", help="File for the plan; .svg for a chart of a timed plan. Default: standard output."
+    ),
+]
 
 
 _GROUPS = (PlannerOptions, PassOptions, Endpoint, SandboxOptions)
@@ -111,25 +116,26 @@ def command(
             say(f"The cost is not proved to be minimal. To minimize it: --search '{LEAST_COST}'{other}.")
     if plan is None:
         raise typer.Exit(exits.NOT_WON)
-    text = "".join(f"{step}\n" for step in plan)
+    _show_plan(plan, parsed, task, output)
+
+
+def _show_plan(plan: tuple[str, ...], domain: Domain, problem: Problem, output: Path | None) -> None:
+    """Print or write the plan; a timed plan is also drawn in a terminal, and in a file whose name ends in `.svg`."""
+    from rich.console import Console
+
+    from pddlego.display.gantt import Bar, chart_lines, chart_svg
+    from pddlego.planning.plan_text import read_plan
+
+    text, console = "".join(f"{step}\n" for step in plan), Console(stderr=True)
+    timed = read_plan(text, domain, problem).plan.timed
+    bars = [Bar(Fraction(step.start), step.end, str(step.step)) for step in timed]
     if output is not None:
-        write_whole(output, text)
+        is_chart = bars and output.suffix == ".svg"
+        write_whole(output, chart_svg(bars, f"{problem.name}: a plan") if is_chart else text)
         say(f"{count(len(plan), 'action')}, written to {output}")
     else:
         typer.echo(text, nl=False)
-    _show_chart(text, parsed, task)
-
-
-def _show_chart(text: str, domain: Domain, problem: Problem) -> None:
-    """Draw the steps of a timed plan below it, in a terminal."""
-    from rich.console import Console
-
-    from pddlego.display.gantt import Bar, chart_lines
-    from pddlego.planning.plan_text import read_plan
-
-    console, steps = Console(stderr=True), read_plan(text, domain, problem).plan.timed
-    if steps and console.is_terminal:
-        bars = [Bar(Fraction(step.start), step.end, str(step.step)) for step in steps]
+    if bars and console.is_terminal:
         show_lines(((line, "") for line in chart_lines(bars, console.width)), errors=True)
 
 

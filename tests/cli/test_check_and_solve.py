@@ -417,3 +417,19 @@ def test_a_heuristic_excludes_other_searches(tmp_path: Path, towers: str, more: 
     assert reason in done.stderr and len(done.stderr.strip().splitlines()) == 3
     missing = run("solve", str(BLOCKS), towers, "--heuristic", "none.py", cwd=tmp_path)
     assert missing.returncode == 2 and "holds no program" in missing.stderr
+
+
+KILN = """(define (domain kiln) (:requirements :durative-actions) (:predicates (done))
+  (:durative-action bake :parameters () :duration (= ?duration 5) :condition () :effect (at end (done))))"""
+
+
+@pytest.mark.kairos
+def test_a_timed_plan_is_printed_and_written_as_a_chart(tmp_path: Path) -> None:
+    (tmp_path / "kiln.pddl").write_text(KILN)
+    (tmp_path / "bread.pddl").write_text("(define (problem bread) (:domain kiln) (:init) (:goal (done)))")
+    done = run("solve", "kiln.pddl", "bread.pddl", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "0: (bake) [5]\n"), done.stderr
+    written = run("solve", "kiln.pddl", "bread.pddl", "-o", "plan.svg", cwd=tmp_path)
+    assert (written.returncode, written.stdout) == (0, "")
+    chart = (tmp_path / "plan.svg").read_text(encoding="utf-8")
+    assert chart.startswith("<svg") and "(bake)" in chart and "bread: a plan" in chart
