@@ -200,3 +200,9 @@ def test_text_of_numbers_is_read_in_linear_time(old: str, new: str, repeated: st
 def test_deep_expressions_are_a_finding() -> None:
     deep = DOMAIN.replace("(fuel ?t) (dist", "(- " * 300 + "(fuel ?t)" + ")" * 300 + " (dist")
     assert "nested more than" in tools.check(deep).findings[0].message
+
+
+def test_a_cost_without_parentheses_is_an_error_as_in_other_planners() -> None:
+    cost = COSTS.replace("REQUIREMENT", ":action-costs").replace("EFFECT", "(increase total-cost 1)")
+    assert any(finding.severity == "error" for finding in tools.check(cost).findings)
+    assert not tools.check(cost.replace("increase total-cost", "increase (total-cost)")).findings
