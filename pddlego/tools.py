@@ -509,7 +509,7 @@ def read_domain_file(file: DomainFile, level: Level = Level.CLASSICAL) -> Domain
         return file
     errors = [defect.message for defect in check_domain(domain, level) if defect.blocking]
     if errors:
-        raise _invalid("domain", file, errors)
+        raise _invalid("domain", file, errors, any(defect.blocking for defect in check_domain(domain, Level.TIME)))
     return domain
 
 
@@ -522,7 +522,8 @@ def read_problem_file(domain: Domain, file: ProblemFile, level: Level = Level.CL
         problem, defects = reading.problem, check_reading(domain, reading, level)
     errors = [defect.message for defect in defects if defect.blocking]
     if errors:
-        raise _invalid("problem", file, errors)
+        higher = check_problem(domain, problem if isinstance(file, Problem) else _text(file), Level.TIME)
+        raise _invalid("problem", file, errors, any(defect.blocking for defect in higher))
     return problem
 
 
@@ -540,11 +541,18 @@ _MOST_NAMED = 3
 """The maximum number of errors that a message lists."""
 
 
-def _invalid(part: Part, file: object, errors: Sequence[str]) -> UsageError:
+def _invalid(part: Part, file: object, errors: Sequence[str], always: bool = True) -> UsageError:
+    """The error for a file with errors. Without `always`, it is valid, but has numbers or time where they cannot be."""
     what = f"{file} is not a valid {part}" if is_path(file) else f"The {part} is not valid"
+    what = (
+        what
+        if always
+        else f"{file if is_path(file) else f'The {part}'} has numbers or time, which are not possible here"
+    )
     more = f" (and {len(errors) - _MOST_NAMED} more)" if len(errors) > _MOST_NAMED else ""
     reason = f"{'; '.join(errors[:_MOST_NAMED])}{more}."
-    return UsageError(what, reason, "See: pddlego check DOMAIN PROBLEM.")
+    todo = "See: pddlego check DOMAIN PROBLEM." if always else "Use solve, check or validate, or a file without them."
+    return UsageError(what, reason, todo)
 
 
 def is_path(file: object) -> bool:

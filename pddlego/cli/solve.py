@@ -22,6 +22,7 @@ from pddlego.util.options import names_of
 from pddlego.util.text import count
 
 if TYPE_CHECKING:
+    from pddlego.display.gantt import Bar
     from pddlego.pddl import Domain, Problem
     from pddlego.tools import SolveResult
 
@@ -52,9 +53,7 @@ Prune = Annotated[
 Sort = Annotated[str | None, typer.Option(help="graphplan: model that sorts the actions.")]
 Output = Annotated[
     Path | None,
-    typer.Option(
-        "--output", "-o", help="File for the plan; .svg for a chart of a timed plan. Default: standard output."
-    ),
+    typer.Option("--output", "-o", help="File for the plan; .svg for a chart of it. Default: standard output."),
 ]
 
 
@@ -120,23 +119,47 @@ def command(
 
 
 def _show_plan(plan: tuple[str, ...], domain: Domain, problem: Problem, output: Path | None) -> None:
-    """Print or write the plan; a timed plan is also drawn in a terminal, and in a file whose name ends in `.svg`."""
-    from rich.console import Console
+    """Print or write the plan. A file whose name ends in `.svg` gets a chart, and so does a terminal if steps last."""
+    from pddlego.pddl.costs import needs_time
 
-    from pddlego.display.gantt import Bar, chart_lines, chart_svg
-    from pddlego.planning.plan_text import read_plan
-
-    text, console = "".join(f"{step}\n" for step in plan), Console(stderr=True)
-    timed = read_plan(text, domain, problem).plan.timed
-    bars = [Bar(Fraction(step.start), step.end, str(step.step)) for step in timed]
+    text = "".join(f"{step}\n" for step in plan)
     if output is not None:
-        is_chart = bars and output.suffix == ".svg"
-        write_whole(output, chart_svg(bars, f"{problem.name}: a plan") if is_chart else text)
+        is_chart = output.suffix.lower() == ".svg"
+        write_whole(output, _chart(text, domain, problem) if is_chart else text)
         say(f"{count(len(plan), 'action')}, written to {output}")
     else:
         typer.echo(text, nl=False)
-    if bars and console.is_terminal:
-        show_lines(((line, "") for line in chart_lines(bars, console.width)), errors=True)
+    if needs_time(domain, problem) is not None:
+        _show_chart(text, domain, problem)
+
+
+def _bars(text: str, domain: Domain, problem: Problem) -> list[Bar]:
+    """The bars of a chart. Steps without times follow each other, each with the length 1."""
+    from pddlego.display.gantt import Bar
+    from pddlego.planning.plan_text import read_plan
+
+    plan = read_plan(text, domain, problem).plan
+    if plan.timed:
+        return [Bar(Fraction(step.start), step.end, str(step.step)) for step in plan.timed]
+    return [Bar(Fraction(number), Fraction(number + 1), str(step)) for number, step in enumerate(plan.steps)]
+
+
+def _chart(text: str, domain: Domain, problem: Problem) -> str:
+    from pddlego.display.gantt import chart_svg
+
+    return chart_svg(_bars(text, domain, problem), f"{problem.name}: a plan")
+
+
+def _show_chart(text: str, domain: Domain, problem: Problem) -> None:
+    """Draw the chart below the plan, in a terminal."""
+    from rich.console import Console
+
+    from pddlego.display.gantt import chart_lines
+
+    console = Console(stderr=True)
+    if console.is_terminal:
+        lines = chart_lines(_bars(text, domain, problem), console.width)
+        show_lines(((line, "") for line in lines), errors=True)
 
 
 def _check_heuristic(heuristic: Path | None, planner: str | None, search: str | None) -> None:
@@ -157,7 +180,8 @@ def _plan_of(result: SolveResult) -> tuple[str, ...] | None:
     if result.status == PlanStatus.ALREADY_TRUE:
         say("The goal is already true: the plan has no actions.")
     elif result.plan is not None:
-        size = f"{count(len(result.plan), 'action')}, cost {result.cost}"
+        cost = "the metric has no value" if result.cost is None else f"cost {result.cost}"
+        size = f"{count(len(result.plan), 'action')}, {cost}"
         say(f"Plan of {size}, found by {result.engine} in {result.seconds:.2f} s.")
     elif result.status in (PlanStatus.CRASHED, PlanStatus.INVALID):
         what = f"{result.engine or 'The planner'} cannot plan for it"

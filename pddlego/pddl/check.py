@@ -695,6 +695,10 @@ def _time_not_supported(part: DurativeAction | Later) -> Defect:
     return not_supported(f"{what} are not supported here; only check, solve and validate have time", part.place)
 
 
+_BOUNDS = ("=", "<=", ">=")
+"""The comparisons of durations in PDDL 2.1."""
+
+
 def _durative_defects(domain: Domain, action: DurativeAction, level: Level) -> Iterator[Defect]:
     if level < Level.TIME:
         yield _time_not_supported(action)
@@ -703,7 +707,8 @@ def _durative_defects(domain: Domain, action: DurativeAction, level: Level) -> I
     checker = _Checker(domain, f"{where}, duration", domain.constants, level)
     checker.is_durative = True
     for part in conjuncts(action.duration):
-        if isinstance(part, Unreadable) or (isinstance(part, Compare) and DURATION in (part.left, part.right)):
+        is_bound = isinstance(part, Compare) and part.operator in _BOUNDS and DURATION in (part.left, part.right)
+        if isinstance(part, Unreadable) or is_bound:
             yield from checker.formula(part, scope)
         else:
             message = f"{part} is not a duration; write (= ?duration NUMBER), or bounds with <= and >="

@@ -505,9 +505,7 @@ def _read_leaf(part: tuple[Sexpr, ...], head: str, rest: tuple[Sexpr, ...], chan
     if words is not None:
         if head == "=" and not any(number(word) is not None for word in words):
             return Equal(words[0], words[1], place=place)
-        is_change = changes and head in CHANGES and len(words) == 2
-        # Other planners refuse (increase total-cost 1), so that it is no cost here either.
-        if head not in _COMPARISONS and not (is_change and words[0] != "total-cost"):
+        if head not in _COMPARISONS and not (changes and head in CHANGES and len(words) == 2):
             return Atom(head, words, place=place)
     if head in _COMPARISONS and not (head == "=" and form_of(head, rest)):
         return Compare(head, read_number(rest[0]), read_number(rest[1]), place=place)

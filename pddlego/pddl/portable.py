@@ -15,8 +15,9 @@ from pddlego.pddl.costs import needs_numbers
 from pddlego.pddl.domain import DECLARATIONS, FIELDS_OF, Domain, DomainReading, read_domain
 from pddlego.pddl.foreign import without_foreign
 from pddlego.pddl.lint import NUMERIC, PDDL_REQUIREMENTS, READ_REQUIREMENTS, TIMED, domain_warnings, problem_warnings
+from pddlego.pddl.names import is_name
 from pddlego.pddl.problem import PROBLEM_SECTIONS, ProblemReading, read_problem
-from pddlego.pddl.rules import Defect, DefectKind, Level, Position, not_supported, syntax_defect
+from pddlego.pddl.rules import Defect, DefectKind, Level, not_supported, syntax_defect
 from pddlego.pddl.sexpr import Sexpr, at_words, place_of, placed, show
 from pddlego.util.text import count
 
@@ -120,6 +121,8 @@ def _domain_refusals(reading: DomainReading, numeric: bool) -> Iterator[Defect]:
             seen.add(name)
     yield from _requirements(reading.source, numeric)
     yield from _empty_parts(reading.source)
+    if not numeric:
+        yield from _bare_costs(reading.source)
 
 
 def problem_refusals(reading: ProblemReading, numeric: bool = False) -> Iterator[Defect]:
@@ -180,13 +183,26 @@ def _requirements(define: tuple[Sexpr, ...], numeric: bool) -> Iterator[Defect]:
                 yield not_supported(f"requirement {word} is not supported; {remedy}", place)
 
 
+def _bare_costs(define: Sexpr) -> Iterator[Defect]:
+    """Errors for changes of a function that lacks its parentheses, as in `(increase total-cost 1)`."""
+    for part in _lists(define):
+        if len(part) == 3 and part[0] == "increase" and isinstance(part[1], str) and is_name(part[1]):
+            yield syntax_defect(f"{show(part)[:60]}: {part[1]} needs parentheses; write ({part[1]})", place_of(part))
+
+
+def _lists(define: Sexpr) -> Iterator[tuple[Sexpr, ...]]:
+    """All lists in a file, the outer ones first."""
+    stack = [define]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, tuple):
+            yield part
+            stack += reversed(part)
+
+
 def _empty_parts(define: Sexpr) -> Iterator[Defect]:
     """Errors for empty parentheses in place of a condition or an effect."""
-    stack: list[tuple[Sexpr, Position | None]] = [(define, None)]
-    while stack:
-        part, _ = stack.pop()
-        if not isinstance(part, tuple):
-            continue
+    for part in _lists(define):
         inside = list(placed(part, 1))
         if part[:1] and part[0] in ("and", "or", "not", "imply", "when", ":goal"):
             empty = [place for child, place in inside if child == ()]
@@ -195,4 +211,3 @@ def _empty_parts(define: Sexpr) -> Iterator[Defect]:
                     f"{show(part)[:60]}: () is not a condition, and {_ORDER} nothing, or (and) for what is always true"
                 )
                 yield syntax_defect(message, empty[0])
-        stack += reversed(inside)

@@ -10,11 +10,10 @@ import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from pddlego.pddl.conditions import number
+from pddlego.pddl.conditions import ARITHMETIC, CHANGES, number
 from pddlego.pddl.sexpr import Sexpr, read_sexprs, show
+from pddlego.planning.numbers import COMPARISONS
 
-_COMPARISONS = frozenset({"<", "<=", "=", ">=", ">"})
-_CHANGES = frozenset({"increase", "decrease", "assign", "scale-up", "scale-down"})
 _FIELDS = frozenset({":precondition", ":condition", ":effect", ":goal"})
 """The fields in which some engines refuse a comparison or a change that is not in a conjunction."""
 
@@ -92,9 +91,9 @@ class _Numbers:
         if isinstance(part, str) or not part:
             return part
         head, *rest = part
-        if head in _COMPARISONS and len(rest) == 2 and any(map(self._is_number, rest)):
+        if head in COMPARISONS and len(rest) == 2 and any(map(self._is_number, rest)):
             return (head, *map(self._value, rest))
-        if head in _CHANGES and len(rest) == 2:
+        if head in CHANGES and len(rest) == 2:
             return self._change(str(head), *rest)
         if head == ":metric":
             self.are_linear &= "total-time" not in _words(part)
@@ -137,7 +136,7 @@ class _Numbers:
         return _in_pairs(str(operator), values)
 
 
-_OPERATORS = (("+",), ("-",), ("*",), ("/",))
+_OPERATORS = tuple((operator,) for operator in ARITHMETIC)
 
 
 def _is_literal(part: Sexpr) -> bool:
@@ -160,4 +159,4 @@ def _in_pairs(operator: str, parts: list[Sexpr]) -> Sexpr:
 
 def _listed(keyword: Sexpr, part: Sexpr) -> Sexpr:
     """The value of a field; in a conjunction if it is one comparison or one change."""
-    return ("and", part) if keyword in _FIELDS and part and part[0] in _COMPARISONS | _CHANGES else part
+    return ("and", part) if keyword in _FIELDS and part and part[0] in {*COMPARISONS, *CHANGES} else part

@@ -382,8 +382,8 @@ def speaks_of_nothing(domain: Domain, problem: Problem, work: Work | None = None
 _TOLERANCE = Fraction(1, 1000)
 """How far a duration may be from its bounds: planners print rounded durations."""
 
-_BOUNDS = {"=": "", "<": "less than ", "<=": "at most ", ">": "more than ", ">=": "at least "}
-_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_BOUNDS = {"=": "", "<=": "at most ", ">=": "at least "}
+_MIRRORED = {"<=": ">=", ">=": "<="}
 
 
 class _TimedExecution:

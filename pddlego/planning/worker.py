@@ -195,7 +195,8 @@ def _attempted(domain: Domain, problem: Problem, search: Search, attempt: Engine
             message = error.message
             if error.status is PlanStatus.INVALID:
                 # The engine names a chain of its own steps; our check names the place and the fix.
-                own = "; ".join(defect.message for defect in check_domain(domain)[:_MOST_DEFECTS] if defect.blocking)
+                found = check_domain(domain, Level.TIME)[:_MOST_DEFECTS]
+                own = "; ".join(defect.message for defect in found if defect.blocking)
                 message = own or message
             elif error.status is PlanStatus.TIMEOUT:
                 message = f"no plan within {attempt.seconds:.3g} s"

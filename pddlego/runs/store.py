@@ -501,7 +501,7 @@ def kept_text(folder: Path, summaries: Iterable[Summary], codec: Codec, kind: st
 
     Raises `UsageError` and `JournalError` for a journal that cannot be read.
     """
-    for summary in reversed([summary for summary in summaries if kind and summary.won]):
+    for summary in reversed([summary for summary in summaries if summary.won]):
         text = last_text(read_journal(folder / EPISODES / journal_name(summary.cell, summary.attempt), codec), kind)
         if text:
             return text

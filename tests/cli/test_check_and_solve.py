@@ -433,3 +433,22 @@ def test_a_timed_plan_is_printed_and_written_as_a_chart(tmp_path: Path) -> None:
     assert (written.returncode, written.stdout) == (0, "")
     chart = (tmp_path / "plan.svg").read_text(encoding="utf-8")
     assert chart.startswith("<svg") and "(bake)" in chart and "bread: a plan" in chart
+
+
+def test_a_plan_without_times_is_drawn_step_by_step(tmp_path: Path, towers: str) -> None:
+    done = run("solve", str(BLOCKS), towers, "-o", "plan.SVG", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    chart = (tmp_path / "plan.SVG").read_text(encoding="utf-8")
+    assert chart.startswith("<svg") and chart.count("<rect") > 1
+
+
+def test_a_valid_file_with_time_is_not_called_invalid_where_time_is_not_possible(tmp_path: Path) -> None:
+    (tmp_path / "kiln.pddl").write_text(KILN)
+    (tmp_path / "bread.pddl").write_text("(define (problem bread) (:domain kiln) (:init) (:goal (done)))")
+    done = run("compare", "kiln.pddl", "bread.pddl", "bread.pddl", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "kiln.pddl has numbers or time, which are not possible here" in done.stderr
+    (tmp_path / "kiln.pddl").write_text(KILN.replace("(= ?duration 5)", "(< ?duration 5)"))
+    checked = run("check", "kiln.pddl", "bread.pddl", cwd=tmp_path)
+    assert checked.returncode == 1
+    assert "(< ?duration 5) is not a duration" in checked.stdout

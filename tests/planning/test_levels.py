@@ -51,12 +51,10 @@ def test_tasks_with_numbers_and_time_have_no_errors_and_others_are_named(name: s
 
 @pytest.mark.parametrize("name", TASKS)
 def test_each_plan_is_judged_as_written(name: str) -> None:
-    if level(name) > 3:
-        pytest.skip("check refuses it")
     files = text(name, "domain.pddl"), text(name, "problem.pddl")
     assert plans(name)
     for plan in plans(name):
-        if name == CONFLICT:
+        if level(name) > 3 or name == CONFLICT:
             with pytest.raises(UsageError, match="not valid"):
                 tools.validate(*files, plan)
             continue
@@ -72,7 +70,9 @@ def test_each_plan_is_judged_as_written(name: str) -> None:
 def test_tasks_are_solved_where_they_are_solvable(name: str) -> None:
     expected = json.loads(text(name, "expect.json"))
     if level(name) > 3 or name == CONFLICT:
-        pytest.skip("check refuses it")
+        with pytest.raises(UsageError, match="not valid"):
+            tools.solve(text(name, "domain.pddl"), text(name, "problem.pddl"))
+        return
     if level(name) == 3 and missing("kairos"):
         pytest.skip("only kairos has time")
     files = text(name, "domain.pddl"), text(name, "problem.pddl")
@@ -98,7 +98,7 @@ def test_a_planner_without_numbers_says_so(planner: str, message: str) -> None:
 @pytest.mark.parametrize("name", TASKS)
 def test_what_is_printed_is_read_again(name: str) -> None:
     if level(name) > 3:
-        pytest.skip("check refuses it")
+        return  # see above: it is not read
     domain, problem = parse_domain(text(name, "domain.pddl")), parse_problem(text(name, "problem.pddl"))
     assert parse_domain(str(domain)) == domain
     assert parse_problem(str(problem)) == problem
