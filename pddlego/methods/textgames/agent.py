@@ -569,7 +569,9 @@ class Agent:
         events = self._episode()
         for then in recorded.events:
             if not (then.passing or then.derived or isinstance(then, Resumed)):
-                now = next(events)
+                now = next(events, None)
+                if now is None:
+                    return  # it ended, as with fewer rounds
                 yield now
                 if isinstance(then, Observed):
                     check_same(f"'{then.command}'", then.text, now.text if isinstance(now, Observed) else now.type)

@@ -202,6 +202,17 @@ class LearnRules:
 
 _NO_RULES = 'the answer holds no rules: answer with {"rules": [{"sentence": …}, …]}'
 
+_BARE_LIST = re.compile(r"[^\[{]*\[(?=\s*\{)")
+"""The beginning of an answer that is a list of rules without the object around it."""
+
+
+def _end_of_list(text: str, start: int) -> int:
+    """The end of the JSON list that begins at `start`; the end of the text if it is not JSON."""
+    try:
+        return json.JSONDecoder().raw_decode(text, start)[1]
+    except (ValueError, RecursionError):
+        return len(text)
+
 
 def opinions_of(situation: PromptContext) -> Mapping[str, str]:
     """The predicates about which a model has opinions, with their parameters: no sentence of the game states them."""
@@ -215,6 +226,9 @@ def parse_rules(answer: str) -> tuple[list[ReadingRule], list[Pattern], list[str
     Raises `EditSyntaxError` for an answer without rules and opinions.
     """
     text = spoken(answer)
+    bare = _BARE_LIST.match(text)
+    if bare is not None:
+        text = f'{{"rules": {text[bare.end() - 1 : _end_of_list(text, bare.end() - 1)]}}}'
     try:
         value = last_object(text, ("rules", "opinions", "sentence")).value
     except EditSyntaxError as error:

@@ -220,13 +220,25 @@ def test_an_episode_is_restarted_with_the_rules_that_it_had_learned(coin: GameSe
 
 
 @pytest.mark.parametrize(
-    "form", ['{{"rules": {}}}', 'Here:\n```json\n{{"rules": {}}}\n```', '<think>[]</think>{{"rules": {}}}']
+    "form",
+    [
+        *("{}", '{{"rules": {}}}', "Here:\n```json\n{}\n```", '<think>[]</think>{{"rules": {}}}'),
+        'Here:\n```json\n{{"rules": {}}}\n```',
+    ],
 )
 def test_forms_of_an_answer(form: str) -> None:
     read, opinions, faults = parse_rules(form.format(json.dumps(list(COIN))))
     assert len(read) == len(COIN)
     assert not opinions
     assert not faults
+
+
+def test_the_end_of_a_bare_list_is_found() -> None:
+    read, _, faults = parse_rules(f"{json.dumps(list(COIN))}\nNote: see [1].")
+    assert (len(read), faults) == (len(COIN), [])
+    with pytest.raises(EditSyntaxError) as error:
+        parse_rules(json.dumps(list(COIN))[:-20])
+    assert error.value.cut_off
 
 
 def test_of_too_many_rules_the_first_are_read() -> None:
