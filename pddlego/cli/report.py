@@ -95,10 +95,12 @@ def _write(text: str, output: str | None) -> None:
 
 def _write_figures(report: Report, name: str, optima: Optima) -> None:
     from pddlego.display.console import Console
-    from pddlego.report.plots import draw
+    from pddlego.report.plots import INSTALL_MATPLOTLIB, can_draw, draw
 
     if not name:
         raise UsageError("--figures is empty", "The figures need a folder.", "Name one, such as --figures figures.")
+    if not can_draw():
+        raise UsageError("Figures cannot be drawn", "matplotlib is not installed.", INSTALL_MATPLOTLIB)
     folder = Path(name)
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -10,6 +10,8 @@ from pddlego.runs.summary import Summary
 
 _CONFIDENCE = 0.95
 
+_Z = statistics.NormalDist().inv_cdf((1 + _CONFIDENCE) / 2)
+
 _FEWEST = 6
 """Pairs below which no interval of a mean is given."""
 
@@ -31,10 +33,11 @@ def wilson(successes: int, trials: int) -> Interval:
     """The Wilson score interval of a success rate; 0 to 1 without trials."""
     if trials == 0:
         return Interval(0.0, 1.0)
-    from scipy.stats import binomtest
-
-    interval = binomtest(successes, trials).proportion_ci(_CONFIDENCE, method="wilson")
-    return Interval(float(interval.low), float(interval.high))
+    rate, square = successes / trials, _Z**2
+    centre = rate + square / (2 * trials)
+    margin = _Z * (rate * (1 - rate) / trials + square / (4 * trials**2)) ** 0.5
+    low, high = ((centre + side * margin) / (1 + square / trials) for side in (-1, 1))
+    return Interval(low if successes else 0.0, high if successes < trials else 1.0)
 
 
 def mcnemar(pairs: Sequence[tuple[bool, bool]]) -> float:
@@ -44,11 +47,11 @@ def mcnemar(pairs: Sequence[tuple[bool, bool]]) -> float:
     """
     first = sum(one and not other for one, other in pairs)
     second = sum(other and not one for one, other in pairs)
-    if first + second == 0:
-        return 1.0
-    from scipy.stats import binomtest
-
-    return float(binomtest(first, first + second).pvalue)
+    ways, at_most = 1, 0  # of choosing `chosen` of all pairs, and of choosing as few as the smaller count
+    for chosen in range(min(first, second) + 1):
+        at_most += ways
+        ways = ways * (first + second - chosen) // (chosen + 1)
+    return min(1.0, 2 * at_most / (1 << first + second))
 
 
 def paired_difference(pairs: Sequence[tuple[bool, bool]]) -> Interval:
@@ -60,9 +63,7 @@ def paired_difference(pairs: Sequence[tuple[bool, bool]]) -> Interval:
     first = 0.5 + sum(one and not other for one, other in pairs)
     second = 0.5 + sum(other and not one for one, other in pairs)
     difference = (first - second) / total
-    margin = statistics.NormalDist().inv_cdf((1 + _CONFIDENCE) / 2) * (
-        ((first + second) - (first - second) ** 2 / total) ** 0.5 / total
-    )
+    margin = _Z * ((first + second) - (first - second) ** 2 / total) ** 0.5 / total
     return Interval(max(-1.0, difference - margin), min(1.0, difference + margin))
 
 
@@ -76,17 +77,13 @@ def bootstrap_mean(differences: Sequence[float], samples: int = 9_999) -> Interv
     if len(set(differences)) == 1:
         return Interval(differences[0], differences[0])
     import numpy
-    from scipy.stats import bootstrap
 
-    result = bootstrap(
-        (numpy.asarray(differences, dtype=float),),
-        numpy.mean,
-        n_resamples=samples,
-        confidence_level=_CONFIDENCE,
-        method="percentile",
-        rng=numpy.random.default_rng(0),
-    ).confidence_interval
-    return Interval(float(result.low), float(result.high))
+    random, values, means = numpy.random.default_rng(0), numpy.asarray(differences, dtype=float), []
+    for _ in range(samples):  # one at a time: all together would take gigabytes for 100,000 differences
+        means.append(float(values[random.integers(0, len(values), len(values))].mean()))
+    tail = 100 * (1 - _CONFIDENCE) / 2
+    low, high = numpy.percentile(means, (tail, 100 - tail))
+    return Interval(float(low), float(high))
 
 
 @dataclass(frozen=True)

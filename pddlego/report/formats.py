@@ -24,7 +24,7 @@ from pddlego.evaluation.table import Measured, Row, result_table, results_table
 from pddlego.methods.registry import make_codec, screen_of
 from pddlego.report.build import Report
 from pddlego.report.figures import Optima
-from pddlego.report.plots import anchor, draw
+from pddlego.report.plots import INSTALL_MATPLOTLIB, anchor, can_draw, draw
 from pddlego.report.tables import Table, cause_table, print_table, success
 from pddlego.runs.cells import Cell
 from pddlego.runs.folders import EPISODES
@@ -103,7 +103,7 @@ def html(report: Report, most_pages: int, optima: Optima | None = None) -> str:
         start=False,
         title="pddlego report",
         report=report,
-        notes=[NOTE, *report.notes],
+        notes=[NOTE, *report.notes, *([] if can_draw() else [f"This page has no figures. {INSTALL_MATPLOTLIB}"])],
         names=("game", "mode", "model", "outcome", "trouble", "goal", "error"),
         first=[table for table in (success(report.rows), cause_table(report.causes)) if table.body],
         tables=[table for table in report.tables if table.body][1 + bool(cause_table(report.causes).body) :],

@@ -10,6 +10,7 @@ import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -77,11 +78,21 @@ def _save(figure: Figure, target: Path | io.StringIO, to: str, metadata: dict[st
         figure.savefig(target, format=to, metadata=metadata, bbox_inches="tight")
 
 
+INSTALL_MATPLOTLIB = "Install matplotlib: pip install 'pddlego[figures]'."
+
+
+def can_draw() -> bool:
+    """True if matplotlib, the extra `figures`, is installed."""
+    return find_spec("matplotlib") is not None
+
+
 def draw(report: Report, anchors: set[str], optima: Optima) -> Iterator[Plot]:
     """Every figure: success, the compared number by seed and against the optimum, and what methods measure.
 
-    Points lead to the page of their episode if that is among the `anchors`.
+    Points lead to the page of their episode if that is among the `anchors`. Without matplotlib there are no figures.
     """
+    if not can_draw():
+        return
     styles = styles_of(methods_of(report.rows))
     yield _success(report, styles)
     for game in dict.fromkeys(row.setting for row in report.rows):

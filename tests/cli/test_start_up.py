@@ -56,4 +56,4 @@ def test_the_list_of_commands_loads_none_of_them() -> None:
 def test_a_report_loads_no_engine(tmp_path: Path) -> None:
     played = run("play", "coin", "--seed", "1", cwd=tmp_path)
     assert played.returncode == 0, played.stdout + played.stderr
-    assert not loaded_by("report", "latest", folder=tmp_path) & (_SLOW - {"asyncio", "jinja2", "numpy", "scipy"})
+    assert not loaded_by("report", "latest", folder=tmp_path) & (_SLOW - {"asyncio", "jinja2", "numpy"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -28,6 +29,7 @@ from pddlego.report.tables import (
 )
 from pddlego.runs.cells import Cell
 from pddlego.runs.summary import Measures, Summary
+from tests.cli.command import run
 
 
 def summary(seed: int, score: float, times: tuple[tuple[float, float], ...] = ()) -> Summary:
@@ -211,3 +213,14 @@ def test_shares_over_all_domains_stand_beside_nothing_else() -> None:
     others += [played(name, "program", "gpt-3.5", timeout=1) for name in DOMAINS]
     for results in (every[:1], others):
         assert published_shares(by_configuration(results)).body == []
+
+
+def test_without_matplotlib_a_report_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    run("play", "coin", "--seed", "1", "--mode", "random", "--max-steps", "1", cwd=tmp_path)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    page = run("report", "latest", "--format", "html", cwd=tmp_path)
+    assert "This page has no figures. Install matplotlib: pip install" in page.stdout
+    refused = run("report", "latest", "--figures", "figures", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "pddlego[figures]" in refused.stderr
+    assert not (tmp_path / "figures").exists()
