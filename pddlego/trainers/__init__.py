@@ -1,1 +1,1 @@
-"""Environments for trainers: OpenEnv, and what reads it, and TRL. Nothing of theirs is imported before it is used."""
+"""Environments for trainers: OpenEnv, Gymnasium and TRL. A module imports its own of them only."""
