@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping
@@ -16,7 +17,7 @@ from typing import Any
 
 from pddlego import tools
 from pddlego.errors import PddlegoError, UsageError
-from pddlego.util.children import die_with, limit_memory
+from pddlego.util.children import die_with, for_children, kill_group, limit_memory
 
 FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "check": tools.check,
@@ -48,6 +49,30 @@ _HOW_TO_GET = {
     "simulate": "Pass only the first steps of the plan: the facts of its last state are included, as far as they fit.",
 }
 """The way to get the parts that are left out of the answer of a function."""
+
+
+def call(function: str, arguments: Mapping[str, object], seconds: float, memory: int) -> dict[str, Any]:
+    """Call a function in a process of its own. Raises `PddlegoError` for its errors, and if it takes too long."""
+    command = [sys.executable, "-m", "pddlego.tool_call", str(memory), str(os.getpid())]
+    question = json.dumps({"function": function, "arguments": dict(arguments)}).encode()
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, env=for_children(), start_new_session=True
+    ) as process:
+        try:
+            answer = process.communicate(question, timeout=seconds)[0]
+        except subprocess.TimeoutExpired:
+            raise PddlegoError(f"{function} gave no answer within {seconds:g} s") from None
+        finally:
+            if process.returncode is None:
+                kill_group(process.pid)
+    if not answer:
+        raise PddlegoError(f"{function} ended without an answer; its memory limit is {memory} MiB")
+    value: dict[str, Any] = json.loads(answer)
+    if "error" in value:
+        raise PddlegoError(value["error"])
+    result: dict[str, Any] = value["result"]
+    return result
 
 
 def main() -> None:

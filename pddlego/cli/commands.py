@@ -48,6 +48,7 @@ _GROUPED_COMMANDS: Mapping[str, Mapping[str, str]] = {
         "compare": "Compare two problems or two domains.",
         "build": "Build PDDL files from a description, with a model.",
         "corpus": "Check PDDL files written by language models.",
+        "audit": "Find wrong labels in a benchmark of PDDL files.",
     },
     "Models and agents (pddlego export latest -o train.jsonl)": {
         "export": "Write training data: conversations, preferences, …",

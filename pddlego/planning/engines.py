@@ -427,3 +427,6 @@ _ENGINES = {
     "mimir": _Engine(_solve_mimir, "pymimir", "pip install pymimir"),
     "kairos": _Engine(_solve_kairos, "kairos", "pip install kairos-planner, which has wheels for Linux only"),
 }
+
+SEARCH_ENGINES = tuple(_ENGINES)
+"""The engines that search, each on its own."""
