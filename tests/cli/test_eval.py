@@ -300,12 +300,13 @@ main()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("status", [429, 500])
 def test_episodes_whose_time_is_up_while_the_endpoint_fails_are_played_again(
     tmp_path: Path, model_server: ModelServer, status: int
 ) -> None:
-    """With one request at a time, so that some episodes are never asked for."""
-    limits = ("--max-seconds", "2", "--max-steps", "1", "--llm-jobs", "1")
+    """With one request at a time, so that some episodes are never asked for. Each begins within its 20 seconds."""
+    limits = ("--max-seconds", "20", "--max-steps", "1", "--llm-jobs", "1")
     arguments = ("--modes", "act", "--models", "m", "--base-url", model_server.url, *limits)
     model_server.replies = [fault(status, "not now")]
     done = run("eval", "coin", "--seeds", "0-3", *arguments, cwd=tmp_path, OPENAI_API_KEY=KEY)
