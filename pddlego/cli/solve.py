@@ -77,7 +77,7 @@ def command(
 
     With durative actions a line is TIME: (action object …) [DURATION], and a terminal shows the steps as a chart.
 
-    The planner auto tries pyperplan for a moment, and then the best compiled planner that is installed.
+    The planner auto tries pyperplan for a moment, and then the compiled planners that are installed.
     If the program or heuristic fails, this is reported, and a search replaces it.
     Exit code: 0 a plan, 1 no plan exists or none was found in time, 2 wrong usage, 3 the planner failed.
     """

@@ -7,7 +7,7 @@ import pytest
 import pddlego
 from pddlego.errors import UsageError
 from pddlego.planning import ENGINES, Search
-from pddlego.planning.engines import attempts, refusal
+from pddlego.planning.engines import attempts, missing, refusal
 
 GREEDY = ("gbf(hff)", "gbf(hadd)", "gbf(hmax)", "gbf(blind)", "ehs(hsa)", "wastar(landmark)")
 OPTIMAL = ("bfs", "ids", "astar(lmcut)", "astar(blind)")
@@ -32,6 +32,16 @@ def test_a_search_that_an_engine_does_not_have_is_refused(engine: str) -> None:
 def test_auto_leaves_out_engines_without_the_search(name: str) -> None:
     tries = attempts(Search.parse(name, "auto"), 10.0)
     assert all(not refusal(attempt.engine, Search.parse(name)) for attempt in tries)
+
+
+@pytest.mark.oracle
+def test_auto_leaves_no_installed_engine_without_a_turn() -> None:
+    """Installing Fast Downward takes no task away from mimir; the turns together take the time of the call."""
+    tries = attempts(Search.parse("gbf(hff)", "auto"), 10.3)
+    installed = [name for name in ("fast-downward", "mimir") if not missing(name)]
+    assert [attempt.engine for attempt in tries] == ["pyperplan", *installed, "pyperplan"]
+    assert sum(attempt.seconds for attempt in tries[1:-1]) == pytest.approx(10.0)
+    assert all(attempt.seconds >= 3 for attempt in tries[1:-1])
 
 
 def test_solve_refuses_it_before_it_reads_a_file() -> None:
