@@ -374,7 +374,7 @@ def _played(config: Config, modes: tuple[str, ...]) -> Mapping[tuple[str, str], 
                 options = with_overrides(method.name, config.methods[method.name], overrides)
                 loaded[name, method.name] = SettingUse(method.name, options, method.load(name, options))
             played[name, mode] = loaded[name, method.name]
-            played[name, mode].setting.check_parts(parse_mode(mode).without)
+            played[name, mode].setting.check_mode(parse_mode(mode))
     return played
 
 

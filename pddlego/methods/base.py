@@ -194,8 +194,8 @@ class Setting:
         """
         return {}
 
-    def check_parts(self, parts: Sequence[str]) -> None:
-        """Raises `UsageError` if the setting cannot be played without these parts of a mode."""
+    def check_mode(self, variant: Variant) -> None:
+        """Raises `UsageError` if the setting cannot be played in a mode, or not without these parts of it."""
 
     def check(self, planner: Planner) -> None:
         """Raises `PddlegoError` if the setting cannot be played on this machine or with this planner."""

@@ -16,13 +16,15 @@ from typing import Any
 
 from pydantic import Field
 
-from pddlego.errors import SettingError
+from pddlego.errors import SettingError, UsageError
 from pddlego.methods.base import Setting
 from pddlego.methods.setting_files import SettingHead, read_setting, validated
 from pddlego.methods.shared_options import PLANNING
 from pddlego.pddl import Domain, PddlSyntaxError, parse_domain
 from pddlego.pddl.check import check_domain
+from pddlego.pddl.conditions import Formula
 from pddlego.pddl.perturb import anonymous
+from pddlego.pddl.rules import Level
 from pddlego.tasks import Split, Task, Tasks
 from pddlego.tasks.folder import TaskFolder, read_tasks
 from pddlego.tasks.generators import GENERATORS, generate, parameters_of
@@ -50,13 +52,27 @@ class PlanningFile(SettingHead):
 class PlanningSetting(Setting):
     """A domain with its tasks. `file` is the content of the setting file.
 
-    `folder` holds the user's own tasks, and `nameless_folder` these tasks without names.
+    `folder` holds the user's own tasks, and `nameless_folder` these tasks without names. `numeric` is the first part of
+    the tasks that needs numbers other than action costs.
     """
 
     domain: Domain
     file: PlanningFile
     folder: TaskFolder | None = field(default=None, repr=False)
     nameless_folder: TaskFolder | None = field(default=None, repr=False)
+    numeric: Formula | None = None
+
+    @property
+    def level(self) -> Level:
+        """The level of PDDL at which the tasks are checked."""
+        return Level.CLASSICAL if self.numeric is None else Level.NUMBERS
+
+    def refuse_numbers(self, mode: str) -> None:
+        """Raises `UsageError` if the tasks need numbers other than action costs, which this `mode` does not have."""
+        if self.numeric is not None:
+            reason = f"Its tasks have numbers that are not action costs, as in {self.numeric}."
+            advice = "Choose plan-by-model, program, plan or random (docs/pddl.md)."
+            raise UsageError(f"{self.name} cannot be played in mode {mode}", reason, advice)
 
     @property
     def also_called(self) -> tuple[str, ...]:
@@ -65,7 +81,7 @@ class PlanningSetting(Setting):
     def tasks(self, seed: int) -> Tasks:
         """The tasks of a seed. Raises `SettingError` for invalid files."""
         if self.folder is not None:
-            return self.folder.tasks(seed, self.domain)
+            return self.folder.tasks(seed, self.domain, self.level)
         file = self.file
         training = self._made(file.training, file.training_tasks, f"training/{seed}")
         return Tasks(training, self._made(file.evaluation, file.evaluation_tasks, f"evaluation/{seed}"))
@@ -76,7 +92,7 @@ class PlanningSetting(Setting):
         Each `purpose` has tasks of its own. Raises `SettingError` for invalid files.
         """
         if self.folder is not None:
-            training = self.folder.tasks(seed, self.domain).training
+            training = self.folder.tasks(seed, self.domain, self.level).training
             return tuple(sorted(training, key=lambda task: task.size)[: self.file.search_tasks])
         ranges = self.file.search or self.file.training
         return self._made(ranges, self.file.search_tasks, f"{purpose}/{seed}")
@@ -87,7 +103,7 @@ class PlanningSetting(Setting):
         From a folder, it is the evaluation task of this number. Raises `SettingError` for invalid files.
         """
         if self.folder is not None:
-            tasks = self.folder.tasks(seed, self.domain).evaluation
+            tasks = self.folder.tasks(seed, self.domain, self.level).evaluation
             if number >= len(tasks):
                 reason = f"Seed {seed} of {self.folder.place} has {len(tasks)} evaluation task(s)."
                 raise SettingError(f"Unknown task {number}", reason, "Numbers begin with 0.")
@@ -99,7 +115,7 @@ class PlanningSetting(Setting):
         """The domain and the tasks, with meaningless names such as `predicate0`."""
         if self.nameless_folder is not None:
             domain = self.nameless_folder.domain()
-            return domain, self.nameless_folder.tasks(seed, domain)
+            return domain, self.nameless_folder.tasks(seed, domain, self.level)
         made, tasks = anonymous(self.domain), self.tasks(seed)
 
         def renamed(split: Split) -> tuple[Task, ...]:
@@ -152,9 +168,12 @@ def load_planning(name: str, tasks: str | None = None, tasks_no_names: str | Non
         domain, text = _packaged_domain(file.domain)
         seeds, all_seeds = {"dev": range(10), "test": range(10, 60)}, range(100_000)
         sources[f"domains/{file.domain}.pddl"] = text
-    defects = check_domain(domain)
+    numeric = domain.numeric_part if folder is None else folder.numeric_part(domain)
+    defects = check_domain(domain, Level.CLASSICAL if numeric is None else Level.NUMBERS)
     if defects:
         reason = f"{'; '.join(map(str, defects[:3]))}."
+        if domain.durative:
+            raise SettingError(f"The domain of {name} has time", reason, "Use a domain without durative actions.")
         raise SettingError(f"The domain of {name} is wrong", reason, "Fix it (see 'pddlego check').")
     return {
         "name": name,
@@ -168,6 +187,7 @@ def load_planning(name: str, tasks: str | None = None, tasks_no_names: str | Non
         "file": file,
         "folder": folder,
         "nameless_folder": nameless,
+        "numeric": numeric,
     }
 
 

@@ -22,7 +22,10 @@ from pydantic import TypeAdapter, ValidationError
 from pddlego.errors import SettingError
 from pddlego.pddl import Domain, PddlSyntaxError, Problem, parse_domain
 from pddlego.pddl.check import check_reading
+from pddlego.pddl.conditions import Formula
+from pddlego.pddl.numbers import numeric_part
 from pddlego.pddl.problem import read_problem
+from pddlego.pddl.rules import Level
 from pddlego.util.text import natural
 
 Split = Literal["training", "evaluation"]
@@ -82,15 +85,20 @@ class TaskFolder:
         seeds = [set(map(int, re.findall(rf"^{name}/seed(\d+)/", "\n".join(self.files), re.M))) for name in SPLITS]
         return tuple(sorted(set.intersection(*seeds)))
 
-    def tasks(self, seed: int, domain: Domain) -> Tasks:
-        """The tasks of a seed. Raises `SettingError` for a file that is not a problem of the domain."""
-        tasks = Tasks(*(self._split(f"{name}/seed{seed}", domain) for name in SPLITS))
+    def numeric_part(self, domain: Domain) -> Formula | None:
+        """The first part of the domain, or of a goal, that needs numbers other than action costs."""
+        texts = (text for name, text in self.files.items() if domain.functions and name.startswith(SPLITS))
+        return domain.numeric_part or numeric_part(read_problem(text).problem.goal for text in texts)
+
+    def tasks(self, seed: int, domain: Domain, level: Level = Level.CLASSICAL) -> Tasks:
+        """The tasks of a seed. Raises `SettingError` for a file that is not a problem of the domain at this `level`."""
+        tasks = Tasks(*(self._split(f"{name}/seed{seed}", domain, level) for name in SPLITS))
         if not (tasks.training and tasks.evaluation):
             raise SettingError(f"{self.place} has no seed {seed}", "Tasks are missing in train/ or eval/.", FORM)
         return tasks
 
-    def _split(self, folder: str, domain: Domain) -> tuple[Task, ...]:
-        return tuple(Task(name, self._problem(f"{folder}/{name}", domain)) for name in self._order(folder))
+    def _split(self, folder: str, domain: Domain, level: Level) -> tuple[Task, ...]:
+        return tuple(Task(name, self._problem(f"{folder}/{name}", domain, level)) for name in self._order(folder))
 
     def _order(self, folder: str) -> tuple[str, ...]:
         """The file names of a folder in order. Raises `SettingError` if the manifest names a missing file."""
@@ -109,9 +117,9 @@ class TaskFolder:
         except ValidationError as error:
             raise _wrong(f"{self.place}/manifest.json", error.errors()[0]["msg"]) from error
 
-    def _problem(self, name: str, domain: Domain) -> Problem:
+    def _problem(self, name: str, domain: Domain, level: Level) -> Problem:
         reading = read_problem(self.files[name])
-        blocking = [str(defect) for defect in check_reading(domain, reading) if defect.blocking]
+        blocking = [str(defect) for defect in check_reading(domain, reading, level) if defect.blocking]
         if blocking:
             raise _wrong(f"{self.place}/{name}", "; ".join(blocking[:3]))
         return reading.problem

@@ -91,6 +91,7 @@ def load(name: str, options: BuilderOptions) -> TextSetting:
     table = read_setting(name, TEXT)
     file = validated(name, _TextFile, table.tables)
     gold = PlanningSetting(**load_planning(file.gold))
+    gold.refuse_numbers("build")
     for number, wording in enumerate(file.wording, start=1):
         missing = sorted(set(gold.domain.predicates_by_name) - set(wording.facts))
         if missing:

@@ -24,6 +24,7 @@ from pddlego.methods.base import BUILT_IN_MODEL, BuiltIn, base_mode
 from pddlego.methods.graphplan.options import PLANS_BY_MODEL
 from pddlego.models.base import Feedback, Message, Model, Request, RuleModel, incomplete
 from pddlego.pddl import Domain, Problem
+from pddlego.pddl.costs import needs_numbers
 from pddlego.planning import Planner, PlanResult, Search
 from pddlego.planning.graphplan.graph import relevance
 from pddlego.planning.graphplan.values import (
@@ -356,7 +357,8 @@ def builtin_model(name: str, cell: Cell, setting: object) -> Model | None:
         """The planner's plan, without each of its actions with the probability of `noise`."""
         task = request.context
         assert isinstance(task, PlanRequest)
-        plan = task.planner.solve(task.domain, task.problem, Search("gbf", "hff")).plan  # any plan is good
+        engine = "pyperplan" if needs_numbers(task.domain, task.problem) is None else "auto"
+        plan = task.planner.solve(task.domain, task.problem, Search("gbf", "hff", engine)).plan  # any plan is good
         if plan is None:
             return "The planner has no plan."
         return "\n".join(str(step) for step in plan.steps if rng.random() >= noise)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pddlego.errors import UsageError
-from pddlego.methods.base import UpperBound, parse_variant
+from pddlego.methods.base import UpperBound, Variant, parse_variant
 from pddlego.methods.graphplan.options import MODES, PLANS_BY_MODEL, GraphplanOptions
 from pddlego.methods.planning_settings import PlanningSetting, load_planning
 from pddlego.methods.setting_files import prompt_texts
@@ -34,6 +34,13 @@ class GraphplanSetting(PlanningSetting):
         if not self.share:
             return self.domain, ()
         return corrupted(self.domain, self.share, f"{self.name}/{seed}/{self.share}", self.pooled)
+
+    def check_mode(self, variant: Variant) -> None:
+        """Raises `UsageError` for numbers where Graphplan plans, or where plans of the fewest actions are needed."""
+        if variant.mode.name not in PLANS_BY_MODEL:
+            self.refuse_numbers(str(variant))
+        if self.counts_actions:
+            self.refuse_numbers(f"{variant} with bound=actions")
 
     def resolved(self) -> Mapping[str, Any]:
         return {"corrupt": self.share}

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pddlego.episode.budget import Budget
 from pddlego.errors import UsageError
-from pddlego.methods.base import UpperBound, parse_variant
+from pddlego.methods.base import UpperBound, Variant, parse_variant
 from pddlego.methods.planning_settings import PlanningSetting, load_planning
-from pddlego.methods.programs.options import DIRECT, MODES, NO_COT, NO_DEBUG, NO_NAMES, PROGRAM, SHOWN, ProgramOptions
+from pddlego.methods.programs.options import (
+    DIRECT,
+    HEURISTIC,
+    MODES,
+    NO_COT,
+    NO_DEBUG,
+    NO_HEURISTIC,
+    NO_NAMES,
+    PROGRAM,
+    SHOWN,
+    ProgramOptions,
+)
 from pddlego.methods.setting_files import prompt_texts
 from pddlego.pddl import Domain
 from pddlego.planning import Planner
@@ -38,9 +48,12 @@ class ProgramSetting(PlanningSetting):
         shown = self.nameless(seed) if nameless else (self.domain, self.tasks(seed))
         return Benchmark(self.domain.name, *shown)
 
-    def check_parts(self, parts: Sequence[str]) -> None:
-        """Raises `UsageError` if names must be hidden and the user's own tasks have no version without names."""
-        if NO_NAMES not in parts or self.folder is None or self.nameless_folder is not None:
+    def check_mode(self, variant: Variant) -> None:
+        """Raises `UsageError` for numbers where heuristics or blind search plan, and if names must be hidden and the
+        user's own tasks have no version without names."""
+        if variant.mode.name in (HEURISTIC, DIRECT) or NO_HEURISTIC in variant.without:
+            self.refuse_numbers(str(variant))
+        if NO_NAMES not in variant.without or self.folder is None or self.nameless_folder is not None:
             return
         if self.folder.place != self.file.tasks:
             reason = "Names that are made up here are others than those that a record was made with."

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pddlego.methods.base import Setting, UpperBound
+from pddlego.methods.base import Setting, UpperBound, Variant
 from pddlego.methods.planning_settings import PlanningSetting, load_planning
 from pddlego.methods.setting_files import SettingTable, prompt_texts, read_setting, validated
 from pddlego.methods.shared_options import PLANNING
@@ -48,6 +48,11 @@ class SearchSetting(Setting):
 
     def recorded_variants(self, parts: Sequence[str]) -> tuple[str, ...]:
         return tuple(name for name, without in _RECORDED.items() if set(parts) == set(without))
+
+    def check_mode(self, variant: Variant) -> None:
+        """Raises `UsageError` for tasks with numbers: states are sets of facts."""
+        if isinstance(self.space, PlanningSpace):
+            self.space.setting.refuse_numbers(str(variant))
 
     def check(self, planner: Planner) -> None:
         """Raises `UsageError` if functions cannot be isolated as required, and `SettingError` for wrong files."""

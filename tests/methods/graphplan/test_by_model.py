@@ -15,6 +15,7 @@ from pddlego.methods.graphplan.events import Bounded, PlanConcluded, Proposed, T
 from pddlego.methods.graphplan.options import GraphplanOptions
 from pddlego.methods.graphplan.setting import load
 from pddlego.runs.cells import Cell
+from tests import fuel
 from tests.display.rendering import prefixes, screen_lines
 from tests.methods.graphplan.playing import played
 from tests.traces import trace_of
@@ -171,3 +172,35 @@ def test_a_chain_of_thought_comes_before_the_plan() -> None:
     assert ended(events).outcome is Outcome.WON
     assert "step by step" in next(event for event in events if isinstance(event, Asked)).messages[0].content
     assert ended(played(TASK, "reader", "plan-by-model-cot-no-feedback", SEED)).outcome is Outcome.WON
+
+
+def test_a_numeric_task_is_planned_for_and_feedback_has_its_values(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    setting = fuel.setting(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    drive, refuel, arrive = fuel.PLAN
+    answers = [f"{drive}\n{arrive}", f"{refuel}\n{drive}\n{arrive}", "\n".join(fuel.PLAN)]
+    events = played(setting, answers, MODE)
+    assert ended(events).outcome is Outcome.WON
+    first, second, third = (event.messages[-1].content for event in events if isinstance(event, Asked))
+    assert "(>= (fuel ?t) (distance ?a ?b))" in first
+    assert "(= (distance p2 p3) 4.5)" in first
+    assert "(Make (>= (fuel t1) (distance p2 p3)) true: (fuel t1) is 3, (distance p2 p3) is 4.5)" in second
+    assert "(No action makes (at t1 p2)" in third or "(Set (at t1 p2) to true)" in third
+    assert ended(played(setting, "reader", MODE)).outcome is Outcome.WON
+
+
+def test_a_goal_on_costs_alone_makes_a_task_numeric(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    domain = """(define (domain roads) (:requirements :action-costs) (:predicates (at ?a) (road ?a ?b))
+      (:functions (total-cost) (length ?a ?b)) (:action go :parameters (?a ?b) :precondition (and (at ?a) (road ?a ?b))
+      :effect (and (not (at ?a)) (at ?b) (increase (total-cost) (length ?a ?b)))))"""
+    problem = """(define (problem budget) (:domain roads) (:objects a b c)
+      (:init (at a) (road a b) (road b c) (road a c)
+      (= (total-cost) 0) (= (length a b) 2) (= (length b c) 3) (= (length a c) 6))
+      (:goal (and (at c) (<= (total-cost) 5))) (:metric minimize (total-cost)))"""
+    setting = fuel.setting(tmp_path, domain, problem)
+    monkeypatch.chdir(tmp_path)
+    events = played(setting, ("(go a c)", "(go a b)\n(go b c)"), MODE)
+    assert "(total-cost) is 6" in [event.messages[-1].content for event in events if isinstance(event, Asked)][1]
+    assert ended(events).outcome is Outcome.WON
