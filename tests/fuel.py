@@ -42,3 +42,22 @@ def setting(folder: Path, domain: str = DOMAIN, problem: str = PROBLEM) -> str:
     (folder / "envs").mkdir()
     (folder / "envs" / "trucks.toml").write_text(f'kind = "planning"\ntasks = {place!r}\n', encoding="utf-8")
     return "trucks"
+
+
+PROGRAM = """def get_plan(objects, init, goal, numbers):
+    (truck,) = (name for name, kind in objects if kind == "truck")
+    roads = {fact[1]: fact[2] for fact in init if fact[0] == "road"}
+    place = next(fact[2] for fact in init if fact[0] == "at")
+    target = next(fact[2] for fact in goal if fact[0] == "at")
+    least = next(part[2] for part in goal if part[0] == ">=")
+    fuel, plan = numbers["fuel", truck], []
+    while place != target:
+        need = numbers["distance", place, roads[place]]
+        if fuel - need < (least if roads[place] == target else 0):
+            plan.append(f"(refuel {truck} {place})")
+            fuel = numbers["capacity", truck]
+        plan.append(f"(drive {truck} {place} {roads[place]})")
+        fuel, place = fuel - need, roads[place]
+    return plan
+"""
+"""A program that solves the tasks with one truck and one way."""

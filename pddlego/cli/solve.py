@@ -92,7 +92,7 @@ def command(
     resolved = resolve(flags, os.environ, names=NAMES)
     options = resolved.config.planner
     _check_graphplan(options.engine, resolved, prune, sort, search)
-    level = Level.CLASSICAL if program or heuristic or options.engine == GRAPHPLAN else Level.TIME
+    level = Level.CLASSICAL if heuristic or options.engine == GRAPHPLAN else Level.NUMBERS if program else Level.TIME
     parsed = tools.read_domain_file(domain, level)
     task = tools.read_problem_file(parsed, problem, level)
     place, kind = (Path(planner[len(PROGRAM) :]), "program") if planner and program else (heuristic, "heuristic")

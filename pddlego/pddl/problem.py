@@ -353,21 +353,23 @@ _MOST = 10
 _INDENT = "    "
 
 
-def abbreviated(problem: Problem) -> str:
+def abbreviated(problem: Problem, numbers: bool = False) -> str:
     """The problem with at most `_MOST` objects of each type and atoms of each predicate, in alphabetical order.
 
-    `...` marks omitted lines.
+    `...` marks omitted lines. With `numbers`, it has the metric, and at most `_MOST` numbers of each function.
     """
     objects = sorted(problem.objects, key=lambda obj: (obj.type, obj.name))
     typed = any(obj.type != ANY_TYPE for obj in objects)
     rows = [(obj.type, f"{obj.name} - {obj.type}" if typed else obj.name) for obj in objects]
     facts = sorted((fact.predicate, str(fact)) for fact in problem.facts)
+    values = sorted((value.left.head, str(value)) for value in problem.values) if numbers else ()
     wanted = problem.goal.parts if isinstance(problem.goal, And) else (problem.goal,)
     parts = sorted((str(part).strip("()").split(" ")[0], str(part)) for part in wanted)
     lines = [f"(define (problem {problem.name}) (:domain {problem.domain})"]
-    lines += ["  (:objects", *_some(rows), "  )", "  (:init", *_some(facts), "  )"]
-    lines += ["  (:goal (and", *_some(parts), "  ))", ")"]
-    return "\n".join(lines)
+    lines += ["  (:objects", *_some(rows), "  )", "  (:init", *_some(facts), *_some(values), "  )"]
+    lines += ["  (:goal (and", *_some(parts), "  ))"]
+    lines += [f"  {problem.metric}"] if numbers and problem.metric else []
+    return "\n".join([*lines, ")"])
 
 
 def _some(entries: Iterable[tuple[str, str]]) -> Iterator[str]:

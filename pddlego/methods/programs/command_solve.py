@@ -9,6 +9,7 @@ from pddlego.evaluation.config import Config
 from pddlego.methods.programs.guided import GroundedTask, GuidedTrial, guided
 from pddlego.methods.programs.trial import Trial, attempt, program_in
 from pddlego.pddl import Domain, Problem
+from pddlego.pddl.numbers import numeric_part
 from pddlego.sandbox import Sandbox, SandboxLimits
 from pddlego.tasks import Task
 from pddlego.util.text import count, one_line
@@ -24,7 +25,8 @@ def by_model(kind: str, place: Path, domain: Domain, problem: Problem, config: C
             with planner.make() as grounder:
                 trial = guided(sandbox, text, GroundedTask.of(grounder, domain, task, limits.seconds), limits)
         else:
-            trial = attempt(sandbox, text, domain, task, limits, whole=False)
+            numeric = domain.numeric_part or numeric_part((problem.goal,))
+            trial = attempt(sandbox, text, domain, task, limits, whole=False, numeric=numeric is not None)
     if trial.solved:
         done, after = "made", ""
         if isinstance(trial, GuidedTrial):

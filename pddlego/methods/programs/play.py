@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 
 from pddlego.episode.ask import Chat
@@ -37,6 +37,7 @@ from pddlego.methods.programs.setting import Benchmark, ProgramSetting, limits_w
 from pddlego.methods.programs.trial import Trial, TrialKind, attempt, code_of, grown, operators
 from pddlego.models.base import Feedback
 from pddlego.models.prompts import Prompts
+from pddlego.pddl.domain import Function, Predicate
 from pddlego.pddl.problem import abbreviated
 from pddlego.planning import Plan, PlanStatus, PlanStep, Search, validate
 from pddlego.planning.world import Simulator, World
@@ -116,8 +117,11 @@ class _ProgramDialogue:
         return (yield from self._evaluate(self._answers, final=True))
 
     def _tasks(self) -> dict[str, object]:
-        shown = self.benchmark.tasks.training[:SHOWN]
-        return {"domain": self.benchmark.domain.text, "tasks": [abbreviated(task.problem) for task in shown]}
+        shown = [self._shown(task) for task in self.benchmark.tasks.training[:SHOWN]]
+        return {"domain": self.benchmark.domain.text, "tasks": shown}
+
+    def _shown(self, task: Task) -> str:
+        return abbreviated(task.problem, self.benchmark.numeric)
 
     def _propose(self, retry: Retry) -> Generator[Event, None, Attempt[str]]:
         """Ask for a program and try it on the training tasks until it fails."""
@@ -147,15 +151,14 @@ class _ProgramDialogue:
 
     def _implement(self) -> str:
         domain = self.benchmark.domain
-        predicate = next((candidate for candidate in domain.predicates if candidate.parameters), domain.predicates[0])
-        fact = (predicate.name, *(parameter.name.lstrip("?") for parameter in predicate.parameters))
         return self._prompts.render(
-            "programs/implement",
+            f"programs/implement{'-numbers' if self.benchmark.numeric else ''}",
             **self._tasks(),
             paper=self._paper,
             reasoned=self.reasons,
             typed=bool(domain.supertypes),
-            fact=fact,
+            fact=_example(domain.predicates),
+            function=_example(domain.functions),
             action=f"({example_action(domain)})",
         )
 
@@ -185,7 +188,8 @@ class _ProgramDialogue:
         if split == "evaluation" and self.options.hurry and self._exhausted >= _HOPELESS:
             limits = replace(limits, seconds=min(limits.seconds, max(_LEAST, limits.seconds * _HURRIED)))
         limits, shorter = limits_within(self.budget, limits)
-        trial = attempt(self.sandbox, program, self.benchmark.domain, task, limits, self._paper)
+        benchmark = self.benchmark
+        trial = attempt(self.sandbox, program, benchmark.domain, task, limits, self._paper, numeric=benchmark.numeric)
         if trial.kind is TrialKind.TIMEOUT:
             self.budget.check_time(shorter)
         yield Ran(
@@ -233,7 +237,7 @@ class _ProgramDialogue:
         return self._prompts.render(
             "programs/debug",
             paper=self._paper,
-            task=abbreviated(task.problem),
+            task=self._shown(task),
             kind=kind.value,
             traceback=trial.traceback,
             shown=trial.shown,
@@ -245,6 +249,12 @@ class _ProgramDialogue:
             seconds=f"{self.options.task_timeout:g}",
             memory=self.options.task_memory,
         )
+
+
+def _example(heads: Sequence[Predicate | Function]) -> tuple[str, ...]:
+    """The first of the heads with parameters, else the first, as a tuple; empty without any."""
+    head = next((head for head in heads if head.parameters), heads[0] if heads else None)
+    return (head.name, *(parameter.name.lstrip("?") for parameter in head.parameters)) if head else ()
 
 
 SEARCH = Search("gbf", "hff", "auto")

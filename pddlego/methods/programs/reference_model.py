@@ -136,6 +136,9 @@ def _code(cell: Cell, setting: PlanningSetting, mode: Mode) -> str:
         raise UsageError(f"The built-in reader cannot play {setting.name}", why, "Name a language model with --model.")
     if NO_NAMES not in parse_variant(cell.mode, MODES).without:
         return code
+    if setting.numeric is not None:
+        why = "It does not translate the names of functions and numbers."
+        raise UsageError(f"The built-in reader cannot play {setting.name}", why, "Name a language model with --model.")
     made = anonymous(setting.domain)
     if setting.nameless_folder is not None and setting.nameless_folder.domain().canonical != made.domain.canonical:
         why = "It does not know what the names of its nameless tasks were."

@@ -30,11 +30,15 @@ from pddlego.tasks import Tasks
 
 @dataclass(frozen=True)
 class Benchmark:
-    """The domain and the tasks of a seed, as prompts show them, and the domain's own name."""
+    """The domain and the tasks of a seed, as prompts show them, and the domain's own name.
+
+    In `numeric` tasks, programs get the numbers of `:init`.
+    """
 
     name: str
     domain: Domain
     tasks: Tasks
+    numeric: bool = False
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,7 @@ class ProgramSetting(PlanningSetting):
     def benchmark(self, seed: int, nameless: bool) -> Benchmark:
         """The domain and the tasks of a seed; if `nameless`, with meaningless names."""
         shown = self.nameless(seed) if nameless else (self.domain, self.tasks(seed))
-        return Benchmark(self.domain.name, *shown)
+        return Benchmark(self.domain.name, *shown, numeric=self.numeric is not None)
 
     def check_mode(self, variant: Variant) -> None:
         """Raises `UsageError` for numbers where heuristics or blind search plan, and if names must be hidden and the
@@ -102,7 +106,8 @@ def limits_within(budget: Budget, limits: SandboxLimits) -> tuple[SandboxLimits,
 def load(name: str, options: ProgramOptions) -> ProgramSetting:
     """The setting, with its prompts among its sources. Raises `UsageError` and `SettingError`."""
     fields = load_planning(name, options.tasks, options.tasks_no_names)
-    prompts = ("tasks", "summarize", "strategy", "implement", "debug", "heuristic", "heuristic-again")
+    prompts = ["tasks", "summarize", "strategy", "implement", "debug", "heuristic", "heuristic-again"]
+    prompts += [] if fields["numeric"] is None else ["implement-numbers"]
     fields["sources"] |= prompt_texts(f"programs/{prompt}" for prompt in prompts)
     return ProgramSetting(**fields, isolation=options.isolation)
 

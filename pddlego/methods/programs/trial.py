@@ -11,13 +11,14 @@ from typing import Any
 from pddlego.errors import UsageError
 from pddlego.methods.programs.events import EVENTS, SOLVED, Evaluated, ProgramWritten
 from pddlego.pddl import Domain
-from pddlego.pddl.conditions import And
+from pddlego.pddl.conditions import And, number
 from pddlego.pddl.sexpr import Sexpr, read_sexprs
 from pddlego.planning import Plan, PlanStep, validate
 from pddlego.planning.validate import FaultKind, PlanFault
 from pddlego.runs.folders import find_journal
 from pddlego.runs.journal import Codec, read_journal
 from pddlego.sandbox import CallResult, Sandbox, SandboxLimits, Status
+from pddlego.sandbox.jail.values import LARGEST
 from pddlego.tasks import Task
 from pddlego.util.answers import python_blocks, spoken
 from pddlego.util.files import read_text
@@ -71,25 +72,50 @@ class Trial:
         return self.kind is TrialKind.SOLVED
 
 
-def arguments_of(domain: Domain, task: Task) -> tuple[set[Any], set[Any], set[Any]]:
-    """The arguments of `get_plan`: objects (with their types, if the domain has types), facts and goals, as tuples."""
+def arguments_of(domain: Domain, task: Task, numeric: bool = False) -> tuple[Any, ...]:
+    """The arguments of `get_plan`: objects (with their types, if the domain has types), facts and goals, as tuples.
+
+    In a `numeric` task also the numbers of `:init`, costs included: `{("fuel", "t1"): 8}`.
+    """
     problem = task.problem
     objects_in_order = sorted((*domain.constants, *problem.objects), key=lambda obj: obj.name)
     objects = {(obj.name, obj.type) if domain.supertypes else obj.name for obj in objects_in_order}
     init = {(fact.predicate, *fact.args) for fact in problem.sorted_facts()}
     goal = problem.goal
     parts = goal.parts if isinstance(goal, And) else (goal,)
-    return objects, init, {_tuples(read_sexprs(str(part)).expressions[0]) for part in parts}
+    goals = {_tuples(read_sexprs(str(part)).expressions[0]) for part in parts}
+    if not numeric:
+        return objects, init, goals
+    numbers = {
+        (value.left.head, *(arg.head for arg in value.left.parts or ())): _tuples(str(value.right))
+        for value in problem.values
+    }
+    return objects, init, goals, dict(sorted(numbers.items()))
 
 
-def _tuples(part: Sexpr) -> Sexpr:
-    return part if isinstance(part, str) else tuple(map(_tuples, part))
+def _tuples(part: Sexpr) -> Any:
+    """Lists as tuples, and numbers as values of JSON, which the sandbox gets: `int` if whole and not too large."""
+    if not isinstance(part, str):
+        return tuple(map(_tuples, part))
+    value = number(part)
+    if value is None:
+        return part
+    return int(value) if value.denominator == 1 and abs(value) < LARGEST else float(part)
 
 
-def attempt(sandbox: Sandbox, program: str, domain: Domain, task: Task, limits: SandboxLimits, whole: bool) -> Trial:
+def attempt(
+    sandbox: Sandbox,
+    program: str,
+    domain: Domain,
+    task: Task,
+    limits: SandboxLimits,
+    whole: bool,
+    numeric: bool = False,
+) -> Trial:
     """Run the program on a task in a process of its own, and validate the plan in this process.
 
-    With `whole`, the details contain the whole value that the program returned, as in the paper's code.
+    With `whole`, the details contain the whole value that the program returned, as in the paper's code. The program of
+    a `numeric` domain gets the numbers, too.
     """
     with sandbox.open(program, limits) as session:
         result = session.loaded
@@ -97,7 +123,7 @@ def attempt(sandbox: Sandbox, program: str, domain: Domain, task: Task, limits: 
             return _failed(result)
         loading = result.seconds
         left = max(0.0, limits.seconds - loading)  # one limit for loading and planning together
-        result = session.call("get_plan", *arguments_of(domain, task), seconds=left)
+        result = session.call("get_plan", *arguments_of(domain, task, numeric), seconds=left)
         late = f"it took longer than {limits.seconds:g} seconds"
         message = late if result.status is Status.TIMEOUT else result.message
         result = replace(result, seconds=loading + result.seconds, message=message)
@@ -219,9 +245,9 @@ def code_of(answer: str, paper: bool = False, defines: re.Pattern[str] = _DEFINE
         return rest.partition("```")[0] if mark else answer
     text = spoken(answer)
     blocks = python_blocks(text)
-    for number, block in enumerate(blocks):
+    for index, block in enumerate(blocks):
         if defines.search(block):
-            return _BETWEEN.join(blocks[: number + 1]).rstrip()
+            return _BETWEEN.join(blocks[: index + 1]).rstrip()
     return _BETWEEN.join(blocks).rstrip() if blocks else text.strip()
 
 
