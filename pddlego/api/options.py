@@ -109,7 +109,7 @@ class EpisodeOptions(BuildKeywords, total=False):
     """Maximum levels of the planning graph."""
     task: int
     corrupt: float | None
-    damage: Literal["each", "pooled"]
+    damage: Literal["each", "pooled", "numbers"]
     judge: Literal["damaged", "intact"]
     bound: Literal["levels", "actions", "none"]
     coin: Literal["level", "pass"]

@@ -1,4 +1,4 @@
-"""Perturbed domains: with meaningless names, or without some of their conditions."""
+"""Perturbed domains: with meaningless names, without some of their conditions, or with wrong numbers."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import random
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from itertools import groupby
 from math import floor
 
-from pddlego.pddl.conditions import ANY_TYPE, And, Formula, Renaming
+from pddlego.pddl.conditions import ANY_TYPE, And, Change, Compare, Formula, Renaming, Term, number, with_parts
 from pddlego.pddl.domain import Action, Domain, Predicate, Rule
+from pddlego.pddl.numbers import numeric_part
 from pddlego.pddl.problem import Problem, rename
 from pddlego.util.text import natural
 
@@ -75,12 +77,7 @@ def corrupted(domain: Domain, share: float, seed: str, pooled: bool = False) -> 
     all conditions together is rounded to the nearest number. LLMs4Plan (Table 3) states no rule; docs/graphplan.md
     compares both with its figures.
     """
-    conditions = [
-        (action.name, field, part)
-        for action in domain.actions
-        for field in ("precondition", "effect")
-        for part in _conjuncts(getattr(action, field))
-    ]
+    conditions = _conditions(domain)
     rng, everything = random.Random(seed), range(len(conditions))
     if pooled:
         lost = set(rng.sample(everything, round(share * len(conditions))))
@@ -88,10 +85,72 @@ def corrupted(domain: Domain, share: float, seed: str, pooled: bool = False) -> 
         lists = [list(group) for _, group in groupby(everything, lambda number: conditions[number][:2])]
         # The small number keeps a share such as 0.3 of ten conditions from being rounded down to two.
         lost = {number for group in lists for number in rng.sample(group, floor(share * len(group) + 1e-9))}
+    removed = tuple(" ".join(map(str, conditions[number])) for number in sorted(lost))
+    return _with_conditions(domain, (part for place, part in enumerate(conditions) if place not in lost)), removed
+
+
+def miscounted(domain: Domain, share: float, seed: str) -> tuple[Domain, tuple[str, ...]]:
+    """The domain with errors in a `share` (0 to 1) of its numeric conditions, drawn by `seed`, and the errors as texts.
+
+    Numeric are those conditions (as in `corrupted`) that need numbers other than action costs. One with an error is
+    removed, or `increase` and `decrease` are swapped in it, or its constants are larger by 1.
+    """
+    conditions, rng, errors = _conditions(domain), random.Random(seed), list[str]()
+    numeric = [place for place, (_, _, part) in enumerate(conditions) if numeric_part((part,))]
+    wrong: dict[int, Formula | None] = {}
+    for place in sorted(rng.sample(numeric, round(share * len(numeric)))):
+        name, field, part = conditions[place]
+        changes = [change for change in (_swapped(part), _enlarged(part)) if change != part]
+        wrong[place] = chosen = rng.choice([None, *changes])
+        errors.append(f"{name} {field} {part}{f' -> {chosen}' if chosen else ''}")
+    kept = [(name, field, wrong.get(place, part)) for place, (name, field, part) in enumerate(conditions)]
+    changed = ((name, field, part) for name, field, part in kept if part is not None)
+    return _with_conditions(domain, changed), tuple(errors)
+
+
+_SWAPS = {"increase": "decrease", "decrease": "increase"}
+
+
+def _swapped(part: Formula) -> Formula:
+    """A condition in which `increase` and `decrease` are swapped."""
+    if isinstance(part, Change):
+        return replace(part, operator=_SWAPS.get(part.operator, part.operator))
+    return with_parts(part, _swapped)
+
+
+def _enlarged(part: Formula) -> Formula:
+    """A condition whose constants are larger by 1."""
+
+    def larger(term: Term) -> Term:
+        if term.parts is None and number(term.head) is not None:
+            return Term(f"{Decimal(term.head) + 1:f}")
+        return replace(term, parts=tuple(map(larger, term.parts))) if term.parts else term
+
+    match part:
+        case Change():
+            return replace(part, value=larger(part.value))
+        case Compare():
+            return replace(part, left=larger(part.left), right=larger(part.right))
+    return with_parts(part, _enlarged)
+
+
+_Condition = tuple[str, str, Formula]
+"""The name of an action, `precondition` or `effect`, and a conjunct of it."""
+
+
+def _conditions(domain: Domain) -> list[_Condition]:
+    return [
+        (action.name, field, part)
+        for action in domain.actions
+        for field in ("precondition", "effect")
+        for part in _conjuncts(getattr(action, field))
+    ]
+
+
+def _with_conditions(domain: Domain, conditions: Iterable[_Condition]) -> Domain:
     kept: dict[tuple[str, str], list[Formula]] = {}
-    for number, (action, field, part) in enumerate(conditions):
-        if number not in lost:
-            kept.setdefault((action, field), []).append(part)
+    for name, field, part in conditions:
+        kept.setdefault((name, field), []).append(part)
     actions = tuple(
         replace(
             action,
@@ -100,9 +159,8 @@ def corrupted(domain: Domain, share: float, seed: str, pooled: bool = False) -> 
         )
         for action in domain.actions
     )
-    removed = tuple(" ".join(map(str, conditions[number])) for number in sorted(lost))
     changed = replace(domain, actions=actions)
-    return replace(changed, text=str(changed)), removed
+    return replace(changed, text=str(changed))
 
 
 def _conjuncts(condition: Formula) -> tuple[Formula, ...]:

@@ -54,7 +54,10 @@ class GraphplanEvent(MethodEvent):
 
 @dataclass(frozen=True)
 class TaskGiven(GraphplanEvent):
-    """The task of the seed: its numbers of objects and goals, and the conditions that were removed from its domain."""
+    """The task of the seed: its numbers of objects and goals, and the conditions that were removed from its domain.
+
+    One that was changed ends with ` -> ` and the wrong condition.
+    """
 
     type = "given"
     domain: str
@@ -68,7 +71,9 @@ class TaskGiven(GraphplanEvent):
         text = f"     {self.domain}, {self.task}: {count(self.objects, 'object')}, {count(self.goals, 'goal')}"
         if not self.removed:
             return Description(Line(text, "dim"))
-        lost = f"     the domain has lost {len(self.removed)} preconditions and effects ({self.corrupt:.0%})"
+        is_changed = any(" -> " in part for part in self.removed)
+        how = "has wrong numbers in" if is_changed else "has lost"
+        lost = f"     the domain {how} {len(self.removed)} preconditions and effects ({self.corrupt:.0%})"
         lines = tuple(Line(f"{glyphs.removed} {part}", "red") for part in self.removed)
         return Description(Line(text, "dim"), (Line(lost, "yellow"),), lines)
 

@@ -14,7 +14,8 @@ class GraphplanOptions(TaskOptions, PassOptions):
     """`task` is the number of the task of the seed.
 
     `corrupt` is the share of conditions that are removed from the domain; the default is that of the setting. `damage`
-    takes this share of `each` precondition and effect, rounded down, or of all conditions `pooled`. A plan must be
+    takes this share of `each` precondition and effect, rounded down, or of all conditions `pooled`; with `numbers`,
+    this share of the numeric conditions is wrong: removed, or with other changes or constants. A plan must be
     valid in the domain that `judge` names, and not longer than the `bound`: the fewest levels or actions of a plan in
     the intact domain. Whether levels are pruned is decided by a `coin` for each `level`, or once for a `pass`.
     Without `memo`, no no-goods are kept.
@@ -24,7 +25,7 @@ class GraphplanOptions(TaskOptions, PassOptions):
 
     task: int = Field(default=0, ge=0, le=10_000)
     corrupt: float | None = Field(default=None, ge=0, le=1)
-    damage: Literal["each", "pooled"] = "each"
+    damage: Literal["each", "pooled", "numbers"] = "each"
     judge: Literal["damaged", "intact"] = "damaged"
     bound: Literal["levels", "actions", "none"] = "levels"
     coin: Literal["level", "pass"] = "level"

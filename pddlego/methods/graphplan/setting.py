@@ -12,7 +12,7 @@ from pddlego.methods.graphplan.options import MODES, PLANS_BY_MODEL, GraphplanOp
 from pddlego.methods.planning_settings import PlanningSetting, load_planning
 from pddlego.methods.setting_files import prompt_texts
 from pddlego.pddl import Domain, Problem
-from pddlego.pddl.perturb import corrupted
+from pddlego.pddl.perturb import corrupted, miscounted
 from pddlego.planning import Planner, PlanStatus
 from pddlego.planning.graphplan.values import MOST_QUESTIONS, Graphplan, Passed
 
@@ -20,20 +20,23 @@ from pddlego.planning.graphplan.values import MOST_QUESTIONS, Graphplan, Passed
 @dataclass(frozen=True)
 class GraphplanSetting(PlanningSetting):
     """A planning setting from whose domain the `share` of the conditions is removed: of each list of conditions, or of
-    all lists `pooled`.
+    all lists `pooled`; or in which this share of the conditions on `numbers` is wrong.
 
     With `counts_actions`, plans are compared with a plan that has the fewest actions.
     """
 
     share: float = 0.0
-    pooled: bool = False
+    damage: str = "each"
     counts_actions: bool = False
 
     def damaged_domain(self, seed: int) -> tuple[Domain, tuple[str, ...]]:
         """The domain of a seed after the removal of conditions, and the removed conditions."""
         if not self.share:
             return self.domain, ()
-        return corrupted(self.domain, self.share, f"{self.name}/{seed}/{self.share}", self.pooled)
+        text = f"{self.name}/{seed}/{self.share}"
+        if self.damage == "numbers":
+            return miscounted(self.domain, self.share, text)
+        return corrupted(self.domain, self.share, text, self.damage == "pooled")
 
     def check_mode(self, variant: Variant) -> None:
         """Raises `UsageError` for numbers where Graphplan plans, or where plans of the fewest actions are needed."""
@@ -41,6 +44,9 @@ class GraphplanSetting(PlanningSetting):
             self.refuse_numbers(str(variant))
         if self.counts_actions:
             self.refuse_numbers(f"{variant} with bound=actions")
+        if self.damage == "numbers" and self.domain.numeric_part is None:
+            reason = f"The domain of {self.name} has no numbers other than action costs."
+            raise UsageError("damage=numbers is not possible", reason, "Choose damage=each or damage=pooled.")
 
     def resolved(self) -> Mapping[str, Any]:
         return {"corrupt": self.share}
@@ -60,9 +66,7 @@ def load(name: str, options: GraphplanOptions) -> GraphplanSetting:
         f"graphplan/{prompt}" for prompt in ("task", "prune", "sort", "plan", "plan-again")
     )
     share = fields["file"].corrupt if options.corrupt is None else options.corrupt
-    return GraphplanSetting(
-        **fields, share=share, pooled=options.damage == "pooled", counts_actions=options.bound == "actions"
-    )
+    return GraphplanSetting(**fields, share=share, damage=options.damage, counts_actions=options.bound == "actions")
 
 
 def upper_bound(setting: GraphplanSetting, mode: str, options: GraphplanOptions, retries: int) -> UpperBound:

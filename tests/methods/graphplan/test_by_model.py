@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import pddlego
 from pddlego.display.console import UNICODE
 from pddlego.display.description import describe
 from pddlego.episode.events import Asked, Ended, Event, Outcome, Rejected
@@ -204,3 +205,38 @@ def test_a_goal_on_costs_alone_makes_a_task_numeric(tmp_path: Path, monkeypatch:
     events = played(setting, ("(go a c)", "(go a b)\n(go b c)"), MODE)
     assert "(total-cost) is 6" in [event.messages[-1].content for event in events if isinstance(event, Asked)][1]
     assert ended(events).outcome is Outcome.WON
+
+
+@pytest.mark.parametrize(("damage", "share"), [("numbers", 1.0), ("numbers", 0.4), ("pooled", 1.0), ("each", 0.4)])
+def test_numeric_domains_are_damaged(
+    damage: str, share: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    setting = fuel.setting(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    plan = "\n".join(fuel.PLAN)
+    events = played(setting, (plan,), f"{MODE}-no-feedback", corrupt=share, damage=damage, judge="intact")
+    arguments = next(event for event in events if isinstance(event, TaskGiven))
+    assert ended(events).outcome is Outcome.WON  # the intact domain judges
+    assert (
+        len(arguments.removed)
+        == {("numbers", 1.0): 4, ("numbers", 0.4): 2, ("pooled", 1.0): 10, ("each", 0.4): 3}[damage, share]
+    )
+    if damage == "numbers":
+        assert all("fuel" in part for part in arguments.removed)
+
+
+def test_a_domain_that_lost_all_numbers_is_classical(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    domain = fuel.DOMAIN.replace("(decrease (fuel ?t) (distance ?a ?b))", "")
+    domain = domain.replace("(< (fuel ?t) (capacity ?t))", "").replace("(assign (fuel ?t) (capacity ?t))", "(at ?t ?p)")
+    setting = fuel.setting(tmp_path, domain, fuel.PROBLEM.replace("(= (fuel t1) 8)", "(= (fuel t1) 5.5)"))
+    monkeypatch.chdir(tmp_path)
+    events = played(setting, "reader", f"{MODE}-no-feedback", corrupt=1.0, damage="numbers")
+    arguments = next(event for event in events if isinstance(event, TaskGiven))
+    assert arguments.removed == ("drive precondition (>= (fuel ?t) (distance ?a ?b))",)
+    assert ended(events).outcome is Outcome.WON
+
+
+def test_errors_in_numbers_need_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match="damage=numbers is not possible"):
+        pddlego.play("logistics", mode=MODE, set={"corrupt": 0.2, "damage": "numbers"})
