@@ -112,7 +112,7 @@ class ApplicableAnswer(_Bounded, tools.ApplicableResult):
 
 @dataclass(frozen=True)
 class DifferenceAnswer(_Bounded, tools.DifferenceResult):
-    """The objects and facts that only one of two states has."""
+    """The objects, facts and numbers that only one of two states has."""
 
 
 class Calls:
@@ -215,7 +215,7 @@ def make_server(calls: Calls) -> MCPServer:
 
     @tool
     async def simulate(domain: DomainText, problem: ProblemText, plan: PlanText = "") -> SimulationAnswer:
-        """The facts after each step of a plan, and the actions that are possible at its end."""
+        """The facts and numbers after each step of a plan, and the actions that are possible at its end."""
         return await calls.call(SimulationAnswer, "simulate", domain=domain, problem=problem, plan=plan)
 
     _add_states(tool, calls)
@@ -237,8 +237,8 @@ def _add_states(tool: Callable[[Any], Any], calls: Calls) -> None:
 
     @tool
     async def difference(domain: DomainText, left: ProblemText, right: ProblemText) -> DifferenceAnswer:
-        """The objects and initial facts that only one of two problem files has, by name. Call this to see what a
-        change of a file did."""
+        """The objects, initial facts and numbers that only one of two problem files has, by name. Call this to see
+        what a change of a file did."""
         return await calls.call(DifferenceAnswer, "difference", domain=domain, left=left, right=right)
 
 

@@ -214,7 +214,7 @@ class ApplicableResult:
 
 @dataclass(frozen=True)
 class DifferenceResult:
-    """The objects and facts that only one of two states has. Names count: nothing is matched."""
+    """The objects, facts and numbers that only one of two states has. Names count: nothing is matched."""
 
     only_left: tuple[str, ...]
     only_right: tuple[str, ...]

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests import fuel
 from tests.children import started
 from tests.lamps import DOMAIN, PLAN, PROBLEM
 from tests.scale import PATIENCE
@@ -138,6 +139,36 @@ def test_every_tool_answers(tmp_path: Path) -> None:
         assert changed["only_left"] and changed["only_right"]
         same = await call(client, "difference", domain=DOMAIN, left=PROBLEM, right=PROBLEM)
         assert same["only_left"] == same["only_right"] == []
+
+    talk(tmp_path, conversation)
+
+
+def test_every_tool_knows_numbers(tmp_path: Path) -> None:
+    async def conversation(client: ClientSession) -> None:
+        task = {"domain": fuel.DOMAIN, "problem": fuel.PROBLEM}
+        assert (await call(client, "check", **task, plan="\n".join(fuel.PLAN)))["cost"] == 3
+        solved = await call(client, "solve", **task)
+        assert (solved["status"], tuple(solved["plan"])) == ("solved", fuel.PLAN)
+        values = "(fuel t1) is 3, (distance p2 p3) is 4.5"
+        invalid = await call(client, "validate", **task, plan=[fuel.PLAN[0], fuel.PLAN[2]])
+        assert (invalid["valid"], invalid["step"]) == (False, 2)
+        assert values in invalid["advice"]
+        repaired = await call(client, "repair", text=fuel.PROBLEM[:-3], domain=fuel.DOMAIN)
+        assert repaired["ok"] and "(= (distance p2 p3) 4.5)" in repaired["text"]
+        other = fuel.PROBLEM.replace("(= (fuel t1) 8)", "(= (fuel t1) 9)")
+        numbers = {"only_left": ["(= (fuel t1) 8)"], "only_right": ["(= (fuel t1) 9)"]}
+        for tool in ("difference", "compare"):
+            different = await call(client, tool, domain=fuel.DOMAIN, left=fuel.PROBLEM, right=other)
+            assert {name: different[name] for name in numbers} == numbers, tool
+        simulated = await call(client, "simulate", **task, plan="\n".join(fuel.PLAN))
+        assert [[fact for fact in state["added"] if "=" in fact] for state in simulated["states"]] == [
+            [],
+            ["(= (fuel t1) 3)"],
+            ["(= (fuel t1) 10)"],
+            ["(= (fuel t1) 5.5)"],
+        ]
+        assert "(= (distance p1 p2) 5)" in simulated["states"][-1]["facts"]
+        assert (await call(client, "applicable", **task, plan=fuel.PLAN[0]))["actions"] == ["(refuel t1 p2)"]
 
     talk(tmp_path, conversation)
 

@@ -22,6 +22,7 @@ from pddlego.pddl.problem import read_problem
 from pddlego.pddl.tolerant import read_pair
 from pddlego.planning import Plan, PlanStep
 from pddlego.planning.corpus import Pair, read_pairs
+from tests import fuel
 from tests.lamps import DOMAIN, PLAN, PROBLEM
 from tests.shared import CORPUS
 
@@ -98,6 +99,27 @@ def test_numbers_are_among_the_facts_of_a_simulated_state() -> None:
     assert result.advice == "(Make (>= (fuel) (length b c)) true: (fuel) is 1.5, (length b c) is 2)"
     assert result.applicable == ("(go b a)",)
     assert tools.applicable(TANK, OUTING, "(go a b)").actions == ("(go b a)",)
+
+
+def test_every_function_knows_numbers() -> None:
+    """Each result with facts has numbers, and each message about a number its value."""
+    task, other = (fuel.DOMAIN, fuel.PROBLEM), fuel.PROBLEM.replace("(= (fuel t1) 8)", "(= (fuel t1) 9)")
+    assert pddlego.check(*task, fuel.PLAN) == tools.CheckResult(True, (), 3)
+    assert pddlego.solve(*task).plan == fuel.PLAN
+    values = "(Make (>= (fuel t1) (distance p2 p3)) true: (fuel t1) is 3, (distance p2 p3) is 4.5)"
+    assert pddlego.validate(*task, (fuel.PLAN[0], fuel.PLAN[2])).advice == values
+    assert pddlego.check(*task, (fuel.PLAN[0], fuel.PLAN[2])).findings[0].advice == values
+    assert pddlego.repair(fuel.PROBLEM[:-3], fuel.DOMAIN).ok
+    assert tools.applicable(*task, fuel.PLAN[0]).actions == ("(refuel t1 p2)",)
+    different = tools.DifferenceResult(("(= (fuel t1) 8)",), ("(= (fuel t1) 9)",))
+    assert tools.difference(fuel.DOMAIN, fuel.PROBLEM, other) == different
+    compared = pddlego.compare(fuel.DOMAIN, fuel.PROBLEM, other)
+    assert (compared.only_left, compared.only_right) == (different.only_left, different.only_right)
+    states = pddlego.simulate(*task, fuel.PLAN).states
+    assert [[fact for fact in state.facts if "fuel" in fact] for state in states] == [
+        [f"(= (fuel t1) {number})"] for number in ("8", "3", "10", "5.5")
+    ]
+    assert repr(pddlego.parse_problem(fuel.PROBLEM)) == "<Problem tour: 4 objects, 4 facts, 4 numbers>"
 
 
 def test_costs_of_a_classical_task_are_not_among_the_facts() -> None:

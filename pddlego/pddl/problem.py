@@ -78,7 +78,8 @@ class Problem(Shown):
     later: frozenset[Later] = frozenset()
 
     def __repr__(self) -> str:
-        return f"<Problem {self.name}: {count(len(self.objects), 'object')}, {count(len(self.facts), 'fact')}>"
+        numbers = f", {count(len(self.values), 'number')}" if self.values else ""
+        return f"<Problem {self.name}: {count(len(self.objects), 'object')}, {count(len(self.facts), 'fact')}{numbers}>"
 
     def with_goal(self, goal: Formula) -> Problem:
         """The same problem with a different goal."""

@@ -86,8 +86,8 @@ class ComparisonVerdict(str, Enum):
 class Comparison:
     """The verdict on two problems or domains.
 
-    `only_left` and `only_right` show the difference: facts, or parts of goals, that only one of the two has. `note` is
-    a warning for the user; it does not change the verdict.
+    `only_left` and `only_right` show the difference: facts, numbers, or parts of goals, that only one of the two has.
+    `note` is a warning for the user; it does not change the verdict.
     """
 
     verdict: ComparisonVerdict
