@@ -22,7 +22,7 @@ from pddlego.methods.setting_files import SettingHead, read_setting, validated
 from pddlego.methods.shared_options import PLANNING
 from pddlego.pddl import Domain, PddlSyntaxError, parse_domain
 from pddlego.pddl.check import check_domain
-from pddlego.pddl.conditions import Formula
+from pddlego.pddl.conditions import Formula, in_short
 from pddlego.pddl.perturb import anonymous
 from pddlego.pddl.rules import Level
 from pddlego.tasks import Split, Task, Tasks
@@ -70,7 +70,7 @@ class PlanningSetting(Setting):
     def refuse_numbers(self, mode: str) -> None:
         """Raises `UsageError` if the tasks need numbers other than action costs, which this `mode` does not have."""
         if self.numeric is not None:
-            reason = f"Its tasks have numbers that are not action costs, as in {self.numeric}."
+            reason = f"Its tasks have numbers that are not action costs, as in {in_short(str(self.numeric))}."
             advice = "Choose plan-by-model, program, plan or random (docs/pddl.md)."
             raise UsageError(f"{self.name} cannot be played in mode {mode}", reason, advice)
 

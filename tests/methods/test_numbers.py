@@ -7,9 +7,12 @@ from pathlib import Path
 import pytest
 
 import pddlego
+from pddlego.episode.events import Ended, Outcome
 from pddlego.errors import SettingError, UsageError
 from pddlego.models import Message
 from tests import fuel
+from tests.methods.graphplan.playing import played
+from tests.planning.test_levels import CONFLICT, TASKS, level, plans, text
 
 
 def answer(messages: list[Message]) -> str:
@@ -64,3 +67,24 @@ def test_no_mode_has_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SettingError, match="The domain of trucks has time"):
         pddlego.play(name, mode="plan-by-model", model=answer)
+
+
+TIMED_PLAN = "t10-read-write"
+"""A numeric task; only its plan has times."""
+
+
+@pytest.mark.shared("cases/levels")
+@pytest.mark.parametrize("task", TASKS)
+def test_a_written_plan_for_a_task_of_any_level_is_judged_or_the_task_refused(
+    task: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = fuel.setting(tmp_path, text(task, "domain.pddl"), text(task, "problem.pddl"))
+    monkeypatch.chdir(tmp_path)
+    for plan in plans(task):
+        if task == CONFLICT or (level(task) > 2 and task != TIMED_PLAN):
+            with pytest.raises(SettingError):
+                played(name, (plan.read_text(),), "plan-by-model-no-feedback")
+        else:
+            ended = played(name, (plan.read_text(),), "plan-by-model-no-feedback")[-1]
+            assert isinstance(ended, Ended)
+            assert (ended.outcome is Outcome.WON) is plan.name.startswith("good"), ended.message
