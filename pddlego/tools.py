@@ -551,7 +551,11 @@ def _invalid(part: Part, file: object, errors: Sequence[str], always: bool = Tru
     )
     more = f" (and {len(errors) - _MOST_NAMED} more)" if len(errors) > _MOST_NAMED else ""
     reason = f"{'; '.join(errors[:_MOST_NAMED])}{more}."
-    todo = "See: pddlego check DOMAIN PROBLEM." if always else "Use solve, check or validate, or a file without them."
+    todo = (
+        "See: pddlego check DOMAIN PROBLEM."
+        if always
+        else "Use solve (planner auto), check or validate, or a file without them."
+    )
     return UsageError(what, reason, todo)
 
 

@@ -88,9 +88,8 @@ class TaskFolder:
     def numeric_part(self, domain: Domain) -> Formula | None:
         """The first part of the domain, or of a goal, that needs numbers other than action costs."""
         texts = (text for name, text in self.files.items() if domain.functions and name.startswith(SPLITS))
-        compared = (
-            text for text in texts if re.search(r"[<>=]", text.lower().partition(":goal")[2])
-        )  # reading is slow
+        # Reading takes time, and only a goal with a comparison has numbers.
+        compared = (text for text in texts if re.search("[<>=]", text.lower().partition(":goal")[2]))
         return domain.numeric_part or numeric_part(read_problem(text).problem.goal for text in compared)
 
     def tasks(self, seed: int, domain: Domain, level: Level = Level.CLASSICAL) -> Tasks:
