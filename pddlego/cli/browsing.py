@@ -10,6 +10,7 @@ from pathlib import Path
 
 import typer
 from rich.console import RenderableType
+from rich.text import Text
 
 from pddlego.cli.exits import end_without_terminal, is_typed_at
 from pddlego.display import export
@@ -20,6 +21,8 @@ from pddlego.display.console import UNICODE, Console, glyphs_for
 from pddlego.display.lines import event_lines
 from pddlego.display.rows import cleaned
 from pddlego.display.screens import MIN_HEIGHT, MIN_WIDTH, Canvas, Screen
+from pddlego.display.steps import full_lines
+from pddlego.episode.events import Answered, Asked
 from pddlego.episode.trace import Step, Trace
 from pddlego.errors import PddlegoError, UsageError
 from pddlego.methods.commands import load
@@ -172,10 +175,18 @@ def export_pictures(
         console.print(message, style="dim", soft_wrap=True)
 
 
-def print_lines(console: Console, journal: Path, step: int | None) -> None:
-    """Print the lines of all steps, or of the step with a number."""
+def print_lines(
+    console: Console, journal: Path, step: int | None, *, answers: bool = False, requests: bool = False
+) -> None:
+    """Print the lines of all steps, or of the step with a number; with `answers` and `requests` also these in full.
+
+    The answers of a step are to its observation: in mode `act`, they bring the command of the next step.
+    """
     glyphs, trace = glyphs_for(console.encoding), read_trace(journal)[1]
     for shown in trace.steps if step is None else [trace.steps[index_of(trace, step)]]:
         for event in shown.events:
-            for line, style in event_lines(event, shown.after, glyphs):
-                console.print(line, style=style, soft_wrap=True)
+            lines = [Text(line, style) for line, style in event_lines(event, shown.after, glyphs)]
+            if (answers and isinstance(event, Answered)) or (requests and isinstance(event, Asked)):
+                lines = full_lines(event, shown, glyphs)
+            for line in lines:
+                console.print(line, soft_wrap=True)

@@ -26,6 +26,10 @@ def command(
     outcome: options.OfOutcome = None,
     cause: options.OfCause = None,
     step: Annotated[int | None, typer.Option(min=0, help="The first step to show; on a pipe, the only one.")] = None,
+    answers: Annotated[
+        bool, typer.Option("--answers", help="Print the answers of the model; with --step always.")
+    ] = False,
+    requests: Annotated[bool, typer.Option("--requests", help="Print the requests and the answers.")] = False,
     problem: Annotated[bool, typer.Option("--problem", help="Print the problem at that step as PDDL.")] = False,
     svg: Annotated[str | None, typer.Option(help="Write the screen at that step to an SVG file.")] = None,
     gif: Annotated[str | None, typer.Option(help="Write the episode to a GIF file (extra 'gif').")] = None,
@@ -47,13 +51,15 @@ def command(
     place = options.place_named(run, runs)
     journals = _journals(place, selection, options.result_filter(lost, outcome, cause))
     exported = svg is not None or gif is not None
-    if problem + exported + (html is not None) > 1:
-        raise UsageError("Too many outputs", "--problem prints PDDL, and --html is a page.", "Use one of them.")
+    printed = answers or requests
+    if problem + exported + printed + (html is not None) > 1:
+        reason = "--problem prints PDDL, --answers and --requests print lines, and --html is a page."
+        raise UsageError("Too many outputs", reason, "Use one of them.")
     if html is not None:
         more = find_journals(options.place_named(other, runs), selection) if other else []
         browsing.write_page(console, check_output(Path(html)), [*journals, *more])
         return
-    if len(journals) > 1 and other is None and step is None and not (problem or exported):
+    if len(journals) > 1 and other is None and step is None and not (problem or exported or printed):
         if browsing.is_terminal(console):
             chosen = journals if str(selection) or lost or outcome or cause else ()
             browsing.browse(at_run(place, browsing.sources(console), journals=chosen))
@@ -62,7 +68,7 @@ def command(
         return
     shown = [journals[0] if len(journals) == 1 else find_journal(place, selection)]
     shown += [find_journal(options.place_named(other, runs), selection)] if other else []
-    if browsing.is_terminal(console) and not (problem or exported):
+    if browsing.is_terminal(console) and not (problem or exported or printed):
         for journal in shown:
             browsing.index_of(browsing.read_trace(journal)[1], step)
         browsing.browse(at_episodes(shown, browsing.sources(console), step))
@@ -74,7 +80,8 @@ def command(
     elif exported:
         browsing.export_pictures(console, shown[0], step, svg_file=svg, gif_file=gif, size=size)
     else:
-        browsing.print_lines(console, shown[0], step)
+        answers = answers or requests or step is not None
+        browsing.print_lines(console, shown[0], step, answers=answers, requests=requests)
 
 
 def _journals(place: Path, selection: EpisodeFilter, wanted: ResultFilter) -> list[Path]:

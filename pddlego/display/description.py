@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, cast
 
 from pddlego.display.console import Glyphs
 from pddlego.episode.events import (
@@ -20,6 +20,7 @@ from pddlego.episode.events import (
     Started,
     Unknown,
 )
+from pddlego.episode.trace import E, Trace
 from pddlego.models.base import label
 from pddlego.util.text import clean, count, one_line
 
@@ -80,6 +81,27 @@ def describe(event: Event, glyphs: Glyphs) -> Description:
         return description
     except Exception as error:  # noqa: BLE001 -- a method's bug must not hide the other events
         return in_one_line(f"{event.type}: cannot be described ({type(error).__name__}: {error!s:.80})", "dim")
+
+
+def with_words(event: E, trace: Trace) -> E:
+    """The event with the model's words in place of an empty command, and beside a refused one that differs from them.
+
+    Neither the event nor the trace may contain control characters.
+    """
+    command = getattr(event, "command", None)
+    if command is None or (command and not getattr(event, "refused", False)):
+        return event
+    call = trace.call_before(event)
+    words = one_line(call.completion.text, _WORDS) if call is not None else ""
+    if call is None or (command and words == command):
+        return event
+    said = f'no command in: "{words}"' if words else "no command: the answer is empty"
+    shown = f'{command} (answer: "{words}")' if command else f"({said})"
+    return cast("E", replace(cast(Any, event), command=shown))
+
+
+_WORDS = 100
+"""Characters of an answer that are shown with a command."""
 
 
 def change_lines(added: Iterable[str], removed: Iterable[str], glyphs: Glyphs) -> tuple[Line, ...]:

@@ -14,7 +14,7 @@ from rich.console import ConsoleOptions, RenderableType, RenderResult
 from rich.live import Live
 
 from pddlego.display.console import Glyphs, glyphs_for
-from pddlego.display.description import describe
+from pddlego.display.description import describe, with_words
 from pddlego.display.rows import cleaned
 from pddlego.display.screens import Canvas, Screen, is_large, progress_of, result_line, usage_line
 from pddlego.episode.events import Ended, Event, Rejected
@@ -182,7 +182,7 @@ def event_lines(event: Event, trace: Trace, glyphs: Glyphs) -> Iterator[tuple[st
     if isinstance(event, Ended):
         yield result_line(trace).plain, "bold"
         yield f"     {usage_line(trace, event.usage.seconds, glyphs)}", "dim"
-    for line in describe(cleaned(event), glyphs).brief:
+    for line in describe(with_words(cleaned(event), trace), glyphs).brief:
         yield clean(line.text), line.style
 
 

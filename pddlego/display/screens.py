@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pddlego.display.console import Glyphs
-from pddlego.display.description import describe
+from pddlego.display.description import describe, with_words
 from pddlego.display.rows import wrapped
 from pddlego.episode.events import Outcome
 from pddlego.episode.trace import OpenRequest, Step, Trace
@@ -280,7 +280,8 @@ def conversation(
 
 def _line_panes(trace: Trace, canvas: Canvas) -> list[PaneColumn]:
     """One pane with the lines of the latest events."""
-    event_lines = (line for event in trace.events[-_LOG_EVENTS:] for line in describe(event, canvas.glyphs).brief)
+    events = (with_words(event, trace) for event in trace.events[-_LOG_EVENTS:])
+    event_lines = (line for event in events for line in describe(event, canvas.glyphs).brief)
     lines = [Text(clean(line.text), line.style) for line in event_lines][-_LOG_LINES:]
 
     def fit(width: int, height: int) -> list[Text]:

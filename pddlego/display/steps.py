@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.text import Text
 
 from pddlego.display.console import Glyphs
-from pddlego.display.description import describe, wrong_parts
+from pddlego.display.description import describe, with_words, wrong_parts
 from pddlego.display.screens import Screen, Tab
 from pddlego.episode.events import Answered, Asked, Event, Judged, Rejected, Retrying
 from pddlego.episode.trace import Step, Trace
@@ -24,28 +24,27 @@ def tabs_of(screen: Screen, trace: Trace) -> list[Tab]:
 
 def _described(step: Step, kinds: tuple[type[Event], ...], glyphs: Glyphs) -> list[Text]:
     """The title and the body of each event of these classes in a step."""
-    lines: list[Text] = []
-    for event in step.events:
-        if isinstance(event, kinds):
-            description = describe(event, glyphs)
-            body = (line for line in description.body if line.text != description.title.text)
-            lines += [Text(clean(line.text), line.style) for line in (description.title, *body) if line.text]
+    lines = [line for event in step.events if isinstance(event, kinds) for line in full_lines(event, step, glyphs)]
     return lines or [Text("nothing in this step", "dim")]
+
+
+def full_lines(event: Event, step: Step, glyphs: Glyphs) -> list[Text]:
+    """The title and the body of an event of a step. The wrong parts of a rejected answer are highlighted."""
+    description = describe(with_words(event, step.after), glyphs)
+    body = (line for line in description.body if line.text != description.title.text)
+    lines = [Text(clean(line.text), line.style) for line in (description.title, *body) if line.text]
+    if isinstance(event, Answered):
+        attempts = {id(call.verdict): call for call in step.calls}  # the last answer of each
+        rejected = {call.number: call.verdict for call in attempts.values() if isinstance(call.verdict, Rejected)}
+        for line in lines[1:] if event.call in rejected else ():
+            line.highlight_words(wrong_parts(rejected[event.call]), "bold red reverse")
+    return lines
 
 
 def answer_lines(step: Step, glyphs: Glyphs) -> list[Text]:
     """The answers of a step with their reasoning. The wrong parts of a rejected answer are highlighted."""
-    lines: list[Text] = []
-    attempts = {id(call.verdict): call for call in step.calls}  # the last answer of each
-    rejected = {call.number: call.verdict for call in attempts.values() if isinstance(call.verdict, Rejected)}
-    for event in step.events:
-        if isinstance(event, (Answered, Rejected, Judged)):
-            description = describe(event, glyphs)
-            event_lines = [Text(clean(line.text), line.style) for line in (description.title, *description.body)]
-            if isinstance(event, Answered) and event.call in rejected:
-                for line in event_lines[1:]:
-                    line.highlight_words(wrong_parts(rejected[event.call]), "bold red reverse")
-            lines += event_lines
+    kinds = (Answered, Rejected, Judged)
+    lines = [line for event in step.events if isinstance(event, kinds) for line in full_lines(event, step, glyphs)]
     return lines or [Text("no answer in this step", "dim")]
 
 
@@ -57,8 +56,9 @@ def derived_lines(step: Step, glyphs: Glyphs) -> list[Text]:
 
 
 def command_of(step: Step) -> str:
-    """The command of a step, or `start` for the first step, which has no command."""
-    return clean(shown_command(step.command))
+    """The command of a step, or the model's words if it is empty; `start` for the first step, which has no command."""
+    done = step.done and with_words(step.done, step.after)
+    return clean(shown_command(getattr(done, "command", None)))
 
 
 def is_rejected(step: Step) -> bool:

@@ -304,6 +304,11 @@ class Trace:
         calls = self._calls[: bisect_left(self._calls, len(self), key=lambda call: call.place)]
         return [call if call.judged_at < len(self) else replace(call, verdict=None) for call in calls]
 
+    def call_before(self, verdict: Event) -> Call | None:
+        """The last answered request with this verdict; None without one."""
+        judged = (call for call in reversed(self._calls) if call.judged_at < len(self))
+        return next((call for call in judged if call.verdict == verdict), None)
+
     def step(self, number: int) -> Step | None:
         """The step with a number; None if there is no such step."""
         return next((step for step in self.steps if step.number == number), None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -42,6 +43,24 @@ def test_on_a_pipe_the_episode_is_told_in_lines(recorded: Path) -> None:
     step = run("show", "runs/one", "--seed", "12", "--step", "2", cwd=recorded).stdout
     assert "move north" in step
     assert "won after" not in step
+
+
+def test_answers_and_requests_are_printed_in_full(recorded: Path) -> None:
+    """With --step the answers of the step, with --answers those of all steps, and with --requests both."""
+    lines, answers, requests, step = (
+        run("show", "runs/one", *options, cwd=recorded).stdout
+        for options in ((), ("--answers",), ("--requests",), ("--step", "2"))
+    )
+    assert re.search(r"^answer 1: .*\n  \{", answers, re.MULTILINE)
+    one, both = answers.count("\nanswer "), requests.count("\nanswer ")
+    assert one == both == requests.count("\nrequest ") == 10
+    assert not re.search("^(answer|request) |^user$", lines, re.MULTILINE)
+    assert "\nuser\n" in requests
+    assert "\nuser\n" not in answers
+    assert step.startswith("  2  ")
+    wrong = run("show", "runs/one", "--answers", "--problem", cwd=recorded)
+    assert wrong.returncode == 2
+    assert three_lines(wrong.stderr)
 
 
 def test_the_problem_of_a_step_is_pddl(recorded: Path) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from rich.text import Text
 
 from pddlego.display.console import Glyphs
-from pddlego.display.description import WARNING_KINDS
+from pddlego.display.description import WARNING_KINDS, with_words
 from pddlego.display.rows import fitted
 from pddlego.display.screens import Canvas, Fit, Pane, PaneColumn, Screen, Tab, request_lines, streamed_lines
 from pddlego.episode.events import Accepted, Rejected
@@ -97,7 +97,7 @@ def _map_lines(step: Step, glyphs: Glyphs) -> list[Text]:
         lines += [*_below_map(expected_problem(view), house, view.map_rule, _MAP_SIZE[0], glyphs), Text()]
     for event in step.events:
         if isinstance(event, Observed):
-            lines += _answer(event, _TEXT_WIDTH, 1000, glyphs)
+            lines += _answer(with_words(event, step.after), _TEXT_WIDTH, 1000, glyphs)
     return lines
 
 
@@ -286,7 +286,7 @@ def log_pane(view: GameView, canvas: Canvas, rows: int | None = None) -> Pane:
         if not view.goals:
             last += streamed_lines(view.trace, width, height // 2)
         spare = height - len(last)
-        newest = list(reversed(view.log))[: max(0, spare)]
+        newest = [with_words(event, view.trace) for event in view.log[::-1][: max(0, spare)]]
         needed = [len(_answer(event, width, height, canvas.glyphs)) for event in newest]
         heights = [min(_LINES_OF_NEWEST, lines, spare) if number == 0 else 1 for number, lines in enumerate(needed)]
         while sum(heights) > spare:

@@ -9,12 +9,13 @@ from collections.abc import Iterator
 from rich.text import Text
 
 from pddlego.display.console import Glyphs
+from pddlego.display.description import with_words
 from pddlego.episode.events import Accepted
 from pddlego.episode.trace import Step
 from pddlego.methods.textgames.events import Observed
 from pddlego.methods.textgames.screen.view import GameView
 from pddlego.pddl import from_name
-from pddlego.util.text import clean
+from pddlego.util.text import clean, shown_command
 
 
 def reading_lines(step: Step, glyphs: Glyphs) -> list[Text]:
@@ -29,7 +30,8 @@ def reading_lines(step: Step, glyphs: Glyphs) -> list[Text]:
     lines: list[Text] = []
     for event in GameView(step.after).log:
         if event.step in shown or any(step == event.step for step, _ in sources):
-            lines.append(Text(f"{event.step} {clean(event.command or 'the game begins')}", "bold"))
+            command = shown_command(with_words(event, step.after).command, "the game begins")
+            lines.append(Text(clean(f"{event.step} {command}"), "bold"))
             for number, sentence in enumerate(_sentences(event)):
                 facts = sources.get((event.step, number), [])
                 lines.append(Text(clean(sentence), "bold cyan" if facts else ""))
