@@ -23,6 +23,7 @@ import pytest
 from _pytest.mark.structures import ParameterSet
 
 from pddlego.methods.builders.reference import component_of
+from pddlego.methods.registry import modes
 from pddlego.pddl import parse_domain, parse_problem
 from tests.cli.command import run_at_once
 from tests.model_server import ModelServer, Reply, answer
@@ -129,6 +130,24 @@ def test_the_commands_of_a_page_run_in_their_order(name: str, tmp_path: Path) ->
             code, printed = _ran(line, tmp_path, variables)
             assert code in (0, 1), f"1 is a game that was not won\n{line} printed:\n{printed}"
             assert not re.search(r"^(Traceback|Error: )", printed, re.MULTILINE), f"{line} printed:\n{printed}"
+
+
+WATCHED = re.findall(r"^\| .* \| `pddlego (play \S+ --mode (\S+).*)` \|$", PAGES["docs/watching.md"], re.MULTILINE)
+"""The commands of the table of what can be watched without a key, each with its mode."""
+
+
+def test_each_mode_can_be_watched_without_a_key() -> None:
+    assert sorted(mode for _, mode in WATCHED) == sorted(mode.name for mode in modes())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("command", "mode"), WATCHED)
+def test_what_is_watched_without_a_key_is_played(command: str, mode: str, tmp_path: Path) -> None:
+    """A person who types nothing, and one who is needed at a terminal, play nothing; only chance may lose."""
+    code, printed = run_at_once(*command.split(), "--pace", "0", cwd=tmp_path, **FEW)
+    expected = {"human": (130,), "tos-human": (2,), "random": (0, 1)}.get(mode, (0,))
+    assert code in expected, printed
+    assert "needs a terminal" in printed if code == 2 else (tmp_path / "runs").is_dir()
 
 
 def test_the_python_of_the_page_about_pddl_prints_what_it_shows(
