@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from functools import partial
 from typing import Annotated
 
 import typer
 
 from pddlego.cli.options import Runs
-from pddlego.errors import UsageError
+from pddlego.errors import PddlegoError, UsageError
 from pddlego.runs.folders import EPISODES, find_run, newest_run, runs_folder
 
 
@@ -20,12 +21,13 @@ def command(
 ) -> None:
     """Follow running episodes from another terminal, by their journals: a list, and each of them step by step.
 
-    On a pipe the list is printed once.
+    The only episode of a run is opened at once. On a pipe the list is printed once.
     """
     from pddlego.cli.browsing import browse, is_terminal, print_list, sources
     from pddlego.display.browser.app import at_run
     from pddlego.display.console import Console
     from pddlego.runs.listing import modified_at
+    from pddlego.runs.store import read_cells
 
     root = runs_folder(runs)
     folder = newest_run(root) if run is None else find_run(run, root)
@@ -33,7 +35,11 @@ def command(
         reason = f"It has no folder {EPISODES}/." if folder.is_dir() else "There is no such folder."
         raise UsageError(f"{folder} is not a run folder", reason, "Name one that 'pddlego play' or 'eval' made.")
     console = Console()
+    is_single, journals = False, sorted((folder / EPISODES).glob("*.jsonl"), key=modified_at, reverse=True)
     if is_terminal(console):
-        browse(at_run(folder, sources(console), partial(newest_run, root) if run is None else None))
+        newest = partial(newest_run, root) if run is None else None
+        with contextlib.suppress(PddlegoError):  # without a manifest, more episodes may come
+            is_single = len(journals) == 1 == len(read_cells(folder))
+        browse(at_run(folder, sources(console), newest, opens=journals[0] if is_single else None))
         return
-    print_list(console, folder, sorted((folder / EPISODES).glob("*.jsonl"), key=modified_at, reverse=True))
+    print_list(console, folder, journals)

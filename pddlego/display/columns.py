@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -20,30 +20,48 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class ListColumn(Generic[R]):
-    """A column: its name, the text and the style of a row, the maximum `width`, and whether texts are aligned right."""
+    """A column: its name, the text and the style of a row, the maximum `width`, and whether texts are aligned right.
+
+    A column with `narrow` is shortened to this width, if need be, so that the first columns are visible.
+    """
 
     name: str
     text: Callable[[R], str]
     style: Callable[[R], str] = lambda row: ""
     width: int = 24
     right: bool = False
+    narrow: int | None = None
+
+
+def widths_of(columns: Sequence[ListColumn[R]], needed: Sequence[int], room: int, gap: int) -> list[int]:
+    """The widths of columns for texts of the `needed` widths. The widest are narrowed until the first have `room`."""
+    widths = [min(own, max(column.width, len(column.name) + 2)) for column, own in zip(columns, needed, strict=True)]
+    while sum(widths[:_FIRST]) + gap * (_FIRST - 1) > room:
+        can_shrink = [place for place, column in enumerate(columns) if column.narrow and widths[place] > column.narrow]
+        if not can_shrink:
+            break
+        widths[max(can_shrink, key=widths.__getitem__)] -= 1
+    return widths
+
+
+_FIRST = 7
+"""The number of columns of a list that are visible at 80 columns."""
 
 
 _RUN_STYLES = {"running": "cyan", "failed": "red", "unfinished": "yellow"}
 
 RUN_COLUMNS: tuple[ListColumn[RunRow], ...] = (
     ListColumn("when", lambda run: run.when.strftime("%y-%m-%d %H:%M") if run.when else "", width=14),
-    ListColumn("run", lambda run: run.name, width=20),
     ListColumn("won", lambda run: f"{run.won}/{run.played}", right=True),
     ListColumn("state", lambda run: run.state, lambda run: _RUN_STYLES.get(run.state, ""), width=10),
-    ListColumn("cost", lambda run: money(run.cost) if run.cost else "", right=True),
-    ListColumn("model", lambda run: run.models, width=24),
-    ListColumn("games", lambda run: run.games, width=40),
-    ListColumn("modes", lambda run: run.modes, width=30),
+    ListColumn("game", lambda run: run.games, width=40, narrow=8),
+    ListColumn("mode", lambda run: run.modes, width=30, narrow=8),
+    ListColumn("model", lambda run: run.models, width=24, narrow=8),
     ListColumn("cells", lambda run: str(run.cells), right=True),
+    ListColumn("cost", lambda run: money(run.cost) if run.cost else "", right=True),
     ListColumn("note", lambda run: run.note, width=60),
+    ListColumn("run", lambda run: run.name, width=60),
 )
-"""The first six fit into 80 columns."""
 
 
 def _state_style(episode: EpisodeStatus) -> str:

@@ -21,8 +21,8 @@ from pddlego.models.base import label
 from pddlego.runs.cells import NO_MODEL
 from pddlego.util.text import clean, count, one_line
 
-_MIN_MODEL_NAME = 8
-"""The minimum number of characters of a model name on the title line."""
+_MIN_MODEL_NAME, _MODEL_NAME = 8, 16
+"""The minimum number of characters of a model name on the title line, and that for which numbers are left out."""
 
 OUTCOME_STYLE = {Outcome.WON: "green", Outcome.INTERRUPTED: "yellow"}
 """The style of an outcome. All other outcomes are red."""
@@ -165,37 +165,51 @@ ScreenOf = Callable[[str], Screen]
 
 
 def title_line(trace: Trace, canvas: Canvas) -> Text:
-    """The title, seed, mode, model and usage of an episode, on one line. A long model name is shortened."""
+    """The title, seed, mode, model and usage of an episode, on one line.
+
+    On a narrow canvas a long model name is shortened, and the least important numbers are left out.
+    """
     started, separator = trace.started, f" {canvas.glyphs.dot} "
     if started is None:
         return Text()
     seed = "" if started.seed is None else f"{separator}seed {started.seed}"
-    about = f"{seed}{separator}{started.mode}{separator}"
-    usage = separator + usage_line(trace, canvas.now, canvas.glyphs)
-    room = canvas.width - cell_len(clean(started.title) + about + usage)
+    about, model = f"{seed}{separator}{started.mode}{separator}", label(started.model)
+    usage = _usage(trace, canvas.now)
+    room = canvas.width - cell_len(clean(started.title) + about)
+    for name in _LEFT_OUT:
+        if room - cell_len("".join(separator + part for part in usage.values())) < min(cell_len(model), _MODEL_NAME):
+            usage.pop(name, None)
+    shown = "".join(separator + part for part in usage.values())
     line = Text(no_wrap=True, overflow="ellipsis")
     line.append(clean(started.title), style="bold")
-    line.append(about + one_line(label(started.model), max(_MIN_MODEL_NAME, room)))
-    line.append(usage, style="cyan")
+    line.append(about + one_line(model, max(_MIN_MODEL_NAME, room - cell_len(shown))))
+    line.append(shown, style="cyan")
     return line
 
 
 def usage_line(trace: Trace, now: float, glyphs: Glyphs) -> str:
     """The steps, final score, refused commands, calls, tokens and seconds; numbers that do not apply are left out."""
-    started, usage = trace.started, trace.usage
+    return f" {glyphs.dot} ".join(_usage(trace, now).values())
+
+
+def _usage(trace: Trace, now: float) -> dict[str, str]:
+    """The parts of the usage line by their names."""
+    started, usage, ended = trace.started, trace.usage, trace.ended
     limit = started.limits.steps if started is not None else 0
-    parts = [] if limit is None else [f"step {usage.steps}/{limit}"]
-    if trace.ended is not None:
-        parts.append(f"score {trace.ended.score:.2f}")
-    if usage.refused:
-        parts.append(f"{usage.refused} refused")
-    if started is None or started.model != NO_MODEL:
-        cached = f" ({usage.from_cache} from the cache)" if usage.from_cache else ""
-        parts.append(f"{count(usage.calls, 'call')}{cached}")
-    if usage.tokens:
-        parts.append(f"{'~' if trace.is_estimated else ''}{usage.tokens:,} tokens")
-    parts.append(f"{now:.1f} s played")
-    return f" {glyphs.dot} ".join(parts)
+    cached = f" ({usage.from_cache} from the cache)" if usage.from_cache else ""
+    parts = {
+        "step": "" if limit is None else f"step {usage.steps}/{limit}",
+        "score": "" if ended is None else f"score {ended.score:.2f}",
+        "refused": f"{usage.refused} refused" if usage.refused else "",
+        "calls": f"{count(usage.calls, 'call')}{cached}" if started is None or started.model != NO_MODEL else "",
+        "tokens": f"{'~' if trace.is_estimated else ''}{usage.tokens:,} tokens" if usage.tokens else "",
+        "time": f"{now:.1f} s played",
+    }
+    return {name: part for name, part in parts.items() if part}
+
+
+_LEFT_OUT = ("time", "tokens", "calls", "refused")
+"""The numbers that are left out of a narrow title line, the least important first."""
 
 
 def result_line(trace: Trace) -> Text:

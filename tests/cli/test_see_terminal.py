@@ -94,9 +94,18 @@ def test_watch_lists_opens_and_follows(terminal: Terminal, tmp_path: Path) -> No
     still_usable(terminal)
 
 
+def test_watch_opens_the_only_episode_of_a_run(terminal: Terminal) -> None:
+    terminal.type(f"{PDDLEGO} watch {RUNS[0]}; echo code $?")
+    terminal.wait_for("step 0 of 21", "q Quit")
+    terminal.press("Escape")
+    terminal.wait_for("1 episode, 1 ended, 1 won")
+    terminal.press("q")
+    terminal.wait_for("code 0")
+
+
 def test_runs_is_a_way_to_every_episode(terminal: Terminal) -> None:
     terminal.type(f"{PDDLEGO} runs; echo code $?")
-    terminal.wait_for("2 runs", RUNS[0][:10])
+    terminal.wait_for("2 runs", "won  state", "game", "mode", "model", "cells", RUNS[1])
     terminal.press("Enter")
     terminal.wait_for("1 episode, 1 ended, 1 won")
     terminal.press("Enter")

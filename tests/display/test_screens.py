@@ -7,7 +7,13 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.text import Text
 
+from pddlego.display.columns import ListColumn, widths_of
+from pddlego.display.console import UNICODE
 from pddlego.display.rows import truncated, wrapped
+from pddlego.display.screens import Canvas, title_line
+from pddlego.episode.events import Answered, Asked, Event, Limits, Started
+from pddlego.models import Completion
+from tests.display.rendering import shown
 
 
 def rows(line: str, width: int) -> list[str]:
@@ -35,3 +41,30 @@ def test_rows_that_do_not_fit_are_counted_on_the_last_row() -> None:
         ["3 more"],
         [],
     ]
+
+
+def test_a_narrow_title_line_leaves_out_the_least_important_number_first() -> None:
+    """The game, the mode and the step stay, and a model with a short name."""
+    events: list[Event] = [
+        Started("coin", "Coin Collector", "edit", "gpt-4o-mini", 12, "", Limits(50), "textgames"),
+        Asked(1, "edit", 0, (), 10),
+        Answered(1, Completion("{}", 1200, 34, 0, 0.5, 1)),
+    ]
+    lines = {width: title_line(shown(events), Canvas(width, 1, 1.5, UNICODE)).plain for width in (120, 88, 80, 60)}
+    about = "Coin Collector · seed 12 · edit · gpt-4o-mini · step 0/50"
+    assert lines == {
+        120: f"{about} · 1 call · 1,234 tokens · 1.5 s played",
+        88: f"{about} · 1 call · 1,234 tokens",
+        80: f"{about} · 1 call",
+        60: about,
+    }
+
+
+@given(st.lists(st.integers(1, 60), min_size=7, max_size=9), st.integers(40, 200))
+def test_the_first_columns_of_a_list_are_visible(needed: list[int], room: int) -> None:
+    """They fit where they can be narrowed enough; without need, nothing is narrowed."""
+    columns = [ListColumn[str](f"{place}", str, width=60, narrow=8) for place in range(len(needed))]
+    widths = widths_of(columns, needed, room, 2)
+    can_fit = sum(min(8, own) for own in needed[:7]) + 12 <= room
+    assert (sum(widths[:7]) + 12 <= room) == can_fit
+    assert widths == needed or sum(needed[:7]) + 12 > room

@@ -137,6 +137,23 @@ def test_table_1_has_the_layout_of_the_paper(run: Path) -> None:
     assert bold == {(0, 3)}
 
 
+def test_with_more_than_four_methods_these_are_the_rows_of_table_1(run: Path) -> None:
+    rows = build_report([run]).rows
+    more = [replace(row, mode=mode) for row in rows if row.mode == "act" for mode in ("gen", "learn", "full")]
+    _, head, body, bold = success([*rows, *more])
+    assert head == ["mode", "coin", "cooking|easy", "all games"]
+    assert [(row[0], row[1]) for row in body] == [
+        ("random", "0 (0-79)"),
+        ("full", "20 (6-51)"),
+        ("learn", "20 (6-51)"),
+        ("act", "20 (6-51)"),
+        ("gen", "20 (6-51)"),
+        ("edit", "91 (62-98)"),
+    ]
+    assert body[5] == ["edit", "91 (62-98)", "0 (0-79)", "45"]
+    assert bold == {(5, 1)}
+
+
 def test_markdown_says_why_and_what_may_be_concluded(run: Path) -> None:
     text = markdown(build_report([run]))
     assert "| coin | edit | m | 10/11 | 91% | 62-98 | 1.00 | 10/10 | 8.50 | 8.5 |" in text

@@ -54,13 +54,17 @@ def at_runs(root: Path, sources: Sources) -> Browser:
 
 
 def at_run(
-    run: Path, sources: Sources, newest: Callable[[], Path] | None = None, journals: Iterable[Path] = ()
+    run: Path,
+    sources: Sources,
+    newest: Callable[[], Path] | None = None,
+    journals: Iterable[Path] = (),
+    opens: Path | None = None,
 ) -> Browser:
-    """The browser with the episodes of a run: all, or those of the `journals`.
+    """The browser with the episodes of a run: all, or those of the `journals`; the one that it `opens` is on top.
 
     `newest` returns the run folder to show when all episodes of the run have ended.
     """
-    return Browser(lambda: EpisodesScreen(EpisodeList(run, newest), sources, journals))
+    return Browser(lambda: EpisodesScreen(EpisodeList(run, newest), sources, journals, opens))
 
 
 def at_episodes(journals: Sequence[Path], sources: Sources, step: int | None = None) -> Browser:

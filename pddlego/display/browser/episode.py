@@ -241,7 +241,7 @@ class EpisodeView(Vertical):
         if self.difference is not None:
             differs = f"first difference: step {steps[min(self.difference, len(steps) - 1)].number}  "
             title.append(differs, "bold magenta")
-        canvas = Canvas(400, 1, step.after.seconds, self._glyphs)
+        canvas = Canvas(max(MIN_WIDTH, self.size.width) - 2 - title.cell_len, 1, step.after.seconds, self._glyphs)
         about = "" if self.tab == "overview" else title_line(step.after, canvas).plain
         title.append(self.episode.fault or about)
         self.query_one("#title", Static).update(title)

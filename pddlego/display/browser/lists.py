@@ -64,7 +64,7 @@ class RunsScreen(ListScreen):
         self._runs: dict[str, RunRow] = {}
 
     def make_table(self) -> FilteredTable[RunRow]:
-        return FilteredTable(RUN_COLUMNS, "when", descending=True)
+        return FilteredTable(RUN_COLUMNS, "when", descending=True, name_of=lambda run: run.name)
 
     def on_screen_resume(self) -> None:
         self._read()
@@ -97,9 +97,11 @@ class EpisodesScreen(ListScreen):
         Binding("c", "compare", "Compare"),
     ]
 
-    def __init__(self, episodes: EpisodeList, sources: Sources, journals: Iterable[Path] = ()) -> None:
+    def __init__(
+        self, episodes: EpisodeList, sources: Sources, journals: Iterable[Path] = (), opens: Path | None = None
+    ) -> None:
         super().__init__()
-        self._list, self._sources = episodes, sources
+        self._list, self._sources, self._opens = episodes, sources, opens
         self._names = {journal.name for journal in journals}
         self._marked: str | None = None
         self._explained: tuple[Path, int] | None = None
@@ -110,6 +112,8 @@ class EpisodesScreen(ListScreen):
 
     def on_mount(self) -> None:
         self.set_interval(1.0, self._poll)
+        if self._opens is not None:
+            self.app.push_screen(EpisodeScreen.of([self._opens], self._sources))
 
     def on_screen_resume(self) -> None:
         self._poll(first=True)

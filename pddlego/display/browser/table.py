@@ -20,11 +20,14 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widgets import Input, Static
 
-from pddlego.display.columns import ListColumn, R
+from pddlego.display.columns import ListColumn, R, widths_of
 from pddlego.util.text import both_ends, clean, natural
 
 _GAP = 2
 """The number of spaces between two columns."""
+
+_MARGIN = 3
+"""The columns of the terminal for the space at the left and for the scroll bar."""
 
 
 class Rows(ScrollView, can_focus=True):
@@ -45,6 +48,9 @@ class Rows(ScrollView, can_focus=True):
         """The user opened the row with this key."""
 
         key: str
+
+    class Moved(Message):
+        """The cursor is perhaps on another row."""
 
     @dataclass
     class HeadClicked(Message):
@@ -101,6 +107,7 @@ class Rows(ScrollView, can_focus=True):
         self.cursor = max(0, min(number, len(self._order) - 1))
         # The head takes the first line, so a row is visible if the line above it is.
         self.scroll_to_region(Region(0, self.cursor, 1, 2), animate=False, x_axis=False)
+        self.post_message(self.Moved())
         self.refresh()
 
     def action_move(self, by: int) -> None:
@@ -160,12 +167,16 @@ class FilteredTable(Vertical, Generic[R]):
         *,
         descending: bool = False,
         changes: Callable[[R], bool] = lambda row: False,
+        name_of: Callable[[R], str] = lambda row: "",
     ) -> None:
-        """`sort` names a column. `changes` is true of rows whose texts depend on the time."""
+        """`sort` names a column. `changes` is true of rows whose texts depend on the time.
+
+        `name_of` makes the text about the row under the cursor that follows the summary.
+        """
         super().__init__()
         self.columns = list(columns)
         self.sort, self.descending, self.words = sort, descending, ""
-        self._changes = changes
+        self._changes, self._name_of = changes, name_of
         self._rows: Mapping[str, R] = {}
         self._texts: dict[str, tuple[str, ...]] = {}
         self._summary = ""
@@ -186,9 +197,16 @@ class FilteredTable(Vertical, Generic[R]):
             key: old_texts[key] if before.get(key) is row and not self._changes(row) else self._texts_of(row)
             for key, row in rows.items()
         }
-        self._rows = rows
-        self.query_one("#summary", Static).update(Text(clean(summary)))
+        self._rows, self._summary = rows, summary
         self._update()
+        self._summarize()
+
+    @on(Rows.Moved)
+    def _summarize(self) -> None:
+        key = self.rows_widget.current_key
+        name = self._name_of(self._rows[key]) if key is not None else ""
+        shown = Text(clean("  ".join(filter(None, (self._summary, name)))), no_wrap=True, overflow="ellipsis")
+        self.query_one("#summary", Static).update(shown)
 
     def _texts_of(self, row: R) -> tuple[str, ...]:
         return tuple([clean(column.text(row)) for column in self.columns])
@@ -199,8 +217,12 @@ class FilteredTable(Vertical, Generic[R]):
         shown.sort(key=lambda key: natural(self._texts[key][sort_index]), reverse=self.descending)
         head = [self._head(column) for column in self.columns]
         widths = [max(map(cell_len, column)) for column in zip(head, *(self._texts[key] for key in shown), strict=True)]
-        limits = [max(column.width, len(name)) for column, name in zip(self.columns, head, strict=True)]
-        self.rows_widget.show(head, list(map(min, widths, limits)), shown, self._cells)
+        self.rows_widget.show(
+            head, widths_of(self.columns, widths, self.size.width - _MARGIN, _GAP), shown, self._cells
+        )
+
+    def on_resize(self) -> None:
+        self._update()
 
     def _fits(self, texts: tuple[str, ...]) -> bool:
         if not self.words:
