@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -54,7 +55,7 @@ def command(
     from pddlego.evaluation.setup import read_prices
     from pddlego.report.build import build_report, is_reportable
     from pddlego.report.figures import find_optima
-    from pddlego.report.formats import FORMATS, html, one_table, print_report
+    from pddlego.report.formats import FORMATS, html, latex, one_table, print_report
 
     chosen = _choose_format(format_name, output)
     folders = [options.place_named(run, runs_root, is_reportable) for run in runs]
@@ -68,13 +69,16 @@ def command(
     if chosen == "csv" or table:  # the other formats contain these notes
         for note in filter(None, (report.incomplete and f"{report.incomplete}.", *report.damage)):
             Console(stderr=True).print(note, style="yellow", soft_wrap=True)
-    if figures is not None:
-        _write_figures(report, figures, optima)
+    paths = _write_figures(report, figures, optima) if figures is not None else {}
     if table is not None:
         _write(one_table(report.table(table), chosen), output)
         return
     if chosen == "html":
         _write(html(report, pages, optima), output)
+    elif chosen == "latex":
+        start = Path(output).parent if output is not None else Path()
+        named = {Path(os.path.relpath(path, start)).as_posix(): title for path, title in paths.items()}
+        _write(latex(report, named), output)
     elif output is not None or chosen != "text":
         _write(FORMATS[chosen](report), output)
     elif figures is None:
@@ -93,7 +97,8 @@ def _write(text: str, output: str | None) -> None:
     Console().print(f"The report is in {output}", style="dim", soft_wrap=True)
 
 
-def _write_figures(report: Report, name: str, optima: Optima) -> None:
+def _write_figures(report: Report, name: str, optima: Optima) -> dict[Path, str]:
+    """Write the figures to a folder of this name, and return their paths with their titles."""
     from pddlego.display.console import Console
     from pddlego.report.plots import INSTALL_MATPLOTLIB, can_draw, draw
 
@@ -104,11 +109,12 @@ def _write_figures(report: Report, name: str, optima: Optima) -> None:
     folder = Path(name)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        paths = [plot.write(folder) for plot in draw(report, set(), optima)]
+        paths = {plot.write(folder): plot.title for plot in draw(report, set(), optima)}
     except OSError as error:
         raise cannot_write(folder, error) from error
     text = f"{count(len(paths), 'figure')} in {folder}"
     Console(stderr=True).print(text, style="dim", soft_wrap=True)
+    return paths
 
 
 _SUFFIXES = {

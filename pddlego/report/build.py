@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,7 @@ from pddlego.runs.store import (
     read_results,
 )
 from pddlego.runs.summary import Summary
+from pddlego.util.text import one_line
 
 _NO_RESULT = {
     RESUMED: "Its episodes were resumed from the middle of others.",
@@ -142,9 +144,26 @@ def _recorded_settings(paths: Sequence[Path]) -> dict[str, Any]:
         for name, value in _configuration(path).items():
             other, before = known.setdefault(name, (path, value))
             if before != value:
-                reason = f"{name} differs between them, so their episodes cannot be combined."
+                different = list(_differences(before, value))
+                more = f" and {len(different) - _MOST_NAMED} more" if len(different) > _MOST_NAMED else ""
+                listed = f"{'; '.join(different[:_MOST_NAMED])}{more}"
+                reason = f"In {name} they differ ({listed}), so their episodes cannot be combined."
                 raise UsageError(f"{other} and {path} cannot be reported together", reason, "Report them one by one.")
     return {name: value for name, (_, value) in known.items() if name != _CONFIGURATION}
+
+
+_MOST_NAMED = 5
+"""The number of different options that an error names."""
+
+
+def _differences(one: Any, other: Any, name: str = "") -> Iterator[str]:
+    """The options that differ between two configurations, each with both values: `retries: 5 and 0`."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        for key in sorted(one.keys() | other.keys()):
+            yield from _differences(one.get(key), other.get(key), f"{name}.{key}" if name else key)
+    elif one != other:
+        values = ("unset" if value is None else one_line(json.dumps(value), 40) for value in (one, other))
+        yield f"{name}: {' and '.join(values)}"
 
 
 def is_reportable(path: Path) -> bool:

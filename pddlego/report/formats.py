@@ -8,7 +8,9 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
+from itertools import starmap
 from pathlib import Path
+from types import MappingProxyType
 
 import jinja2
 from markupsafe import Markup, escape
@@ -140,15 +142,37 @@ def _page(summary: Summary, journal: Path, cause: LastingError | None) -> Episod
     return episode_page(anchor(summary), read.timed, screen, cause)
 
 
-def latex(report: Report) -> str:
-    """Every table for LaTeX, with booktabs."""
+def latex(report: Report, figures: Mapping[str, str] = MappingProxyType({})) -> str:
+    """Every table for LaTeX, with booktabs, and the `figures`: titles by the names of their PDF files."""
     notes = [f"% {line}" for note in (NOTE, *report.notes) for line in note.splitlines()]
-    return "\n\n".join(["% \\usepackage{booktabs}", *notes, *map(latex_table, report.tables)]) + "\n"
+    packages = r"% \usepackage{booktabs,graphicx}"
+    return (
+        "\n\n".join([packages, *notes, *map(latex_table, report.tables), *starmap(_tex_figure, figures.items())]) + "\n"
+    )
+
+
+def _tex_figure(name: str, title: str) -> str:
+    label = Path(name).stem
+    lines = (r"\begin{figure}", r"\centering", rf"\includegraphics[width=\linewidth]{{{name}}}")
+    return "\n".join((*lines, rf"\caption{{{_tex(title)}}}", rf"\label{{fig:{label}}}", r"\end{figure}"))
 
 
 def latex_table(table: Table) -> str:
-    """A table for LaTeX, with booktabs, a caption and a label; the best values are bold."""
-    short = table.short()
+    """A table for LaTeX, with booktabs, a caption and a label; the best values are bold.
+
+    One that is too wide or too long for a page becomes several, which all have the columns with names.
+    """
+    label = slug(re.split(r" in %|,", re.sub(r"\(.*?\)", "", table.title))[0])
+    parts = table.short().parts(_TEX_WIDTH, _TEX_ROWS)
+    labels = [label if number == 1 else f"{label}-{number}" for number in range(1, len(parts) + 1)]
+    return "\n\n".join(map(_tex_table, parts, labels))
+
+
+_TEX_WIDTH, _TEX_ROWS = 80, 40
+"""Characters, with two for the space beside each column, and rows that a page of a usual LaTeX class has room for."""
+
+
+def _tex_table(short: Table, label: str) -> str:
     title, head, body, bold = short
     columns = "".join("r" if numeric else "l" for numeric in short.is_numeric)
     rows = [
@@ -161,7 +185,7 @@ def latex_table(table: Table) -> str:
         r"\begin{table}",
         r"\centering",
         rf"\caption{{{_tex(title)}}}",
-        rf"\label{{tab:{slug(title.partition(',')[0])}}}",
+        rf"\label{{tab:{label}}}",
     ]
     lines += [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", _tex_row(map(_tex, head)), r"\midrule", *rows]
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import math
 import re
 import statistics
@@ -72,6 +73,34 @@ class Table(NamedTuple):
             [[row[place] for place in kept] for row in self.body],
             frozenset((row, kept.index(place)) for row, place in self.bold),
         )
+
+    def parts(self, width: int, height: int) -> list[Table]:
+        """The table in parts of at most `width` characters, if possible, and `height` rows; their titles count them.
+
+        Each part has the columns before the first one with numbers.
+        """
+        widths = [max(len(row[place]) for row in (self.head, *self.body)) + 2 for place in range(len(self.head))]
+        names = list(takewhile(lambda place: not self.is_numeric[place], range(len(widths)))) or [0]
+        columns = [list(names)]
+        for place in range(len(names), len(widths)):
+            if len(columns[-1]) > len(names) and sum(widths[own] for own in (*columns[-1], place)) > width:
+                columns.append(list(names))
+            columns[-1].append(place)
+        starts = range(0, max(1, len(self.body)), height)
+        total = len(columns) * len(starts)
+        return [
+            Table(
+                self.title if total == 1 else _with_note(self.title, f"part {number} of {total}"),
+                [self.head[place] for place in own],
+                [[row[place] for place in own] for row in self.body[start : start + height]],
+                frozenset(
+                    (row - start, own.index(place))
+                    for row, place in self.bold
+                    if place in own and start <= row < start + height
+                ),
+            )
+            for number, (start, own) in enumerate(itertools.product(starts, columns), start=1)
+        ]
 
     def markdown(self) -> str:
         """The table in Markdown, without its title."""

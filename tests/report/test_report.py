@@ -3,11 +3,14 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pddlego.episode.events import Outcome, Usage
 from pddlego.errors import UsageError
@@ -16,8 +19,8 @@ from pddlego.evaluation.table import results_table, rows
 from pddlego.evaluation.truth import ResultFilter
 from pddlego.models.limiter import Price
 from pddlego.report import build_report, load_results
-from pddlego.report.formats import as_csv, as_json, html, markdown
-from pddlego.report.tables import comparison_table, success
+from pddlego.report.formats import as_csv, as_json, html, latex, markdown
+from pddlego.report.tables import Table, comparison_table, success
 from pddlego.runs.cells import Cell
 from pddlego.runs.summary import Measures, Summary, dump_summary
 from tests.cli.command import run as command
@@ -121,8 +124,37 @@ def test_folders_with_other_configurations_are_not_counted_together(tmp_path: Pa
         kept = {"method": "textgames", "options": {"fold": "train"}}
         manifest = {"schema": 2, "configuration": {"settings": {"coin": kept}, "retries": retries}}
         (tmp_path / name / "manifest.json").write_text(json.dumps(manifest))
-    with pytest.raises(UsageError, match="cannot be reported together"):
+    with pytest.raises(UsageError, match="cannot be reported together") as caught:
         load_results([tmp_path / "a", tmp_path / "b"])
+    assert "(retries: 5 and 0)" in caught.value.reason
+
+
+@given(st.integers(1, 90), st.integers(1, 8), st.integers(20, 90), st.integers(5, 50))
+def test_a_table_for_a_page_has_each_cell_once(rows: int, columns: int, width: int, height: int) -> None:
+    """The parts are as wide and as high as they may be, or have one column with numbers; best values stay bold."""
+    body = [[f"game{row}", *(f"{row * columns + column}" for column in range(columns))] for row in range(rows)]
+    table = Table("All", ["game", *(f"number {column}" for column in range(columns))], body, frozenset({(rows - 1, 1)}))
+    parts = table.parts(width, height)
+    numbers = [cell for part in parts for row in part.body for cell in row[1:]]
+    assert sorted(numbers, key=int) == [str(number) for number in range(rows * columns)]
+    for part in parts:
+        assert len(part.body) <= height
+        assert all(row[0].startswith("game") for row in part.body)
+        widest = sum(max(map(len, column)) + 2 for column in zip(part.head, *part.body, strict=True))
+        assert widest <= width or len(part.head) == 2
+    assert [part.body[row][place] for part in parts for row, place in part.bold] == [body[-1][1]]
+    assert len({part.title for part in parts}) == len(parts)
+
+
+def test_labels_name_the_tables_and_figures_for_latex(run: Path) -> None:
+    text = latex(build_report([run]), {"figures/success.pdf": "Success in %"})
+    labels = re.findall(r"\\label{(.*?)}", text)
+    assert labels[0] == "tab:success"
+    assert "tab:all-numbers" in labels
+    assert len(set(labels)) == len(labels)
+    assert r"\includegraphics[width=\linewidth]{figures/success.pdf}" in text
+    assert r"\caption{Success in \%}" in text
+    assert labels[-1] == "fig:success"
 
 
 def test_table_1_has_the_layout_of_the_paper(run: Path) -> None:
