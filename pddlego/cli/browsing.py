@@ -89,6 +89,7 @@ def write_page(console: Console, path: Path, journals: Sequence[Path]) -> None:
     from pddlego.display.page import ListedEpisode, episode_page, render
     from pddlego.evaluation.truth import explain_losses
 
+    check_output(path)
     listed, known = list[ListedEpisode](), dict[Path, Mapping[Path, Summary]]()
     for number, journal in enumerate(journals):
         screen, trace = read_trace(journal)

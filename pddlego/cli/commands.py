@@ -78,6 +78,11 @@ class _Commands(typer.core.TyperGroup):
         super().__init__(**settings)
         self.commands = {name: typer.core.TyperCommand(name, help=text) for name, text in COMMANDS.items()}
 
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        """Parse the arguments; `--plain` may be anywhere among them."""
+        plain = ["--plain"] if "--plain" in args else []
+        return super().parse_args(ctx, [*plain, *(arg for arg in args if arg != "--plain")])
+
     def list_commands(self, ctx: Any) -> list[str]:
         for name, text in guest_commands().items():
             self.commands.setdefault(name, typer.core.TyperCommand(name, help=text))
@@ -235,10 +240,20 @@ def _version(is_requested: bool) -> None:
         raise typer.Exit
 
 
+def _plain(is_requested: bool) -> None:
+    if is_requested:
+        from pddlego.display.console import PLAIN
+
+        os.environ[PLAIN] = "1"
+
+
 @app.callback()
 def _common(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+    plain: Annotated[
+        bool, typer.Option("--plain", callback=_plain, help="Print lines in place of screens, in any command.")
     ] = False,
 ) -> None:
     """Let language models plan with a classical planner: play, evaluate, watch, check."""

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-import time
 from collections.abc import Callable, Collection
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,7 +18,7 @@ from pddlego.runs.folders import RUNS, RUNS_VARIABLE
 from pddlego.util.text import clean, count, suggestion
 
 if TYPE_CHECKING:
-    from pddlego.models.base import Model, RetryNotice
+    from pddlego.models.base import Model
 
 
 def command(
@@ -125,29 +123,18 @@ _TYPICAL = 150
 def _speed(model: Model) -> str:
     """The speed and the window of a model, and the seconds that the first request of each text game will take."""
     from pddlego.methods.registry import methods
-    from pddlego.models.base import Delta, window_of
+    from pddlego.models.base import window_of
+    from pddlego.models.speed import measure_speed
 
     requests = {name: request for method in methods() for name, request in method.first_requests().items()}
     if not requests:
         return "no game to estimate its speed with"
-    parts = list[float]()
-
-    def report(update: RetryNotice | Delta) -> None:
-        parts.extend([time.perf_counter()] if isinstance(update, Delta) else [])
-
-    request = replace(next(iter(requests.values())), schema=None, max_tokens=64, report=report)
-    began = time.perf_counter()
-    answer = model.complete(request)
-    ended, first = time.perf_counter(), parts[0] if parts else began
-    reading = max(answer.tokens_in - answer.tokens_cached, 1) / max(first - began, 1e-3) if parts else float("inf")
-    writing = max(answer.tokens_out, 1) / max(ended - first, 1e-3)
-    per_token = request.characters / max(answer.tokens_in, 1)
-    seconds = {name: other.characters / per_token / reading + _TYPICAL / writing for name, other in requests.items()}
+    speed = measure_speed(model, next(iter(requests.values())))
+    seconds = {name: speed.seconds(other.characters / speed.per_token, _TYPICAL) for name, other in requests.items()}
     expected = ", ".join(f"{name} {seconds[name]:.0f} s" for name in sorted(seconds, key=lambda name: seconds[name]))
     window = window_of(model)
     limit = f", window {count(window, 'token')}" if window else ", window unknown"
-    read = f"reads {reading:.0f} tokens a second, " if parts else ""
-    return f"{read}writes {writing:.0f} tokens a second{limit}. Expected time of a first request: {expected}"
+    return f"{speed}{limit}. Expected time of a first request: {expected}"
 
 
 def _check_listed(model: str, listed: Collection[str]) -> None:

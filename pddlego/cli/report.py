@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -76,13 +77,17 @@ def command(
     if chosen == "html":
         _write(html(report, pages, optima), output)
     elif chosen == "latex":
-        start = Path(output).parent if output is not None else Path()
-        named = {Path(os.path.relpath(path, start)).as_posix(): title for path, title in paths.items()}
-        _write(latex(report, named), output)
+        _write(latex(report, _seen_from(output, paths)), output)
     elif output is not None or chosen != "text":
         _write(FORMATS[chosen](report), output)
     elif figures is None:
         print_report(Console(), report)
+
+
+def _seen_from(output: str | None, paths: Mapping[Path, str]) -> dict[str, str]:
+    """The titles of figures by the paths of their files, relative to the folder of the report."""
+    start = Path(output).parent if output is not None else Path()
+    return {Path(os.path.relpath(path, start)).as_posix(): title for path, title in paths.items()}
 
 
 def _write(text: str, output: str | None) -> None:

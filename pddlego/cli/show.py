@@ -45,30 +45,24 @@ def command(
     from pddlego.cli import browsing
     from pddlego.display.browser.app import at_episodes, at_run
     from pddlego.display.console import Console
-    from pddlego.runs.store import check_output
 
-    selection, console = EpisodeFilter(game, mode, model, seed), Console()
-    place = options.place_named(run, runs)
+    selection, console, place = EpisodeFilter(game, mode, model, seed), Console(), options.place_named(run, runs)
     journals = _journals(place, selection, options.result_filter(lost, outcome, cause))
-    exported = svg is not None or gif is not None
-    printed = answers or requests
-    if problem + exported + printed + (html is not None) > 1:
-        reason = "--problem prints PDDL, --answers and --requests print lines, and --html is a page."
-        raise UsageError("Too many outputs", reason, "Use one of them.")
+    exported, printed = svg is not None or gif is not None, answers or requests
+    _check_outputs(problem, exported, printed, html is not None)
     if html is not None:
         more = find_journals(options.place_named(other, runs), selection) if other else []
-        browsing.write_page(console, check_output(Path(html)), [*journals, *more])
+        browsing.write_page(console, Path(html), [*journals, *more])
         return
+    browses = browsing.is_terminal(console) and not (problem or exported or printed)
     if len(journals) > 1 and other is None and step is None and not (problem or exported or printed):
-        if browsing.is_terminal(console):
-            chosen = journals if str(selection) or lost or outcome or cause else ()
-            browsing.browse(at_run(place, browsing.sources(console), journals=chosen))
-        else:
-            browsing.print_list(console, place, journals)
+        chosen = journals if str(selection) or lost or outcome or cause else ()
+        app = at_run(place, browsing.sources(console), journals=chosen)
+        browsing.browse(app) if browses else browsing.print_list(console, place, journals)
         return
     shown = [journals[0] if len(journals) == 1 else find_journal(place, selection)]
     shown += [find_journal(options.place_named(other, runs), selection)] if other else []
-    if browsing.is_terminal(console) and not (problem or exported or printed):
+    if browses:
         for journal in shown:
             browsing.index_of(browsing.read_trace(journal)[1], step)
         browsing.browse(at_episodes(shown, browsing.sources(console), step))
@@ -80,8 +74,14 @@ def command(
     elif exported:
         browsing.export_pictures(console, shown[0], step, svg_file=svg, gif_file=gif, size=size)
     else:
-        answers = answers or requests or step is not None
-        browsing.print_lines(console, shown[0], step, answers=answers, requests=requests)
+        browsing.print_lines(console, shown[0], step, answers=printed or step is not None, requests=requests)
+
+
+def _check_outputs(*chosen: bool) -> None:
+    """Raise `UsageError` if several outputs were chosen."""
+    if sum(chosen) > 1:
+        reason = "--problem prints PDDL, --answers and --requests print lines, and --html is a page."
+        raise UsageError("Too many outputs", reason, "Use one of them.")
 
 
 def _journals(place: Path, selection: EpisodeFilter, wanted: ResultFilter) -> list[Path]:

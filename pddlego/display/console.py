@@ -15,7 +15,11 @@ from rich.style import Style
 from pddlego.util.text import clean
 
 _PIPE_WIDTH = 1000
-"""The width used when the output is a pipe or a file, so that no line is cut or wrapped; COLUMNS overrides it."""
+"""The width for pipes, files and plain lines, so that no line is cut or wrapped; COLUMNS overrides it."""
+
+
+PLAIN = "PDDLEGO_PLAIN"
+"""The environment variable that `--plain` sets: lines without colours in place of screens."""
 
 
 class Console(rich.console.Console):
@@ -27,8 +31,13 @@ class Console(rich.console.Console):
 
     def __init__(self, stderr: bool = False, file: IO[str] | None = None) -> None:
         super().__init__(stderr=stderr, file=file, markup=False, highlight=False, emoji=False)
-        if not self.is_terminal and not os.environ.get("COLUMNS"):
+        if (not self.is_terminal or self.is_dumb_terminal) and not os.environ.get("COLUMNS"):
             self.width = _PIPE_WIDTH
+
+    @property
+    def is_dumb_terminal(self) -> bool:
+        """Whether lines are printed in place of screens: the terminal is dumb, or the user wants plain lines."""
+        return super().is_dumb_terminal or bool(os.environ.get(PLAIN))
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """The segments of a renderable, with their texts cleaned."""

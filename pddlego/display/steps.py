@@ -66,6 +66,11 @@ def is_rejected(step: Step) -> bool:
     return any(isinstance(event, Rejected) for event in step.events)
 
 
+def is_refused(step: Step) -> bool:
+    """Whether the game refused a command of the step."""
+    return any(getattr(event, "refused", False) for event in step.events)
+
+
 def is_surprise(step: Step) -> bool:
     """Whether the game refused the command of the step, or responded otherwise than the plan predicts."""
-    return any(getattr(event, "refused", False) or getattr(event, "mismatch", "") for event in step.events)
+    return is_refused(step) or any(getattr(event, "mismatch", "") for event in step.events)

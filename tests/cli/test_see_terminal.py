@@ -103,6 +103,20 @@ def test_watch_opens_the_only_episode_of_a_run(terminal: Terminal) -> None:
     terminal.wait_for("code 0")
 
 
+@pytest.mark.parametrize("how", ["--plain", "TERM=dumb"])
+def test_plain_lines_in_place_of_screens(terminal: Terminal, how: str) -> None:
+    """At any place of a command, or by the environment; no name is cut."""
+    option, variable = ("", how) if "=" in how else (how, "A=1")
+    command = PDDLEGO.replace("LC_ALL", f"{variable} LC_ALL")
+    terminal.type(f"{command} runs {option}; echo code $?")
+    shown = terminal.wait_for("2 runs", "code 0")
+    assert RUNS[0] in shown.replace("\n", "")
+    assert "q Quit" not in shown
+    terminal.type(f"{command} {option} show {RUNS[0]} --step 21; echo code $?")
+    shown = terminal.wait_for("21  take coin", "won after 21 steps", "code 0")
+    assert "q Quit" not in shown
+
+
 def test_runs_is_a_way_to_every_episode(terminal: Terminal) -> None:
     terminal.type(f"{PDDLEGO} runs; echo code $?")
     terminal.wait_for("2 runs", "won  state", "game", "mode", "model", "cells", RUNS[1])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import signal
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -33,6 +34,8 @@ class Browser(App[None]):
     def __init__(self, first: Callable[[], Screen[None]]) -> None:
         super().__init__()
         self._first = first
+        if is_light(os.environ.get("COLORFGBG", "")) and "TEXTUAL_THEME" not in os.environ:
+            self.theme = "textual-light"
 
     def on_mount(self) -> None:
         for number in _TERMINATION:
@@ -46,6 +49,12 @@ class Browser(App[None]):
             asyncio.get_running_loop().remove_signal_handler(number)
             signal.signal(number, signal.SIG_IGN)
         self.exit(None, _INTERRUPTED)
+
+
+def is_light(colors: str) -> bool:
+    """Whether the last number of `COLORFGBG`, such as `0;15`, is that of a light background (7, 9 to 15)."""
+    background = colors.rpartition(";")[2]
+    return background in {"7", *map(str, range(9, 16))}
 
 
 def at_runs(root: Path, sources: Sources) -> Browser:

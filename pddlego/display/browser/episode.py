@@ -23,7 +23,7 @@ from pddlego.display.browser.screen import BrowserScreen
 from pddlego.display.console import Glyphs
 from pddlego.display.rows import cleaned
 from pddlego.display.screens import MIN_WIDTH, Canvas, Screen, ScreenOf, Tab, is_large, result_line, title_line
-from pddlego.display.steps import answer_lines, command_of, derived_lines, is_rejected, is_surprise, tabs_of
+from pddlego.display.steps import answer_lines, command_of, derived_lines, is_refused, is_rejected, is_surprise, tabs_of
 from pddlego.episode.events import Outcome
 from pddlego.episode.trace import Step, TimedEvent, Trace, first_difference
 from pddlego.errors import JournalError, PddlegoError
@@ -128,7 +128,11 @@ class OpenEpisode:
         return begins or is_rejected(step) or is_surprise(step)
 
     def why(self) -> RenderableType:
-        """The outcome, the cause and the other lasting errors, and below the model's answer beside the truth."""
+        """The outcome, the cause and the other lasting errors, and below the model's answer beside the truth.
+
+        If the game refused the model's command, the answer that brought it is beside the request, which names what is
+        possible.
+        """
         step = self.steps[self.decisive_index]
         cause, errors = self.explanation.cause, self.explanation.errors
         head = [result_line(self.trace)]
@@ -138,8 +142,13 @@ class OpenEpisode:
         sides = Table.grid(padding=(0, 2), expand=True)
         sides.add_column(ratio=1)
         sides.add_column(ratio=1)
-        sides.add_row(Text(f"answer after step {step.number}", "bold"), Text("truth", "bold"))
+        titles = f"answer after step {step.number}", "truth"
         answer, truth = answer_lines(step, self.sources.glyphs), derived_lines(step, self.sources.glyphs)
+        call = step.after.call_before(step.done) if step.done is not None and is_refused(step) else None
+        if call is not None:
+            titles = f"answer {call.number}: refused in step {step.number}", "asked"
+            answer, truth = ([Text(text)] for text in (call.completion.text, call.messages[-1].content))
+        sides.add_row(*(Text(title, "bold") for title in titles))
         sides.add_row(Text("\n").join(answer), Text("\n").join(truth))
         return Group(*head, Text(), sides)
 

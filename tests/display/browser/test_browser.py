@@ -6,7 +6,7 @@ import asyncio
 import re
 import shutil
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +16,21 @@ from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static, TabbedContent
 
 from pddlego.cli.browsing import causes_of, explain_episode
-from pddlego.display.browser.app import Browser, at_episodes, at_run, at_runs
-from pddlego.display.browser.episode import EpisodeScreen, EpisodeView, Sources
+from pddlego.display.browser.app import Browser, at_episodes, at_run, at_runs, is_light
+from pddlego.display.browser.episode import EpisodeScreen, EpisodeView, OpenEpisode, Sources
 from pddlego.display.browser.lists import EpisodesScreen, RunsScreen
 from pddlego.display.browser.table import FilteredTable, Rows
 from pddlego.display.console import UNICODE
+from pddlego.episode.events import Answered, Asked, Ended, Event, Limits, Outcome, Started
 from pddlego.episode.trace import first_difference
 from pddlego.evaluation.assemble import evaluating
 from pddlego.evaluation.config import resolve
 from pddlego.evaluation.setup import make_setup
 from pddlego.methods.registry import make_codec, screen_of
+from pddlego.methods.textgames.events import Observed
+from pddlego.models import Completion, Message
+from pddlego.runs.journal import JournalWriter
+from tests.display.rendering import drawn
 from tests.evaluation.test_replay import RECORDED, RUNS
 from tests.scale import PATIENCE, scaled
 
@@ -447,3 +452,35 @@ def test_the_list_of_a_run_shows_causes(lost: Path) -> None:
 
     drive(at_run(lost, SOURCES), steps, (200, 40))
     assert (lost / "truth.jsonl").exists()
+
+
+@pytest.mark.parametrize(("colors", "theme"), [("0;15", "textual-light"), ("15;default;0", "textual-dark")])
+def test_the_theme_follows_the_terminal(runs: Path, monkeypatch: pytest.MonkeyPatch, colors: str, theme: str) -> None:
+    monkeypatch.setenv("COLORFGBG", colors)
+    assert at_runs(runs, SOURCES).theme == theme
+    assert [is_light(text) for text in ("", "0;7", "7;8", "0;x", "0;", "15")] == [
+        False,
+        True,
+        False,
+        False,
+        False,
+        True,
+    ]
+
+
+def test_the_answer_that_brought_a_refused_command_is_beside_what_was_asked(tmp_path: Path) -> None:
+    events: list[Event] = [
+        Started("coin", "Coin Collector", "act-no-check", "m", 1, "", Limits(1), "textgames"),
+        Observed(0, None, "You are in the kitchen.", "You are in the kitchen."),
+        Asked(1, "act", 0, (Message("user", "Valid actions: look around, move west"),), 30),
+        Answered(1, Completion("I would go to the north")),
+        Observed(1, "", "Unknown action", "Unknown action", refused=True),
+        Ended(Outcome.STEP_LIMIT, "", 0.0),
+    ]
+    with closing(JournalWriter(tmp_path / "a.jsonl")) as journal:
+        for event in events:
+            journal.write(event, 0.0)
+    why = drawn(OpenEpisode(tmp_path / "a.jsonl", SOURCES).why(), 100, 20)
+    titles, sides = why.splitlines()[-2:]
+    assert titles.split("  ")[0] == "answer 1: refused in step 1"
+    assert re.fullmatch("I would go to the north +Valid actions: look around, move west", sides)
