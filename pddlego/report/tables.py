@@ -230,7 +230,7 @@ def _grid(title: str, rows: Sequence[Row], cell_of: Callable[[Sequence[Row]], Sc
     """A row for each game, and a column for each model and mode; the best of each row is bold.
 
     With ablations it has a row for each game and mode, and a column for each model. The last rows are the means over
-    games, each of which counts the same. With many methods, these are the rows, and the games the columns.
+    games, each of which counts the same. Without ablations, many methods are the rows, and the games the columns.
     """
     methods = methods_of(rows)
     games = list(dict.fromkeys(row.setting for row in rows))
@@ -245,7 +245,6 @@ def _grid(title: str, rows: Sequence[Row], cell_of: Callable[[Sequence[Row]], Sc
         lines = [([], methods)]
     body: list[list[str]] = []
     bold = set[tuple[int, int]]()
-    placed: list[list[Method]] = []
     for name, over in [*((game, [game]) for game in games), *([(ALL_GAMES, games)] if len(games) > 1 else [])]:
         for names, columns in lines:
             of_methods = [[known.get((game, *method)) for game in over] for method in columns]
@@ -255,43 +254,17 @@ def _grid(title: str, rows: Sequence[Row], cell_of: Callable[[Sequence[Row]], Sc
                 bold |= {(len(body), place + 1 + len(names))} if value == max(values) else set()
             if name != ALL_GAMES or any(text for _, text in cells):
                 body.append([name, *names, *(text for _, text in cells)])
-                placed.append(list(columns))
     named = {model for model, _ in methods} - {NO_MODEL}
     table = Table(_with_note(title, named.pop() if len(named) == 1 else ""), head, body, frozenset(bold))
-    shown = list(dict.fromkeys(row[0] for row in body))
-    is_wide = placed and len(placed[0]) > max(_MOST_METHODS, len(shown))
-    return _turned(table, placed, shown) if is_wide else table
+    if len(lines[0][0]) or len(methods) <= max(_MOST_METHODS, len(body)):
+        return table
+    turned = [list(column) for column in zip(head, *body, strict=True)]
+    first = ["method", *turned[0][1:]]
+    return Table(table.title, first, turned[1:], frozenset((place - 1, row + 1) for row, place in bold))
 
 
 _MOST_METHODS = 4
 """The number of methods up to which these are columns."""
-
-
-def _turned(table: Table, placed: Sequence[Sequence[Method]], games: Sequence[str]) -> Table:
-    """The table with a row for each method and a column for each of the games. `placed` are the methods of each row."""
-    first = len(table.head) - len(placed[0])
-    at = {
-        (row[0], method): (number, first + place)
-        for number, (row, methods) in enumerate(zip(table.body, placed, strict=True))
-        for place, method in enumerate(methods)
-    }
-    ordered = list(dict.fromkeys(method for methods in placed for method in methods))
-    names = short_names([model for model, _ in ordered if model != NO_MODEL])
-    models = [names.get(model, "") for model, _ in ordered]
-    about = [[mode, *([model] if len(names) > 1 else [])] for (_, mode), model in zip(ordered, models, strict=True)]
-    cells = [[at.get((game, method)) for game in games] for method in ordered]
-    body = [
-        [*own, *(table.body[place[0]][place[1]] if place else "" for place in row)]
-        for own, row in zip(about, cells, strict=True)
-    ]
-    bold = {
-        (number, len(about[0]) + column)
-        for number, row in enumerate(cells)
-        for column, place in enumerate(row)
-        if place in table.bold
-    }
-    head = ["mode", "model"][: len(about[0])]
-    return Table(table.title, [*head, *games], body, frozenset(bold))
 
 
 def cost_table(rows: Iterable[Row]) -> Table:

@@ -173,7 +173,7 @@ def test_with_more_than_four_methods_these_are_the_rows_of_table_1(run: Path) ->
     rows = build_report([run]).rows
     more = [replace(row, mode=mode) for row in rows if row.mode == "act" for mode in ("gen", "learn", "full")]
     _, head, body, bold = success([*rows, *more])
-    assert head == ["mode", "coin", "cooking|easy", "all games"]
+    assert head == ["method", "coin", "cooking|easy", "all games"]
     assert [(row[0], row[1]) for row in body] == [
         ("random", "0 (0-79)"),
         ("full", "20 (6-51)"),
