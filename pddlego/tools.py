@@ -37,7 +37,7 @@ from pddlego.planning.checked import checked_problem
 from pddlego.planning.compare import Comparison
 from pddlego.planning.numbers import shown
 from pddlego.planning.plan_text import PlanReading, read_plan
-from pddlego.planning.result import LEAST_COST
+from pddlego.planning.result import LEAST_COST, WhyNoPlan
 from pddlego.planning.state import State
 from pddlego.planning.validate import FaultKind, PlanFault, plan_cost
 from pddlego.planning.worker import TOO_DEEP
@@ -148,6 +148,7 @@ class SolveResult:
     In a task with time the actions are written `TIME: (action object …) [DURATION]`.
 
     `optimal`: no plan has a lower cost (false: this is not known). `note` names the search that would prove it.
+    Without a plan, `why` is what a search knows of the parts of the goal, and `findings` are what `check` finds.
     """
 
     status: str
@@ -158,6 +159,8 @@ class SolveResult:
     seconds: float
     optimal: bool = False
     note: str = ""
+    why: WhyNoPlan | None = None
+    findings: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -330,14 +333,18 @@ def solve(
     search: str = "gbf(hff)",
     seconds: float = 30.0,
     memory: int = 4096,
+    why_seconds: float = 5.0,
 ) -> SolveResult:
     """Find a plan in a process of its own, within `seconds` and with at most `memory` MiB.
+
+    Without a plan, a search looks for the reasons for up to `why_seconds`; 0: no search.
 
     `status` is `solved`, `already true` (an empty plan), `unsolvable`, `invalid`, `timeout`, `out of memory` or
     `crashed`. Raises `UsageError` for invalid files and for an unknown planner or search.
     """
     from pddlego.planning.engines import check_search
     from pddlego.planning.process import make_planner
+    from pddlego.planning.why import no_plan_reasons
 
     try:
         parsed_search = Search.parse(search, "auto")
@@ -348,7 +355,10 @@ def solve(
     task = read_problem_file(value, problem, Level.TIME)
     with make_planner(planner, seconds, memory) as made:
         result = made.solve(value, task, parsed_search)
-    solved = solve_result(result, parsed_search)
+        solved = solve_result(result, parsed_search)
+        if why_seconds > 0 and result.status in (PlanStatus.UNSOLVABLE, *_UNDECIDED):
+            why = no_plan_reasons(made, value, task, result, why_seconds)
+            return replace(solved, why=why, findings=check(domain, problem).findings)
     if solved.plan is None or solved.optimal or not counts_cost(task):
         return solved
     other = " with the planner auto" if planner in ("mimir", "kairos") else ""  # mimir has no optimal search
@@ -356,6 +366,10 @@ def solve(
     if parsed_search.proves_least_cost:
         reason = f"{planner} found no better plan, which is no proof; give it more time, or use the planner auto"
     return replace(solved, note=f"the cost is not proved to be minimal: {reason}")
+
+
+_UNDECIDED = (PlanStatus.TIMEOUT, PlanStatus.MEMORY, PlanStatus.BOUND)
+"""The endings of a planning call after which nobody knows whether a plan exists."""
 
 
 def solve_result(result: PlanResult, search: Search | None = None) -> SolveResult:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +12,7 @@ import typer
 
 from pddlego.cli import exits
 from pddlego.cli.options import with_options
-from pddlego.cli.printing import say, show_lines
+from pddlego.cli.printing import Line, say, show_lines
 from pddlego.errors import EngineError, UsageError
 from pddlego.evaluation.config import FLAG, Resolved, resolve
 from pddlego.methods.commands import load
@@ -57,6 +58,14 @@ Output = Annotated[
 ]
 
 
+WhySeconds = Annotated[
+    float,
+    typer.Option(
+        min=0, help="Seconds to look for the reasons if there is no plan; 0: do not. [default: 5]", show_default=False
+    ),
+]
+
+
 _GROUPS = (PlannerOptions, PassOptions, Endpoint, SandboxOptions)
 NAMES = names_of(*_GROUPS) - {"stream", "eval_timeout", "patience", "parity"}
 
@@ -72,6 +81,7 @@ def command(
     prune: Prune = None,
     sort: Sort = None,
     output: Output = None,
+    why_seconds: WhySeconds = 5.0,
 ) -> None:
     """Find a plan and print it, one action a line. Every plan is validated before it is printed.
 
@@ -101,13 +111,15 @@ def command(
         if options.engine == GRAPHPLAN:
             result = load("solve.graphplan")(parsed, task, resolved.config, prune, sort)
         else:
+            # Positions in findings are those of the files, which can be read again unless they are pipes.
+            files = (domain, problem) if domain.is_file() and problem.is_file() else (parsed, task)
             result = tools.solve(
-                parsed,
-                task,
+                *files,
                 planner=options.engine or "auto",
                 search=search or "gbf(hff)",
                 seconds=options.timeout,
                 memory=options.memory,
+                why_seconds=why_seconds,
             )
         plan = _plan_of(result)
         if plan and not result.optimal and counts_cost(task):
@@ -188,7 +200,25 @@ def _plan_of(result: SolveResult) -> tuple[str, ...] | None:
         raise EngineError(what, f"{result.message}.", "See 'pddlego check', or choose another --planner.")
     else:
         say(f"No plan: {result.status} ({result.message}).")
+        show_lines(_reasons(result), errors=True)
     return result.plan
+
+
+_REACHABLE = {True: "can be reached", False: "cannot be reached", None: "not decided"}
+
+
+def _reasons(result: SolveResult) -> Iterator[Line]:
+    """The lines about the reasons why there is no plan: from check, and from a search."""
+    for finding in result.findings:
+        yield f"{finding.severity}: {finding.rule}: {finding.message}. {finding.advice}", "yellow"
+    if result.why is None:
+        return
+    alone = " alone" if result.why.goals[1:] else ""
+    for part in result.why.goals:
+        yield f"goal: {part.goal}: {_REACHABLE[part.reachable]}{alone if part.reachable else ''}", ""
+    if result.why.exclusive:
+        yield f"goal: never true together: {', '.join(result.why.exclusive)}", ""
+    yield from ((f"why: {sentence}", "") for sentence in result.why.chain)
 
 
 def _check_graphplan(

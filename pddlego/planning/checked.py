@@ -101,7 +101,7 @@ def _relaxed_warnings(domain: Domain, problem: Problem, explained: bool) -> Iter
     If a precondition is never true, unreachable goals and actions are `explained` by it. Large problems are not
     explored.
     """
-    explorer = _Explorer(domain, problem)
+    explorer = Explorer(domain, problem)
     try:
         explorer.explore()
     except TooManyCasesError:
@@ -136,12 +136,12 @@ _MOST_TOGETHER = 3
 """The maximum number of facts of a precondition that a message names."""
 
 
-class _Explorer(Simulator):
+class Explorer(Simulator):
     """Adds facts one by one, and executes each action once, as soon as the facts that it requires are true."""
 
-    def __init__(self, domain: Domain, problem: Problem) -> None:
+    def __init__(self, domain: Domain, problem: Problem, work: Work | None = None) -> None:
         domain = replace(domain, actions=domain.schemas, durative=())
-        super().__init__(World(domain, problem, Work(_MOST_WORK)), State())
+        super().__init__(World(domain, problem, work or Work(_MOST_WORK)), State())
         self.possible: set[str] = set()
         self._missing: dict[str, dict[Term, PlanStep]] = defaultdict(dict)
         effects = [change for action in domain.actions for change in changed_fluents(action.effect)]
@@ -248,21 +248,26 @@ class _Explorer(Simulator):
             if step in self._done:
                 continue
             self._done.add(step)
-            lacking = next(self._lacking(action, values), None) if self.world.is_numeric else None
-            if lacking is not None:
-                self._missing[lacking.head].setdefault(lacking, step)
-                continue
-            if not self.world.holds(self._static[action.name], self._initial, values):
-                continue
-            self.possible.add(action.name)
-            try:
-                self.world.cost(step)
-            except KeyError as error:
-                self._missing[error.args[0].head].setdefault(error.args[0], step)
-                continue
-            adds, _ = self.world.effects(self._effects[action.name], self.state, values)
-            self._waiting.extend(sorted(adds - self._known, key=str))
-            self._known |= adds
+            self._execute(action, step, values)
+
+    def _execute(self, action: Action, step: PlanStep, values: Mapping[str, str]) -> bool:
+        """Execute a step whose required facts are true, if its other conditions allow it. Returns whether they do."""
+        lacking = next(self._lacking(action, values), None) if self.world.is_numeric else None
+        if lacking is not None:
+            self._missing[lacking.head].setdefault(lacking, step)
+            return False
+        if not self.world.holds(self._static[action.name], self._initial, values):
+            return False
+        self.possible.add(action.name)
+        try:
+            self.world.cost(step)
+        except KeyError as error:
+            self._missing[error.args[0].head].setdefault(error.args[0], step)
+            return False
+        adds, _ = self.world.effects(self._effects[action.name], self.state, values)
+        self._waiting.extend(sorted(adds - self._known, key=str))
+        self._known |= adds
+        return True
 
 
 def _static_part(action: Action, changed: AbstractSet[str], changing: AbstractSet[str]) -> Formula:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from pddlego.pddl import Domain, Formula, Problem
-from pddlego.planning.result import BREADTH_FIRST, Plan, Planner, PlanStatus, PlanStep, Search
+from pddlego.planning.result import BREADTH_FIRST, NO_PLAN, Plan, Planner, PlanStatus, PlanStep, Search
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,8 @@ def climb(
             break
         limit = {} if left is None else {"seconds": left}
         result = planner.solve(domain, problem.with_goal(rung.goal), rung.search, **limit)
+        if result.message == NO_PLAN:  # another problem may have the plan, once more of the world is known
+            result = replace(result, message=f"{NO_PLAN} from what is known")
         reason = objection(result.plan.steps[0]) if result.plan is not None else ""
         if reason and result.plan is not None:
             message = f"the plan begins with {result.plan.steps[0]}, and {reason}"

@@ -35,6 +35,9 @@ class PlanStatus(str, Enum):
 NOTHING_THERE = "nothing that the goal speaks of is known yet"
 """The message about a goal that is true because no object is of a type that it quantifies over."""
 
+NO_PLAN = "no sequence of actions reaches the goal"
+"""The message about an unsolvable task."""
+
 
 @dataclass(frozen=True)
 class PlanStep:
@@ -117,12 +120,34 @@ class Plan(Shown):
 
 
 @dataclass(frozen=True)
+class GoalPart:
+    """A part of a goal, and whether it can be reached without the others; None if that was not decided."""
+
+    goal: str
+    reachable: bool | None = None
+
+
+@dataclass(frozen=True)
+class WhyNoPlan:
+    """What is known of a goal without a plan.
+
+    `exclusive` are parts of the goal that can be reached, but never together. `chain` are sentences about what is
+    missing, each about something that the sentence before it needs.
+    """
+
+    goals: tuple[GoalPart, ...]
+    exclusive: tuple[str, ...] = ()
+    chain: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class PlanResult:
     """The result of one planning call. `plan` is set if and only if the status is `solved`; `seconds` is wall time.
 
     `engine` is the engine that found the plan, or that was tried last. `cost` is the cost of the plan: the sum of its
     action costs if the problem minimizes costs, else the number of its steps. `slices` is the ground task after the
     search `GROUND`: its facts, the rest of it, and slices of its operators, as texts for the driver of heuristics.
+    `why` is the explanation after the search `EXPLAIN`.
     """
 
     status: PlanStatus
@@ -133,6 +158,7 @@ class PlanResult:
     engine: str = ""
     cost: float | None = None
     slices: tuple[str, ...] = field(default=(), repr=False)
+    why: WhyNoPlan | None = None
 
     def tried(self, task: str) -> PlanResult:
         """This result, if it says something about the task. Raises `EngineError` if the engine could not try it."""
@@ -201,6 +227,9 @@ LEAST_COST = Search("astar", "lmcut")
 
 GROUND = Search("ground")
 """Grounds the problem without a search, for searches outside of the planner."""
+
+EXPLAIN = Search("explain")
+"""Looks for the reasons why there is no plan, for about three quarters of the time limit."""
 
 BREADTH_FIRST = Search()
 """The default search: shortest plans, to the nearest of several goals."""

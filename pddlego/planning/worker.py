@@ -30,7 +30,7 @@ from pddlego.pddl.rules import Level
 from pddlego.planning.engines import EngineTurn, attempts, numeric_attempts
 from pddlego.planning.graphplan.values import GraphSearch, TaskKind
 from pddlego.planning.ground import PlanningError
-from pddlego.planning.result import GROUND, NOTHING_THERE, PlanResult, PlanStatus, Search
+from pddlego.planning.result import EXPLAIN, GROUND, NO_PLAN, NOTHING_THERE, PlanResult, PlanStatus, Search
 from pddlego.planning.validate import FaultKind, goal_holds, plan_cost, speaks_of_nothing, validate
 from pddlego.util.children import die_with, limit_memory
 from pddlego.util.limits import Work
@@ -122,6 +122,11 @@ def _answer(job: Job, tell: Callable[[object], tuple[str, ...]]) -> PlanResult:
     # Python itself may fail without memory, and then says "error return without exception set".
     with contextlib.suppress(MemoryError, SystemError):
         domain = _domain(job.text)
+        if job.search.algorithm == EXPLAIN.algorithm:
+            from pddlego.planning.why import explain
+
+            why = explain(domain, job.problem, 0.75 * job.seconds)
+            return PlanResult(PlanStatus.BOUND, job.problem.goal, why=why)
         try:
             return solve(domain, job.problem, job.search, _attempts(job, domain, tell))
         except PlanningError as error:
@@ -204,7 +209,7 @@ def _attempted(domain: Domain, problem: Problem, search: Search, attempt: Engine
         except RecursionError:
             return failed(PlanStatus.INVALID, TOO_DEEP)
         if plan is None:
-            return failed(PlanStatus.UNSOLVABLE, "no sequence of actions reaches the goal from what is known")
+            return failed(PlanStatus.UNSOLVABLE, NO_PLAN)
         if fault is None:
             return PlanResult(PlanStatus.SOLVED, problem.goal, plan, cost=plan_cost(domain, problem, plan))
         if fault.kind is FaultKind.TOO_LARGE:

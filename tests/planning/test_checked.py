@@ -8,7 +8,7 @@ from pddlego import tools
 from pddlego.methods.planning_settings import PlanningSetting, load_planning
 from pddlego.pddl import DefectKind, parse_domain
 from pddlego.pddl.portable import checked_domain
-from pddlego.planning.checked import _Explorer, checked_problem
+from pddlego.planning.checked import Explorer, checked_problem
 from pddlego.planning.world import transitions
 
 DOMAIN = """(define (domain post) (:requirements :strips :typing :action-costs :negative-preconditions :equality)
@@ -82,7 +82,7 @@ def test_more_numbers_that_are_missing_are_counted() -> None:
 def test_whatever_happens_in_a_task_is_thought_possible(name: str) -> None:
     setting = PlanningSetting(**load_planning(name))
     for task in setting.small_tasks(1, "text")[:2]:
-        explorer = _Explorer(setting.domain, task.problem)
+        explorer = Explorer(setting.domain, task.problem)
         explorer.explore()
         system = transitions(setting.domain, task.problem, most=200)
         assert all(state.facts <= explorer.state.facts for state in system.states)

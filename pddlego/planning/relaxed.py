@@ -1,0 +1,352 @@
+"""Relaxed reachability: what can be true if no fact ever becomes false, and no number leaves its interval again.
+
+A condition that may not hold here holds in no reachable state. The converse is not true.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+
+from pddlego.pddl import Atom, Domain, Problem
+from pddlego.pddl.conditions import (
+    ANY_TYPE,
+    ARITHMETIC,
+    And,
+    Change,
+    Compare,
+    Equal,
+    Exists,
+    Forall,
+    Formula,
+    Imply,
+    Not,
+    Or,
+    Renaming,
+    Term,
+    changed_atoms,
+    conjuncts,
+    number,
+    scope_of,
+    walk,
+)
+from pddlego.pddl.domain import Action
+from pddlego.pddl.numbers import ADDITIVE, read_fluents
+from pddlego.planning.checked import Explorer
+from pddlego.planning.numbers import shown
+from pddlego.planning.result import PlanStep
+from pddlego.planning.world import ground_term
+from pddlego.util.limits import Work
+
+Bound = Fraction | float
+Interval = tuple[Bound, Bound]
+Binding = Mapping[str, str]
+
+_ANY: Interval = (-math.inf, math.inf)
+
+_EXACT_ROUNDS = 3
+"""Rounds after which a bound of a number that still moves counts as infinite."""
+
+_MOST_TOGETHER = 3
+"""The maximum number of facts of a precondition that a sentence names."""
+
+_MOST_CASES = 2_000
+"""The maximum number of calls of an action that are looked at for a sentence."""
+
+_MOST_BITS = 4_000
+"""The size of a bound from which on it counts as infinite."""
+
+_MOST_MAKERS = 3
+"""The maximum number of actions with one effect that sentences name."""
+
+
+class Relaxation(Explorer):
+    """All facts and steps that are possible if nothing is deleted, and the intervals of the numbers.
+
+    `numbers` are the values at the beginning, if not those of the problem. Raises `TooManyCasesError` if that takes
+    more than `work`.
+    """
+
+    def __init__(
+        self, domain: Domain, problem: Problem, work: Work, numbers: Mapping[Term, Fraction] | None = None
+    ) -> None:
+        super().__init__(domain, problem, work)
+        self.steps: dict[PlanStep, tuple[frozenset[Atom], frozenset[Atom]]] = {}
+        """The possible steps, each with the facts that it may add and delete."""
+        self._blocked: list[tuple[Action, PlanStep, Binding]] = []
+        self._deletes: set[Atom] = {
+            atom for later in problem.later for atom, new in changed_atoms(later.part) if not new
+        }
+        self._absence = "not in :init" if numbers is None else "false by then"
+        start = self._initial.numbers if numbers is None else numbers
+        self._bounds: dict[Term, Interval] = {term: (value, value) for term, value in start.items()}
+        self._unbounded = set(self.world.changing) if domain.durative or problem.later else set[str]()
+        self._others = {
+            action.name: [part for part in conjuncts(action.precondition) if part not in self.required[action.name]]
+            for action in self.world.domain.actions
+        }
+        for round_number in itertools.count():
+            before = len(self._known), len(self._deletes), len(self.steps), dict(self._bounds)
+            self.explore()
+            blocked, self._blocked = self._blocked, []
+            for retried in blocked:
+                self._execute(*retried)
+            for step in self.steps if self.world.changing else ():
+                self._change_numbers(step, round_number >= _EXACT_ROUNDS)
+            if before == (len(self._known), len(self._deletes), len(self.steps), self._bounds):
+                return
+
+    def _execute(self, action: Action, step: PlanStep, values: Binding) -> bool:
+        if not all(self.may_hold(part, values) for part in self._others[action.name]):
+            self._blocked.append((action, step, values))
+            return False
+        if not super()._execute(action, step, values):
+            return False
+        adds, deletes = self.world.effects(self._effects[action.name], self.state, values)
+        self.steps[step] = frozenset(adds), frozenset(deletes)
+        self._deletes |= deletes
+        return True
+
+    def may_hold(self, condition: Formula, binding: Binding, wanted: bool = True) -> bool:
+        """Whether a condition may be true, or with `wanted=False` false, in some reachable state."""
+        self.world.work.spend()
+        match condition:
+            case Atom() if condition.predicate in self.world.domain.rules:
+                return True
+            case Atom():
+                atom = Renaming(binding).atom(condition)
+                return atom in self._known if wanted else atom not in self._initial.facts or atom in self._deletes
+            case Not():
+                return self.may_hold(condition.part, binding, not wanted)
+            case And() | Or():
+                parts = (self.may_hold(part, binding, wanted) for part in condition.parts)
+                return all(parts) if isinstance(condition, And) is wanted else any(parts)
+            case Imply():
+                return self.may_hold(Or((Not(condition.condition), condition.consequence)), binding, wanted)
+            case Exists() | Forall():
+                cases = self.world.bindings(condition.variables, binding)
+                parts = (self.may_hold(condition.part, case, wanted) for case in cases)
+                return all(parts) if isinstance(condition, Forall) is wanted else any(parts)
+            case Equal():
+                return (
+                    binding.get(condition.left, condition.left) == binding.get(condition.right, condition.right)
+                ) is wanted
+            case Compare():
+                return self._may_compare(condition, binding, wanted)
+        return True
+
+    # numbers
+
+    def _may_compare(self, condition: Compare, binding: Binding, wanted: bool) -> bool:
+        left, right = self.interval(condition.left, binding), self.interval(condition.right, binding)
+        if left is None or right is None:
+            return not wanted  # a comparison of a number without a value is false
+        below, above = left[0] < right[1], left[1] > right[0]
+        equal = left[0] <= right[1] and right[0] <= left[1]
+        true = {"<": below, ">": above, "=": equal, "<=": below or equal, ">=": above or equal}
+        false = {"<": above or equal, ">": below or equal, "=": below or above, "<=": above, ">=": below}
+        undefined = any(fluent.head in self._assigned for fluent in read_fluents(condition))
+        return true[condition.operator] if wanted else undefined or false[condition.operator]
+
+    def interval(self, term: Term, binding: Binding) -> Interval | None:
+        """Bounds of the value of an expression; None if it never has one."""
+        if term.parts is None:
+            value = number(term.head)
+            return None if value is None else (value, value)
+        if term.head in ARITHMETIC:
+            parts = [self.interval(part, binding) for part in term.parts]
+            known = [part for part in parts if part is not None]
+            return _combined(term.head, known) if len(known) == len(parts) else None
+        fluent = ground_term(term, binding)
+        if term.head in self._unbounded:
+            return _ANY
+        value = None if term.head in self.world.changing else self.world.values.get(fluent)
+        return self._bounds.get(fluent) if value is None else (value, value)
+
+    def _change_numbers(self, step: PlanStep, widen: bool) -> None:
+        """Widen the intervals of the numbers that a possible step changes."""
+        values = self.world.binding(step)
+        for change, _ in walk(self._effects[step.action]):
+            if not isinstance(change, Change):
+                continue
+            fluent, amount = ground_term(change.fluent, values), self.interval(change.value, values)
+            names = "".join(map(str, (fluent, Renaming(values).term(change.value))))
+            if "?" in names:  # under a quantifier: all numbers of the function
+                self._unbounded.add(fluent.head)
+                continue
+            old = self._bounds.get(fluent)
+            if amount is None or (old is None and change.operator != "assign"):
+                continue
+            new = _changed(change.operator, old or amount, amount)
+            low, high = (min(old[0], new[0]), max(old[1], new[1])) if old else new
+            low = -math.inf if _is_large(low) or (old and widen and low < old[0]) else low
+            high = math.inf if _is_large(high) or (old and widen and high > old[1]) else high
+            self._bounds[fluent] = low, high
+
+    # sentences
+
+    def causes(self, fact: Atom, most: int) -> list[str]:
+        """Up to `most` sentences on what a fact lacks that is never true: its actions, what these lack, and so on."""
+        sentences: list[str] = []
+        waiting, seen = [fact], {_pattern(fact)}
+        while waiting and len(sentences) < most:
+            wanted = waiting.pop(0)
+            makers = list(itertools.islice(self._makers(wanted), _MOST_MAKERS))
+            if not makers:
+                sentences.append(f"no action makes {wanted} true, and it is {self._absence}")
+            for action, binding in makers[: most - len(sentences)]:
+                text, needed = self._lack(action, binding)
+                sentences.append(f"{action.name} would make {wanted} true, but {text}")
+                waiting += [atom for atom in needed if _pattern(atom) not in seen]
+                seen |= {*map(_pattern, needed)}
+        return sentences
+
+    def _makers(self, fact: Atom) -> Iterator[tuple[Action, Binding]]:
+        """The actions that can make a fact true, whose arguments may be variables, with the objects that it fixes."""
+        for action in self.world.domain.actions:
+            kinds = scope_of(action.parameters)
+            for atom, value in changed_atoms(action.effect):
+                if value and (atom.predicate, len(atom.args)) == (fact.predicate, len(fact.args)):
+                    pairs = [pair for pair in zip(atom.args, fact.args, strict=True) if pair[1][0] != "?"]
+                    pattern, own = (
+                        Atom(fact.predicate, tuple(part)) for part in ([p[0] for p in pairs], [p[1] for p in pairs])
+                    )
+                    match = self._matched(pattern, own, {}, {**dict.fromkeys(pattern.args, ANY_TYPE), **kinds})
+                    if match is not None:
+                        yield action, {name: match[name] for name in match.keys() & kinds.keys()}
+
+    def _lack(self, action: Action, binding: Binding) -> tuple[str, list[Atom]]:
+        """What an impossible action lacks, as the end of a sentence, and the facts that it would need for it."""
+        kinds, needed, names = scope_of(action.parameters), self.required[action.name], Renaming(binding)
+        for size in range(1, _MOST_TOGETHER + 1):
+            for atoms in itertools.combinations(needed, size):
+                if next(self._joined(atoms, binding, kinds), None) is None:
+                    text = " and ".join(str(names.atom(atom)) for atom in atoms)
+                    if size == 1:
+                        return f"its condition {text} is never true{_types(names.atom(atoms[0]), kinds)}", [
+                            names.atom(atoms[0])
+                        ]
+                    near = self._near(atoms, binding, kinds)
+                    alone = [atom for atom in near if atom.predicate not in self.added]
+                    more = (
+                        f": {' and '.join(map(str, alone[:_MOST_TOGETHER]))} {'are' if alone[1:] else 'is'} not true"
+                        if alone
+                        else ""
+                    )
+                    more += next((f", nor any {pattern}" for atom in alone for pattern in self._absent(atom)), "")
+                    return f"its conditions {text} are never true together{more}", [a for a in near if a not in alone]
+        for part in self._others[action.name]:
+            cases = list(itertools.islice(self._bindings(action, needed, binding), _MOST_CASES))
+            if cases and len(cases) < _MOST_CASES and not any(self.may_hold(part, case) for case in cases):
+                ground = Renaming(cases[0]).formula(part) if [*_fluents(part)] else names.formula(part)
+                return f"its condition {ground} is never true{self.ranges(ground)}", []
+        lacking = next(
+            (
+                str(term)
+                for terms in self._missing.values()
+                for term, step in terms.items()
+                if step.action == action.name
+            ),
+            "",
+        )
+        return (f"{lacking} has no number" if lacking else "no call of it is possible"), []
+
+    def _near(self, atoms: tuple[Atom, ...], binding: Binding, kinds: Mapping[str, str]) -> list[Atom]:
+        """Facts that are missing, each alone, for atoms that are never true together."""
+        near: dict[Atom, None] = {}
+        for left in atoms:
+            others = [atom for atom in atoms if atom is not left]
+            for match in itertools.islice(self._joined(others, binding, kinds), _MOST_CASES):
+                near[Renaming(match).atom(left)] = None
+        return list(near)
+
+    def _absent(self, atom: Atom) -> Iterator[Atom]:
+        """The fact with one argument replaced by `?`, where no fact at all matches that."""
+        for place in range(len(atom.args)):
+            pattern = Atom(atom.predicate, (*atom.args[:place], "?", *atom.args[place + 1 :]))
+            if not any(
+                (fact.predicate, len(fact.args)) == (atom.predicate, len(atom.args))
+                and all(one in (other, "?") for one, other in zip(pattern.args, fact.args, strict=True))
+                for fact in self._known
+            ):
+                yield pattern
+
+    def ranges(self, condition: Formula) -> str:
+        """The intervals of the numbers in a condition without variables, as the end of a sentence."""
+        texts = []
+        for fluent in dict.fromkeys(_fluents(condition)):
+            low, high = self.interval(fluent, {}) or (math.nan, math.nan)
+            if low == high:
+                texts.append(f"{fluent} is {shown(Fraction(low))}")
+            elif high < math.inf:
+                texts.append(f"{fluent} is at most {shown(Fraction(high))}")
+            elif low > -math.inf:
+                texts.append(f"{fluent} is at least {shown(Fraction(low))}")
+        return f": {', '.join(texts)}" if texts else ""
+
+
+def _fluents(condition: Formula) -> Iterator[Term]:
+    return (fluent for node, _ in walk(condition) for fluent in read_fluents(node))
+
+
+def _types(atom: Atom, kinds: Mapping[str, str]) -> str:
+    """The types of the variables of an atom, as the end of a sentence."""
+    typed = (f"{name} - {kinds[name]}" for name in atom.args if kinds.get(name, ANY_TYPE) != ANY_TYPE)
+    text = ", ".join(dict.fromkeys(typed))
+    return f" ({text})" if text else ""
+
+
+def _pattern(atom: Atom) -> Atom:
+    """The atom with one name for all variables."""
+    return Atom(atom.predicate, tuple("?" if arg[0] == "?" else arg for arg in atom.args))
+
+
+def _is_large(value: Bound) -> bool:
+    return isinstance(value, Fraction) and value.numerator.bit_length() + value.denominator.bit_length() > _MOST_BITS
+
+
+def _changed(name: str, old: Interval, amount: Interval) -> Interval:
+    """The interval of a number after any number of equal changes."""
+    if name == "assign":
+        return amount
+    if name not in ADDITIVE:
+        return _ANY
+    low, high = amount if name == "increase" else (-amount[1], -amount[0])
+    return old[0] if low >= 0 else -math.inf, old[1] if high <= 0 else math.inf
+
+
+def _combined(name: str, parts: list[Interval]) -> Interval | None:
+    """The interval of an arithmetic expression with these operands; None if it divides by zero."""
+    if len(parts) == 1:
+        return -parts[0][1], -parts[0][0]
+    one, *others = parts
+    for other in others:
+        if name == "/":
+            if other == (0, 0):
+                return None
+            if other[0] <= 0 <= other[1] or isinstance(other[0] + other[1], float):
+                return _ANY
+            other = (1 / other[1], 1 / other[0])
+        if name == "-":
+            other = (-other[1], -other[0])
+        if name in "+-":
+            one = _plus(one[0], other[0]), _plus(one[1], other[1])
+        else:
+            corners = [_times(left, right) for left in one for right in other]
+            one = min(corners), max(corners)
+    return one
+
+
+def _plus(one: Bound, other: Bound) -> Bound:
+    return next(
+        (part for part in (one, other) if isinstance(part, float)),
+        one + other if isinstance(one, Fraction) and isinstance(other, Fraction) else 0,
+    )
+
+
+def _times(one: Bound, other: Bound) -> Bound:
+    if isinstance(one, Fraction) and isinstance(other, Fraction):
+        return one * other
+    return Fraction(0) if 0 in (one, other) else math.inf if (one > 0) is (other > 0) else -math.inf

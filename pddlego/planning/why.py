@@ -1,0 +1,241 @@
+"""Why there is no plan: which parts of the goal can be reached, which exclude each other, and what is missing.
+
+Two sources, both proofs: relaxed reachability, and the states that can be reached, if there are few enough to see all.
+"""
+
+from __future__ import annotations
+
+import itertools
+import operator
+import time
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import reduce
+
+from pddlego.errors import TooManyCasesError
+from pddlego.pddl import Atom, Domain, Problem
+from pddlego.pddl.conditions import And, Formula, Not, Renaming, conjuncts
+from pddlego.pddl.costs import needs_time
+from pddlego.planning.relaxed import Relaxation
+from pddlego.planning.result import EXPLAIN, GoalPart, Planner, PlanResult, PlanStatus, PlanStep, Search, WhyNoPlan
+from pddlego.planning.world import Transitions, World, transitions
+from pddlego.util.limits import Work
+
+_MOST_STATES, _MOST_FACTS = 20_000, 1_000_000
+"""The maximum numbers of states, and of facts in all of them, that are explored."""
+
+_MOST_SENTENCES = 8
+
+_MOST_SETS = 200
+"""The maximum number of sets of facts that the search for a chain looks at."""
+
+_LEAST_SECONDS = 0.05
+"""The time that is too short for a search."""
+
+Parts = tuple[Formula, ...]
+
+
+def explain(domain: Domain, problem: Problem, seconds: float) -> WhyNoPlan:
+    """What is known of a goal without a plan, within about `seconds`."""
+    goals = tuple(dict.fromkeys(conjuncts(problem.goal)))
+    undecided = WhyNoPlan(tuple(GoalPart(str(goal)) for goal in goals))
+    try:
+        relaxed = Relaxation(domain, problem, Work(seconds=seconds / 4))
+    except TooManyCasesError:
+        return undecided
+    never = [goal for goal in goals if not relaxed.may_hold(goal, {})]
+    reached: dict[Formula, bool | None] = dict.fromkeys(never, False)
+    timed = needs_time(domain, problem) is not None or bool(problem.later)
+    try:
+        work = Work(seconds=seconds / 2)
+        graph = transitions(domain, problem, 0 if timed else _MOST_STATES, work, _MOST_FACTS)
+        states = _States(domain, problem, relaxed, graph, seconds / 4)
+        for goal in goals:
+            reached[goal] = reached.get(goal, True if states.where((goal,)) else False if states.complete else None)
+        failed = next((goal for goal in goals if reached[goal] is False), None)
+        parts = (failed,) if failed is not None else states.least(goals) if states.complete else ()
+        chain = states.sentences(parts) if parts and not never else []
+    except TooManyCasesError:
+        parts, chain = (), []
+    chain = next(_relaxed_sentences(relaxed, never), chain)
+    exclusive = tuple(map(str, parts)) if len(parts) > 1 else ()
+    return WhyNoPlan(
+        tuple(GoalPart(str(goal), reached.get(goal)) for goal in goals), exclusive, tuple(chain[:_MOST_SENTENCES])
+    )
+
+
+def _relaxed_sentences(relaxed: Relaxation, never: list[Formula]) -> Iterator[list[str]]:
+    """The sentences about the first part of a goal that is never true, even if no fact ever becomes false."""
+    for part in never:
+        match part:
+            case Atom():
+                yield relaxed.causes(part, _MOST_SENTENCES)
+            case Not(part=Atom() as atom):
+                yield [f"no action that is possible makes {atom} false"]
+            case _:
+                yield [f"{part} is never true{relaxed.ranges(part)}"]
+
+
+class _States:
+    """The states that can be reached. Sets of states are whole numbers: bit n is state n.
+
+    `complete`: there are no others.
+    """
+
+    def __init__(
+        self, domain: Domain, problem: Problem, relaxed: Relaxation, graph: Transitions, seconds: float
+    ) -> None:
+        self.domain, self.problem, self.relaxed, self.graph = domain, problem, relaxed, graph
+        self.complete = graph.complete
+        self.seconds = seconds
+        self._world = World(domain, problem, Work(seconds=seconds))
+        self._masks: dict[Formula, int] = {}
+        self._atoms: dict[Atom, int] = {}
+        for number, state in enumerate(graph.states):
+            for atom in state.facts:
+                self._atoms[atom] = self._atoms.get(atom, 0) | 1 << number
+        self._parents: dict[int, tuple[int, PlanStep]] = {}
+        for source, step, target in graph.edges:
+            if target and target not in self._parents:
+                self._parents[target] = source, step
+
+    def where(self, parts: Parts) -> int:
+        """The states in which all parts are true."""
+        return reduce(lambda mask, part: mask & self._mask(part), parts, (1 << len(self.graph.states)) - 1)
+
+    def _mask(self, part: Formula) -> int:
+        if isinstance(part, Atom) and part.predicate not in self.domain.rules:
+            return self._atoms.get(part, 0)
+        if part not in self._masks:
+            holds = (self._world.holds(part, state, {}) for state in self.graph.states)
+            self._masks[part] = sum(1 << number for number, value in enumerate(holds) if value)
+        return self._masks[part]
+
+    def least(self, parts: Parts) -> Parts:
+        """Parts that are never true together, of which none can be left out."""
+        for pair in itertools.combinations(parts, 2):
+            if not self.where(pair):
+                parts = pair
+                break
+        for part in parts:
+            without = tuple(other for other in parts if other != part)
+            parts = parts if self.where(without) else without
+        return parts
+
+    def sentences(self, parts: Parts) -> list[str]:
+        """The shortest chain of what is missing for parts that are never true together: what they need, and so on.
+
+        It goes back from effects to preconditions, until a state is found after which a part can never become true, or
+        no step is left.
+        """
+        waiting, seen = deque([(parts, list[str]())]), {frozenset(parts)}
+        while waiting and len(seen) < _MOST_SETS:
+            parts, texts = waiting.popleft()
+            later = next(self._later(parts), None) if len(parts) > 1 else None
+            if later is not None:
+                return [*texts, *later]
+            ways = [way for way in self._ways(parts) if not _is_one_value(way[1])]
+            ways.sort(key=lambda way: self._depth(way[1]), reverse=True)  # the nearest miss first
+            if not ways:
+                return [*texts, f"no possible step makes {_joined(parts)} true{_together(parts)}"]
+            for step, needs in ways if len(texts) < _MOST_SENTENCES else ():
+                if frozenset(needs) not in seen:
+                    seen.add(frozenset(needs))
+                    text = f"{step} would make {_joined(parts)} true, but needs {_joined(needs)}"
+                    waiting.append((needs, [*texts, f"{text}, never true{_together(needs)}"]))
+        return []
+
+    def _ways(self, parts: Parts) -> Iterator[tuple[PlanStep, Parts]]:
+        """Steps that may make a part true and keep the others, each with the least of its needs that is never true."""
+        for step, (adds, deletes) in self.relaxed.steps.items():
+            made = {part for part in parts if part in adds or (isinstance(part, Not) and part.part in deletes - adds)}
+            broken = [part for part in parts if part in deletes - adds or (isinstance(part, Not) and part.part in adds)]
+            if made and not broken:
+                condition = self.domain.actions_by_name[step.action].precondition
+                needs = conjuncts(Renaming(self._world.binding(step)).formula(condition))
+                kept = [part for part in parts if part not in made and isinstance(part, Atom | Not)]
+                needs = tuple(dict.fromkeys((*kept, *needs)))
+                if not self.where(needs):
+                    yield step, self.least(needs)
+
+    def _depth(self, parts: Parts) -> int:
+        """How late parts become true: the number of the first state of each, added."""
+        return sum((mask & -mask).bit_length() for mask in map(self._mask, parts))
+
+    def _later(self, parts: Parts) -> Iterator[list[str]]:
+        """Sentences about a part that can no longer become true in a state in which the others are true."""
+        for part in parts:
+            others = tuple(other for other in parts if other != part)
+            mask = self.where(others)
+            if not mask:
+                continue
+            number = (mask & -mask).bit_length() - 1
+            state = self.graph.states[number]
+            start, work = replace(self.problem, facts=frozenset(state.facts)), Work(seconds=self.seconds)
+            later = Relaxation(self.domain, start, work, state.numbers)
+            if not later.may_hold(part, {}):
+                path = self._path(number)
+                after = f"after {' '.join(map(str, path))}, " if path else "at the beginning, "
+                first = (
+                    f"{after}{_joined(others)} {'are' if others[1:] else 'is'} true, and {part} can never become true"
+                )
+                yield [first, *next(_relaxed_sentences(later, [part]))]
+
+    def _path(self, number: int) -> list[PlanStep]:
+        path: list[PlanStep] = []
+        while number:
+            number, step = self._parents[number]
+            path.append(step)
+        return path[::-1]
+
+
+def no_plan_reasons(
+    planner: Planner, domain: Domain, problem: Problem, result: PlanResult, seconds: float
+) -> WhyNoPlan:
+    """What is known of a goal after a `result` without a plan, by planning for its parts, within `seconds`.
+
+    The planner's process does all of it. What the exploration of `explain` leaves undecided, the planner's searches may
+    decide.
+    """
+    ends = time.monotonic() + seconds
+    goals = tuple(dict.fromkeys(conjuncts(problem.goal)))
+    why = planner.solve(domain, problem, EXPLAIN, seconds / 2).why
+    why = why or WhyNoPlan(tuple(GoalPart(str(goal)) for goal in goals))
+
+    def reachable(*parts: Formula) -> bool | None:
+        left = ends - time.monotonic()
+        if left < _LEAST_SECONDS:
+            return None
+        tried = planner.solve(domain, problem.with_goal(And(parts)), Search("gbf", "hff", "auto"), left / 3)
+        is_true = tried.status in (PlanStatus.SOLVED, PlanStatus.ALREADY_TRUE)
+        return is_true or (False if tried.status is PlanStatus.UNSOLVABLE else None)
+
+    if len(goals) == 1 and result.status is PlanStatus.UNSOLVABLE:
+        return replace(why, goals=(GoalPart(str(goals[0]), False),))
+    parts = tuple(
+        part if part.reachable is not None else replace(part, reachable=reachable(goal))
+        for part, goal in zip(why.goals, goals, strict=True)
+    )
+    exclusive = why.exclusive
+    if not exclusive and result.status is PlanStatus.UNSOLVABLE and all(part.reachable for part in parts):
+        pairs = itertools.combinations(goals, 2)
+        pair = next((pair for pair in pairs if len(goals) == 2 or reachable(*pair) is False), ())
+        exclusive = tuple(map(str, pair))
+    return replace(why, goals=parts, exclusive=exclusive)
+
+
+def _is_one_value(parts: Parts) -> bool:
+    """Whether parts are two facts that differ in one argument: one thing in two places, which explains nothing."""
+    if len(parts) != 2 or not all(isinstance(part, Atom) for part in parts):
+        return False
+    one, other = (part for part in parts if isinstance(part, Atom))
+    return one.predicate == other.predicate and sum(map(operator.ne, one.args, other.args)) == 1
+
+
+def _together(parts: Parts) -> str:
+    return " together" if len(parts) > 1 else ""
+
+
+def _joined(parts: Parts) -> str:
+    return " and ".join(map(str, parts))
