@@ -87,7 +87,8 @@ class RepairAnswer(_Bounded, tools.RepairResult):
 
 @dataclass(frozen=True)
 class SolveAnswer(_Bounded, tools.SolveResult):
-    """How planning ended, and the plan if there is one: its actions, its cost, and the engine that found it."""
+    """How planning ended, and the plan if there is one: its actions, its cost, and the engine that found it. Without a
+    plan: what of the goal can be reached (`why`), and what check finds."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,7 @@ class Calls:
             self._running.add(process.pid)
             answer = b""
             try:
-                with anyio.fail_after(self.seconds + _GRACE):
+                with anyio.fail_after(self.seconds + tools.WHY_SECONDS + _GRACE):
                     assert process.stdin is not None and process.stdout is not None
                     with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
                         await process.stdin.send(question)
@@ -189,7 +190,7 @@ def make_server(calls: Calls) -> MCPServer:
         domain: DomainText, problem: ProblemText, planner: PlannerName = "auto", search: SearchName = "gbf(hff)"
     ) -> SolveAnswer:
         """Find a plan: call this instead of planning yourself. Every plan is validated. `unsolvable` means that no plan
-        exists: then the domain or the problem is wrong, or the task is impossible."""
+        exists: then the domain or the problem is wrong, or the task is impossible; `why` says what is missing."""
         return await calls.call(
             SolveAnswer,
             "solve",

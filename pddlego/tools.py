@@ -24,6 +24,7 @@ from pddlego.pddl.conditions import Term
 from pddlego.pddl.costs import counts_cost
 from pddlego.pddl.domain import MAX_TYPES, read_domain
 from pddlego.pddl.edit import edit_between
+from pddlego.pddl.numbers import TOTAL_TIME
 from pddlego.pddl.portable import as_errors, checked_domain, is_numeric_problem, problem_refusals
 from pddlego.pddl.problem import read_problem
 from pddlego.pddl.rules import Level, Position
@@ -35,11 +36,11 @@ from pddlego.planning import compare as comparing
 from pddlego.planning import validate as validate_plan
 from pddlego.planning.checked import checked_problem
 from pddlego.planning.compare import Comparison
-from pddlego.planning.numbers import shown
+from pddlego.planning.numbers import HugeNumberError, shown
 from pddlego.planning.plan_text import PlanReading, read_plan
 from pddlego.planning.result import LEAST_COST, WhyNoPlan
 from pddlego.planning.state import State
-from pddlego.planning.validate import FaultKind, PlanFault, plan_cost
+from pddlego.planning.validate import FaultKind, PlanFault, as_number, plan_cost
 from pddlego.planning.worker import TOO_DEEP
 from pddlego.planning.world import Simulator, World
 from pddlego.util.answers import spoken
@@ -50,6 +51,9 @@ ProblemFile: TypeAlias = "str | Path | Problem"
 PlanFile: TypeAlias = "str | Path | Plan | Sequence[str]"
 
 Part = Literal["domain", "problem", "plan"]
+
+WHY_SECONDS = 5.0
+"""The default time for finding out why there is no plan."""
 
 SKIPPED = "skipped-text"
 """The rule of the warning about lines of a plan's text that are not steps."""
@@ -184,7 +188,8 @@ class ValidationResult:
 class SimulatedState:
     """The facts after a step (step 0 is the initial state), what the step changed, and whether the goal is reached.
 
-    In a numeric task, numbers are among the facts: `(= (fuel t1) 3)`.
+    In a numeric task, numbers are among the facts: `(= (fuel t1) 3)`. `cost` is the cost of the steps so far, None if
+    the metric has no value.
     """
 
     step: int
@@ -193,6 +198,7 @@ class SimulatedState:
     added: tuple[str, ...]
     deleted: tuple[str, ...]
     goal_reached: bool
+    cost: int | float | None = None
 
 
 @dataclass(frozen=True)
@@ -333,7 +339,7 @@ def solve(
     search: str = "gbf(hff)",
     seconds: float = 30.0,
     memory: int = 4096,
-    why_seconds: float = 5.0,
+    why_seconds: float = WHY_SECONDS,
 ) -> SolveResult:
     """Find a plan in a process of its own, within `seconds` and with at most `memory` MiB.
 
@@ -438,12 +444,19 @@ def simulate(domain: DomainFile, problem: ProblemFile, plan: PlanFile = "") -> S
         simulator = Simulator(world, world.initial)
         states = [_state(simulator, task, 0, "", State())]
         fault = validate_plan(value, task, steps)
+        spent = Fraction(0)
         possible = len(steps) if fault is None or fault.time is None else fault.time
         for number, step in enumerate(steps.steps[:possible], start=1):
             before = simulator.state.copy()
             world.work.renew()
             simulator.do(step)
-            states.append(_state(simulator, task, number, str(step), before))
+            spent += world.cost(step)
+            cost = _metric_value(world, task, simulator.state, number) if world.is_numeric and task.metric else spent
+            states.append(
+                replace(
+                    _state(simulator, task, number, str(step), before), cost=None if cost is None else as_number(cost)
+                )
+            )
         world.work.renew()
         applicable = tuple(map(str, simulator.applicable()))
     if fault is None or fault.time is None:
@@ -731,6 +744,15 @@ def _state(simulator: Simulator, problem: Problem, number: int, action: str, bef
         texts.append(_shown(one.facts - other.facts, changed))
     facts, added, deleted = texts if number else (*texts, (), ())
     return SimulatedState(number, action, facts, added, deleted, goal_reached=reached)
+
+
+def _metric_value(world: World, problem: Problem, state: State, steps: int) -> Fraction | None:
+    """The value of the metric after some steps; None without one."""
+    assert problem.metric is not None
+    numbers = {**state.numbers, TOTAL_TIME: Fraction(steps)}
+    with contextlib.suppress(HugeNumberError):
+        return world.value(problem.metric.term, State(state.facts, numbers), {})
+    return None
 
 
 def _shown(facts: AbstractSet[Atom], numbers: Mapping[Term, Fraction]) -> tuple[str, ...]:

@@ -45,6 +45,9 @@ _GROUPED_COMMANDS: Mapping[str, Mapping[str, str]] = {
         "check": "Find defects in a domain, a problem or a plan.",
         "repair": "Repair PDDL that a language model wrote.",
         "solve": "Find a plan and print it, one action per line.",
+        "validate": "Execute a plan: its cost, or its first fault.",
+        "simulate": "Execute a plan, and print the states step by step.",
+        "applicable": "List the actions that are possible in a state.",
         "compare": "Compare two problems or two domains.",
         "build": "Build PDDL files from a description, with a model.",
         "corpus": "Check PDDL files written by language models.",
@@ -92,6 +95,11 @@ class _Commands(typer.core.TyperGroup):
         if args and (args[0] in COMMANDS or args[0] in self.list_commands(ctx)):
             self.commands[args[0]] = load_command(args[0])
             gc.enable()  # see `main`
+        elif args and not ctx.resilient_parsing:
+            from pddlego.util.text import suggestion
+
+            advice = suggestion(args[0], self.list_commands(ctx), "Choose another.")
+            raise UsageError(f"No such command '{args[0]}'", "'pddlego --help' lists the commands.", advice)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:

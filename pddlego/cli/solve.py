@@ -12,7 +12,8 @@ import typer
 
 from pddlego.cli import exits
 from pddlego.cli.options import with_options
-from pddlego.cli.printing import Line, say, show_lines
+from pddlego.cli.printing import Format, Line, print_result, say, show_lines
+from pddlego.cli.simulate import Html, write_page
 from pddlego.errors import EngineError, UsageError
 from pddlego.evaluation.config import FLAG, Resolved, resolve
 from pddlego.methods.commands import load
@@ -82,6 +83,8 @@ def command(
     sort: Sort = None,
     output: Output = None,
     why_seconds: WhySeconds = 5.0,
+    html: Html = None,
+    form: Format = "text",
 ) -> None:
     """Find a plan and print it, one action a line. Every plan is validated before it is printed.
 
@@ -107,7 +110,10 @@ def command(
     task = tools.read_problem_file(parsed, problem, level)
     place, kind = (Path(planner[len(PROGRAM) :]), "program") if planner and program else (heuristic, "heuristic")
     plan = load(f"solve.{kind}")(kind, place, parsed, task, resolved.config) if place is not None else None
-    if plan is None:
+    if plan is not None:
+        cost = tools.validate(parsed, task, plan).cost
+        result = tools.SolveResult("solved", plan, cost, kind, "", 0.0)
+    else:
         if options.engine == GRAPHPLAN:
             result = load("solve.graphplan")(parsed, task, resolved.config, prune, sort)
         else:
@@ -121,13 +127,18 @@ def command(
                 memory=options.memory,
                 why_seconds=why_seconds,
             )
-        plan = _plan_of(result)
-        if plan and not result.optimal and counts_cost(task):
+        _report(result, form)
+        if result.plan and not result.optimal and counts_cost(task):
             other = " --planner auto" if options.engine in (GRAPHPLAN, "mimir", "kairos") else ""
             say(f"The cost is not proved to be minimal. To minimize it: --search '{LEAST_COST}'{other}.")
-    if plan is None:
+    if form == "json":
+        print_result(result, form, ())
+    if result.plan is None:
         raise typer.Exit(exits.NOT_WON)
-    _show_plan(plan, parsed, task, output)
+    if html is not None:
+        write_page(tools.simulate(parsed, task, result.plan), html, task.name)
+    if form == "text" or output is not None:
+        _show_plan(result.plan, parsed, task, output)
 
 
 def _show_plan(plan: tuple[str, ...], domain: Domain, problem: Problem, output: Path | None) -> None:
@@ -182,11 +193,8 @@ def _check_heuristic(heuristic: Path | None, planner: str | None, search: str | 
         raise UsageError(f"--heuristic and {other} exclude each other", reason, "Leave one of them out.")
 
 
-def _plan_of(result: SolveResult) -> tuple[str, ...] | None:
-    """Report how the plan was found, or why there is no plan. Returns the plan, or None.
-
-    Raises `EngineError` if the planner failed.
-    """
+def _report(result: SolveResult, form: str) -> None:
+    """Report how the plan was found, or why there is no plan. Raises `EngineError` if the planner failed."""
     from pddlego.planning import PlanStatus
 
     if result.status == PlanStatus.ALREADY_TRUE:
@@ -200,8 +208,7 @@ def _plan_of(result: SolveResult) -> tuple[str, ...] | None:
         raise EngineError(what, f"{result.message}.", "See 'pddlego check', or choose another --planner.")
     else:
         say(f"No plan: {result.status} ({result.message}).")
-        show_lines(_reasons(result), errors=True)
-    return result.plan
+        show_lines(_reasons(result) if form == "text" else (), errors=True)
 
 
 _REACHABLE = {True: "can be reached", False: "cannot be reached", None: "not decided"}

@@ -305,7 +305,7 @@ const KEYS = {
   n: () => (search.words ? seek(1) : find((step) => step.rejected || step.surprise || step.decisive)),
   p: play,
   "/": () => $("#search").focus(),
-  Escape: () => go({ keys: [] }),
+  Escape: () => index.rows.length && go({ keys: [] }),
 };
 
 const TABLE_KEYS = {

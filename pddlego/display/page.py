@@ -74,9 +74,29 @@ def episode_page(
         "steps": steps,
         "opens": _opens(steps, is_lost=trace.ended is not None and trace.ended.outcome is not Outcome.WON),
     }
-    packed = zlib.compress(json.dumps(value, separators=(",", ":")).encode(), 6)
     ending = result_line(trace).plain + (f"; cause: {cause}" if cause is not None else "")
-    return EpisodePage(key, ending, base64.b64encode(packed).decode())
+    return EpisodePage(key, ending, _packed(value))
+
+
+def _packed(value: Mapping[str, object]) -> str:
+    packed = zlib.compress(json.dumps(value, separators=(",", ":")).encode(), 6)
+    return base64.b64encode(packed).decode()
+
+
+def render_steps(title: str, tabs: Sequence[str], steps: Iterable[tuple[int, str, Sequence[Sequence[Text]]]]) -> str:
+    """The HTML file of one list of steps: each with its number, its command, and the lines of each tab."""
+    numbers: dict[str, int] = {}
+    shown = [
+        {
+            "step": number,
+            "command": clean(command),
+            "lines": [[numbers.setdefault(_html(line), len(numbers)) for line in lines] for lines in parts],
+        }
+        for number, command, parts in steps
+    ]
+    value = {"tabs": [*tabs], "pictures": [], "lines": list(numbers), "steps": shown, "opens": 0}
+    index = {"columns": [], "rows": [], "episodes": {"plan": {"title": clean(title), "group": ""}}, "start": ["plan"]}
+    return _filled("page.html.j2", index, [EpisodePage("plan", "", _packed(value))], (), title=title, single=True)
 
 
 def _opens(steps: Sequence[Mapping[str, Any]], is_lost: bool) -> int:
@@ -108,12 +128,6 @@ def render(
 
     With `start`, the page opens at its episode if there is only one, or at its two episodes of the same game and seed.
     """
-    environment = jinja2.Environment(
-        loader=jinja2.ChoiceLoader([*loaders, jinja2.PackageLoader("pddlego.display", ".")]),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        finalize=lambda value: clean(value) if type(value) is str else value,  # `Markup` is cleaned by its maker
-    )
     all_listed = list(listed)
     pages = [episode.page for episode in all_listed if episode.page is not None]
     belong_together = len(all_listed) in (1, 2) and len(set(map(_group, all_listed))) == 1
@@ -127,6 +141,22 @@ def render(
         },
         "start": [page.key for page in pages] if start and belong_together else [],
     }
+    return _filled(template, index, pages, loaders, single=False, **values)
+
+
+def _filled(
+    template: str,
+    index: Mapping[str, object],
+    pages: Sequence[EpisodePage],
+    loaders: Sequence[jinja2.BaseLoader],
+    **values: Any,
+) -> str:
+    environment = jinja2.Environment(
+        loader=jinja2.ChoiceLoader([*loaders, jinja2.PackageLoader("pddlego.display", ".")]),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=lambda value: clean(value) if type(value) is str else value,  # `Markup` is cleaned by its maker
+    )
     environment.filters["slug"] = slug
     # "<" could begin the end tag of the script element that contains the text.
     text = json.dumps(index, separators=(",", ":")).replace("<", "\\u003c")

@@ -79,7 +79,7 @@ class Relaxation(Explorer):
         self._deletes: set[Atom] = {
             atom for later in problem.later for atom, new in changed_atoms(later.part) if not new
         }
-        self._absence = "not in :init" if numbers is None else "false by then"
+        self._absence, self._then = ("not in :init", "") if numbers is None else ("false by then", " from then on")
         start = self._initial.numbers if numbers is None else numbers
         self._bounds: dict[Term, Interval] = {term: (value, value) for term, value in start.items()}
         self._unbounded = set(self.world.changing) if domain.durative or problem.later else set[str]()
@@ -198,7 +198,7 @@ class Relaxation(Explorer):
                 sentences.append(f"no action makes {wanted} true, and it is {self._absence}")
             for action, binding in makers[: most - len(sentences)]:
                 text, needed = self._lack(action, binding)
-                sentences.append(f"{action.name} would make {wanted} true, but {text}")
+                sentences += [f"{action.name} would make {wanted} true, but {text}"] if text else []
                 waiting += [atom for atom in needed if _pattern(atom) not in seen]
                 seen |= {*map(_pattern, needed)}
         return sentences
@@ -225,9 +225,7 @@ class Relaxation(Explorer):
                 if next(self._joined(atoms, binding, kinds), None) is None:
                     text = " and ".join(str(names.atom(atom)) for atom in atoms)
                     if size == 1:
-                        return f"its condition {text} is never true{_types(names.atom(atoms[0]), kinds)}", [
-                            names.atom(atoms[0])
-                        ]
+                        return self._alone(action, atoms[0], binding)
                     near = self._near(atoms, binding, kinds)
                     alone = [atom for atom in near if atom.predicate not in self.added]
                     more = (
@@ -236,12 +234,14 @@ class Relaxation(Explorer):
                         else ""
                     )
                     more += next((f", nor any {pattern}" for atom in alone for pattern in self._absent(atom)), "")
-                    return f"its conditions {text} are never true together{more}", [a for a in near if a not in alone]
+                    return f"its conditions {text} are never true together{self._then}{more}", [
+                        fact for atom in near if atom not in alone for fact in self._instances(atom, kinds)
+                    ]
         for part in self._others[action.name]:
             cases = list(itertools.islice(self._bindings(action, needed, binding), _MOST_CASES))
             if cases and len(cases) < _MOST_CASES and not any(self.may_hold(part, case) for case in cases):
                 ground = Renaming(cases[0]).formula(part) if [*_fluents(part)] else names.formula(part)
-                return f"its condition {ground} is never true{self.ranges(ground)}", []
+                return f"its condition {ground} is never true{self._then}{self.ranges(ground)}", []
         lacking = next(
             (
                 str(term)
@@ -251,7 +251,29 @@ class Relaxation(Explorer):
             ),
             "",
         )
+        if action.name in self.possible:
+            return "", []
         return (f"{lacking} has no number" if lacking else "no call of it is possible"), []
+
+    def _alone(self, action: Action, atom: Atom, binding: Binding) -> tuple[str, list[Atom]]:
+        """What `_lack` says about one condition that is never true, with examples of facts that are missing."""
+        kinds, wanted = scope_of(action.parameters), Renaming(binding).atom(atom)
+        others = [other for other in self.required[action.name] if other is not atom]
+        text = f"its condition {wanted} is never true{self._then}{_types(wanted, kinds)}"
+        matches = itertools.islice(self._joined(others, binding, kinds), _MOST_CASES)
+        examples = sorted({str(Renaming(match).atom(atom)) for match in matches} - {str(wanted)})
+        text += f", such as {', '.join(examples[:_MOST_TOGETHER])}" if examples else ""
+        if wanted.predicate in self.added:
+            return text, self._instances(wanted, kinds)
+        return f"{text}, and no action makes it true", []
+
+    def _instances(self, atom: Atom, kinds: Mapping[str, str]) -> list[Atom]:
+        """The atom, or the few facts that it may be if its variables have types; nothing for many."""
+        names = [arg for arg in dict.fromkeys(atom.args) if kinds.get(arg, ANY_TYPE) != ANY_TYPE]
+        objects = [self.world.of_type(kinds[name]) for name in names]
+        if math.prod(map(len, objects)) > _MOST_TOGETHER:
+            return []
+        return [Renaming(dict(zip(names, case, strict=True))).atom(atom) for case in itertools.product(*objects)]
 
     def _near(self, atoms: tuple[Atom, ...], binding: Binding, kinds: Mapping[str, str]) -> list[Atom]:
         """Facts that are missing, each alone, for atoms that are never true together."""
@@ -260,7 +282,7 @@ class Relaxation(Explorer):
             others = [atom for atom in atoms if atom is not left]
             for match in itertools.islice(self._joined(others, binding, kinds), _MOST_CASES):
                 near[Renaming(match).atom(left)] = None
-        return list(near)
+        return sorted(near, key=str)
 
     def _absent(self, atom: Atom) -> Iterator[Atom]:
         """The fact with one argument replaced by `?`, where no fact at all matches that."""

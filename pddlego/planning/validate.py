@@ -343,8 +343,13 @@ def plan_cost(domain: Domain, problem: Problem, plan: Plan) -> float | None:
         cost = plan.makespan
     else:
         cost = sum((world.cost(step) for step in plan.steps), Fraction(0))
-    if cost is None or cost.denominator == 1:
-        return None if cost is None else int(cost)
+    return None if cost is None else as_number(cost)
+
+
+def as_number(cost: Fraction) -> float:
+    """A cost as a whole number, or as a rounded one."""
+    if cost.denominator == 1:
+        return int(cost)
     return float(cost) if abs(cost) < sys.float_info.max else round(cost)
 
 

@@ -86,10 +86,11 @@ class _States:
     def __init__(
         self, domain: Domain, problem: Problem, relaxed: Relaxation, graph: Transitions, seconds: float
     ) -> None:
-        self.domain, self.problem, self.relaxed, self.graph = domain, problem, relaxed, graph
+        self.domain, self.problem, self.graph = domain, problem, graph
         self.complete = graph.complete
         self.seconds = seconds
         self._world = World(domain, problem, Work(seconds=seconds))
+        self._steps = sorted(relaxed.steps.items(), key=lambda item: str(item[0]))
         self._masks: dict[Formula, int] = {}
         self._atoms: dict[Atom, int] = {}
         for number, state in enumerate(graph.states):
@@ -148,7 +149,7 @@ class _States:
 
     def _ways(self, parts: Parts) -> Iterator[tuple[PlanStep, Parts]]:
         """Steps that may make a part true and keep the others, each with the least of its needs that is never true."""
-        for step, (adds, deletes) in self.relaxed.steps.items():
+        for step, (adds, deletes) in self._steps:
             made = {part for part in parts if part in adds or (isinstance(part, Not) and part.part in deletes - adds)}
             broken = [part for part in parts if part in deletes - adds or (isinstance(part, Not) and part.part in adds)]
             if made and not broken:

@@ -1,0 +1,286 @@
+"""`explain` names what is missing in a task without a plan, and never says something false."""
+
+from __future__ import annotations
+
+import random
+import re
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+
+from pddlego import tools
+from pddlego.pddl import Domain, Problem, parse_domain, parse_problem
+from pddlego.pddl.conditions import And, Atom, Compare, Renaming, Term, conjuncts, parse_condition
+from pddlego.pddl.rules import Level
+from pddlego.planning.engines import attempts
+from pddlego.planning.relaxed import Relaxation
+from pddlego.planning.result import BREADTH_FIRST, PlanStatus, PlanStep, WhyNoPlan
+from pddlego.planning.why import explain
+from pddlego.planning.worker import solve
+from pddlego.planning.world import World, transitions
+from pddlego.util.limits import Work
+from tests.lamps import DOMAIN as LAMPS
+from tests.scale import PATIENCE, scaled
+from tests.shared import SHARED
+
+DOMAINS = Path(__file__).parents[2] / "domains"
+CASES = SHARED / "cases"
+
+PLACES = """(define (domain places) (:requirements :typing) (:types room yard - place)
+  (:predicates (at ?p - place) (lit ?p - place))
+  (:action go :parameters (?a ?b - place) :precondition (at ?a) :effect (and (at ?b) (not (at ?a))))
+  (:action switch-on :parameters (?p - place) :precondition (at ?p) :effect (lit ?p)))"""
+NIGHT = """(define (problem p) (:domain places)
+  (:objects r - room y - yard) (:init (at y)) (:goal (and (lit y) (lit r))))"""
+
+FERRY = """(define (problem p) (:domain ferry) (:objects l0 l1 c0 c1)
+  (:init (location l0) (location l1) (car c0) (car c1) (not-eq l0 l1) (not-eq l1 l0) (at-ferry l0) (at c0 l0)
+    (at c1 l0) (empty-ferry))
+  (:goal (and (at c0 l1) (at c1 l1))))"""
+ROOMS = """(define (problem p) (:domain lamps) (:objects hall kitchen cellar - room)
+  (:init (at hall) (connected hall kitchen) (connected kitchen hall) (connected kitchen cellar)
+    (connected cellar kitchen))
+  (:goal (and (lit cellar) (lit kitchen) (at hall))))"""
+BLOCKS = """(define (problem p) (:domain blocks) (:objects a b c)
+  (:init (on-table a) (on-table b) (on c a) (clear b) (clear c) (hand-empty)) (:goal (and (on a b) (on b c))))"""
+GRIPPER = """(define (problem p) (:domain gripper) (:objects x y ball left right)
+  (:init (room x) (room y) (ball ball) (gripper left) (gripper right) (robot-at x) (at ball x) (free left) (free right))
+  (:goal (at ball y)))"""
+VAN = """(define (domain van) (:requirements :typing :numeric-fluents) (:types town)
+  (:predicates (at ?t - town) (road ?a ?b - town) (pump ?t - town)) (:functions (fuel) (way ?a ?b - town))
+  (:action drive :parameters (?a ?b - town) :precondition (and (at ?a) (road ?a ?b) (>= (fuel) (way ?a ?b)))
+    :effect (and (not (at ?a)) (at ?b) (decrease (fuel) (way ?a ?b))))
+  (:action fill :parameters (?t - town) :precondition (and (at ?t) (pump ?t) (<= (fuel) 3))
+    :effect (increase (fuel) 5)))"""
+TRIP = """(define (problem p) (:domain van) (:objects a b c - town)
+  (:init (at a) (road a b) (road b c) (pump b) (= (fuel) 4) (= (way a b) 3) (= (way b c) 6)) (:goal (at c)))"""
+
+MADE = {  # a solvable task, what is replaced in its domain or problem, and words of which the reasons name one
+    "no fact: the ferry is not empty": ("ferry", FERRY, "at c1 l0) (empty-ferry))", "at c1 l0))", "(empty-ferry)"),
+    "no fact: a location": ("ferry", FERRY, "(location l1)", "", "(location l1)"),
+    "no fact: two places are not declared different": ("ferry", FERRY, "(not-eq l0 l1)", "", "(not-eq l0 l1)"),
+    "no way back of the ferry": ("ferry", FERRY, "(not-eq l1 l0)", "", "(not-eq l1 l0)"),
+    "no effect: debark leaves the car nowhere": ("ferry", FERRY, "(and (at ?c ?l) (emp", "(and (emp", "(at c0 l1)"),
+    "no effect: the ferry never arrives": ("ferry", FERRY, "(at-ferry ?to) ", "", "(at-ferry l1)"),
+    "no effect: boarding": ("ferry", FERRY, "(and (on ?c) (not (at", "(and (not (at", "(on c0)"),
+    "no effect: the ferry stays full": ("ferry", FERRY, "(empty-ferry) (not (on", "(not (on", "(empty-ferry)"),
+    "no connection to the cellar": (LAMPS, ROOMS, "(connected kitchen cellar)", "", "(connected kitchen cellar)"),
+    "no connection back": (LAMPS, ROOMS, "(connected cellar kitchen)", "", "(connected cellar kitchen)"),
+    "no parameter type": (
+        PLACES,
+        NIGHT,
+        "switch-on :parameters (?p - place)",
+        "switch-on :parameters (?p - yard)",
+        "(lit r)",
+    ),
+    "no effect: the arm stays full": (
+        "blocks",
+        BLOCKS,
+        "(clear ?x) (hand-empty) (not (holding ?x)) (not (clear ?y",
+        "(clear ?x) (not (holding ?x)) (not (clear ?y",
+        "(hand-empty)",
+    ),
+    "no road": (VAN, TRIP, "(road a b)", "", "(road a b)"),
+    "no pump": (VAN, TRIP, "(pump b)", "", "(fuel) is at most 4"),
+    "no effect: the pump gives nothing": (VAN, TRIP, "(increase (fuel) 5)", "(pump ?t)", "(fuel) is at most 4"),
+    "no free gripper": ("gripper", GRIPPER, "(free left) (free right)", "", "(free left)"),
+}
+
+SHARED_CASES = {  # files, and words of which the reasons name one
+    "four levels of charge": ("unsolvable/warehouse.pddl", "unsolvable/p1-unsolvable.pddl", "(battery r1 l"),
+    "one way to s3": ("unsolvable/warehouse.pddl", "unsolvable/one-way.pddl", "(path s3 "),
+    **{
+        name: (f"pddl-and-endpoints/unreachable/{name}/d.pddl", f"pddl-and-endpoints/unreachable/{name}/p.pddl", words)
+        for name, words in {
+            "n02-forall-for-a-subset": "(forall (?x - bed) (in-row ?x ?r))",
+            "u01-argument-order-in-precondition": "(at ?i van)",
+            "u30-forgot-add-back": "(empty)",
+        }.items()
+    },
+    **{
+        name: (f"levels/{name}/domain.pddl", f"levels/{name}/problem.pddl", words)
+        for name, words in {
+            "n07-division-by-zero": "(y) is 0",
+            "n23-not": "(x) is 5",
+            "n31-static-unsolvable": "(>= (x) 6)",
+            "n33-exists-number": "(> (w ?b) 2)",
+        }.items()
+    },
+}
+
+
+def pair(domain: str, problem: str) -> tuple[Domain, Problem]:
+    value = tools.read_domain_file(domain, Level.TIME)
+    return value, tools.read_problem_file(value, problem, Level.TIME)
+
+
+def made(name: str) -> tuple[str, str, str]:
+    domain, problem, old, new, words = MADE[name]
+    domain = domain if "(" in domain else (DOMAINS / f"{domain}.pddl").read_text(encoding="utf-8")
+    assert (domain + problem).count(old) == 1
+    assert explain_status(domain, problem) is PlanStatus.SOLVED
+    return domain.replace(old, new), problem.replace(old, new), words
+
+
+def explain_status(domain: str, problem: str) -> PlanStatus:
+    graph = transitions(*pair(domain, problem), work=Work(seconds=PATIENCE))
+    return PlanStatus.SOLVED if graph.goals else PlanStatus.UNSOLVABLE if graph.complete else PlanStatus.BOUND
+
+
+def text(why: WhyNoPlan) -> str:
+    return "\n".join((*why.exclusive, *why.chain))
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_what_was_removed_is_named(name: str) -> None:
+    domain, problem, words = made(name)
+    why = explain(*pair(domain, problem), PATIENCE)
+    assert words in text(why)
+    assert not all(part.reachable for part in why.goals) or why.exclusive
+
+
+@pytest.mark.shared("cases")
+@pytest.mark.parametrize("name", SHARED_CASES)
+def test_the_known_reason_is_named(name: str) -> None:
+    domain, problem, words = SHARED_CASES[name]
+    files = ((CASES / file).read_text(encoding="utf-8") for file in (domain, problem))
+    assert words in text(explain(*pair(*files), PATIENCE))
+
+
+def random_pair(seed: int) -> tuple[Domain, Problem]:
+    """A small task of random actions, with negative and conditional parts, quantifiers and, sometimes, a number."""
+    rng = random.Random(seed)
+    arities = {"p": 1, "q": 1, "r": 2, "s": 0}
+    names = ("a", "b", "c")
+
+    def atom(variables: tuple[str, ...]) -> str:
+        name = rng.choice([*arities])
+        return f"({' '.join((name, *rng.choices(variables, k=arities[name])))})"
+
+    def condition(variables: tuple[str, ...]) -> str:
+        kind = rng.random()
+        if kind < 0.15:
+            return f"(not {atom(variables)})"
+        if kind < 0.22:
+            return f"(or {atom(variables)} (not {atom(variables)}))"
+        if kind < 0.28:
+            return f"({rng.choice(('exists', 'forall'))} (?z) (or {atom(('?z', *variables))} {atom(variables)}))"
+        if kind < 0.36 and numeric:
+            return f"({rng.choice(('>=', '<', '='))} (+ (n) {rng.randint(0, 1)}) {rng.randint(0, 3)})"
+        return atom(variables)
+
+    def effect(variables: tuple[str, ...]) -> str:
+        kind = rng.random()
+        if kind < 0.35:
+            return f"(not {atom(variables)})"
+        if kind < 0.45:
+            return f"(when {condition(variables)} {atom(variables)})"
+        return atom(variables)
+
+    numeric = seed % 3 == 0
+    actions = []
+    for number in range(rng.randint(2, 4)):
+        variables = ("?x", "?y")[: rng.randint(1, 2)]
+        needs = " ".join(condition(variables) for _ in range(rng.randint(1, 3)))
+        change = (
+            rng.choice(("(increase (n) 1)", "(decrease (n) 2)", "(assign (n) 1)")) if numeric and number < 2 else ""
+        )
+        effect_text = " ".join([change, *dict.fromkeys(effect(variables) for _ in range(rng.randint(1, 3)))])
+        head = f"(:action a{number} :parameters ({' '.join(variables)})"
+        actions.append(f"{head} :precondition (and {needs}) :effect (and {effect_text}))")
+    functions = "(:functions (n))" if numeric else ""
+    domain = f"""(define (domain random) (:requirements :adl :numeric-fluents) (:predicates (p ?x) (q ?x) (r ?x ?y) (s))
+      {functions}
+      {" ".join(actions)})"""
+    facts = " ".join({atom(names) for _ in range(rng.randint(1, 3))})
+    goal = " ".join(dict.fromkeys(condition(names) for _ in range(3)))
+    start = "(= (n) 1)" if numeric else ""
+    problem = f"(define (problem p) (:domain random) (:objects a b c) (:init {facts} {start}) (:goal (and {goal})))"
+    return parse_domain(domain), parse_problem(problem)
+
+
+_NEVER = re.compile(r"its condition (\(.*?\)) is never true(?: from then on)?(?:[,:]|$)")
+_ABSENT = re.compile(r"no action makes (\(.*?\)) true, and it is (?:not in :init|false by then)")
+_NEEDS = re.compile(r"but needs (.*), never true")
+_AFTER = re.compile(r"(?:after (.*?)|at the beginning), (\(.*\)) (?:is|are) true, and (.*) can never become true")
+
+
+def check_sentences(domain: Domain, problem: Problem, sentences: tuple[str, ...]) -> int:
+    """Check what sentences say, with a search of all states. Returns the number of statements that were checked."""
+    checked = 0
+    for number, sentence in enumerate(sentences):
+        world, graph = World(domain, problem), transitions(domain, problem, work=Work(seconds=PATIENCE))
+        needs = [f"(and {needed.replace(' and ', ' ')})" for needed in _NEEDS.findall(sentence)]
+        for told in (*_NEVER.findall(sentence), *_ABSENT.findall(sentence), *needs):
+            condition, checked = parse_condition(told), checked + 1
+            if isinstance(condition, Atom):
+                for state in graph.states:
+                    assert not any(matches(condition, fact) for fact in state.facts), sentence
+            elif "?" not in told:
+                assert not any(world.holds(condition, state, {}) for state in graph.states), sentence
+        after = _AFTER.match(sentence)
+        if after:  # what follows is said of this state
+            state = world.initial
+            for step in re.findall(r"\(.*?\)", after[1] or ""):
+                state = world.after(PlanStep.read(step), state)
+            assert world.holds(parse_condition(f"(and {after[2].replace(' and ', ' ')})"), state, {}), sentence
+            values = frozenset(Compare("=", term, Term(str(value))) for term, value in state.numbers.items())
+            there = replace(problem, facts=frozenset(state.facts), values=values, goal=parse_condition(after[3]))
+            assert not transitions(domain, there, work=Work(seconds=PATIENCE)).goals, sentence
+            return checked + 1 + check_sentences(domain, there, sentences[number + 1 :])
+    return checked
+
+
+def matches(pattern: Atom, fact: Atom) -> bool:
+    """Whether a fact is an instance of a pattern, in which a variable is one object everywhere."""
+    values = {one: other for one, other in zip(pattern.args, fact.args, strict=False) if one.startswith("?")}
+    return Renaming(values).atom(pattern) == fact
+
+
+def test_nothing_false_is_said_of_random_tasks() -> None:
+    """Goals that are called unreachable, or exclusive, are so according to a search of all states."""
+    told = {"unreachable": 0, "exclusive": 0, "sentences": 0}
+    for seed in range(scaled(200, in_ci=1_000)):
+        domain, problem = random_pair(seed)
+        graph = transitions(domain, problem, most=400, work=Work(seconds=PATIENCE))
+        world = World(domain, problem, Work())
+        if not graph.complete:
+            continue
+        relaxed = Relaxation(domain, problem, Work())
+        for state in graph.states:
+            assert all(relaxed.may_hold(fact, {}) for fact in state.facts), seed
+            true = [goal for goal in conjuncts(problem.goal) if world.holds(goal, state, {})]
+            assert all(relaxed.may_hold(goal, {}) for goal in true), seed
+        facts = sorted({fact for state in graph.states for fact in state.facts}, key=str)
+        pairs = [pair for pair in combinations(facts, 2) if not any({*pair} <= state.facts for state in graph.states)]
+        goals = [problem.goal, *map(And, random.Random(seed).sample(pairs, min(3, len(pairs))))]
+        for task in map(problem.with_goal, goals):
+            if any(world.holds(task.goal, state, {}) for state in graph.states):
+                continue
+            why = explain(domain, task, PATIENCE)
+            for part in why.goals:
+                holds = any(world.holds(parse_condition(part.goal), state, {}) for state in graph.states)
+                assert part.reachable is holds, (seed, part)
+                told["unreachable"] += not holds
+            together = And(tuple(parse_condition(part) for part in why.exclusive))
+            assert not why.exclusive or not any(world.holds(together, state, {}) for state in graph.states), seed
+            assert why.exclusive or not all(part.reachable for part in why.goals), seed
+            told["exclusive"] += bool(why.exclusive)
+            told["sentences"] += check_sentences(domain, task, why.chain)
+    assert min(told.values()) >= 10, told
+
+
+def test_another_planner_agrees_on_random_tasks() -> None:
+    """The exploration of states is ours; pyperplan with the grounding of Fast Downward is not."""
+    compared = 0
+    for seed in range(scaled(30, in_ci=150)):
+        domain, problem = random_pair(3 * seed + 1)
+        for part in explain(domain, problem, PATIENCE).goals:
+            if part.reachable is not None:
+                task = problem.with_goal(parse_condition(part.goal))
+                status = solve(domain, task, BREADTH_FIRST, attempts(BREADTH_FIRST, PATIENCE)).status
+                assert (status is PlanStatus.UNSOLVABLE) is not part.reachable, (seed, part, status)
+                compared += 1
+    assert compared >= 30
