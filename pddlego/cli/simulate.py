@@ -50,8 +50,8 @@ def _lines(result: SimulationResult) -> Iterator[Line]:
     if result.fault:
         yield f"Not possible: {result.fault}", "bold red"
         yield f"  do:  {result.advice}", ""
-    yield f"The goal is {'reached' if result.states[-1].goal_reached else 'not reached'}.", ""
-    yield (
-        f"{count(len(result.applicable), 'action')} possible then: pddlego applicable DOMAIN PROBLEM --plan PLAN",
-        "dim",
-    )
+    reached = result.states[-1].goal_reached
+    yield f"The goal is {'reached' if reached else 'not reached'}.", ""
+    if not reached:
+        actions = count(len(result.applicable), "action")
+        yield f"Possible here: {actions} (pddlego applicable DOMAIN PROBLEM --plan PLAN)", "dim"

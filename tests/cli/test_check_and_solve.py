@@ -196,11 +196,62 @@ def test_a_search_prints_a_plan_that_checks(tmp_path: Path, task: str) -> None:
     assert run("check", str(FERRY), task, "--plan", "a.plan", cwd=tmp_path).returncode == 0
 
 
-def test_there_is_no_plan(tmp_path: Path) -> None:
+def test_without_a_plan_the_reasons_are_printed(tmp_path: Path) -> None:
     (tmp_path / "t.pddl").write_text(TASK.replace("(empty-ferry)", ""))
     done = run("solve", str(FERRY), "t.pddl", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
-    assert "No plan: unsolvable" in done.stderr
+    lines = done.stderr.splitlines()
+    assert lines[0] == "No plan: unsolvable (no sequence of actions reaches the goal)."
+    assert "warning: unreachable-goal: the goal (at c0 l1) can never be true" in done.stderr  # as check says
+    assert "goal: (at c0 l1): cannot be reached" in lines
+    assert "why: board would make (on c0) true, but its condition (empty-ferry) is never true" in lines
+    done = run("solve", str(FERRY), "t.pddl", "--why-seconds", "0", cwd=tmp_path)
+    assert done.stderr.splitlines() == lines[:1]
+
+
+def test_the_result_of_solve_is_written_as_json(tmp_path: Path, task: str) -> None:
+    done = run("solve", str(FERRY), task, "--format", "json", cwd=tmp_path)
+    found = json.loads(done.stdout)
+    assert (found["status"], found["plan"], found["cost"]) == ("solved", PLAN.split("\n")[:-1], 3)
+    (tmp_path / "t.pddl").write_text(TASK.replace("(empty-ferry)", ""))
+    done = run("solve", str(FERRY), "t.pddl", "--format", "json", cwd=tmp_path)
+    found = json.loads(done.stdout)
+    assert (done.returncode, found["status"], found["plan"]) == (1, "unsolvable", None)
+    assert found["why"]["goals"] == [{"goal": "(at c0 l1)", "reachable": False}]
+    assert next((row["rule"], row["path"]) for row in found["findings"]) == ("unreachable-goal", "t.pddl")
+
+
+def test_a_plan_is_validated_and_simulated(tmp_path: Path, task: str) -> None:
+    (tmp_path / "a.plan").write_text(PLAN)
+    (tmp_path / "b.plan").write_text("(board c0 l0)\n(debark c0 l1)\n")
+    files = (str(FERRY), task)
+    done = run("validate", *files, "a.plan", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "a.plan: valid, cost 3\n")
+    done = run("validate", *files, "b.plan", cwd=tmp_path)
+    assert (done.returncode, done.stdout.splitlines()[0]) == (1, "b.plan: not valid: unsatisfied-precondition")
+    done = run("simulate", *files, "a.plan", "--html", "a.html", cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[-5:] == [
+        "3  (debark c0 l1)  cost 3",
+        "   + (at c0 l1)",
+        "   + (empty-ferry)",
+        "   - (on c0)",
+        "The goal is reached.",
+    ]
+    assert (tmp_path / "a.html").read_text().startswith("<!doctype html>")
+    done = run("simulate", *files, "b.plan", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "Not possible: step 2: (debark c0 l1) has an unsatisfied precondition" in done.stdout
+    assert run("applicable", *files, cwd=tmp_path).stdout == "(sail l0 l1)\n(board c0 l0)\n"
+    done = run("applicable", *files, "--plan", "a.plan", "--action", "board", cwd=tmp_path)
+    assert done.stdout == "(board c0 l1)\n"
+
+
+def test_an_unknown_command_is_corrected(tmp_path: Path) -> None:
+    done = run("slove", "a.pddl", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[0] == "Error: No such command 'slove'"
+    assert "Did you mean 'solve'?" in done.stderr
 
 
 @pytest.mark.method("programs")
