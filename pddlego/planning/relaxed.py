@@ -198,7 +198,7 @@ class Relaxation(Explorer):
                 sentences.append(f"no action makes {wanted} true, and it is {self._absence}")
             for action, binding in makers[: most - len(sentences)]:
                 text, needed = self._lack(action, binding)
-                sentences += [f"{action.name} would make {wanted} true, but {text}"] if text else []
+                sentences += [f"{action.name} could make {wanted} true, but {text}"] if text else []
                 waiting += [atom for atom in needed if _pattern(atom) not in seen]
                 seen |= {*map(_pattern, needed)}
         return sentences

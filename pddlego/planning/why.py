@@ -5,6 +5,7 @@ Two sources, both proofs: relaxed reachability, and the states that can be reach
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import operator
 import time
@@ -38,31 +39,27 @@ Parts = tuple[Formula, ...]
 
 def explain(domain: Domain, problem: Problem, seconds: float) -> WhyNoPlan:
     """What is known of a goal without a plan, within about `seconds`."""
-    goals = tuple(dict.fromkeys(conjuncts(problem.goal)))
-    undecided = WhyNoPlan(tuple(GoalPart(str(goal)) for goal in goals))
-    try:
-        relaxed = Relaxation(domain, problem, Work(seconds=seconds / 4))
-    except TooManyCasesError:
-        return undecided
-    never = [goal for goal in goals if not relaxed.may_hold(goal, {})]
-    reached: dict[Formula, bool | None] = dict.fromkeys(never, False)
-    timed = needs_time(domain, problem) is not None or bool(problem.later)
-    try:
-        work = Work(seconds=seconds / 2)
-        graph = transitions(domain, problem, 0 if timed else _MOST_STATES, work, _MOST_FACTS)
-        states = _States(domain, problem, relaxed, graph, seconds / 4)
+    goals, work = tuple(dict.fromkeys(conjuncts(problem.goal))), Work(seconds=seconds)
+    reached: dict[Formula, bool | None] = {}
+    parts: Parts = ()
+    chain: list[str] = []
+    with contextlib.suppress(TooManyCasesError):  # what is known when the time is up
+        relaxed = Relaxation(domain, problem, work)
+        never = [goal for goal in goals if not relaxed.may_hold(goal, {})]
+        reached |= dict.fromkeys(never, False)
+        chain = next(_relaxed_sentences(relaxed, never), [])
+        timed = needs_time(domain, problem) is not None or bool(problem.later)
+        half = Work(seconds=seconds / 2)
+        graph = transitions(domain, problem, 0 if timed else _MOST_STATES, half, _MOST_FACTS)
+        states = _States(domain, problem, relaxed, graph, work)
         for goal in goals:
-            reached[goal] = reached.get(goal, True if states.where((goal,)) else False if states.complete else None)
-        failed = next((goal for goal in goals if reached[goal] is False), None)
-        parts = (failed,) if failed is not None else states.least(goals) if states.complete else ()
-        chain = states.sentences(parts) if parts and not never else []
-    except TooManyCasesError:
-        parts, chain = (), []
-    chain = next(_relaxed_sentences(relaxed, never), chain)
+            reached.setdefault(goal, True if states.where((goal,)) else False if graph.complete else None)
+        failed = tuple(goal for goal in goals if reached[goal] is False)[:1]
+        parts = failed or (states.least(goals) if graph.complete else ())
+        chain = chain or (states.sentences(parts) if parts else [])
     exclusive = tuple(map(str, parts)) if len(parts) > 1 else ()
-    return WhyNoPlan(
-        tuple(GoalPart(str(goal), reached.get(goal)) for goal in goals), exclusive, tuple(chain[:_MOST_SENTENCES])
-    )
+    found = tuple(GoalPart(str(goal), reached.get(goal)) for goal in goals)
+    return WhyNoPlan(found, exclusive, tuple(chain[:_MOST_SENTENCES]))
 
 
 def _relaxed_sentences(relaxed: Relaxation, never: list[Formula]) -> Iterator[list[str]]:
@@ -78,18 +75,11 @@ def _relaxed_sentences(relaxed: Relaxation, never: list[Formula]) -> Iterator[li
 
 
 class _States:
-    """The states that can be reached. Sets of states are whole numbers: bit n is state n.
+    """The states that can be reached. Sets of states are whole numbers: bit n is state n."""
 
-    `complete`: there are no others.
-    """
-
-    def __init__(
-        self, domain: Domain, problem: Problem, relaxed: Relaxation, graph: Transitions, seconds: float
-    ) -> None:
-        self.domain, self.problem, self.graph = domain, problem, graph
-        self.complete = graph.complete
-        self.seconds = seconds
-        self._world = World(domain, problem, Work(seconds=seconds))
+    def __init__(self, domain: Domain, problem: Problem, relaxed: Relaxation, graph: Transitions, work: Work) -> None:
+        self.domain, self.problem, self.graph, self.work = domain, problem, graph, work
+        self._world = World(domain, problem, work)
         self._steps = sorted(relaxed.steps.items(), key=lambda item: str(item[0]))
         self._masks: dict[Formula, int] = {}
         self._atoms: dict[Atom, int] = {}
@@ -102,7 +92,8 @@ class _States:
                 self._parents[target] = source, step
 
     def where(self, parts: Parts) -> int:
-        """The states in which all parts are true."""
+        """The states in which all parts are true. Raises `TooManyCasesError` when the time is up."""
+        self.work.renew()
         return reduce(lambda mask, part: mask & self._mask(part), parts, (1 << len(self.graph.states)) - 1)
 
     def _mask(self, part: Formula) -> int:
@@ -143,22 +134,27 @@ class _States:
             for step, needs in ways if len(texts) < _MOST_SENTENCES else ():
                 if frozenset(needs) not in seen:
                     seen.add(frozenset(needs))
-                    text = f"{step} would make {_joined(parts)} true, but needs {_joined(needs)}"
+                    text = f"{step} could make {_joined(parts)} true, but needs {_joined(needs)}"
                     waiting.append((needs, [*texts, f"{text}, never true{_together(needs)}"]))
         return []
 
     def _ways(self, parts: Parts) -> Iterator[tuple[PlanStep, Parts]]:
         """Steps that may make a part true and keep the others, each with the least of its needs that is never true."""
+        if not all(map(self._is_literal, parts)):
+            return
         for step, (adds, deletes) in self._steps:
             made = {part for part in parts if part in adds or (isinstance(part, Not) and part.part in deletes - adds)}
             broken = [part for part in parts if part in deletes - adds or (isinstance(part, Not) and part.part in adds)]
             if made and not broken:
                 condition = self.domain.actions_by_name[step.action].precondition
-                needs = conjuncts(Renaming(self._world.binding(step)).formula(condition))
-                kept = [part for part in parts if part not in made and isinstance(part, Atom | Not)]
-                needs = tuple(dict.fromkeys((*kept, *needs)))
+                ground = conjuncts(Renaming(self._world.binding(step)).formula(condition))
+                needs = tuple(dict.fromkeys((*(part for part in parts if part not in made), *ground)))
                 if not self.where(needs):
                     yield step, self.least(needs)
+
+    def _is_literal(self, part: Formula) -> bool:
+        atom = part.part if isinstance(part, Not) else part
+        return isinstance(atom, Atom) and atom.predicate not in self.domain.rules
 
     def _depth(self, parts: Parts) -> int:
         """How late parts become true: the number of the first state of each, added."""
@@ -173,8 +169,8 @@ class _States:
                 continue
             number = (mask & -mask).bit_length() - 1
             state = self.graph.states[number]
-            start, work = replace(self.problem, facts=frozenset(state.facts)), Work(seconds=self.seconds)
-            later = Relaxation(self.domain, start, work, state.numbers)
+            start = replace(self.problem, facts=frozenset(state.facts))
+            later = Relaxation(self.domain, start, self.work, state.numbers)
             if not later.may_hold(part, {}):
                 path = self._path(number)
                 after = f"after {' '.join(map(str, path))}, " if path else "at the beginning, "

@@ -204,7 +204,7 @@ def test_without_a_plan_the_reasons_are_printed(tmp_path: Path) -> None:
     assert lines[0] == "No plan: unsolvable (no sequence of actions reaches the goal)."
     assert "warning: unreachable-goal: the goal (at c0 l1) can never be true" in done.stderr  # as check says
     assert "goal: (at c0 l1): cannot be reached" in lines
-    assert "why: board would make (on c0) true, but its condition (empty-ferry) is never true" in lines
+    assert "why: board could make (on c0) true, but its condition (empty-ferry) is never true" in lines
     done = run("solve", str(FERRY), "t.pddl", "--why-seconds", "0", cwd=tmp_path)
     assert done.stderr.splitlines() == lines[:1]
 
