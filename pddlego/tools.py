@@ -350,7 +350,7 @@ def solve(
     """
     from pddlego.planning.engines import check_search
     from pddlego.planning.process import make_planner
-    from pddlego.planning.why import no_plan_reasons
+    from pddlego.planning.why import why_no_plan
 
     try:
         parsed_search = Search.parse(search, "auto")
@@ -363,7 +363,7 @@ def solve(
         result = made.solve(value, task, parsed_search)
         solved = solve_result(result, parsed_search)
         if why_seconds > 0 and result.status in (PlanStatus.UNSOLVABLE, *_UNDECIDED):
-            why = no_plan_reasons(made, value, task, result, why_seconds)
+            why = why_no_plan(made, value, task, result, why_seconds)
             return replace(solved, why=why, findings=check(domain, problem).findings)
     if solved.plan is None or solved.optimal or not counts_cost(task):
         return solved
@@ -375,7 +375,7 @@ def solve(
 
 
 _UNDECIDED = (PlanStatus.TIMEOUT, PlanStatus.MEMORY, PlanStatus.BOUND)
-"""The endings of a planning call after which nobody knows whether a plan exists."""
+"""The endings of a planning call after which it is unknown whether a plan exists."""
 
 
 def solve_result(result: PlanResult, search: Search | None = None) -> SolveResult:

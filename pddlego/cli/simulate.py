@@ -14,9 +14,12 @@ from pddlego.util.files import write_whole
 from pddlego.util.text import count
 
 if TYPE_CHECKING:
-    from pddlego.tools import SimulationResult
+    from pddlego.tools import SimulatedState, SimulationResult
 
 Html = Annotated[Path | None, typer.Option("--html", help="File for a page that steps through the states.")]
+
+_START = "the initial state"
+_REACHED = {True: "reached", False: "not reached"}
 
 
 def command(domain: DomainFile, problem: ProblemFile, plan: PlanFile, html: Html = None, form: Format = "text") -> None:
@@ -28,30 +31,44 @@ def command(domain: DomainFile, problem: ProblemFile, plan: PlanFile, html: Html
 
     result = tools.simulate(domain, problem, plan)
     if html is not None:
-        write_page(result, html, plan.name)
+        write_plan_page(result, html, plan.name)
     print_result(result, form, _lines(result))
     end(not result.fault and result.states[-1].goal_reached)
 
 
-def write_page(result: SimulationResult, file: Path, title: str) -> None:
-    """Write the page of a simulation, and say so."""
-    from pddlego.display.plan_page import plan_page
+def write_plan_page(result: SimulationResult, file: Path, title: str) -> None:
+    """Write an HTML file that steps through the states: what changes, the cost so far, and the whole state."""
+    from pddlego.display.page import render_steps
 
-    write_whole(file, plan_page(result, title))
+    last = result.states[-1]
+    ending = f"not possible: {result.fault}" if result.fault else f"the goal is {_REACHED[last.goal_reached]}"
+    steps = ((state.step, state.action or _START, [_changes(state), _facts(state)]) for state in result.states)
+    write_whole(file, render_steps(f"{title}: {count(last.step, 'step')}, {ending}", ["changes", "state"], steps))
     say(f"{count(len(result.states), 'state')}, written to {file}")
+
+
+def _changes(state: SimulatedState) -> list[Line]:
+    lines = [(f"+ {fact}", "green") for fact in state.added] + [(f"- {fact}", "red") for fact in state.deleted]
+    cost = [] if state.cost is None else [(f"cost so far: {state.cost}", "")]
+    goal = [("the goal is reached", "bold")] if state.goal_reached else []
+    return [*(lines or [("nothing changes", "dim")]), *cost, *goal]
+
+
+def _facts(state: SimulatedState) -> list[Line]:
+    return [(fact, "green" if fact in state.added else "") for fact in state.facts]
 
 
 def _lines(result: SimulationResult) -> Iterator[Line]:
     for state in result.states:
         cost = "" if state.cost is None else f"  cost {state.cost}"
-        yield f"{state.step}  {state.action or 'the initial state'}{cost if state.step else ''}", "bold"
+        yield f"{state.step}  {state.action or _START}{cost if state.step else ''}", "bold"
         yield from ((f"   + {fact}", "green") for fact in (state.added if state.step else state.facts))
         yield from ((f"   - {fact}", "red") for fact in state.deleted)
     if result.fault:
         yield f"Not possible: {result.fault}", "bold red"
         yield f"  do:  {result.advice}", ""
-    reached = result.states[-1].goal_reached
-    yield f"The goal is {'reached' if reached else 'not reached'}.", ""
-    if not reached:
+    is_reached = result.states[-1].goal_reached
+    yield f"The goal is {_REACHED[is_reached]}.", ""
+    if not is_reached:
         actions = count(len(result.applicable), "action")
         yield f"Possible here: {actions} (pddlego applicable DOMAIN PROBLEM --plan PLAN)", "dim"

@@ -13,7 +13,7 @@ import typer
 from pddlego.cli import exits
 from pddlego.cli.options import with_options
 from pddlego.cli.printing import Format, Line, print_result, say, show_lines
-from pddlego.cli.simulate import Html, write_page
+from pddlego.cli.simulate import Html, write_plan_page
 from pddlego.errors import EngineError, UsageError
 from pddlego.evaluation.config import FLAG, Resolved, resolve
 from pddlego.methods.commands import load
@@ -95,9 +95,7 @@ def command(
     Exit code: 0 a plan, 1 no plan exists or none was found in time, 2 wrong usage, 3 the planner failed.
     """
     from pddlego import tools
-    from pddlego.pddl.costs import counts_cost
     from pddlego.pddl.rules import Level
-    from pddlego.planning.result import LEAST_COST
 
     program = (planner or "").startswith(PROGRAM)
     _check_heuristic(heuristic, planner, search)
@@ -117,28 +115,22 @@ def command(
         if options.engine == GRAPHPLAN:
             result = load("solve.graphplan")(parsed, task, resolved.config, prune, sort)
         else:
-            # Positions in findings are those of the files, which can be read again unless they are pipes.
+            # Findings have the positions of the files, which can be read again unless they are pipes.
             files = (domain, problem) if domain.is_file() and problem.is_file() else (parsed, task)
+            engine, seconds, memory = options.engine or "auto", options.timeout, options.memory
+            way = search or "gbf(hff)"
             result = tools.solve(
-                *files,
-                planner=options.engine or "auto",
-                search=search or "gbf(hff)",
-                seconds=options.timeout,
-                memory=options.memory,
-                why_seconds=why_seconds,
+                *files, planner=engine, search=way, seconds=seconds, memory=memory, why_seconds=why_seconds
             )
-        _report(result, form)
-        if result.plan and not result.optimal and counts_cost(task):
-            other = " --planner auto" if options.engine in (GRAPHPLAN, "mimir", "kairos") else ""
-            say(f"The cost is not proved to be minimal. To minimize it: --search '{LEAST_COST}'{other}.")
+        _report(result, task, options.engine, form)
     if form == "json":
         print_result(result, form, ())
     if result.plan is None:
         raise typer.Exit(exits.NOT_WON)
-    if html is not None:
-        write_page(tools.simulate(parsed, task, result.plan), html, task.name)
     if form == "text" or output is not None:
         _show_plan(result.plan, parsed, task, output)
+    if html is not None:
+        write_plan_page(tools.simulate(parsed, task, result.plan), html, task.name)
 
 
 def _show_plan(plan: tuple[str, ...], domain: Domain, problem: Problem, output: Path | None) -> None:
@@ -193,9 +185,11 @@ def _check_heuristic(heuristic: Path | None, planner: str | None, search: str | 
         raise UsageError(f"--heuristic and {other} exclude each other", reason, "Leave one of them out.")
 
 
-def _report(result: SolveResult, form: str) -> None:
+def _report(result: SolveResult, problem: Problem, engine: str | None, form: str) -> None:
     """Report how the plan was found, or why there is no plan. Raises `EngineError` if the planner failed."""
+    from pddlego.pddl.costs import counts_cost
     from pddlego.planning import PlanStatus
+    from pddlego.planning.result import LEAST_COST
 
     if result.status == PlanStatus.ALREADY_TRUE:
         say("The goal is already true: the plan has no actions.")
@@ -209,6 +203,9 @@ def _report(result: SolveResult, form: str) -> None:
     else:
         say(f"No plan: {result.status} ({result.message}).")
         show_lines(_reasons(result) if form == "text" else (), errors=True)
+    if result.plan and not result.optimal and counts_cost(problem):
+        other = " --planner auto" if engine in (GRAPHPLAN, "mimir", "kairos") else ""
+        say(f"The cost is not proved to be minimal. To minimize it: --search '{LEAST_COST}'{other}.")
 
 
 _REACHABLE = {True: "can be reached", False: "cannot be reached", None: "not decided"}

@@ -83,14 +83,18 @@ def _packed(value: Mapping[str, object]) -> str:
     return base64.b64encode(packed).decode()
 
 
-def render_steps(title: str, tabs: Sequence[str], steps: Iterable[tuple[int, str, Sequence[Sequence[Text]]]]) -> str:
+_StyledLines = Sequence[tuple[str, str]]
+"""Texts, each with its style."""
+
+
+def render_steps(title: str, tabs: Sequence[str], steps: Iterable[tuple[int, str, Sequence[_StyledLines]]]) -> str:
     """The HTML file of one list of steps: each with its number, its command, and the lines of each tab."""
     numbers: dict[str, int] = {}
     shown = [
         {
             "step": number,
             "command": clean(command),
-            "lines": [[numbers.setdefault(_html(line), len(numbers)) for line in lines] for lines in parts],
+            "lines": [[numbers.setdefault(_styled(*line), len(numbers)) for line in lines] for lines in parts],
         }
         for number, command, parts in steps
     ]

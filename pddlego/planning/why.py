@@ -21,7 +21,7 @@ from pddlego.pddl.costs import needs_time
 from pddlego.planning.relaxed import Relaxation
 from pddlego.planning.result import EXPLAIN, GoalPart, Planner, PlanResult, PlanStatus, PlanStep, Search, WhyNoPlan
 from pddlego.planning.world import Transitions, World, transitions
-from pddlego.util.limits import Work
+from pddlego.util.limits import Clock, Work
 
 _MOST_STATES, _MOST_FACTS = 20_000, 1_000_000
 """The maximum numbers of states, and of facts in all of them, that are explored."""
@@ -37,7 +37,7 @@ _LEAST_SECONDS = 0.05
 Parts = tuple[Formula, ...]
 
 
-def explain(domain: Domain, problem: Problem, seconds: float) -> WhyNoPlan:
+def explain_no_plan(domain: Domain, problem: Problem, seconds: float) -> WhyNoPlan:
     """What is known of a goal without a plan, within about `seconds`."""
     goals, work = tuple(dict.fromkeys(conjuncts(problem.goal))), Work(seconds=seconds)
     reached: dict[Formula, bool | None] = {}
@@ -55,7 +55,8 @@ def explain(domain: Domain, problem: Problem, seconds: float) -> WhyNoPlan:
         for goal in goals:
             reached.setdefault(goal, True if states.where((goal,)) else False if graph.complete else None)
         failed = tuple(goal for goal in goals if reached[goal] is False)[:1]
-        parts = failed or (states.least(goals) if graph.complete else ())
+        is_impossible = graph.complete and not states.where(goals)
+        parts = failed or (states.least(goals) if is_impossible else ())
         chain = chain or (states.sentences(parts) if parts else [])
     exclusive = tuple(map(str, parts)) if len(parts) > 1 else ()
     found = tuple(GoalPart(str(goal), reached.get(goal)) for goal in goals)
@@ -187,21 +188,25 @@ class _States:
         return path[::-1]
 
 
-def no_plan_reasons(
-    planner: Planner, domain: Domain, problem: Problem, result: PlanResult, seconds: float
+def why_no_plan(
+    planner: Planner,
+    domain: Domain,
+    problem: Problem,
+    result: PlanResult,
+    seconds: float,
+    clock: Clock = time.monotonic,
 ) -> WhyNoPlan:
     """What is known of a goal after a `result` without a plan, by planning for its parts, within `seconds`.
 
-    The planner's process does all of it. What the exploration of `explain` leaves undecided, the planner's searches may
-    decide.
+    The planner's process does all of it. Its searches may decide what `explain_no_plan` leaves undecided.
     """
-    ends = time.monotonic() + seconds
+    ends = clock() + seconds
     goals = tuple(dict.fromkeys(conjuncts(problem.goal)))
     why = planner.solve(domain, problem, EXPLAIN, seconds / 2).why
     why = why or WhyNoPlan(tuple(GoalPart(str(goal)) for goal in goals))
 
     def reachable(*parts: Formula) -> bool | None:
-        left = ends - time.monotonic()
+        left = ends - clock()
         if left < _LEAST_SECONDS:
             return None
         tried = planner.solve(domain, problem.with_goal(And(parts)), Search("gbf", "hff", "auto"), left / 3)

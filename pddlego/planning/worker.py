@@ -123,9 +123,9 @@ def _answer(job: Job, tell: Callable[[object], tuple[str, ...]]) -> PlanResult:
     with contextlib.suppress(MemoryError, SystemError):
         domain = _domain(job.text)
         if job.search.algorithm == EXPLAIN.algorithm:
-            from pddlego.planning.why import explain
+            from pddlego.planning.why import explain_no_plan
 
-            why = explain(domain, job.problem, 0.75 * job.seconds)
+            why = explain_no_plan(domain, job.problem, 0.75 * job.seconds)
             return PlanResult(PlanStatus.BOUND, job.problem.goal, why=why)
         try:
             return solve(domain, job.problem, job.search, _attempts(job, domain, tell))

@@ -6,14 +6,20 @@ import base64
 import json
 import re
 import zlib
+from pathlib import Path
 
 from pddlego import tools
-from pddlego.display.plan_page import plan_page
+from pddlego.cli.simulate import write_plan_page
 from tests.lamps import DOMAIN, PLAN, PROBLEM
 
 
-def test_the_page_has_the_changes_and_the_state_of_each_step() -> None:
-    page = plan_page(tools.simulate(DOMAIN, PROBLEM, PLAN), "evening <1>")
+def page_of(result: tools.SimulationResult, file: Path, title: str) -> str:
+    write_plan_page(result, file, title)
+    return file.read_text(encoding="utf-8")
+
+
+def test_the_page_has_the_changes_and_the_state_of_each_step(tmp_path: Path) -> None:
+    page = page_of(tools.simulate(DOMAIN, PROBLEM, PLAN), tmp_path / "a.html", "evening <1>")
     packed = re.search(r'id="data-plan">([^<]*)<', page)
     assert packed is not None
     value = json.loads(zlib.decompress(base64.b64decode(packed[1])))
@@ -35,6 +41,6 @@ def test_the_page_has_the_changes_and_the_state_of_each_step() -> None:
     ]
 
 
-def test_a_plan_that_fails_is_shown_up_to_its_fault() -> None:
-    page = plan_page(tools.simulate(DOMAIN, PROBLEM, "(switch-on kitchen)"), "evening")
+def test_a_plan_that_fails_is_shown_up_to_its_fault(tmp_path: Path) -> None:
+    page = page_of(tools.simulate(DOMAIN, PROBLEM, "(switch-on kitchen)"), tmp_path / "a.html", "evening")
     assert "evening: 0 steps, not possible: step 1: (switch-on kitchen)" in page
