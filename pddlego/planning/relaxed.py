@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from pddlego.pddl import Atom, Domain, Problem
@@ -193,11 +193,11 @@ class Relaxation(Explorer):
         waiting, seen = [fact], {_pattern(fact)}
         while waiting and len(sentences) < most:
             wanted = waiting.pop(0)
-            makers = list(itertools.islice(self._makers(wanted), _MOST_MAKERS))
+            makers = [(action, *self._lack(action, binding)) for action, binding in self._makers(wanted)]
             if not makers:
                 sentences.append(f"no action makes {wanted} true, and it is {self._absence}")
-            for action, binding in makers[: most - len(sentences)]:
-                text, needed = self._lack(action, binding)
+            right = [maker for maker in makers if maker[3]] or makers  # without actions for objects of another kind
+            for action, text, needed, _ in right[:_MOST_MAKERS]:
                 sentences += [f"{action.name} could make {wanted} true, but {text}"] if text else []
                 waiting += [atom for atom in needed if _pattern(atom) not in seen]
                 seen |= {*map(_pattern, needed)}
@@ -217,52 +217,47 @@ class Relaxation(Explorer):
                     if match is not None:
                         yield action, {name: match[name] for name in match.keys() & kinds.keys()}
 
-    def _lack(self, action: Action, binding: Binding) -> tuple[str, list[Atom]]:
-        """What an impossible action lacks, as the end of a sentence, and the facts that it would need for it."""
+    def _lack(self, action: Action, binding: Binding) -> tuple[str, list[Atom], bool]:
+        """What an impossible action lacks, as the end of a sentence, and the facts that it would need for it.
+
+        The last value is false if the binding has an object of the wrong kind: a fact such as `(truck box)` is missing.
+        """
         kinds, needed, names = scope_of(action.parameters), self.required[action.name], Renaming(binding)
         for size in range(1, _MOST_TOGETHER + 1):
             for atoms in itertools.combinations(needed, size):
-                if next(self._joined(atoms, binding, kinds), None) is None:
-                    text = " and ".join(str(names.atom(atom)) for atom in atoms)
-                    if size == 1:
-                        return self._alone(action, atoms[0], binding)
-                    near = self._near(atoms, binding, kinds)
-                    alone = [atom for atom in near if atom.predicate not in self.added]
-                    more = (
-                        f": {' and '.join(map(str, alone[:_MOST_TOGETHER]))} {'are' if alone[1:] else 'is'} not true"
-                        if alone
-                        else ""
-                    )
-                    more += next((f", nor any {pattern}" for atom in alone for pattern in self._absent(atom)), "")
-                    return f"its conditions {text} are never true together{self._then}{more}", [
-                        fact for atom in near if atom not in alone for fact in self._instances(atom, kinds)
-                    ]
+                if next(self._joined(atoms, binding, kinds), None) is not None:
+                    continue
+                if size == 1:
+                    text, near = self._alone(action, atoms[0], binding)
+                    is_kind = len(atoms[0].args) == 1 and "?" not in str(names.atom(atoms[0]))
+                    return text, near, atoms[0].predicate in self.added or not is_kind
+                near = self._near(atoms, needed, binding, kinds) or self._near(atoms, atoms, binding, kinds)
+                near = [atom for atom in near if len(atom.args) > 1 or atom.predicate in self.added] or near
+                absent = [atom for atom in near if atom.predicate not in self.added]
+                text = f"its conditions {_listed(map(names.atom, atoms))} are never true together{self._then}"
+                if absent:
+                    text += f": {_listed(absent[:_MOST_TOGETHER])} {'are' if absent[1:] else 'is'} not true"
+                text += next((f", nor any {pattern}" for atom in absent for pattern in self._absent(atom)), "")
+                facts = [fact for atom in near if atom not in absent for fact in self._instances(atom, kinds)]
+                return text, facts, True
         for part in self._others[action.name]:
             cases = list(itertools.islice(self._bindings(action, needed, binding), _MOST_CASES))
             if cases and len(cases) < _MOST_CASES and not any(self.may_hold(part, case) for case in cases):
                 ground = Renaming(cases[0]).formula(part) if [*_fluents(part)] else names.formula(part)
-                return f"its condition {ground} is never true{self._then}{self.ranges(ground)}", []
-        lacking = next(
-            (
-                str(term)
-                for terms in self._missing.values()
-                for term, step in terms.items()
-                if step.action == action.name
-            ),
-            "",
-        )
+                return f"its condition {ground} is never true{self._then}{self.ranges(ground)}", [], True
         if action.name in self.possible:
-            return "", []
-        return (f"{lacking} has no number" if lacking else "no call of it is possible"), []
+            return "", [], True
+        steps = ((term, step) for terms in self._missing.values() for term, step in terms.items())
+        lacking = (f"{term} has no number" for term, step in steps if step.action == action.name)
+        return next(lacking, "no call of it is possible"), [], True
 
     def _alone(self, action: Action, atom: Atom, binding: Binding) -> tuple[str, list[Atom]]:
         """What `_lack` says about one condition that is never true, with examples of facts that are missing."""
         kinds, wanted = scope_of(action.parameters), Renaming(binding).atom(atom)
-        others = [other for other in self.required[action.name] if other is not atom]
         text = f"its condition {wanted} is never true{self._then}{_types(wanted, kinds)}"
-        matches = itertools.islice(self._joined(others, binding, kinds), _MOST_CASES)
-        examples = sorted({str(Renaming(match).atom(atom)) for match in matches} - {str(wanted)})
-        text += f", such as {', '.join(examples[:_MOST_TOGETHER])}" if examples else ""
+        near = self._near((atom,), self.required[action.name], binding, kinds)
+        examples = [example for example in near if example != wanted]
+        text += f", such as {', '.join(map(str, examples[:_MOST_TOGETHER]))}" if examples else ""
         if wanted.predicate in self.added:
             return text, self._instances(wanted, kinds)
         return f"{text}, and no action makes it true", []
@@ -275,13 +270,15 @@ class Relaxation(Explorer):
             return []
         return [Renaming(dict(zip(names, case, strict=True))).atom(atom) for case in itertools.product(*objects)]
 
-    def _near(self, atoms: tuple[Atom, ...], binding: Binding, kinds: Mapping[str, str]) -> list[Atom]:
-        """Facts that are missing, each alone, for atoms that are never true together."""
-        near: dict[Atom, None] = {}
+    def _near(
+        self, atoms: Sequence[Atom], needed: Sequence[Atom], binding: Binding, kinds: Mapping[str, str]
+    ) -> list[Atom]:
+        """The facts for one of the atoms that are missing, each alone, for all needed atoms to be true."""
+        near: set[Atom] = set()
         for left in atoms:
-            others = [atom for atom in atoms if atom is not left]
+            others = [atom for atom in needed if atom is not left]
             for match in itertools.islice(self._joined(others, binding, kinds), _MOST_CASES):
-                near[Renaming(match).atom(left)] = None
+                near.add(Renaming(match).atom(left))
         return sorted(near, key=str)
 
     def _absent(self, atom: Atom) -> Iterator[Atom]:
@@ -307,6 +304,10 @@ class Relaxation(Explorer):
             elif low > -math.inf:
                 texts.append(f"{fluent} is at least {shown(Fraction(low))}")
         return f": {', '.join(texts)}" if texts else ""
+
+
+def _listed(parts: Iterable[Atom]) -> str:
+    return " and ".join(map(str, parts))
 
 
 def _fluents(condition: Formula) -> Iterator[Term]:

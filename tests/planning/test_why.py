@@ -16,8 +16,8 @@ from pddlego.pddl.conditions import And, Atom, Compare, Renaming, Term, conjunct
 from pddlego.pddl.rules import Level
 from pddlego.planning.engines import attempts
 from pddlego.planning.relaxed import Relaxation
-from pddlego.planning.result import BREADTH_FIRST, PlanStatus, PlanStep, WhyNoPlan
-from pddlego.planning.why import explain_no_plan
+from pddlego.planning.result import BREADTH_FIRST, GoalPart, PlanResult, PlanStatus, PlanStep, Search, WhyNoPlan
+from pddlego.planning.why import explain_no_plan, why_no_plan
 from pddlego.planning.worker import solve
 from pddlego.planning.world import World, transitions
 from pddlego.util.limits import Work
@@ -284,3 +284,57 @@ def test_another_planner_agrees_on_random_tasks() -> None:
                 assert (status is PlanStatus.UNSOLVABLE) is not part.reachable, (seed, part, status)
                 compared += 1
     assert compared >= 30
+
+
+class ScriptedPlanner:
+    """Knows no reasons, and proves that the goals in `impossible` have no plan. Each search takes a second."""
+
+    def __init__(self, *impossible: str) -> None:
+        self.impossible, self.now, self.description = impossible, 0.0, dict[str, object]()
+
+    def solve(self, domain: Domain, problem: Problem, search: Search, seconds: float | None = None) -> PlanResult:
+        self.now += 1
+        status = PlanStatus.UNSOLVABLE if str(problem.goal) in self.impossible else PlanStatus.SOLVED
+        return PlanResult(status, problem.goal)
+
+    def close(self) -> None:
+        pass
+
+
+UNSOLVABLE = PlanResult(PlanStatus.UNSOLVABLE, And())
+TIMEOUT = PlanResult(PlanStatus.TIMEOUT, And())
+
+
+@pytest.mark.parametrize(
+    ("impossible", "result", "seconds", "reachable", "exclusive"),
+    [
+        (["(and (lit kitchen) (at hall))"], UNSOLVABLE, 9, [True] * 3, ("(lit kitchen)", "(at hall)")),
+        (["(and (lit kitchen) (at hall))"], TIMEOUT, 9, [True] * 3, ()),  # a plan may exist
+        (["(and (lit kitchen))"], UNSOLVABLE, 9, [True, False, True], ()),
+        (["(and (lit kitchen))"], UNSOLVABLE, 2.5, [True, False, None], ()),
+    ],
+)
+def test_searches_decide_what_was_not_explored(
+    impossible: list[str], result: PlanResult, seconds: float, reachable: list[bool], exclusive: tuple[str, ...]
+) -> None:
+    planner = ScriptedPlanner(*impossible)
+    why = why_no_plan(planner, *pair(LAMPS, ROOMS), result, seconds, clock=lambda: planner.now)
+    assert [part.reachable for part in why.goals] == reachable
+    assert why.exclusive == exclusive
+
+
+def test_a_task_with_time_is_explained() -> None:
+    domain = """(define (domain kiln) (:requirements :durative-actions) (:predicates (hot) (fired) (match))
+      (:durative-action fire :parameters () :duration (= ?duration 5)
+        :condition (and (at start (match)) (over all (hot))) :effect (and (at end (fired)))))"""
+    problem = "(define (problem p) (:domain kiln) (:init (hot)) (:goal (fired)))"
+    why = explain_no_plan(*pair(domain, problem), PATIENCE)
+    assert why == WhyNoPlan(
+        (GoalPart("(fired)", reachable=False),),
+        chain=("fire could make (fired) true, but its condition (match) is never true, and no action makes it true",),
+    )
+
+
+def test_the_time_limit_is_kept() -> None:
+    why = explain_no_plan(*pair(LAMPS, ROOMS), 0.0)
+    assert why == WhyNoPlan(tuple(GoalPart(goal) for goal in ("(lit cellar)", "(lit kitchen)", "(at hall)")))
