@@ -33,18 +33,15 @@ from pddlego.pddl.conditions import (
     walk,
 )
 from pddlego.pddl.domain import Action
-from pddlego.pddl.numbers import ADDITIVE, read_fluents
+from pddlego.pddl.numbers import read_fluents
 from pddlego.planning.checked import Explorer
+from pddlego.planning.intervals import ANY_NUMBER, Interval, changed_interval, combined_interval, is_infinite
 from pddlego.planning.numbers import shown
 from pddlego.planning.result import PlanStep
 from pddlego.planning.world import ground_term
 from pddlego.util.limits import Work
 
-Bound = Fraction | float
-Interval = tuple[Bound, Bound]
 Binding = Mapping[str, str]
-
-_ANY: Interval = (-math.inf, math.inf)
 
 _EXACT_ROUNDS = 3
 """Rounds after which a bound of a number that still moves counts as infinite."""
@@ -54,9 +51,6 @@ _MOST_TOGETHER = 3
 
 _MOST_CASES = 2_000
 """The maximum number of calls of an action that are looked at for a sentence."""
-
-_MOST_BITS = 4_000
-"""The size of a bound from which on it counts as infinite."""
 
 _MOST_MAKERS = 3
 """The maximum number of actions with one effect that sentences name."""
@@ -158,10 +152,10 @@ class Relaxation(Explorer):
         if term.head in ARITHMETIC:
             parts = [self.interval(part, binding) for part in term.parts]
             known = [part for part in parts if part is not None]
-            return _combined(term.head, known) if len(known) == len(parts) else None
+            return combined_interval(term.head, known) if len(known) == len(parts) else None
         fluent = ground_term(term, binding)
         if term.head in self._unbounded:
-            return _ANY
+            return ANY_NUMBER
         value = None if term.head in self.world.changing else self.world.values.get(fluent)
         return self._bounds.get(fluent) if value is None else (value, value)
 
@@ -179,10 +173,10 @@ class Relaxation(Explorer):
             old = self._bounds.get(fluent)
             if amount is None or (old is None and change.operator != "assign"):
                 continue
-            new = _changed(change.operator, old or amount, amount)
+            new = changed_interval(change.operator, old or amount, amount)
             low, high = (min(old[0], new[0]), max(old[1], new[1])) if old else new
-            low = -math.inf if _is_large(low) or (old and widen and low < old[0]) else low
-            high = math.inf if _is_large(high) or (old and widen and high > old[1]) else high
+            low = -math.inf if is_infinite(low) or (old and widen and low < old[0]) else low
+            high = math.inf if is_infinite(high) or (old and widen and high > old[1]) else high
             self._bounds[fluent] = low, high
 
     # sentences
@@ -324,52 +318,3 @@ def _types(atom: Atom, kinds: Mapping[str, str]) -> str:
 def _pattern(atom: Atom) -> Atom:
     """The atom with one name for all variables."""
     return Atom(atom.predicate, tuple("?" if arg[0] == "?" else arg for arg in atom.args))
-
-
-def _is_large(value: Bound) -> bool:
-    return isinstance(value, Fraction) and value.numerator.bit_length() + value.denominator.bit_length() > _MOST_BITS
-
-
-def _changed(name: str, old: Interval, amount: Interval) -> Interval:
-    """The interval of a number after any number of equal changes."""
-    if name == "assign":
-        return amount
-    if name not in ADDITIVE:
-        return _ANY
-    low, high = amount if name == "increase" else (-amount[1], -amount[0])
-    return old[0] if low >= 0 else -math.inf, old[1] if high <= 0 else math.inf
-
-
-def _combined(name: str, parts: list[Interval]) -> Interval | None:
-    """The interval of an arithmetic expression with these operands; None if it divides by zero."""
-    if len(parts) == 1:
-        return -parts[0][1], -parts[0][0]
-    one, *others = parts
-    for other in others:
-        if name == "/":
-            if other == (0, 0):
-                return None
-            if other[0] <= 0 <= other[1] or isinstance(other[0] + other[1], float):
-                return _ANY
-            other = (1 / other[1], 1 / other[0])
-        if name == "-":
-            other = (-other[1], -other[0])
-        if name in "+-":
-            one = _plus(one[0], other[0]), _plus(one[1], other[1])
-        else:
-            corners = [_times(left, right) for left in one for right in other]
-            one = min(corners), max(corners)
-    return one
-
-
-def _plus(one: Bound, other: Bound) -> Bound:
-    return next(
-        (part for part in (one, other) if isinstance(part, float)),
-        one + other if isinstance(one, Fraction) and isinstance(other, Fraction) else 0,
-    )
-
-
-def _times(one: Bound, other: Bound) -> Bound:
-    if isinstance(one, Fraction) and isinstance(other, Fraction):
-        return one * other
-    return Fraction(0) if 0 in (one, other) else math.inf if (one > 0) is (other > 0) else -math.inf

@@ -168,7 +168,8 @@ def random_pair(seed: int) -> tuple[Domain, Problem]:
         if kind < 0.28:
             return f"({rng.choice(('exists', 'forall'))} (?z) (or {atom(('?z', *variables))} {atom(variables)}))"
         if kind < 0.36 and numeric:
-            return f"({rng.choice(('>=', '<', '='))} (+ (n) {rng.randint(0, 1)}) {rng.randint(0, 3)})"
+            value = rng.choice(("(n)", "(+ (n) 1)", "(* (n) -2)", "(- 3 (n))", "(/ 2 (n))"))
+            return f"({rng.choice(('>=', '<', '='))} {value} {rng.randint(-1, 3)})"
         return atom(variables)
 
     def effect(variables: tuple[str, ...]) -> str:
