@@ -18,6 +18,8 @@ from pddlego.errors import TooManyCasesError
 from pddlego.pddl import Atom, Domain, Problem
 from pddlego.pddl.conditions import And, Formula, Not, Renaming, conjuncts
 from pddlego.pddl.costs import needs_time
+from pddlego.pddl.numbers import read_fluents
+from pddlego.planning.numbers import shown
 from pddlego.planning.relaxed import Relaxation
 from pddlego.planning.result import EXPLAIN, GoalPart, Planner, PlanResult, PlanStatus, PlanStep, Search, WhyNoPlan
 from pddlego.planning.world import Transitions, World, transitions
@@ -57,7 +59,7 @@ def explain_no_plan(domain: Domain, problem: Problem, seconds: float) -> WhyNoPl
         failed = tuple(goal for goal in goals if reached[goal] is False)[:1]
         is_impossible = graph.complete and not states.where(goals)
         parts = failed or (states.least(goals) if is_impossible else ())
-        chain = chain or (states.sentences(parts) if parts else [])
+        chain = chain or (states.sentences(parts) if parts and graph.complete else [])
     exclusive = tuple(map(str, parts)) if len(parts) > 1 else ()
     found = tuple(GoalPart(str(goal), reached.get(goal)) for goal in goals)
     return WhyNoPlan(found, exclusive, tuple(chain[:_MOST_SENTENCES]))
@@ -131,7 +133,7 @@ class _States:
             ways = [way for way in self._ways(parts) if not _is_one_value(way[1])]
             ways.sort(key=lambda way: self._depth(way[1]), reverse=True)  # the nearest miss first
             if not ways:
-                return [*texts, f"no possible step makes {_joined(parts)} true{_together(parts)}"]
+                return [*texts, f"no possible step makes {_joined(parts)} true{_together(parts)}{self._ranges(parts)}"]
             for step, needs in ways if len(texts) < _MOST_SENTENCES else ():
                 if frozenset(needs) not in seen:
                     seen.add(frozenset(needs))
@@ -156,6 +158,14 @@ class _States:
     def _is_literal(self, part: Formula) -> bool:
         atom = part.part if isinstance(part, Not) else part
         return isinstance(atom, Atom) and atom.predicate not in self.domain.rules
+
+    def _ranges(self, parts: Parts) -> str:
+        """The least and the greatest value of each number in comparisons, as the end of a sentence."""
+        texts = []
+        for fluent in dict.fromkeys(fluent for part in parts for fluent in read_fluents(part)):
+            values = [state.numbers[fluent] for state in self.graph.states if fluent in state.numbers]
+            texts += [f"{fluent} is between {shown(min(values))} and {shown(max(values))}"] if values else []
+        return f": {', '.join(texts)}" if texts else ""
 
     def _depth(self, parts: Parts) -> int:
         """How late parts become true: the number of the first state of each, added."""

@@ -85,6 +85,7 @@ MADE = {  # a solvable task, what is replaced in its domain or problem, and word
     "no road": (VAN, TRIP, "(road a b)", "", "(road a b)"),
     "no pump": (VAN, TRIP, "(pump b)", "", "(fuel) is at most 4"),
     "no effect: the pump gives nothing": (VAN, TRIP, "(increase (fuel) 5)", "(pump ?t)", "(fuel) is at most 4"),
+    "no large tank": (VAN, TRIP, "(<= (fuel) 3)", "(<= (+ (fuel) 5) 5)", "(fuel) is between "),
     "no free gripper": ("gripper", GRIPPER, "(free left) (free right)", "", "(free left)"),
 }
 
