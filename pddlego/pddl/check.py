@@ -53,7 +53,15 @@ from pddlego.pddl.domain import (
 )
 from pddlego.pddl.foreign import LEVELS, form_of, infix_form, plain_name
 from pddlego.pddl.names import MAX_NAME, is_name
-from pddlego.pddl.numbers import ADDITIVE, DURATION, TOTAL_COST, TOTAL_TIME, is_cost
+from pddlego.pddl.numbers import (
+    ADDITIVE,
+    DURATION,
+    TOTAL_COST,
+    TOTAL_TIME,
+    allows_duration,
+    duration_bounds,
+    is_cost,
+)
 from pddlego.pddl.problem import Later, Metric, Problem, ProblemReading, read_problem
 from pddlego.pddl.rules import Defect, DefectKind, Level, Position, not_supported, warning
 from pddlego.pddl.sexpr import placed
@@ -708,11 +716,15 @@ def _durative_defects(domain: Domain, action: DurativeAction, level: Level) -> I
     checker.is_durative = True
     for part in conjuncts(action.duration):
         is_bound = isinstance(part, Compare) and part.operator in _BOUNDS and DURATION in (part.left, part.right)
-        if isinstance(part, Unreadable) or is_bound:
+        if isinstance(part, Unreadable) or (is_bound and str(part).count(DURATION.head) == 1):
             yield from checker.formula(part, scope)
         else:
             message = f"{part} is not a duration; write (= ?duration NUMBER), or bounds with <= and >="
             yield checker.defect(DefectKind.SYNTAX, part, message)
+    values = [(sign, number(term.head)) for sign, term in duration_bounds(action.duration) if term.parts is None]
+    if not allows_duration((sign, value) for sign, value in values if value is not None):
+        message = f"{action.duration} allows no duration from 0, so the action can never be applied; correct it"
+        yield checker.defect(DefectKind.IMPOSSIBLE_DURATION, action.duration, message)
     for what, formula, times, find in (
         ("condition", action.precondition, ("start", "all", "end"), checker.formula),
         ("effect", action.effect, ("start", "end"), checker.effect),

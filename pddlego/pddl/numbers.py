@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from fractions import Fraction
 
 from pddlego.pddl.conditions import ARITHMETIC, Change, Compare, Formula, Term, conjuncts, number, walk
 
@@ -16,6 +17,10 @@ DURATION = Term("?duration")
 
 ADDITIVE = frozenset(("increase", "decrease"))
 """The changes of a number that may happen at the same time."""
+
+
+MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
+"""The comparison that means the same when its sides change places; `=` has none."""
 
 
 def is_cost(change: Change) -> bool:
@@ -68,3 +73,21 @@ def _is_classical(change: Change) -> bool:
         return False
     constant = number(value.head) if value.parts is None else None
     return all(part.parts is None for part in value.parts or ()) and (constant is None or constant >= 0)
+
+
+def duration_bounds(duration: Formula) -> list[tuple[str, Term]]:
+    """The bounds of a duration, each with its sign as if `?duration` were on the left."""
+    parts = (part for part in conjuncts(duration) if isinstance(part, Compare))
+    return [
+        (part.operator, part.right)
+        if part.left == DURATION
+        else (MIRRORED.get(part.operator, part.operator), part.left)
+        for part in parts
+    ]
+
+
+def allows_duration(bounds: Iterable[tuple[str, Fraction]]) -> bool:
+    """Whether a duration from 0 is within the bounds."""
+    bounds = list(bounds)
+    least = max((Fraction(0), *(value for sign, value in bounds if sign != "<=")))
+    return all(value >= least for sign, value in bounds if sign != ">=")

@@ -46,6 +46,7 @@ class DefectKind(str, Enum):
     ONLY_PLANNED = "only planned"
     NOT_SUPPORTED = "not supported"
     TOO_LARGE = "too large"
+    IMPOSSIBLE_DURATION = "impossible duration"  # a warning where numbers of the problem make it impossible
     # warnings: probably a mistake, but planning is possible
     DUPLICATE_TYPE = "duplicate type"
     DUPLICATE_CONSTANT = "duplicate constant"

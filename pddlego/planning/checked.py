@@ -13,6 +13,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from pddlego.errors import TooManyCasesError
 from pddlego.pddl import Atom, Defect, DefectKind, Domain, Problem
@@ -24,6 +25,7 @@ from pddlego.pddl.conditions import (
     Compare,
     Formula,
     Not,
+    Renaming,
     Term,
     When,
     atoms_of,
@@ -36,11 +38,19 @@ from pddlego.pddl.conditions import (
 from pddlego.pddl.costs import needs_numbers
 from pddlego.pddl.domain import Action
 from pddlego.pddl.lint import action_names, problem_warnings
-from pddlego.pddl.numbers import TOTAL_COST, TOTAL_TIME, changed_fluents, fluents_in, read_fluents
+from pddlego.pddl.numbers import (
+    TOTAL_COST,
+    TOTAL_TIME,
+    allows_duration,
+    changed_fluents,
+    duration_bounds,
+    fluents_in,
+    read_fluents,
+)
 from pddlego.pddl.portable import as_errors, problem_refusals
 from pddlego.pddl.problem import Metric, read_problem
 from pddlego.pddl.rules import Level, warning
-from pddlego.planning.numbers import HugeNumberError
+from pddlego.planning.numbers import HugeNumberError, shown
 from pddlego.planning.result import NOTHING_THERE, PlanStep
 from pddlego.planning.state import State
 from pddlego.planning.validate import goal_holds, speaks_of_nothing
@@ -96,7 +106,7 @@ _MOST_WORK = 300_000
 
 
 def _relaxed_warnings(domain: Domain, problem: Problem, explained: bool) -> Iterator[Defect]:
-    """Yield warnings about missing numbers; without these, about unreachable goals and actions.
+    """Yield warnings about missing numbers and durations; without these, about unreachable goals and actions.
 
     If a precondition is never true, unreachable goals and actions are `explained` by it. Large problems are not
     explored.
@@ -106,7 +116,7 @@ def _relaxed_warnings(domain: Domain, problem: Problem, explained: bool) -> Iter
         explorer.explore()
     except TooManyCasesError:
         return
-    missing = list(explorer.missing_numbers(problem))
+    missing = [*explorer.missing_numbers(problem), *explorer.impossible_durations()]
     yield from missing
     if missing or explained:
         return
@@ -140,10 +150,13 @@ class Explorer(Simulator):
     """Adds facts one by one, and executes each action once, as soon as the facts that it requires are true."""
 
     def __init__(self, domain: Domain, problem: Problem, work: Work | None = None) -> None:
+        self._durations = {action.name: action.duration for action in domain.durative}
         domain = replace(domain, actions=domain.schemas, durative=())
         super().__init__(World(domain, problem, work or Work(_MOST_WORK)), State())
+        self.is_numeric = self.world.is_numeric or bool(self._durations)
         self.possible: set[str] = set()
         self._missing: dict[str, dict[Term, PlanStep]] = defaultdict(dict)
+        self._impossible: dict[str, list[PlanStep]] = defaultdict(list)
         effects = [change for action in domain.actions for change in changed_fluents(action.effect)]
         self._assigned = {change.fluent.head for change in effects if change.operator == "assign"}
         changes = [change for action in domain.actions for change in changed_atoms(action.effect)]
@@ -197,21 +210,52 @@ class Explorer(Simulator):
 
     def missing_numbers(self, problem: Problem) -> Iterator[Defect]:
         """Yield a warning for each function without a number that an action needs to be applicable, or the goal."""
-        kind = DefectKind.MISSING_NUMBER if self.world.is_numeric else DefectKind.MISSING_COST
-        for terms in self._missing.values():
-            term, step = min(terms.items(), key=lambda item: str(item[0]))
-            subject = f"{term} and {count(len(terms) - 1, 'other number')} have" if len(terms) > 1 else f"{term} has"
-            message = f"{subject} no number in :init, so {step} can never be applied; add (= {term} NUMBER) to :init"
-            yield warning(kind, str(term), message)
+        kind = DefectKind.MISSING_NUMBER if self.is_numeric else DefectKind.MISSING_COST
         metric = problem.metric
+        needs: dict[str, dict[Term, PlanStep | Formula | Metric]] = defaultdict(dict)
+        for head, terms in self._missing.items():
+            needs[head] |= terms
         wanted: list[tuple[Term, Formula | Metric]] = [
             (fluent, part) for part in conjuncts(problem.goal) for fluent in read_fluents(part)
         ]
-        wanted += [(fluent, metric) for fluent in fluents_in(metric.term)] if metric and self.world.is_numeric else []
+        wanted += [(fluent, metric) for fluent in fluents_in(metric.term)] if metric and self.is_numeric else []
         for fluent, part in wanted:
             if self._has_no_value(fluent):
-                message = f"{fluent} has no number in :init, and no action assigns one, so {part} has no meaning"
-                yield warning(kind, str(fluent), f"{message}; add (= {fluent} NUMBER) to :init", part.place)
+                needs[fluent.head].setdefault(fluent, part)
+        for head, lacking in needs.items():
+            term, user = min(lacking.items(), key=lambda item: (not isinstance(item[1], PlanStep), str(item[0])))
+            message = f"{term} has no number in :init"
+            if len(lacking) > 1:
+                message = f"{head} has no number in :init for {len(lacking)} combinations of arguments, as in {term}"
+            if isinstance(user, PlanStep):
+                message += f", so {user} can never be applied"
+            else:
+                message += f", and no action assigns one, so {user} has no meaning"
+            place = None if isinstance(user, PlanStep) else user.place
+            yield warning(kind, str(term), f"{message}; add (= {term} NUMBER) to :init", place)
+
+    def impossible_durations(self) -> Iterator[Defect]:
+        """Yield a warning for each durative action whose duration is impossible for some objects."""
+        for name, steps in self._impossible.items():
+            step = min(steps, key=str)
+            duration = Renaming(self.world.binding(step)).formula(self._durations[name])
+            fluents = (fluent for _, term in duration_bounds(duration) for fluent in fluents_in(term))
+            values = {fluent: self.world.value(fluent, self._initial, {}) for fluent in fluents}
+            known = ", ".join(f"{fluent} is {shown(value)}" for fluent, value in values.items() if value is not None)
+            others = f", as {count(len(steps) - 1, 'other call')} of {name}" if len(steps) > 1 else ""
+            message = f"{step} can never be applied{others}: {duration} allows no duration from 0, as {known}"
+            yield warning(DefectKind.IMPOSSIBLE_DURATION, name, f"{message}; correct these numbers or the duration")
+
+    def _may_last(self, action: Action, binding: Mapping[str, str]) -> bool:
+        """Whether the bounds of a duration that nothing changes allow a duration."""
+        bounds: list[tuple[str, Fraction]] = []
+        for sign, term in duration_bounds(self._durations[action.name]):
+            if self.world.changing.isdisjoint(fluent.head for fluent in fluents_in(term)):
+                value = self.world.value(term, self._initial, binding)
+                if value is None:  # it divides by zero
+                    return False
+                bounds.append((sign, value))
+        return allows_duration(bounds)
 
     def _has_no_value(self, fluent: Term) -> bool:
         """Whether a number has no value at the beginning, and no action assigns one."""
@@ -220,7 +264,8 @@ class Explorer(Simulator):
 
     def _lacking(self, action: Action, binding: Mapping[str, str]) -> Iterator[Term]:
         """The numbers without a value that an action needs: in its precondition, and in effects without a condition."""
-        for part in (*conjuncts(action.precondition), *conjuncts(action.effect)):
+        duration = conjuncts(self._durations.get(action.name, TRUE))
+        for part in (*conjuncts(action.precondition), *conjuncts(action.effect), *duration):
             changed = (part.fluent,) if isinstance(part, Change) and part.operator != "assign" else ()
             for fluent in (*read_fluents(part), *changed):
                 ground = ground_term(fluent, binding)
@@ -252,11 +297,14 @@ class Explorer(Simulator):
 
     def _execute(self, action: Action, step: PlanStep, values: Mapping[str, str]) -> bool:
         """Execute a step whose required facts are true, if its other conditions allow it. Returns whether they do."""
-        lacking = next(self._lacking(action, values), None) if self.world.is_numeric else None
+        lacking = next(self._lacking(action, values), None) if self.is_numeric else None
         if lacking is not None:
             self._missing[lacking.head].setdefault(lacking, step)
             return False
         if not self.world.holds(self._static[action.name], self._initial, values):
+            return False
+        if action.name in self._durations and not self._may_last(action, values):
+            self._impossible[action.name].append(step)
             return False
         self.possible.add(action.name)
         try:

@@ -21,10 +21,10 @@ from typing import Any
 
 from pddlego.errors import UsageError
 from pddlego.pddl import Atom, Domain, Problem, conjuncts
-from pddlego.pddl.conditions import ANY_TYPE, Compare, Not, Term
+from pddlego.pddl.conditions import ANY_TYPE, ARITHMETIC, And, AtTime, Compare, Not, Term
 from pddlego.pddl.costs import counts_cost
-from pddlego.pddl.domain import Predicate, Rule
-from pddlego.pddl.numbers import TOTAL_COST
+from pddlego.pddl.domain import DurativeAction, Predicate, Rule
+from pddlego.pddl.numbers import TOTAL_COST, duration_bounds, fluents_in
 from pddlego.pddl.plain import in_plain_pddl
 from pddlego.pddl.problem import without
 from pddlego.pddl.sexpr import Sexpr, read_sexprs, show
@@ -424,8 +424,28 @@ def _solve_kairos(domain: Domain, problem: Problem, search: Search, seconds: flo
 
 
 def _plain_texts(domain: Domain, problem: Problem) -> tuple[str, str]:
+    domain = replace(domain, durative=tuple(_within_bounds(action, domain, problem) for action in domain.durative))
     domain, problem = in_plain_pddl(domain, without(problem, domain.constants))
     return str(domain), str(problem)
+
+
+def _within_bounds(action: DurativeAction, domain: Domain, problem: Problem) -> DurativeAction:
+    """The action with a condition at its start that its duration is possible: Kairos gives up where one is not.
+
+    Other actions stay, because a condition more may change the plan.
+    """
+    bounds, zero = duration_bounds(action.duration), Term("0")
+    if all(term.parts is None for _, term in bounds):
+        return action
+    lower, upper = ([term for sign, term in bounds if sign != other] for other in ("<=", ">="))
+    needed = [Compare(">=", high, low) for high in upper for low in lower if high != low]
+    may_be_negative = any(str(value.right).startswith("-") for value in problem.values)
+    for term in upper:
+        fluents = {fluent.head for fluent in fluents_in(term)}
+        if may_be_negative or term.head in ARITHMETIC or not fluents.isdisjoint(domain.changed_functions):
+            needed.append(Compare(">=", term, zero))
+    condition = And((action.precondition, *(AtTime("start", part) for part in needed)))
+    return replace(action, precondition=condition) if needed else action
 
 
 _NUMERIC: Mapping[str, Solver] = {"kairos": _solve_kairos, "mimir": _solve_numbers_with_mimir}

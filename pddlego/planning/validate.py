@@ -37,13 +37,12 @@ from pddlego.pddl.conditions import (
     Term,
     When,
     changed_atoms,
-    conjuncts,
     scope_of,
     walk,
 )
 from pddlego.pddl.costs import needs_time
 from pddlego.pddl.domain import Action, at_time
-from pddlego.pddl.numbers import DURATION, TOTAL_TIME, read_fluents
+from pddlego.pddl.numbers import TOTAL_TIME, duration_bounds, read_fluents
 from pddlego.pddl.problem import Metric
 from pddlego.planning.moments import Happening, moments, with_events
 from pddlego.planning.numbers import COMPARISONS, HugeNumberError, ImpossibleChangeError, shown
@@ -388,7 +387,6 @@ _TOLERANCE = Fraction(1, 1000)
 """How far a duration may be from its bounds: planners print rounded durations."""
 
 _BOUNDS = {"=": "", "<=": "at most ", ">=": "at least "}
-_MIRRORED = {"<=": ">=", ">=": "<="}
 
 
 class _TimedExecution:
@@ -453,11 +451,8 @@ class _TimedExecution:
     def _durations(self, event: Happening, step: PlanStep) -> Iterator[PlanFault]:
         """The faults of the duration of a step that starts."""
         lasts, binding = Fraction(event.step.args[-1]), self.world.binding(event.step)
-        for part in conjuncts(self.durative[step.action].duration):
-            assert isinstance(part, Compare)
-            is_left = part.left == DURATION
-            term = Renaming(binding).term(part.right if is_left else part.left)
-            sign = part.operator if is_left else _MIRRORED.get(part.operator, "=")
+        for sign, bound in duration_bounds(self.durative[step.action].duration):
+            term = Renaming(binding).term(bound)
             value = self.world.value(term, self.state, {})
             if value is None:
                 what, remedy = f"{step} has no duration: {term} has no value", f"(Give {term} a value first)"

@@ -74,6 +74,10 @@ DOMAINS = {
         .replace("(open ?to))", "(open ?to) (> (/ (total-cost) 0) 1))"),
     ),
     DefectKind.TOO_LARGE: ("(:types place", f"(:types {' '.join(f't{number}' for number in range(1_001))} place"),
+    DefectKind.IMPOSSIBLE_DURATION: (
+        "(:action drive",
+        "(:durative-action wait :parameters () :duration (= ?duration -1) :effect (at end (open yard))) (:action drive",
+    ),
     DefectKind.DUPLICATE_TYPE: ("crate truck - thing", "crate truck crate - thing"),
     DefectKind.DUPLICATE_CONSTANT: ("yard - place)", "yard yard - place)"),
     DefectKind.UNDECLARED_SUPERTYPE: ("crate truck - thing", "crate truck - thing van - thingg"),

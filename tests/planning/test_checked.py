@@ -73,7 +73,26 @@ def test_more_numbers_that_are_missing_are_counted() -> None:
     assert checked.domain is not None
     problem = PROBLEM.replace("(= (length a b) 2)", "").replace("(closed c)", "")
     (found,) = checked_problem(checked.domain, problem).defects
-    assert found.message.startswith("(length a b) and 1 other number have no number in :init, so (ride v a b)")
+    expected = "length has no number in :init for 2 combinations of arguments, as in (length a b), so (ride v a b)"
+    assert found.message.startswith(expected)
+
+
+NUMERIC = """(define (domain tanks) (:requirements :typing :numeric-fluents) (:types tank) (:predicates (p ?t - tank))
+  (:functions (level ?t - tank) (used))
+  (:action fill :parameters (?t - tank) :precondition (>= (level ?t) 1) :effect (p ?t)))"""
+
+
+def test_numbers_that_are_missing_are_one_finding_for_each_function() -> None:
+    names = [f"t{number}" for number in range(60)]
+    goal = " ".join(f"(> (level {name}) 0)" for name in names)
+    task = f"(define (problem x) (:domain tanks) (:objects {' '.join(names)} - tank) (:init (= (level t0) 1))"
+    task += f" (:goal (and {goal})) (:metric minimize (+ (used) (level t3))))"
+    result = tools.check(NUMERIC, task).findings
+    assert [finding.rule for finding in result] == ["missing-number"] * 2
+    assert result[0].message.startswith(
+        "level has no number in :init for 59 combinations of arguments, as in (level t1)"
+    )
+    assert result[1].message.startswith("(used) has no number in :init, and no action assigns one, so (:metric")
 
 
 @pytest.mark.parametrize(

@@ -295,3 +295,69 @@ def test_long_lines_are_read_in_linear_time(line: str, filler: str) -> None:
             read_plan(line.format(filler * size), DOMAIN, PROBLEM)
 
     assert is_linear(lambda: work(5_000), lambda: work(50_000), 10)
+
+
+@pytest.mark.parametrize(
+    ("duration", "rule"),
+    [
+        ("(= ?duration -5)", "impossible-duration"),
+        ("(<= ?duration -0.5)", "impossible-duration"),
+        ("(and (>= ?duration 5) (<= ?duration 3))", "impossible-duration"),
+        ("(and (>= 3 ?duration) (<= 5 ?duration))", "impossible-duration"),
+        ("(and (= ?duration 3) (= ?duration 4))", "impossible-duration"),
+        ("(= ?duration (+ ?duration 1))", "syntax"),
+        ("(and (>= ?duration 3) (<= ?duration 3))", ""),
+        ("(and (>= ?duration -3) (<= ?duration 0))", ""),
+        ("(and (>= ?duration 5) (<= ?duration (wood)))", ""),
+    ],
+)
+def test_durations_that_no_number_has_are_errors_of_the_domain(duration: str, rule: str) -> None:
+    found = tools.check(KILN.replace("(<= ?duration 8)", duration)).findings
+    assert [(finding.rule, finding.severity) for finding in found] == ([(rule, "error")] if rule else [])
+
+
+@pytest.mark.parametrize(
+    ("duration", "values", "message"),
+    [
+        (
+            "(= ?duration (size ?p))",
+            "(= (size a) -6)",
+            "(bake a) can never be applied: (= ?duration (size a)) allows no",
+        ),
+        (
+            "(and (>= ?duration (size ?p)) (<= ?duration 3))",
+            "(= (size a) 6)",
+            "allows no duration from 0, as (size a) is 6",
+        ),
+        ("(= ?duration (- 2 (size ?p)))", "(= (size a) 6)", "as (size a) is 6"),
+        ("(= ?duration (/ 6 (size ?p)))", "(= (size a) 0)", "as (size a) is 0"),
+        ("(= ?duration (size ?p))", "", "(size a) has no number in :init, so (bake a) can never be applied"),
+        ("(= ?duration (size ?p))", "(= (size a) 0)", ""),
+        ("(= ?duration (+ (wood) (size ?p)))", "(= (size a) -30)", ""),  # another action may change (wood)
+    ],
+)
+def test_durations_that_numbers_of_the_problem_make_impossible_are_warnings(
+    duration: str, values: str, message: str
+) -> None:
+    domain, problem = KILN.replace("(= ?duration (/ (size ?p) 3))", duration), POTS.replace("(= (size a) 6)", values)
+    result = tools.check(domain, problem)
+    assert result.ok
+    assert [message in finding.message for finding in result.findings] == [True] * bool(message), result.findings
+
+
+@pytest.mark.skipif(engines.missing("kairos") is not None, reason="kairos is not installed")
+@pytest.mark.parametrize(
+    ("duration", "solvable"),
+    [
+        ("(= ?duration (size ?p))", False),
+        ("(and (>= ?duration (size ?p)) (<= ?duration -1))", False),
+        ("(and (>= ?duration (size ?p)) (<= ?duration 3))", True),
+    ],
+)
+def test_no_engine_gets_a_duration_that_makes_it_give_up(duration: str, solvable: bool) -> None:
+    domain = f"""(define (domain d) (:requirements :typing :durative-actions :duration-inequalities :numeric-fluents)
+      (:types pot) (:predicates (baked ?p - pot)) (:functions (size ?p - pot))
+      (:durative-action bake :parameters (?p - pot) :duration {duration} :effect (at end (baked ?p))))"""
+    problem = "(define (problem p) (:domain d) (:objects a - pot) (:init (= (size a) -4)) (:goal (baked a)))"
+    result = tools.solve(parse_domain(domain), parse_problem(problem), seconds=PATIENCE)
+    assert result.status == ("solved" if solvable else "unsolvable"), result.message
