@@ -21,7 +21,7 @@ from pddlego.pddl import Atom, Defect, DefectKind, Domain, PddlSyntaxError, Prob
 from pddlego.pddl.check import check as check_problem
 from pddlego.pddl.check import check_domain, check_reading
 from pddlego.pddl.conditions import Term
-from pddlego.pddl.costs import counts_cost
+from pddlego.pddl.costs import counts_cost, needs_time
 from pddlego.pddl.domain import MAX_TYPES, read_domain
 from pddlego.pddl.edit import edit_between
 from pddlego.pddl.numbers import TOTAL_TIME
@@ -37,7 +37,7 @@ from pddlego.planning import validate as validate_plan
 from pddlego.planning.checked import checked_problem
 from pddlego.planning.compare import Comparison
 from pddlego.planning.numbers import HugeNumberError, shown
-from pddlego.planning.plan_text import PlanReading, read_plan
+from pddlego.planning.plan_text import TIMED_FORM, PlanReading, read_plan
 from pddlego.planning.result import LEAST_COST, WhyNoPlan
 from pddlego.planning.state import State
 from pddlego.planning.validate import FaultKind, PlanFault, as_number, plan_cost
@@ -409,8 +409,9 @@ def validate(domain: DomainFile, problem: ProblemFile, plan: PlanFile) -> Valida
         reading = _read_plan(value, task, plan)
     except PddlSyntaxError as error:
         more = f" (and {len(error.faults) - 1} more)" if len(error.faults) > 1 else ""
-        message = f"the plan cannot be read: {error.faults[0]}{more}"
-        return ValidationResult(False, rule=DefectKind.SYNTAX.id, message=message, advice=_PLAN_ADVICE)
+        what, advice = _plan_parted(error.defects[0], value, task)
+        message = f"the plan cannot be read: {what}{more}"
+        return ValidationResult(False, rule=DefectKind.SYNTAX.id, message=message, advice=advice)
     with _limited_depth():
         fault = validate_plan(value, task, reading.plan)
     if fault is None:
@@ -554,7 +555,13 @@ def read_problem_file(domain: Domain, file: ProblemFile, level: Level = Level.CL
     return problem
 
 
-_PLAN_ADVICE = "Write one action a line: (action object …)."
+def _plan_parted(defect: Defect, domain: Domain, problem: Problem) -> tuple[str, str]:
+    """The message of a defect of a plan without the advice, and the advice: its own, or how a step is written."""
+    what, _, advice = defect.message.rpartition("; ")
+    if advice.startswith(("write ", "give ")):
+        return what, f"{advice[0].upper()}{advice[1:]}."
+    form = "(action object …)" if needs_time(domain, problem) is None else TIMED_FORM
+    return defect.message, f"Write one action a line: {form}."
 
 
 def _read_plan(domain: Domain, problem: Problem, file: PlanFile) -> PlanReading:
@@ -707,7 +714,7 @@ def _checked_plan(domain: Domain, problem: Problem, file: PlanFile, text: str) -
         reading = _read_plan(domain, problem, file)
     except PddlSyntaxError as error:
         for defect in error.defects:
-            add(defect.place, defect.kind.id, defect.message, _PLAN_ADVICE)
+            add(defect.place, defect.kind.id, *_plan_parted(defect, domain, problem))
         return findings, None
     fault = validate_plan(domain, problem, reading.plan)
     if fault is not None:

@@ -373,7 +373,7 @@ def test_a_message_about_a_plan_is_not_cut_at_a_semicolon() -> None:
     (finding,) = pddlego.check(WALK, WALK_TASK, "```\ngo x: a; b; c\n```\n").findings
     assert finding.message == "line 2, 'go x: a; b; c', is not an action: write (action object …)"
     (finding,) = pddlego.check(WALK, WALK_TASK, "0: (rest)\n(rest)\n0: (rest)").findings
-    assert finding.message == "time 0 follows time 0, and other steps have no time; give each step a time"
+    assert finding.message == "time 0 follows time 0, and other steps have no time"
     (finding,) = pddlego.check(WALK, WALK_TASK, "(go x y)\n(go y z)\n(sleep)").findings
     assert finding.message == "step 3: (sleep) is not an action of the domain; the actions are go, rest"
 

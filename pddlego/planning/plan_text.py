@@ -32,6 +32,10 @@ class PlanReading:
     note: str = ""
 
 
+TIMED_FORM = "TIME: (action object …) [DURATION]"
+"""How a step of a durative action is written."""
+
+
 def read_plan(text: str, domain: Domain, problem: Problem) -> PlanReading:
     """Read a plan file or the output of a planner. Steps with time stamps are sorted by time.
 
@@ -208,7 +212,7 @@ class _Reader:
 
     def _timed_step(self, one: _Candidate) -> tuple[TimedStep, Position]:
         """A step with its time and, if it is durative, its duration. Raises `PddlSyntaxError`."""
-        place, message = self._place(one.offset), f"{one.step} has no time; write TIME: (action object …) [DURATION]"
+        place, message = self._place(one.offset), f"{one.step} has no time; write {TIMED_FORM}"
         if one.step is not None and one.label is not None and one.label.is_time:
             match = _DURATION.match(one.rest) if one.step.action in self.durative else None
             duration = Decimal(match[1]) if match else None
@@ -348,14 +352,16 @@ class _Reader:
             return [candidates[number] for number in order]
         for one, (time, following) in zip(timed[1:], pairwise(times), strict=True):
             if following <= time:
-                message = f"time {following} follows time {time}, and other steps have no time; give each step a time"
+                message = f"time {following} follows time {time}, and other steps have no time"
+                message += "; give each step a time, or none"
                 raise PddlSyntaxError([syntax_defect(message, self._place(one.offset))])
         return candidates
 
     def _unreadable(self, offset: int) -> Defect:
         place = self._place(offset)
+        form = TIMED_FORM if self.is_timed else "(action object …)"
         quoted = one_line(self.text[offset : offset + 200].splitlines()[0], 60)
-        return syntax_defect(f"line {place[0]}, '{quoted}', is not an action: write (action object …)", place)
+        return syntax_defect(f"line {place[0]}, '{quoted}', is not an action: write {form}", place)
 
 
 _JSON_STEP = re.compile(

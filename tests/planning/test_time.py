@@ -191,7 +191,27 @@ def test_faults_have_moments_and_advice(old: str, new: str, what: str, advice: s
 
 def test_a_step_without_a_time_is_named() -> None:
     result = tools.validate(KILN, POTS, PLAN.replace("1: (bake a)", "(bake a)"))
-    assert result.message.endswith("line 2: (bake a) has no time; write TIME: (action object …) [DURATION]")
+    assert result.message.endswith("line 2: (bake a) has no time")
+    assert result.advice == "Write TIME: (action object …) [DURATION]."
+    for plan in ("(fire", "nothing"):
+        assert tools.validate(KILN, POTS, plan).advice.endswith(": TIME: (action object …) [DURATION].")
+    (finding,) = tools.check(KILN, POTS, "(look)").findings
+    assert (finding.message, finding.advice) == (
+        "line 1: (look) has no time",
+        "Write TIME: (action object …) [DURATION].",
+    )
+
+
+def test_times_are_not_needed_in_a_task_without_time() -> None:
+    domain = "(define (domain d) (:predicates (p)) (:action a :parameters () :effect (p)))"
+    problem = "(define (problem one) (:domain d) (:init) (:goal (p)))"
+    assert tools.validate(domain, problem, "0: (a) [5]").valid
+    result = tools.validate(domain, problem, "5: (a)\n(a)\n3: (a)")
+    assert result.message.endswith("time 3 follows time 5, and other steps have no time")
+    assert result.advice == "Give each step a time, or none."
+
+
+def test_a_plan_value_without_times_is_named() -> None:
     fault = validate(DOMAIN, PROBLEM, Plan((PlanStep("fire"),)))
     assert fault is not None
     assert (fault.what, fault.advice) == ("(fire) has no time", "(Write TIME: (action object …) [DURATION])")
