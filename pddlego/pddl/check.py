@@ -61,6 +61,7 @@ from pddlego.pddl.numbers import (
     allows_duration,
     duration_bounds,
     is_cost,
+    not_a_number,
 )
 from pddlego.pddl.problem import Later, Metric, Problem, ProblemReading, read_problem
 from pddlego.pddl.rules import Defect, DefectKind, Level, Position, not_supported, warning
@@ -240,8 +241,8 @@ class _Checker:
             message = f"{node}: {_NOT_NUMERIC[term.head]} ({term.head}) are not supported"
             yield self.defect(DefectKind.NOT_SUPPORTED, node, message)
         elif term.parts is None and number(term.head) is None:
-            message = f"{node}: {term} is not a number; write digits such as 400 or -2.5, or a function in parentheses"
-            yield self.defect(DefectKind.SYNTAX, node, message, term.head)
+            if reason := not_a_number(term.head, ", or a function in parentheses"):
+                yield self.defect(DefectKind.SYNTAX, node, f"{node}: {reason}", term.head)
         elif term.head in ARITHMETIC and term.parts is not None:
             least, most = ARITHMETIC[term.head]
             if not least <= len(parts) <= most:
@@ -398,8 +399,8 @@ class _ProblemChecker(_Checker):
         for value in sorted(self.problem.values, key=str):
             amount = number(str(value.right))
             if amount is None:
-                message = f"{value} in :init: {value.right if value.right.parts else value.right.head} is not a number"
-                yield self.defect(DefectKind.SYNTAX, value, message)
+                if reason := not_a_number(str(value.right) if value.right.parts else value.right.head):
+                    yield self.defect(DefectKind.SYNTAX, value, f"{value} in :init: {reason}")
             elif amount < 0 and not negative:
                 message = f"{value} in :init: negative costs are not supported; write a number from 0"
                 yield self.defect(DefectKind.NOT_SUPPORTED, value, message)
@@ -719,7 +720,10 @@ def _durative_defects(domain: Domain, action: DurativeAction, level: Level) -> I
         if isinstance(part, Unreadable) or (is_bound and str(part).count(DURATION.head) == 1):
             yield from checker.formula(part, scope)
         else:
+            words = (part.left, part.right) if isinstance(part, Equal) else ()
+            reason = next((not_a_number(word) for word in words if not re.match("[a-z?]", word)), "")
             message = f"{part} is not a duration; write (= ?duration NUMBER), or bounds with <= and >="
+            message = f"{part}: {reason}" if reason else message
             yield checker.defect(DefectKind.SYNTAX, part, message)
     values = [(sign, number(term.head)) for sign, term in duration_bounds(action.duration) if term.parts is None]
     if not allows_duration((sign, value) for sign, value in values if value is not None):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
+from decimal import Decimal
 from fractions import Fraction
 
 from pddlego.pddl.conditions import ARITHMETIC, Change, Compare, Formula, Term, conjuncts, number, walk
+from pddlego.pddl.sexpr import MAX_NUMBER, NUMBER
 
 TOTAL_COST = Term("total-cost", ())
 
@@ -17,6 +20,22 @@ DURATION = Term("?duration")
 
 ADDITIVE = frozenset(("increase", "decrease"))
 """The changes of a number that may happen at the same time."""
+
+
+_EXPONENT = re.compile(r"[+-]?(?:\d{1,100}\.?\d{0,100}|\.\d{1,100})(?:e[+-]?\d{1,3})?\Z", re.ASCII)
+
+
+def written_out(text: str) -> str:
+    """How to write a number with an exponent or a plus sign, which PDDL does not have; empty for other words."""
+    plain = f"{Decimal(text):f}" if _EXPONENT.match(text) else ""
+    return plain if len(plain) <= MAX_NUMBER else f"one of at most {MAX_NUMBER} digits"
+
+
+def not_a_number(text: str, other: str = "") -> str:
+    """Why a word is not a number, and what to write; empty for long numbers, which the reader of files reports."""
+    if NUMBER.match(text):
+        return ""
+    return f"{text} is not a number; write {written_out(text) or f'digits such as 400 or -2.5{other}'}"
 
 
 MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import groupby
@@ -26,16 +26,16 @@ from pddlego.pddl.conditions import (
     Unreadable,
     conjuncts,
     in_short,
-    number,
     read_atom,
     read_condition,
     read_number,
     read_typed_list,
 )
 from pddlego.pddl.foreign import without_foreign
+from pddlego.pddl.numbers import written_out
 from pddlego.pddl.parentheses import unbalanced
 from pddlego.pddl.rules import Defect, DefectKind, PddlSyntaxError, not_supported, syntax_defect, warning
-from pddlego.pddl.sexpr import Sexpr, place_at, place_of, placed, read_sexprs
+from pddlego.pddl.sexpr import MAX_NUMBER, NUMBER, Sexpr, place_at, place_of, placed, read_sexprs
 from pddlego.util.text import Shown, count, natural
 
 
@@ -134,10 +134,10 @@ def rename(problem: Problem, renaming: Renaming) -> Problem:
 class ProblemReading:
     """The result of reading a problem file: the readable part as a problem, and the defects of the text.
 
-    `missing` are the missing sections. `slips` are repeated objects and negated facts of `:init`: `parse_problem`
-    refuses all of them, though some do not prevent planning. `source` is the expression `(define …)`, empty without
-    one. If the file cannot be read without the wrong parentheses of an `unbalanced` text, `source` is empty, and they
-    are the only defects, because other ones may follow from them.
+    `missing` are the missing sections. `slips` are repeated objects, and negated facts and wrong times of `:init`:
+    `parse_problem` refuses all of them, though some do not prevent planning. `source` is the expression `(define …)`,
+    empty without one. If the file cannot be read without the wrong parentheses of an `unbalanced` text, `source` is
+    empty, and they are the only defects, because other ones may follow from them.
     """
 
     problem: Problem
@@ -252,7 +252,10 @@ def _read_define(define: tuple[Sexpr, ...], defects: list[Defect]) -> ProblemRea
     missing = tuple(name for name in (":domain", ":init", ":goal") if name not in sections)
     objects, wrong = read_typed_list(sections.get(":objects", ()), start=1)
     defects += wrong
-    facts, values, negated, later = _read_init(sections.get(":init", ()), defects)
+    wrong_times: list[Defect] = []
+    facts, values, negated, later = _read_init(
+        sections.get(":init", ()), defects, wrong_times, {obj.name for obj in objects}
+    )
     problem = Problem(
         _word(sections.get("problem", ()), "unnamed"),
         _word(sections.get(":domain", ()), "unknown"),
@@ -263,7 +266,7 @@ def _read_define(define: tuple[Sexpr, ...], defects: list[Defect]) -> ProblemRea
         metric=_read_metric(sections.get(":metric"), defects),
         later=frozenset(later),
     )
-    slips = (*_repeated(objects), *(_negated(atom, atom in problem.facts) for atom in negated))
+    slips = (*wrong_times, *_repeated(objects), *(_negated(atom, atom in problem.facts) for atom in negated))
     return ProblemReading(problem, tuple(defects), missing, slips, define)
 
 
@@ -284,7 +287,7 @@ def _negated(atom: Atom, listed: bool) -> Defect:
 
 
 def _read_init(
-    section: tuple[Sexpr, ...], defects: list[Defect]
+    section: tuple[Sexpr, ...], defects: list[Defect], wrong_times: list[Defect], objects: Collection[str]
 ) -> tuple[list[Atom], list[Compare], list[Atom], list[Later]]:
     """The facts of `:init`, the numbers that it assigns, the negated facts, and the timed literals."""
     facts: list[Atom] = []
@@ -292,9 +295,11 @@ def _read_init(
     negated: list[Atom] = []
     later: list[Later] = []
     for index, item in enumerate(section[1:], start=1):
-        match _read_later(item) or read_atom(item) or read_condition(item):
+        match _read_later(item, objects) or read_atom(item) or read_condition(item):
             case Later() as literal:
                 later.append(literal)
+            case Defect() as wrong:
+                wrong_times.append(wrong)
             case Atom() as atom:
                 facts.append(atom)
             case Not(part=Atom() as atom):
@@ -314,13 +319,27 @@ def _read_init(
     return facts, values, negated, later
 
 
-def _read_later(item: Sexpr) -> Later | None:
-    """The timed literal `(at TIME LITERAL)`; None for any other expression."""
-    if len(item) == 3 and item[0] == "at" and isinstance(item[1], str) and number(item[1]) is not None:
-        match read_condition(item[2]):
-            case Atom() | Not(part=Atom()) | Compare("=", right=Term(parts=None)) as part:
-                return Later(Decimal(item[1]), part, place=place_of(item))
-    return None
+def _read_later(item: Sexpr, objects: Collection[str]) -> Later | Defect | None:
+    """The timed literal `(at TIME LITERAL)`, or what is wrong with it; None for any other expression.
+
+    After the name of an object, a parenthesis is missing: `(at robot (open))`.
+    """
+    if len(item) < 3 or item[0] != "at" or not isinstance(item[-1], tuple) or item[1] in objects:
+        return None
+    time, inner = item[1], read_condition(item[-1])
+    if isinstance(time, str) and NUMBER.match(time):
+        match inner:
+            case Atom() | Not(part=Atom()) | Compare("=", right=Term(parts=None)) if len(item) == 3:
+                return Later(Decimal(time[:MAX_NUMBER]), inner, place=place_of(item))
+            case Unreadable():
+                return None
+        message = f"{in_short(item)} is not a timed literal; write (at TIME LITERAL) for each one, as in (at 5 (open))"
+        return syntax_defect(message, place_of(item))
+    remedy = written_out(time) if isinstance(time, str) else ""
+    message = (
+        f"{in_short(item)}: {in_short(time)} is not a time; write {remedy or 'a number from 0, as in (at 5 (open))'}"
+    )
+    return syntax_defect(message, place_of(item))
 
 
 def _read_metric(section: tuple[Sexpr, ...] | None, defects: list[Defect]) -> Metric | None:

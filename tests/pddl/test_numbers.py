@@ -206,3 +206,19 @@ def test_a_cost_without_parentheses_is_an_error_as_in_other_planners() -> None:
     cost = COSTS.replace("REQUIREMENT", ":action-costs").replace("EFFECT", "(increase total-cost 1)")
     assert any(finding.severity == "error" for finding in tools.check(cost).findings)
     assert not tools.check(cost.replace("increase total-cost", "increase (total-cost)")).findings
+
+
+@pytest.mark.parametrize("word", ["1e400", "1e5", "-2.5e-3", "+3", "1/2", "0x10", "9" * 10_000])
+@pytest.mark.parametrize("place", ["init", "goal", "metric", "precondition", "effect", "duration"])
+def test_a_word_that_is_not_a_number_is_one_error(word: str, place: str) -> None:
+    words = dict.fromkeys(("init", "goal", "metric", "precondition", "effect", "duration"), "1") | {place: word}
+    domain = """(define (domain d) (:requirements :numeric-fluents :durative-actions) (:predicates (p)) (:functions (f))
+      (:action a :parameters () :precondition (>= (f) {precondition}) :effect (and (p) (increase (f) {effect})))
+      (:durative-action b :parameters () :duration (= ?duration {duration}) :effect (at end (p))))"""
+    problem = """(define (problem one) (:domain d) (:init (= (f) {init}))
+      (:goal (and (p) (>= (f) {goal}))) (:metric minimize (* (f) {metric})))"""
+    (finding,) = tools.check(domain.format(**words), problem.format(**words)).findings
+    plain = {"1e5": "100000", "-2.5e-3": "-0.0025", "+3": "3"}.get(word, "")
+    assert finding.severity == "error"
+    assert ("is not a number" in finding.message) == (len(word) < 100)
+    assert finding.advice.startswith(f"Write {plain}")
