@@ -320,7 +320,7 @@ def _repaired_problem(repaired: Repaired, domain: Domain | None, given: str) -> 
         reading = read_problem(repaired.problem)
         defects = (
             *reading.defects,
-            *problem_refusals(reading, is_numeric_problem(repaired.problem)),
+            *problem_refusals(reading, Level.TIME, is_numeric_problem(repaired.problem)),
             *reading.missing_sections(),
         )
     findings = tuple(_findings("problem", defects, given, repaired.problem_place))

@@ -17,7 +17,7 @@ from pddlego.pddl.foreign import without_foreign
 from pddlego.pddl.lint import NUMERIC, PDDL_REQUIREMENTS, READ_REQUIREMENTS, TIMED, domain_warnings, problem_warnings
 from pddlego.pddl.names import is_name
 from pddlego.pddl.problem import PROBLEM_SECTIONS, ProblemReading, read_problem
-from pddlego.pddl.rules import Defect, DefectKind, Level, not_supported, syntax_defect
+from pddlego.pddl.rules import Defect, DefectKind, Level, not_supported, syntax_defect, warning
 from pddlego.pddl.sexpr import Sexpr, at_words, place_of, placed, show
 from pddlego.util.text import count
 
@@ -48,7 +48,7 @@ def checked_domain(text: str, level: Level = Level.CLASSICAL, numeric_task: bool
     reading = read_domain(text)
     unreadable = tuple(defect for defect in reading.defects if defect.blocking)[:MAX_DEFECTS]
     numeric_task = numeric_task or bool(reading.domain.numeric_part or reading.domain.durative)
-    refusals = itertools.islice(_domain_refusals(reading, level > Level.CLASSICAL and numeric_task), MAX_DEFECTS)
+    refusals = itertools.islice(_domain_refusals(reading, level, numeric_task), MAX_DEFECTS)
     defects = as_errors(text, unreadable or (*reading.defects, *check_domain(reading.domain, level), *refusals))
     if any(defect.blocking for defect in defects):
         return CheckedDomain(None, defects)
@@ -58,12 +58,17 @@ def checked_domain(text: str, level: Level = Level.CLASSICAL, numeric_task: bool
 
 
 def is_sound_problem(domain: Domain, text: str, level: Level = Level.CLASSICAL) -> bool:
-    """Whether the text of a problem has no errors. For `level` see `check`."""
+    """Whether the text of a problem has no errors, and other planners read it. For `level` see `check`."""
     reading = read_problem(text)
-    refusals = problem_refusals(reading, level > Level.CLASSICAL and needs_numbers(domain, reading.problem) is not None)
-    if any(map(_is_error, (*check_reading(domain, reading, level), *refusals))):
+    refusals = problem_refusals(reading, level, needs_numbers(domain, reading.problem) is not None)
+    if not is_portable((*check_reading(domain, reading, level), *refusals)):
         return False
     return not any(map(_is_error, problem_warnings(domain, reading.problem, level)))
+
+
+def is_portable(defects: Iterable[Defect]) -> bool:
+    """Whether other planners read a file with these defects."""
+    return not any(_is_error(defect) or defect.kind is DefectKind.UNUSED_REQUIREMENT for defect in defects)
 
 
 def is_numeric_problem(text: str) -> bool:
@@ -104,8 +109,8 @@ def _is_error(defect: Defect) -> bool:
     return defect.blocking or defect.kind in _REFUSED
 
 
-def _domain_refusals(reading: DomainReading, numeric: bool) -> Iterator[Defect]:
-    """The errors in a domain that can be read here but not by other planners."""
+def _domain_refusals(reading: DomainReading, level: Level, numeric: bool) -> Iterator[Defect]:
+    """The defects of a domain that can be read here but not by other planners. `numeric`: see `problem_refusals`."""
     yield from _head(reading.source, "domain", 1)
     seen: set[str] = set()
     for part, place in placed(reading.source, 2):
@@ -119,14 +124,17 @@ def _domain_refusals(reading: DomainReading, numeric: bool) -> Iterator[Defect]:
             yield from _fields(part, FIELDS_OF[str(name)])
         if isinstance(name, str):
             seen.add(name)
-    yield from _requirements(reading.source, numeric)
+    yield from _requirements(reading.source, level, numeric)
     yield from _empty_parts(reading.source)
-    if not numeric:
+    if level is Level.CLASSICAL or not numeric:
         yield from _bare_costs(reading.source)
 
 
-def problem_refusals(reading: ProblemReading, numeric: bool = False) -> Iterator[Defect]:
-    """The errors in a problem that can be read here but not by other planners; empty for a text without a problem."""
+def problem_refusals(reading: ProblemReading, level: Level, numeric: bool) -> Iterator[Defect]:
+    """The defects of a problem that can be read here but not by other planners; empty for a text without a problem.
+
+    `numeric`: the task has numbers or time.
+    """
     if not reading.source:
         return
     yield from _head(reading.source, "problem", 1)
@@ -144,7 +152,7 @@ def problem_refusals(reading: ProblemReading, numeric: bool = False) -> Iterator
         last = max(last, rank)
         if name == ":metric" and isinstance(part[-1], str):
             yield syntax_defect(f"{show(part)[:60]}: {part[-1]} needs parentheses; write ({part[-1]})", place)
-    yield from _requirements(reading.source, numeric)
+    yield from _requirements(reading.source, level, numeric)
     yield from _empty_parts(reading.source)
 
 
@@ -166,21 +174,25 @@ def _fields(action: Sexpr, fields: Sequence[str]) -> Iterator[Defect]:
             return
 
 
-def _requirements(define: tuple[Sexpr, ...], numeric: bool) -> Iterator[Defect]:
-    """Errors for requirements of PDDL that other planners refuse; unknown requirements are not reported here.
+def _requirements(define: tuple[Sexpr, ...], level: Level, numeric: bool) -> Iterator[Defect]:
+    """Defects for requirements of PDDL that other planners refuse; unknown requirements are not reported here.
 
-    Planners refuse numbers and time in classical tasks; those that plan with a `numeric` task read them.
+    Those of numbers and time are read with a `numeric` task; in a classical one they are a warning, unless the caller
+    has no numbers at all.
     """
     for part in define[1:]:
         if not isinstance(part, tuple) or part[:1] != (":requirements",):
             continue
         for word, place in placed(part, 1):
-            if isinstance(word, str) and word in PDDL_REQUIREMENTS - READ_REQUIREMENTS - (
-                NUMERIC | TIMED if numeric else set()
-            ):
-                remedy = "write :action-costs if the domain has costs, else remove it"
-                remedy = remedy if word in NUMERIC else "remove it"
+            if not isinstance(word, str) or word not in PDDL_REQUIREMENTS - READ_REQUIREMENTS:
+                continue
+            remedy = "write :action-costs if the domain has costs, else remove it"
+            remedy = remedy if word in NUMERIC else "remove it"
+            if level is Level.CLASSICAL or word not in NUMERIC | TIMED:
                 yield not_supported(f"requirement {word} is not supported; {remedy}", place)
+            elif not numeric:
+                message = f"requirement {word} is not used, and some planners refuse it; {remedy}"
+                yield warning(DefectKind.UNUSED_REQUIREMENT, word, message, place)
 
 
 def _bare_costs(define: Sexpr) -> Iterator[Defect]:

@@ -69,6 +69,7 @@ class DefectKind(str, Enum):
     UNUSED_OBJECT = "unused object"
     MISSING_REQUIREMENT = "missing requirement"
     UNKNOWN_REQUIREMENT = "unknown requirement"
+    UNUSED_REQUIREMENT = "unused requirement"
     NO_ACTIONS = "no actions"
     EMPTY_GOAL = "empty goal"
     GOAL_TRUE = "goal already true"

@@ -70,8 +70,8 @@ class CheckedProblem:
 def checked_problem(domain: Domain, text: str, level: Level = Level.CLASSICAL) -> CheckedProblem:
     """Check a problem of a sound domain: report errors; without errors, warnings. For `level` see `check`."""
     reading = read_problem(text)
-    numeric = level > Level.CLASSICAL and needs_numbers(domain, reading.problem) is not None
-    refusals = itertools.islice(problem_refusals(reading, numeric), MAX_DEFECTS)
+    numeric = needs_numbers(domain, reading.problem) is not None
+    refusals = itertools.islice(problem_refusals(reading, level, numeric), MAX_DEFECTS)
     defects = as_errors(text, (*check_reading(domain, reading, level), *refusals))
     if any(defect.blocking for defect in defects):
         return CheckedProblem(None, defects)

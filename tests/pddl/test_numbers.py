@@ -166,14 +166,34 @@ def test_action_costs_are_classical(effect: str, numeric: bool) -> None:
     text = COSTS.replace("EFFECT", effect)
     assert (parse_domain(text).numeric_part is not None) is numeric
     fluents = tools.check(text.replace("REQUIREMENT", ":fluents"))
-    assert fluents.ok is numeric, "planners refuse :fluents where only action costs are used"
+    rules = {finding.rule: finding.severity for finding in fluents.findings}
+    assert fluents.ok
+    assert (rules.get("unused-requirement") == "warning") is not numeric, "some planners refuse it then"
 
 
 def test_the_requirement_may_belong_to_the_problem() -> None:
     domain = COSTS.replace("REQUIREMENT", ":numeric-fluents").replace("EFFECT", "")
     problem = "(define (problem q) (:domain d) (:init (= (x) 1)) (:goal (p)) (:metric minimize (x)))"
     assert tools.check(domain, problem).ok
-    assert not tools.check(domain, problem.replace("(:metric minimize (x))", "")).ok
+    unused = tools.check(domain, problem.replace("(:metric minimize (x))", ""))
+    assert unused.ok and [finding.rule for finding in unused.findings] == ["unused-requirement"]
+
+
+@pytest.mark.parametrize(
+    "word",
+    [":numeric-fluents", ":fluents", ":durative-actions", ":duration-inequalities", ":timed-initial-literals"],
+)
+def test_a_requirement_that_nothing_uses_is_a_warning(word: str) -> None:
+    """Fast Downward's translator refuses it, so a file without errors is repaired, too."""
+    domain = "(define (domain d) (:requirements {}) (:predicates (p)) (:action a :parameters () :effect (p)))"
+    problem = "(define (problem q) (:domain d) (:requirements {}) (:init) (:goal (p)))"
+    texts = domain.format(word), problem.format(word)
+    result = tools.check(*texts)
+    assert result.ok
+    assert [(finding.rule, finding.severity) for finding in result.findings] == [("unused-requirement", "warning")] * 2
+    assert all(f"requirement {word} is not used" in finding.message for finding in result.findings)
+    assert [word in repaired.text for repaired in tools.repair_files(*texts)] == [False, False]
+    assert tools.solve(*texts).plan == ("(a)",)
 
 
 @pytest.mark.parametrize("number", ["9" * 10_000, "-" + "9" * 10_000, "0." + "0" * 10_000 + "1", "1e400", "1e-400"])

@@ -24,7 +24,7 @@ PROBLEM = """(define (problem p)
   (:goal (at b)))"""
 
 IN_DOMAIN = {
-    "requirements that planners refuse": (":strips :typing", ":strips :fluents :typing", "Write :action-costs if"),
+    "requirements that planners refuse": (":strips :typing", ":strips :time :typing", "Remove it"),
     "requirements of PDDL 1": (":strips :typing", ":ucpop", "Remove it"),
     "requirements that do not exist": (":strips :typing", ":strips :type", "Remove it"),
     "requirements behind the name": ("(domain d)", "(domain d :requirements :strips)", "and (:requirements …) as"),
@@ -76,7 +76,7 @@ IN_PROBLEM = {
     ),
     "no name": ("(problem p)\n", "\n", "Write (define (problem NAME)"),
     "two names": ("(problem p)", "(problem p q)", "Write (problem NAME)"),
-    "requirements": ("(:objects", "(:requirements :fluents) (:objects", "Write :action-costs if"),
+    "requirements": ("(:objects", "(:requirements :time) (:objects", "Remove it"),
     "an object twice": ("a b - room", "a b a - room", "Remove one of the two"),
     "another domain": ("(:domain d)", "(:domain e)", "Write (:domain d)"),
     "an empty goal": ("(:goal (at b))", "(:goal ())", "Write nothing, or (and)"),

@@ -92,6 +92,7 @@ DOMAINS = {
     DefectKind.CONTRADICTING_EFFECT: ("(at ?t ?to))))", "(at ?t ?to) (not (at ?t ?to)))))"),
     DefectKind.MISSING_REQUIREMENT: (" :negative-preconditions", ""),
     DefectKind.UNKNOWN_REQUIREMENT: (":strips", ":stripes"),
+    DefectKind.UNUSED_REQUIREMENT: (":strips", ":strips :fluents"),
     DefectKind.GLUED_VARIABLE: ("(open ?to)", "(open?to)"),
 }
 """A domain that breaks each rule: what is replaced, and by what."""

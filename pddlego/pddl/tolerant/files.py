@@ -10,7 +10,13 @@ from pddlego.pddl.check import check_domain, check_reading
 from pddlego.pddl.conditions import ANY_TYPE, TRUE, TypedName, read_typed_list
 from pddlego.pddl.domain import DECLARATIONS, Domain, parse_domain
 from pddlego.pddl.names import is_name
-from pddlego.pddl.portable import checked_domain, is_numeric_problem, is_sound_problem, problem_refusals
+from pddlego.pddl.portable import (
+    checked_domain,
+    is_numeric_problem,
+    is_portable,
+    is_sound_problem,
+    problem_refusals,
+)
 from pddlego.pddl.problem import Problem, read_problem
 from pddlego.pddl.rules import Defect, Level, PddlSyntaxError, Position
 from pddlego.pddl.sexpr import Sexpr, show
@@ -93,18 +99,16 @@ def repair(domain: str, problem: str, level: Level = Level.CLASSICAL) -> Repaire
 
 
 def _is_sound(domain: str, problem: str, level: Level) -> bool:
-    """Whether `pddlego check` finds no error in the files that are not empty."""
+    """Whether `pddlego check` finds no error in the files that are not empty, and other planners read them."""
     if not domain.strip():
         reading = read_problem(problem)
-        return not reading.missing and not any(
-            defect.blocking
-            for defect in (
-                *reading.defects,
-                *problem_refusals(reading, level > Level.CLASSICAL and is_numeric_problem(problem)),
-            )
-        )
-    read = checked_domain(domain, level, numeric_task=is_numeric_problem(problem)).domain
-    return read is not None and (not problem.strip() or is_sound_problem(read, problem, level))
+        refusals = problem_refusals(reading, level, is_numeric_problem(problem))
+        return not reading.missing and is_portable((*reading.defects, *refusals))
+    checked = checked_domain(domain, level, numeric_task=is_numeric_problem(problem))
+    read = checked.domain
+    if read is None or not is_portable(checked.defects):
+        return False
+    return not problem.strip() or is_sound_problem(read, problem, level)
 
 
 def repair_problem(domain: str, problem: str, level: Level = Level.CLASSICAL) -> Repaired:
