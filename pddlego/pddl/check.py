@@ -51,7 +51,7 @@ from pddlego.pddl.domain import (
     undeclared_types,
     wrong_heads,
 )
-from pddlego.pddl.foreign import LEVELS, form_of, infix_form, plain_name
+from pddlego.pddl.foreign import LEVELS, TIMES, form_of, infix_form, numeric_form, plain_name
 from pddlego.pddl.names import MAX_NAME, is_name
 from pddlego.pddl.numbers import (
     ADDITIVE,
@@ -65,7 +65,7 @@ from pddlego.pddl.numbers import (
 )
 from pddlego.pddl.problem import Later, Metric, Problem, ProblemReading, read_problem
 from pddlego.pddl.rules import Defect, DefectKind, Level, Position, not_supported, warning
-from pddlego.pddl.sexpr import placed
+from pddlego.pddl.sexpr import placed, show
 from pddlego.util.text import natural, nearest
 
 _T = TypeVar("_T")
@@ -267,7 +267,8 @@ class _Checker:
             message = f"{node}: {term} is not a number or a function of objects; {what} are not supported"
             yield self.defect(DefectKind.NOT_SUPPORTED, node, message)
         elif function is None:
-            hint = _hint(term.head, self.domain.functions_by_name)
+            known = [*self.domain.functions_by_name, *([TOTAL_TIME.head] if isinstance(node, Metric) else [])]
+            hint = _hint(term.head, known)
             message = f"{node}: function {term.head} is not declared; {hint} to (:functions …)"
             yield self.defect(DefectKind.UNDECLARED_FUNCTION, node, message, term.head)
         elif len(term.parts or ()) != len(function.parameters):
@@ -284,7 +285,7 @@ class _Checker:
         if "-" in args:
             kept = [arg for number, arg in enumerate(args) if "-" not in args[max(0, number - 1) : number + 1]]
             return f"types are written where names are declared; write {Atom(name, tuple(kept))}"
-        form = infix_form((name, *args))
+        form = infix_form((name, *args)) or show(numeric_form(own := (name, *args), False) or numeric_form(own, True))
         if not form and name not in domain.predicates_by_name:
             inner = (args,) if args and args[0] in domain.predicates_by_name else args
             form = form_of(name, inner)
@@ -753,6 +754,8 @@ def _without_time(checker: _Checker, formula: Formula, times: tuple[str, ...]) -
         case Change() if "#t" in arguments_in(formula):
             message = f"{formula}: continuous effects (#t) are not supported"
             yield checker.defect(DefectKind.NOT_SUPPORTED, formula, message)
+        case Atom() if form := _timed_atom(formula, checker.domain):
+            yield checker.defect(DefectKind.MISPLACED, formula, f"{formula} has no time; write {form}")
         case AtTime():
             message = f"{formula}: an effect is at the start or at the end; write (at end {formula.part})"
             yield checker.defect(DefectKind.MISPLACED, formula, message)
@@ -760,6 +763,16 @@ def _without_time(checker: _Checker, formula: Formula, times: tuple[str, ...]) -
             other = ", or over all or at end" if "all" in times else ", or at end"
             message = f"{formula} has no time; write (at start {formula}){other}"
             yield checker.defect(DefectKind.MISPLACED, formula, message)
+
+
+def _timed_atom(atom: Atom, domain: Domain) -> str:
+    """The form of an atom without its own parentheses in a part with a time, as in `(overall hot)`; else empty."""
+    words = (atom.predicate, *atom.args)
+    for end in (1, 2):
+        time = TIMES.get("-".join(words[:end]))
+        if time and not domain.predicates_by_name.keys().isdisjoint(words[end : end + 1]):
+            return show((*time, words[end:]))
+    return ""
 
 
 def _domain_defects(domain: Domain, level: Level) -> Iterator[Defect]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TypeAlias, cast
 
-from pddlego.pddl.foreign import TYPE_SIGNS, form_of, infix_form
+from pddlego.pddl.foreign import TYPE_SIGNS, form_of, infix_form, numeric_form
 from pddlego.pddl.names import is_name
 from pddlego.pddl.rules import Defect, DefectKind, PddlSyntaxError, Position, syntax_defect
 from pddlego.pddl.sexpr import MAX_NUMBER, NUMBER, Sexpr, place_of, placed, read_sexprs, show
@@ -446,7 +446,8 @@ def _read(part: Sexpr, inner: Callable[[Sexpr], Formula], what: str, misplaced: 
         return _read_leaf(part, head, rest, changes=inner is read_effect)
     place = place_of(part)
     if head in misplaced:
-        return _misplaced(part, head, what)
+        form = numeric_form(part, in_effect=True) if head == "=" else ""
+        return _misplaced(part, head, what, show(form))
     if head in _ARGUMENTS and len(rest) != _ARGUMENTS[head] and head not in ("exists", "forall"):
         message = f"{show(part)}: '{head}' takes {_ARGUMENTS[head]} part(s)"
         if head == "not" and rest and (isinstance(rest[0], str) or infix_form(rest)):
@@ -475,7 +476,7 @@ def _meant(part: Sexpr, in_effect: bool) -> str:
         own = part in _ARGUMENTS or part in ("and", "or")
         return f"the word inside the parentheses, as in ({part} …)" if own else form_of(part, ()) or "(predicate ?x …)"
     together = f"(and {show(part)[1:-1]})" if all(isinstance(child, tuple) for child in part) else "(predicate ?x …)"
-    return infix_form(part, in_effect) or together
+    return show(numeric_form(part, in_effect)) or infix_form(part, in_effect) or together
 
 
 def _inner_parts(part: tuple[Sexpr, ...], inner: Callable[[Sexpr], Formula]) -> tuple[Formula, ...]:
@@ -513,11 +514,12 @@ def _read_leaf(part: tuple[Sexpr, ...], head: str, rest: tuple[Sexpr, ...], chan
         return Change(head, read_number(rest[0]), read_number(rest[1]), place=place)
     if [head, *rest[:1]] in _TIMES and len(rest) == 2:
         return AtTime(str(rest[0]), (read_effect if changes else read_condition)(rest[1]), place=place)
+    form = show(numeric_form(part, changes))
     timed = head not in ("at", "over") or rest[0] in ("start", "end", "all") or number(show(rest[0])) is not None
-    if head in _NOT_CLASSICAL and timed:
+    if head in _NOT_CLASSICAL and timed and not form:
         message = f"{show(part)}: {_NOT_CLASSICAL[head]} are not supported"
         return Unreadable(show(part), message, DefectKind.NOT_SUPPORTED, place=place)
-    form = infix_form(part, changes) or form_of(head, rest, changes)
+    form = form or infix_form(part, changes) or form_of(head, rest, changes)
     if form:
         return Unreadable(show(part), f"{show(part)}: that is not a form of PDDL; write {form}", place=place)
     wrong = next(show(argument) for argument in rest if not isinstance(argument, str))
@@ -558,8 +560,8 @@ _REMEDIES = {
 """What to write in place of a word that cannot stand in a condition or in an effect."""
 
 
-def _misplaced(part: Sexpr, head: str, what: str) -> Unreadable:
-    message = f"{show(part)}: '{head}' cannot stand in {what}; write {_REMEDIES.get(head, _LITERALS)}"
+def _misplaced(part: Sexpr, head: str, what: str, form: str = "") -> Unreadable:
+    message = f"{show(part)}: '{head}' cannot stand in {what}; write {form or _REMEDIES.get(head, _LITERALS)}"
     return Unreadable(show(part), message, DefectKind.MISPLACED, place=place_of(part))
 
 

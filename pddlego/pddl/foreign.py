@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pddlego.pddl.rules import Defect, syntax_defect
 from pddlego.pddl.sexpr import Sexpr, Source, show
+from pddlego.util.text import nearest
 
 _IMPLY = "(imply {0} {1})"
 
@@ -72,6 +73,67 @@ def infix_form(parts: Sequence[Sexpr], in_effect: bool = False) -> str:
     form = _OWN.get(sign) or _OPERATORS.get(sign, "")
     form = "(when {0} {1})" if in_effect and form == _IMPLY else form
     return _filled(form, parts[::2]) if sign in _SYMBOLS or is_operand else ""
+
+
+def _by_word(forms: Mapping[Sexpr, str]) -> dict[str, Sexpr]:
+    return {word: form for form, words in forms.items() for word in words.split()}
+
+
+_CHANGES = _by_word(
+    {
+        "assign": "assign := <- = == set let",
+        "increase": "increase += inc incr increment add",
+        "decrease": "decrease -= dec decr decrement subtract",
+        "scale-up": "scale-up *= scale_up multiply",
+        "scale-down": "scale-down /= scale_down divide",
+    }
+)
+_COMPARISONS = _by_word(
+    {
+        ">=": ">= => ≥ ge geq gte at-least",
+        "<=": "<= =< ≤ le leq lte at-most",
+        ">": "> gt greater greater-than more-than",
+        "<": "< lt less less-than",
+        "=": "= == eq equals equal",
+    }
+)
+TIMES = _by_word(
+    {
+        ("at", "start"): "at-start at_start atstart start at-begin at-beginning",
+        ("at", "end"): "at-end at_end atend end at-finish",
+        ("over", "all"): "over-all over_all overall during over at-all at-over",
+    }
+)
+"""Operators and times of other languages, with the words of PDDL."""
+
+_VALUE = re.compile(r"-?[\d.]+\Z", re.ASCII)
+
+
+def numeric_form(part: Sequence[Sexpr], in_effect: bool) -> Sexpr:
+    """The PDDL form of a change or a comparison of numbers, or of parts with a time; empty for other expressions."""
+    head, rest = part[0], part[1:]
+    names = [word for word in part[:2] if isinstance(word, str)]
+    timed = part[len(names) :]
+    if (time := TIMES.get("-".join(names))) and timed and all(isinstance(one, tuple) for one in timed):
+        return (*time, timed[0] if len(timed) == 1 else ("and", *timed))
+    words = _CHANGES if in_effect else _COMPARISONS
+    signs = [number for number, word in enumerate(part) if isinstance(word, str) and word in words]
+    if isinstance(head, str) and in_effect and not signs and len(rest) == 2 and isinstance(rest[0], tuple):
+        meant = nearest(head, sorted({*map(str, _CHANGES.values())}))
+        return (meant, *rest) if meant else ""
+    if len(signs) != 1 or (signs[0] and str(part[signs[0]])[0].isalpha()):
+        return ""
+    word = str(part[signs[0]])
+    left, right = (rest[:1], rest[1:]) if signs == [0] else (part[: signs[0]], part[signs[0] + 1 :])
+    right = [value for value in right if value not in ("by", "to")]
+    if not right and word in ("inc", "incr", "increment", "dec", "decr", "decrement"):
+        right = ["1"]
+    if len(left) != 1 or isinstance(left[0], str):  # without parentheses, as in (battery ?r >= 3)
+        is_call = signs != [0] and left and all(isinstance(name, str) for name in left) and str(left[0])[0].isalpha()
+        left = (tuple(left),) if is_call else ()
+    is_value = len(right) == 1 and (isinstance(right[0], tuple) or _VALUE.match(right[0]) is not None)
+    is_implication = word == "=>" and not isinstance(right[0] if right else "", str)
+    return (words[word], *left, *right) if left and is_value and not is_implication else ""
 
 
 def _filled(form: str, parts: Sequence[Sexpr]) -> str:

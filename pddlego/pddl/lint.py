@@ -35,7 +35,7 @@ from pddlego.pddl.conditions import (
 from pddlego.pddl.costs import counts_cost, needs_numbers, needs_time
 from pddlego.pddl.domain import Action, Domain, either
 from pddlego.pddl.exclusive import broken_invariants, exclusive_goals
-from pddlego.pddl.numbers import changed_fluents, is_cost
+from pddlego.pddl.numbers import TOTAL_TIME, changed_fluents, fluents_in, is_cost
 from pddlego.pddl.problem import Problem
 from pddlego.pddl.rules import Defect, DefectKind, Level, warning
 
@@ -160,6 +160,10 @@ def problem_warnings(domain: Domain, problem: Problem, level: Level = Level.CLAS
     if problem.metric is not None and level < Level.NUMBERS and not counts_cost(problem):
         message = f"{problem.metric} is ignored: only (:metric minimize (total-cost)) is used"
         warnings.append(warning(DefectKind.IGNORED_METRIC, ":metric", message, problem.metric.place))
+    if problem.metric is not None and level >= Level.NUMBERS and TOTAL_TIME in fluents_in(problem.metric.term):
+        message = f"{problem.metric} counts the steps, because the task has no time; leave it out"
+        message += ", or minimize (total-cost) if actions have costs"
+        warnings += () if temporal else (warning(DefectKind.UNTIMED_METRIC, ":metric", message, problem.metric.place),)
     return (*warnings, *_never_true(domain, problem), *(() if temporal else broken_invariants(domain, problem)))
 
 

@@ -29,6 +29,7 @@ MISSPELT = {
     ":initial": ":init",
     ":initial-state": ":init",
     ":goals": ":goal",
+    ":metrics": ":metric",
     ":parameter": ":parameters",
     ":params": ":parameters",
     ":preconditions": ":precondition",

@@ -32,11 +32,12 @@ from pddlego.pddl.conditions import (
     read_typed_list,
 )
 from pddlego.pddl.foreign import without_foreign
+from pddlego.pddl.names import is_name
 from pddlego.pddl.numbers import written_out
 from pddlego.pddl.parentheses import unbalanced
 from pddlego.pddl.rules import Defect, DefectKind, PddlSyntaxError, not_supported, syntax_defect, warning
-from pddlego.pddl.sexpr import MAX_NUMBER, NUMBER, Sexpr, place_at, place_of, placed, read_sexprs
-from pddlego.util.text import Shown, count, natural
+from pddlego.pddl.sexpr import MAX_NUMBER, NUMBER, Sexpr, place_at, place_of, placed, read_sexprs, show
+from pddlego.util.text import Shown, count, natural, nearest
 
 
 @dataclass(frozen=True)
@@ -242,8 +243,9 @@ def _read_define(define: tuple[Sexpr, ...], defects: list[Defect]) -> ProblemRea
             defect = not_supported(f"{what} (section {part[0]}) are not supported", place)
             defects.append(replace(defect, word=part[0]))
         else:
-            known = ":domain, :objects, :init and :goal"
-            message = f"section {part[0][:60]} is not supported in a problem; its sections are {known}"
+            meant = nearest(part[0], PROBLEM_SECTIONS[1:])
+            known = f"did you mean {meant}?" if meant else "its sections are :domain, :objects, :init and :goal"
+            message = f"section {part[0][:60]} is not supported in a problem; {known}"
             defects.append(replace(syntax_defect(message, place), word=part[0]))
     for name in ("problem", ":domain"):
         if name in sections and not is_one_word(sections[name][1:]):
@@ -346,9 +348,20 @@ def _read_metric(section: tuple[Sexpr, ...] | None, defects: list[Defect]) -> Me
     if section is None:
         return None
     if len(section) != 3 or section[1] not in ("minimize", "maximize"):
-        defects.append(syntax_defect("write the metric as (:metric minimize (total-cost))", place_of(section)))
+        message = f"write the metric as {show(meant_metric(section))}"
+        defects.append(syntax_defect(message, place_of(section)))
         return None
     return Metric(str(section[1]), read_number(section[2]), place=place_of(section))
+
+
+def meant_metric(section: tuple[Sexpr, ...]) -> tuple[Sexpr, ...]:
+    """A metric with its direction, and its function in parentheses, as they are probably meant."""
+    ways = {"min": "minimize", "max": "maximize"}
+    words = [part for part in section[1:] if isinstance(part, str)]
+    directions = [ways[word.lstrip(":")[:3]] for word in words if word.lstrip(":")[:3] in ways]
+    terms: list[Sexpr] = [part for part in section[1:] if isinstance(part, tuple)]
+    terms += [(word,) if is_name(word) else word for word in words if word.lstrip(":")[:3] not in ways]
+    return (":metric", *(directions or ["minimize"])[:1], *(terms or [("total-cost",)])[:1])
 
 
 def _read_goal(section: tuple[Sexpr, ...] | None, defects: list[Defect]) -> Formula:

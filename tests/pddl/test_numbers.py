@@ -242,3 +242,107 @@ def test_a_word_that_is_not_a_number_is_one_error(word: str, place: str) -> None
     assert finding.severity == "error"
     assert ("is not a number" in finding.message) == (len(word) < 100)
     assert finding.advice.startswith(f"Write {plain}")
+
+
+FORMS = {
+    "precondition": {
+        "(fuel ?t >= 3)": "(>= (fuel ?t) 3)",
+        "((fuel ?t) >= 3)": "(>= (fuel ?t) 3)",
+        "(used >= 3)": "(>= (used) 3)",
+        "(=> (used) 3)": "(>= (used) 3)",
+        "(=< (used) 3)": "(<= (used) 3)",
+        "(== (used) 3)": "(= (used) 3)",
+        "(gt (used) 3)": "(> (used) 3)",
+        "(at-least (used) (fuel ?t))": "(>= (used) (fuel ?t))",
+    },
+    "effect": {
+        "(set (used) 3)": "(assign (used) 3)",
+        "(:= (used) 3)": "(assign (used) 3)",
+        "(= (used) 3)": "(assign (used) 3)",
+        "(+= (used) 1)": "(increase (used) 1)",
+        "(-= (fuel ?t) (used))": "(decrease (fuel ?t) (used))",
+        "(*= (used) 2)": "(scale-up (used) 2)",
+        "(/= (used) 2)": "(scale-down (used) 2)",
+        "((fuel ?t) += 1)": "(increase (fuel ?t) 1)",
+        "(used -= 1)": "(decrease (used) 1)",
+        "(increment (used))": "(increase (used) 1)",
+        "(dec (used) 2)": "(decrease (used) 2)",
+        "(increase (used) by 2)": "(increase (used) 2)",
+        "(incerase (used) 2)": "(increase (used) 2)",
+        "(forall (?u - truck) (when (fuel ?u >= 1) (-= (fuel ?u) 1)))": "",
+    },
+    "condition": {
+        "(overall (p ?t))": "(over all (p ?t))",
+        "(over-all (p ?t))": "(over all (p ?t))",
+        "(at-start (p ?t))": "(at start (p ?t))",
+        "(at begin (p ?t))": "(at start (p ?t))",
+        "(at all (p ?t))": "(over all (p ?t))",
+        "(at start (p ?t) (p ?t))": "(at start (and (p ?t) (p ?t)))",
+    },
+    "outcome": {"(at-end (p ?t))": "(at end (p ?t))", "(at finish (used += 1))": ""},
+    "metric": {
+        "(:metric minimise (used))": "(:metric minimize (used))",
+        "(:metric max (used))": "(:metric maximize (used))",
+    },
+}
+
+FORMED = """(define (domain d) (:requirements :typing :numeric-fluents :durative-actions) (:types truck)
+  (:predicates (p ?t - truck)) (:functions (fuel ?t - truck) (used))
+  (:action a :parameters (?t - truck) :precondition {precondition} :effect (and (p ?t) {effect}))
+  (:durative-action b :parameters (?t - truck) :duration (= ?duration 3) :condition {condition} :effect {outcome}))"""
+
+FORMED_TASK = """(define (problem x) (:domain d) (:objects t1 - truck)
+  (:init (= (fuel t1) 4) (= (used) 1)) (:goal (and (p t1))) {metric})"""
+
+
+@pytest.mark.parametrize(("place", "form"), [(place, form) for place, forms in FORMS.items() for form in forms])
+def test_forms_of_other_languages_are_named_and_repaired(place: str, form: str) -> None:
+    sound = {"precondition": "(p ?t)", "effect": "(p ?t)", "condition": "(at start (p ?t))"}
+    sound |= {"outcome": "(at end (p ?t))", "metric": "(:metric minimize (used))"}
+    domain, problem = FORMED.format(**sound | {place: form}), FORMED_TASK.format(**sound | {place: form})
+    (finding, *_) = tools.check(domain, problem).findings
+    assert finding.severity == "error"
+    assert FORMS[place][form] in finding.advice
+    repaired = tools.repair_files(domain, problem)
+    assert all(result.ok for result in repaired), repaired
+    meant = sound | {place: FORMS[place][form]}
+    if meant[place]:
+        assert parse_domain(repaired[0].text) == parse_domain(FORMED.format(**meant))
+        assert parse_problem(repaired[1].text) == parse_problem(FORMED_TASK.format(**meant))
+    assert any("is written" in repair for result in repaired for repair in result.repairs)
+
+
+@pytest.mark.parametrize("form", ["(set (p ?t))", "(set (height ?t) 3)", "(+= (p ?t) 1)", "(add (p ?t))"])
+def test_changes_of_what_is_no_function_are_not_written_as_numbers(form: str) -> None:
+    sound = {"precondition": "(p ?t)", "condition": "(at start (p ?t))", "outcome": "(at end (p ?t))", "metric": ""}
+    domain, _ = tools.repair_files(FORMED.format(**sound, effect=form), FORMED_TASK.format(**sound))
+    assert not any("is written" in repair for repair in domain.repairs)
+
+
+@pytest.mark.parametrize(
+    ("metric", "message", "advice"),
+    [
+        ("(:metric minimize used)", "used needs parentheses", "Write (used)"),
+        ("(:metric minimize)", "write the metric as (:metric minimize (total-cost))", ""),
+        ("(:metric (used))", "write the metric as (:metric minimize (used))", ""),
+        ("(:metric reduce (used))", "write the metric as (:metric minimize (used))", ""),
+        ("(:metirc minimize (used))", "section :metirc is not supported", "Did you mean :metric?"),
+        ("(:metric minimize (usde))", "function usde is not declared", "Did you mean used?"),
+        ("(:metric minimize (total_time))", "function total_time is not declared", "Did you mean total-time?"),
+    ],
+)
+def test_a_wrong_metric_is_one_error_that_says_the_right_form(metric: str, message: str, advice: str) -> None:
+    domain = "(define (domain d) (:requirements :numeric-fluents) (:predicates (p)) (:functions (used)) (:action a"
+    domain += " :parameters () :precondition (>= (used) 1) :effect (and (p) (increase (used) 1))))"
+    problem = f"(define (problem x) (:domain d) (:init (= (used) 1)) (:goal (p)) {metric})"
+    (finding,) = tools.check(domain, problem).findings
+    assert (finding.severity, message in finding.message) == ("error", True)
+    assert advice in finding.advice
+
+
+def test_the_makespan_of_a_task_without_time_is_a_warning() -> None:
+    problem = "(define (problem x) (:domain d) (:init) (:goal (p)) (:metric minimize (total-time)))"
+    domain = "(define (domain d) (:requirements :strips) (:predicates (p)) (:action a :parameters () :effect (p)))"
+    (finding,) = tools.check(domain, problem).findings
+    assert (finding.rule, finding.severity) == ("untimed-metric", "warning")
+    assert "the task has no time" in finding.message

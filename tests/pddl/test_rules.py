@@ -140,6 +140,7 @@ PROBLEMS = {
     DefectKind.GOAL_TRUE: ("(and (at c1 yard) (at c2 dock))", "(at c1 dock)"),
     DefectKind.BROKEN_INVARIANT: ("(at c2 yard)", "(at c2 yard) (in c2 t1)"),
     DefectKind.DOMAIN_NAME: ("(:domain depot)", "(:domain depots)"),
+    DefectKind.UNTIMED_METRIC: ("(at c2 dock))))", "(at c2 dock))) (:metric minimize (total-time)))"),
 }
 """A problem that breaks each rule."""
 

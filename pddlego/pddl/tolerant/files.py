@@ -86,7 +86,8 @@ def repair(domain: str, problem: str, level: Level = Level.CLASSICAL) -> Repaire
 
     lexical = noting(RepairKind.LEXICAL)
     files = [read_define(text, kind, lexical) for text, kind in ((domain, "domain"), (problem, "problem"))]
-    reader = _Reader(noting(RepairKind.STRUCTURAL), both=all(file.define is not None for file in files))
+    both = all(file.define is not None for file in files)
+    reader = _Reader(noting(RepairKind.STRUCTURAL), both, numbers=level >= Level.NUMBERS)
     reader.read(files[0].parts, files[1].parts)
     parts = reader.parts
     declared = by_use.declare(parts, noting(RepairKind.DECLARED), level >= Level.NUMBERS)
@@ -122,18 +123,26 @@ def repair_problem(domain: str, problem: str, level: Level = Level.CLASSICAL) ->
 
 
 class _Reader:
-    """Collects sections, each in the file where it belongs. Without `both` files, sections stay in their file."""
+    """Collects sections, each in the file where it belongs. Without `both` files, sections stay in their file.
 
-    def __init__(self, note: Note, both: bool) -> None:
+    Forms of other languages for `numbers` and time are replaced.
+    """
+
+    def __init__(self, note: Note, both: bool, numbers: bool) -> None:
         self.parts = Parts()
         self.domain_goals: list[Slot] = []
-        self.note, self.both = note, both
+        self.note, self.both, self.numbers = note, both, numbers
         self._placed: set[tuple[bool, str]] = set()
         self._goals: set[tuple[bool, Section]] = set()
 
     def read(self, domain: Section, problem: Section) -> None:
+        functions: set[Sexpr] = set()
         for in_domain, sections in ((True, domain), (False, problem)):
             own = list(structure.sections(sections, self.note))
+            functions |= {part[:1] for section in own if section[0] == ":functions" for part in section[1:]}
+            own = [
+                structure.with_numbers(section, functions, self.note) if self.numbers else section for section in own
+            ]
             kinds = [str(section[0]) for section in own if in_domain or section[0] not in DECLARATIONS[1:]]
             if not is_in_order(kinds, in_domain):
                 self.note("sections found in another order than planners read")

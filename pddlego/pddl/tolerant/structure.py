@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from pddlego.pddl.conditions import ANY_TYPE, TypedName
-from pddlego.pddl.domain import DECLARATIONS, FIELDS
+from pddlego.pddl.domain import DECLARATIONS, FIELDS, FIELDS_OF
+from pddlego.pddl.foreign import numeric_form
 from pddlego.pddl.parentheses import MISSPELT
+from pddlego.pddl.problem import meant_metric
 from pddlego.pddl.sexpr import Sexpr, show
 from pddlego.pddl.tolerant.layout import Section, same_or
 from pddlego.pddl.tolerant.lexical import Note
@@ -227,6 +229,39 @@ def joined(condition: Sexpr, note: Note) -> Sexpr:
     elif word in ("forall", "exists") and len(parts) == 2:
         parts = (parts[0], joined(parts[1], note))
     return same_or(condition, (word, *parts))
+
+
+def with_numbers(section: Section, functions: Collection[Sexpr], note: Note) -> Section:
+    """A section with the metric, changes and comparisons of functions, and parts with a time, written as in PDDL.
+
+    `functions` are lists of one name.
+    """
+    keyword = section[0]
+
+    def read(part: Sexpr, in_effect: bool) -> Sexpr:
+        if not isinstance(part, tuple) or not part:
+            return part
+        children = (read(child, in_effect and (part[0] != "when" or place > 1)) for place, child in enumerate(part))
+        part = same_or(part, tuple(children))
+        return replaced(part, numeric_form(part, in_effect))
+
+    def replaced(part: Section, form: Sexpr) -> Section:
+        is_timed = form[:1] in (("at",), ("over",))
+        is_sure = keyword == ":metric" or (
+            keyword == ":durative-action" if is_timed else form[1:2] and form[1][:1] in functions
+        )
+        if not isinstance(form, tuple) or form == part or not is_sure:
+            return part
+        note(f"{show(part)[:60]} is written {show(form)[:60]}")
+        return form
+
+    if keyword == ":metric" and len(section) == 3 and show(section[1]).lstrip(":")[:3] in ("min", "max"):
+        return replaced(section, meant_metric(section))
+    if keyword == ":goal":
+        return same_or(section, (keyword, *(read(part, False) for part in section[1:])))
+    fields = (":precondition", ":condition", ":effect") if keyword in FIELDS_OF else ()
+    pairs = zip(("", *section), section, strict=False)
+    return same_or(section, tuple(read(part, key == ":effect") if key in fields else part for key, part in pairs))
 
 
 def _is_bare(part: Sexpr) -> bool:
