@@ -20,6 +20,7 @@ from typer.core import TyperGroup
 
 import pddlego
 from pddlego.cli.commands import COMMANDS, load_command
+from pddlego.planning import PlanStatus
 from tests.scale import PATIENCE
 from tests.shared import CORPUS
 from tests.site import (
@@ -273,6 +274,12 @@ def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     assert "--max-answer-tokens" in (built / "commands.html").read_text(encoding="utf-8")
     assert "to_pandas" in (built / "python.html").read_text(encoding="utf-8")
     assert (built / "llms.txt").exists()
+
+
+def test_the_statuses_of_planning_calls_are_listed() -> None:
+    page = (DOCS / "formats.md").read_text(encoding="utf-8")
+    (listed,) = re.findall(r"^The status is (.*?)\n\n", page, re.MULTILINE | re.DOTALL)
+    assert sorted(re.findall(r"`(.+?)`", listed)) == sorted(status.value for status in PlanStatus)
 
 
 @pytest.mark.slow

@@ -38,12 +38,13 @@ from pddlego.pddl.conditions import (
     number,
     parts_of,
     walk,
+    with_parts,
     word_of,
 )
 from pddlego.pddl.costs import counts_cost, needs_numbers, values_of
 from pddlego.pddl.domain import either
 from pddlego.pddl.exclusive import ImpliedFacts
-from pddlego.pddl.numbers import TOTAL_COST
+from pddlego.pddl.numbers import MIRRORED, TOTAL_COST
 from pddlego.planning.world import Transitions, World, transitions
 from pddlego.util.limits import Work
 
@@ -300,9 +301,33 @@ def _metric_relations(domain: Domain, problem: Problem) -> list[Relation]:
 
 def _formula(condition: Formula, names: set[str]) -> Iterator[Relation]:
     """A condition that is not a conjunction, as one relation over its objects. Equal texts give equal relations."""
+    condition = _ordered(condition)
     mentioned = tuple(dict.fromkeys(name for name in arguments_in(condition) if name in names))
     shape = str(Renaming({name: f"#{number}" for number, name in enumerate(mentioned)}).formula(condition))
     yield shape, mentioned
+
+
+def _ordered(formula: Formula) -> Formula:
+    """The formula with comparisons written in one way: `(>= (f) 3)` as `(<= 3 (f))`."""
+    if not isinstance(formula, Compare):
+        return with_parts(formula, _ordered)
+    sign, sides = formula.operator, [_ordered_term(formula.left), _ordered_term(formula.right)]
+    if sign in (">", ">="):
+        return Compare(MIRRORED[sign], *reversed(sides))
+    return Compare(sign, *(sorted(sides, key=_without_names) if sign == "=" else sides))
+
+
+def _ordered_term(term: Term) -> Term:
+    value = number(term.head) if term.parts is None else None
+    if term.parts is None or term.head not in ARITHMETIC:
+        return term if value is None else Term(str(value))
+    parts = map(_ordered_term, term.parts)
+    return Term(term.head, tuple(sorted(parts, key=_without_names) if term.head in "+*" else parts))
+
+
+def _without_names(term: Term) -> str:
+    """An order of numeric expressions that does not depend on the names of objects."""
+    return f"{term.head} {' '.join(map(_without_names, term.parts or ()))}" if term.head in ARITHMETIC else term.head
 
 
 # goals
@@ -465,11 +490,16 @@ class _DomainStructure:
                 node = self._node("=")
                 for name in (formula.left, formula.right):
                     self._relate("equal", node, self._name(name, scope))
+            case Compare(">" | ">="):
+                return self._formula(_ordered(formula), scope)
             case Change() | Compare():
                 node = self._node(formula.operator)
                 left = formula.fluent if isinstance(formula, Change) else formula.left
                 right = formula.value if isinstance(formula, Change) else formula.right
-                self._relate("numbers", node, self._term(left, scope), self._term(right, scope))
+                sides = self._term(left, scope), self._term(right, scope)
+                self._relate("numbers", node, *sides)
+                if formula.operator == "=":
+                    self._relate("numbers", node, *reversed(sides))
             case Exists() | Forall():
                 node = self._node(word_of(formula))
                 inner = {variable.name: self._named("variable", variable) for variable in formula.variables}

@@ -73,6 +73,8 @@ def test_another_metric_makes_another_problem(metric: str) -> None:
         ("(* 2 (dist ?a ?b))", "(* (dist ?a ?b) 2.0)", SAME),
         ("(* 2 (dist ?a ?b))", "(* 3 (dist ?a ?b))", UNDECIDED),
         (">=", ">", UNDECIDED),
+        ("(>= (fuel ?t) (dist ?a ?b))", "(<= (dist ?a ?b) (fuel ?t))", SAME),
+        ("(>= (fuel ?t) (dist ?a ?b))", "(< (dist ?a ?b) (fuel ?t))", UNDECIDED),
         ("(>= (fuel ?t) (dist ?a ?b))", "(>= (dist ?a ?b) (fuel ?t))", UNDECIDED),
         ("(decrease (fuel ?t)", "(increase (fuel ?t)", UNDECIDED),
         ("(decrease (fuel ?t) (dist ?a ?b))", "(decrease (fuel ?t) (dist ?b ?a))", UNDECIDED),
@@ -84,3 +86,29 @@ def test_domains_are_compared_with_their_numbers(old: str, new: str, verdict: Co
     if "total-cost" in new:
         other = other.replace("(used)", "(total-cost)")
     assert tools.compare(DOMAIN, other).verdict is verdict
+
+
+COUNTER = """(define (domain counter) (:requirements :typing :numeric-fluents) (:types c) (:predicates (done))
+  (:functions (n ?c - c) (m ?c - c) (k))
+  (:action count :parameters (?c - c) :precondition (= (k) (n ?c)) :effect (and (done) (increase (n ?c) 1))))"""
+
+
+@pytest.mark.parametrize(
+    ("goal", "other", "verdict"),
+    [
+        ("(>= (n a) 3)", "(<= 3.0 (n a))", SAME),
+        ("(> (n a) (k))", "(< (k) (n a))", SAME),
+        ("(= (n a) (m b))", "(= (m b) (n a))", SAME),
+        ("(not (>= (+ (n a) (k)) 3))", "(not (<= 3 (+ (k) (n a))))", SAME),
+        ("(or (= (k) 3) (= 4 (* 2 (n b))))", "(or (= 3 (k)) (= (* (n b) 2) 4))", SAME),
+        ("(>= (n a) 3)", "(>= 3 (n a))", UNDECIDED),
+        ("(>= (- (n a) (k)) 3)", "(>= (- (k) (n a)) 3)", UNDECIDED),
+    ],
+)
+def test_mirrored_comparisons_are_equal(goal: str, other: str, verdict: ComparisonVerdict) -> None:
+    """Numbers grow without bound, so that the reachable states do not decide."""
+    objects = "(:objects a b - c) (:init (= (n a) 0) (= (n b) 1) (= (m b) 2) (= (k) 0))"
+    domain = COUNTER.replace("(= (k) (n ?c))", "(<= (k) (n ?c))")
+    texts = (f"(define (problem p) (:domain counter) {objects} (:goal (and (done) {part})))" for part in (goal, other))
+    assert tools.compare(domain, *texts).verdict is verdict
+    assert tools.compare(COUNTER, COUNTER.replace("(= (k) (n ?c))", "(= (n ?c) (k))")).verdict is SAME
