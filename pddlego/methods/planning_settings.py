@@ -163,32 +163,62 @@ def load_planning(name: str, tasks: str | None = None, tasks_no_names: str | Non
         sources |= {"tasks": _digest(folder.place), **({"tasks_no_names": _digest(nameless.place)} if nameless else {})}
         seeds = {"all": range(folder.seeds[0], folder.seeds[-1] + 1)}
         all_seeds = seeds["all"]
+        numeric = folder.numeric_part(domain)
+        _check_domain(name, domain, Level.CLASSICAL if numeric is None else Level.NUMBERS)
     else:
-        _check_generator(name, file)
-        domain, text = _packaged_domain(file.domain)
-        seeds, all_seeds = {"dev": range(10), "test": range(10, 60)}, range(100_000)
-        sources[f"domains/{file.domain}.pddl"] = text
-    numeric = domain.numeric_part if folder is None else folder.numeric_part(domain)
-    defects = check_domain(domain, Level.CLASSICAL if numeric is None else Level.NUMBERS)
-    if defects:
-        reason = f"{'; '.join(map(str, defects[:3]))}."
-        if domain.durative:
-            raise SettingError(f"The domain of {name} has time", reason, "Use a domain without durative actions.")
-        raise SettingError(f"The domain of {name} is wrong", reason, "Fix it (see 'pddlego check').")
+        return _generated(name, file, sources)
+    return {
+        **_titles(name, file, domain, numeric),
+        "seeds": seeds,
+        "all_seeds": all_seeds,
+        "sources": sources,
+        "folder": folder,
+        "nameless_folder": nameless,
+    }
+
+
+def own_planning(name: str, file: PlanningFile, level: Level) -> PlanningSetting:
+    """The generated tasks that a table of the setting `name` describes, up to a `level` of PDDL.
+
+    Only that setting can be played. Raises `SettingError` for an invalid table.
+    """
+    return PlanningSetting(**_generated(name, file, {}, level))
+
+
+def _generated(
+    name: str, file: PlanningFile, sources: Mapping[str, str], level: Level | None = None
+) -> dict[str, Any]:
+    _check_generator(name, file)
+    domain, text = _packaged_domain(file.domain)
+    numeric = domain.numeric_part
+    _check_domain(name, domain, level or (Level.CLASSICAL if numeric is None else Level.NUMBERS))
+    return {
+        **_titles(name, file, domain, numeric),
+        "seeds": {"dev": range(10), "test": range(10, 60)},
+        "all_seeds": range(100_000),
+        "sources": {**sources, f"domains/{file.domain}.pddl": text},
+    }
+
+
+def _titles(name: str, file: PlanningFile, domain: Domain, numeric: Formula | None) -> dict[str, Any]:
     return {
         "name": name,
         "title": file.title or name.replace("-", " ").capitalize(),
         "about": file.about or f"Tasks of the domain {domain.name}.",
         "max_steps": None,
-        "seeds": seeds,
-        "all_seeds": all_seeds,
-        "sources": sources,
         "domain": domain,
         "file": file,
-        "folder": folder,
-        "nameless_folder": nameless,
         "numeric": numeric,
     }
+
+
+def _check_domain(name: str, domain: Domain, level: Level) -> None:
+    defects = check_domain(domain, level)
+    if defects:
+        reason = f"{'; '.join(map(str, defects[:3]))}."
+        if domain.durative and level is not Level.TIME:
+            raise SettingError(f"The domain of {name} has time", reason, "Use a domain without durative actions.")
+        raise SettingError(f"The domain of {name} is wrong", reason, "Fix it (see 'pddlego check').")
 
 
 def _check_generator(name: str, file: PlanningFile) -> None:

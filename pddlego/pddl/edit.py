@@ -22,7 +22,7 @@ from pddlego.pddl.conditions import (
     read_condition,
     read_typed_list,
 )
-from pddlego.pddl.domain import Action, Domain
+from pddlego.pddl.domain import Action, Domain, DurativeAction
 from pddlego.pddl.nearly_json import EditSyntaxError, Form, last_object, unique_keys, without_remarks
 from pddlego.pddl.problem import Problem, rename
 from pddlego.pddl.sexpr import Sexpr, read_sexprs, show
@@ -648,13 +648,16 @@ def sections_of(domain: Domain) -> dict[str, Lines]:
         "predicates": {predicate.name: str(predicate) for predicate in domain.predicates},
         "functions": {function.name: str(function) for function in domain.functions},
         "rules": {rule: rule for rule in rules},
-        "actions": {action.name: _action_text(action) for action in domain.actions},
+        "actions": {action.name: _action_text(action) for action in (*domain.actions, *domain.durative)},
     }
 
 
 def _action_text(action: Action) -> str:
     """An action as PDDL, a line for each of its parts."""
     parameters = " ".join(map(str, action.parameters))
+    if isinstance(action, DurativeAction):
+        head = f"(:durative-action {action.name}\n    :parameters ({parameters})\n    :duration {action.duration}"
+        return f"{head}\n    :condition {action.precondition}\n    :effect {action.effect})"
     return (
         f"(:action {action.name}\n    :parameters ({parameters})\n    :precondition {action.precondition}\n"
         f"    :effect {action.effect})"
@@ -679,9 +682,10 @@ def domain_parts(domain: Domain) -> dict[str, str]:
     parts |= {f"function {function.name}": f"function {function}" for function in domain.functions}
     rules = [f"rule {rule.predicate} if {rule.condition}" for rule in domain.derived]
     parts |= dict(zip(rules, rules, strict=True))
-    for action in domain.actions:
+    for action in (*domain.actions, *domain.durative):
         head = " ".join((action.name, *(f"{parameter.name} - {parameter.type}" for parameter in action.parameters)))
-        parts[f"action {action.name}"] = f"action ({head}) needs {action.precondition} changes {action.effect}"
+        lasts = f" lasts {action.duration}" if isinstance(action, DurativeAction) else ""
+        parts[f"action {action.name}"] = f"action ({head}){lasts} needs {action.precondition} changes {action.effect}"
     return parts
 
 

@@ -594,8 +594,8 @@ def _structure(transitions: Transitions) -> Structure:
 
 def named_alike(domain: Domain, name: str) -> str | None:
     """The action of a domain with this name, or with another spelling of it: `pick-up` and `pick_up`."""
-    exact = name if name in domain.actions_by_name else None
-    return exact or next((action.name for action in domain.actions if same_name(action.name, name)), None)
+    names = [action.name for action in (*domain.actions, *domain.durative)]
+    return name if name in names else next((other for other in names if same_name(other, name)), None)
 
 
 # labelled structures

@@ -9,10 +9,13 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from inspect import signature
 
 from pddlego.pddl import Atom, Problem, TypedName
-from pddlego.pddl.conditions import And
+from pddlego.pddl.conditions import And, Compare, Term
+from pddlego.pddl.numbers import TOTAL_TIME
+from pddlego.pddl.problem import Metric
 
 _Generator = Callable[..., Problem]
 
@@ -340,11 +343,36 @@ def _stacks(holds: dict[str, set[str]], goods: list[str]) -> int:
     return most
 
 
+# the description with numbers and time
+
+
+def _battery(rng: random.Random, places: int, parcels: int) -> Problem:
+    """A robot on a row of places. Its full battery lasts from a charger to the next one, at every other place."""
+    spots, things = _names("place", places), _names("parcel", parcels)
+    pairs = list(itertools.pairwise(spots))
+    facts: list[_Fact] = [("robot-at", "robot", spots[0]), ("free", "robot")]
+    facts += [("charger", spot) for spot in spots[::2]]
+    facts += [("road", *pair) for one, other in pairs for pair in ((one, other), (other, one))]
+    numbers: dict[_Fact, int] = {("capacity", "robot"): 10, ("charging-time", "robot"): 4}
+    numbers["battery", "robot"] = rng.randint(0, 7)
+    for one, other in pairs:
+        numbers["distance", one, other] = numbers["distance", other, one] = rng.randint(3, 5)
+    goal = []
+    for thing in things:
+        start, end = rng.sample(spots, 2)
+        facts.append(("lies-at", thing, start))
+        goal.append(("lies-at", thing, end))
+    task = _make_problem("battery", {"robot": ["robot"], "place": spots, "parcel": things}, facts, goal)
+    terms = ((Term(head, tuple(map(Term, args))), value) for (head, *args), value in numbers.items())
+    values = frozenset(Compare("=", term, Term(str(value))) for term, value in terms)
+    return replace(task, values=values, metric=Metric("minimize", TOTAL_TIME))
+
+
 GENERATORS: Mapping[str, _Generator] = {
     generator.__name__.removeprefix("_"): generator
     for generator in (
         *(_delivery, _forest, _gripper, _miconic, _ferry, _spanner, _heavy, _collector),
-        *(_logistics, _movie, _blocks, _satellite, _zenotravel, _driverlog, _woodworking, _openstacks),
+        *(_logistics, _movie, _blocks, _satellite, _zenotravel, _driverlog, _woodworking, _openstacks, _battery),
     )
 }
 

@@ -15,6 +15,7 @@ from pddlego.pddl import Atom, PddlSyntaxError, check, parse_domain, parse_probl
 from pddlego.pddl.check import check_domain, check_reading
 from pddlego.pddl.domain import read_domain
 from pddlego.pddl.problem import read_problem
+from pddlego.pddl.rules import Level
 from pddlego.pddl.tolerant import Repaired, RepairKind, is_cut_off, repair
 from pddlego.pddl.tolerant.files import read_pair
 from pddlego.planning import ProcessPlanner, Search
@@ -247,7 +248,8 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.parametrize("file", sorted((ROOT / "domains").rglob("*.pddl")), ids=lambda file: file.stem)
 def test_our_own_files_are_not_changed(file: Path) -> None:
     domain, begin, problem = file.read_text(encoding="utf-8").partition("(define (problem")
-    _is_not_changed(domain, begin + problem)
+    level = Level.TIME if ":durative-action " in domain else Level.CLASSICAL
+    _is_not_changed(domain, begin + problem, level)
 
 
 @pytest.mark.shared("competition")
@@ -257,10 +259,10 @@ def test_tasks_of_the_competitions_are_not_changed(name: str) -> None:
     _is_not_changed(*(file.read_text(encoding="utf-8") for file in files))
 
 
-def _is_not_changed(domain: str, problem: str) -> None:
-    assert repair(domain, problem) == Repaired(domain, problem)
-    assert repair(domain, "") == Repaired(domain, "")
-    assert repair("", problem) == Repaired("", problem)
+def _is_not_changed(domain: str, problem: str, level: Level = Level.CLASSICAL) -> None:
+    assert repair(domain, problem, level) == Repaired(domain, problem)
+    assert repair(domain, "", level) == Repaired(domain, "")
+    assert repair("", problem, level) == Repaired("", problem)
 
 
 REFUSED_BY_PLANNERS = ("requirements ", "found twice", "another order")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Generator, Mapping
 from copy import copy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 from pddlego.episode.approval import ACCEPTED, Approver, Decision, Question
 from pddlego.episode.budget import Budget, EpisodeOver
@@ -23,6 +23,7 @@ from pddlego.methods.builders.draft import (
     Component,
     ComponentError,
     Draft,
+    components_of,
     read_component,
 )
 from pddlego.methods.builders.reviewing import Choice, FeedbackBy, Judgement, Reviewer, ask_opinion
@@ -32,6 +33,7 @@ from pddlego.pddl import parse_domain
 from pddlego.pddl.domain import read_domain
 from pddlego.pddl.edit import sections_of
 from pddlego.pddl.problem import read_problem
+from pddlego.pddl.rules import Level
 from pddlego.pddl.sexpr import read_sexprs
 from pddlego.planning import Planner
 from pddlego.runs.journal import Timed, save_journal
@@ -128,6 +130,20 @@ class Build:
         raise EpisodeOver(Outcome.WON, valid)
 
 
+LevelName = Literal["classical", "numbers", "time"]
+"""A level of PDDL, by its name."""
+
+
+def first_draft(level: LevelName, domain: str = "") -> Draft:
+    """An empty draft, or one of a domain, whose numbers and time raise the level.
+
+    Raises `UsageError` for an unknown level, and `PddlSyntaxError` for an invalid domain.
+    """
+    _check_choices(level=(level, LevelName))
+    draft = Draft(level=Level[level.upper()])
+    return draft.with_domain(parse_domain(domain)) if domain else draft
+
+
 def _started(writer: ComponentWriter, mode: str) -> Started:
     return Started(
         setting="description",
@@ -203,13 +219,14 @@ class Builder:
         domain: str = "",
         retries: int = 5,
         resolve: Callable[[Any], Model] = lambda model: model,
+        level: LevelName = "classical",
     ) -> None:
         """Begin with nothing, or with the text of a `domain`. Raises `PddlSyntaxError` for an invalid one.
 
-        `resolve` returns the model for the value of an argument `by`, such as a name.
+        `resolve` returns the model for the value of an argument `by`, such as a name. `level` is that of PDDL.
         """
         self._resolve = resolve
-        self._draft = Draft().with_domain(parse_domain(domain)) if domain else Draft()
+        self._draft = first_draft(level, domain)
         self._writer = ComponentWriter("task", description, model, Budget(Limits(None)), retries=retries)
         self.record = Trace()
         self.record.add(_started(self._writer, "build (piece by piece)"), 0.0)
@@ -256,19 +273,20 @@ class Builder:
 
     def prompt(self, *components: str, action: str = "", advice: str = "") -> str:
         """The text of a request for one component or several."""
-        return self._writer.prompt(self._draft, _known(components), action=action, advice=advice)
+        return self._writer.prompt(self._draft, _known(components, self._draft.level), action=action, advice=advice)
 
     def ask(self, *components: str, action: str = "", advice: str = "", prompt: str = "") -> Builder:
         """Ask the model for components in one request, and put the answer into the files.
 
         `components` are those of `pddlego build`: types, constants, predicates, functions, rules, action-list, action,
-        parameters, preconditions, effects, objects, init, goal, domain, problem. `action` names the action that they
+        parameters, preconditions, effects, objects, init, goal, domain, problem; with numbers metric, with time
+        timed-action. `action` names the action that they
         belong to. `prompt` replaces the built-in prompt; the answer has the same form. An answer that cannot be parsed,
         or that would introduce defects, is rejected, and the model is asked again up to `retries` times.
 
         Raises `ModelError` if the model cannot answer, or if no answer is usable.
         """
-        return self._asked(self._writer, _known(components), action, advice, prompt)
+        return self._asked(self._writer, _known(components, self._draft.level), action, advice, prompt)
 
     def evaluate(
         self,
@@ -285,7 +303,7 @@ class Builder:
         that file, and returns advice, or an empty text to accept it. Raises `ModelError` without a readable opinion.
         """
         if component:
-            _known((component,))
+            _known((component,), self._draft.level)
         if person is not None:
             return self._read_by(person, component, action)
         shown = f"Evaluate only the component {component}{f' of the action {action}' if action else ''}."
@@ -318,7 +336,9 @@ class Builder:
             raise UsageError("That is not an opinion", f"It is {opinion!r:.60}.", "Pass the result of evaluate().")
         if opinion.approves:
             return self
-        return self._asked(self._of(by), _known((opinion.component,)), opinion.action, opinion.advice)
+        return self._asked(
+            self._of(by), _known((opinion.component,), self._draft.level), opinion.action, opinion.advice
+        )
 
     def select(
         self,
@@ -335,7 +355,7 @@ class Builder:
         """
         if number < 1:
             raise UsageError(f"number = {number} is not possible", "A candidate is needed.", "Give 1 or more.")
-        kinds, retries = _known(components), self._writer.retries + 1
+        kinds, retries = _known(components, self._draft.level), self._writer.retries + 1
         drafts = []
         for candidate in range(number):
             events = self._writer.attempt(self._draft, kinds, action=action, first=candidate * retries)
@@ -437,11 +457,16 @@ _SECTIONS = ("types", "constants", "predicates", "functions", "rules", "actions"
 _PROBLEM_PARTS = ("objects", "init", "goal")
 
 
-def _known(components: tuple[str, ...]) -> tuple[str, ...]:
-    """The components. Raises `UsageError` for unknown ones, and for none."""
+def _known(components: tuple[str, ...], level: Level) -> tuple[str, ...]:
+    """The components. Raises `UsageError` for unknown ones, for those above the level, and for none."""
+    known = components_of(level)
     for name in components or ("",):
-        if name not in COMPONENTS:
-            raise _unknown(name, COMPONENTS)
+        if name in COMPONENTS and name not in known:
+            higher = "numbers or time" if name in components_of(Level.NUMBERS) else "time"
+            reason = f"The level is {level.name.lower()}; it needs {higher}."
+            raise UsageError(f"There is no component '{name}' at this level", reason, "Choose it with level=.")
+        if name not in known:
+            raise _unknown(name, known)
     return components
 
 

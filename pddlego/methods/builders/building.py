@@ -17,6 +17,7 @@ from pddlego.methods.builders.draft import (
     Component,
     ComponentError,
     Draft,
+    prompt_of,
     read_components,
     schema_of,
 )
@@ -29,7 +30,7 @@ from pddlego.pddl.conditions import TRUE
 from pddlego.pddl.edit import domain_diff
 from pddlego.pddl.lint import domain_warnings
 from pddlego.pddl.problem import read_problem
-from pddlego.pddl.rules import DefectKind
+from pddlego.pddl.rules import DefectKind, Level
 from pddlego.util.answers import spoken
 
 BuildPart = Literal["domain", "problem", "task"]
@@ -96,22 +97,27 @@ class ComponentWriter:
         if self.what != "problem":
             draft = yield from self._write_domain(draft)
         if self.what != "domain":
-            for kind in ("problem",) if self.steps == "whole" else ("objects", "init", "goal"):
+            metric = ("metric",) if draft.level > Level.CLASSICAL else ()
+            for kind in ("problem",) if self.steps == "whole" else ("objects", "init", "goal", *metric):
                 draft = yield from self._required(draft, Target(kind))
         return draft
 
     def _write_domain(self, draft: Draft) -> Generator[Event, None, Draft]:
         for kind in _DOMAIN_COMPONENTS[self.steps]:
+            if kind == "action-list" and draft.level > Level.CLASSICAL:
+                draft = yield from self._required(draft, Target("functions"))
             draft = yield from self._required(draft, Target(kind))
+        whole = "timed-action" if draft.level >= Level.TIME else "action"
         if self.steps == "by-component":
+            kinds = ("timed-action",) if draft.level >= Level.TIME else ("parameters", "preconditions", "effects")
             for action in draft.planned:
-                for kind in ("parameters", "preconditions", "effects"):
+                for kind in kinds:
                     draft = yield from self._required(draft, Target(kind, action.name))
         if self.steps == "by-action" and draft.planned:
             for number in range(_PASSES):
                 for action in draft.planned:
                     if number == 0 or draft.added_after(action.name):
-                        draft = yield from self._required(draft, Target("action", action.name))
+                        draft = yield from self._required(draft, Target(whole, action.name))
                 draft = draft.without_unused()
         return draft
 
@@ -176,7 +182,8 @@ class ComponentWriter:
         """The text of a request for components; the arguments are those of `attempt`."""
         return self.prompts.render(
             "builders/component",
-            kinds=kinds,
+            kinds=[prompt_of(kind, draft.level) for kind in kinds],
+            level=draft.level.name.lower(),
             action=action,
             planned=[planned for planned in draft.planned if planned.about and "predicates" in kinds],
             about=next((planned.about for planned in draft.planned if planned.name == action), ""),
@@ -184,7 +191,7 @@ class ComponentWriter:
             domain=draft.domain if draft.sections else "",
             problem=draft.problem if draft.has_problem else "",
             advice=advice,
-            later=draft.added_after(action) if "action" in kinds and not advice else (),
+            later=draft.added_after(action) if {"action", "timed-action"} & {*kinds} and not advice else (),
             **_feedback(retry),
         )
 
@@ -198,7 +205,8 @@ _DOMAIN_COMPONENTS = {
 
 
 def _problem_lines(draft: Draft) -> set[str]:
-    return {*(obj.line for obj in draft.objects), *draft.facts, f"goal {draft.goal}"}
+    metric = (draft.metric,) if draft.metric else ()
+    return {*(obj.line for obj in draft.objects), *draft.facts, f"goal {draft.goal}", *metric}
 
 
 def _feedback(retry: Retry) -> dict[str, Any]:
@@ -238,7 +246,7 @@ def _put(component: Component, draft: Draft, target: Target, checks: bool) -> Dr
 
 def _empty_effects(draft: Draft, target: Target) -> list[Defect]:
     """Actions that the component completes and that change nothing: a warning, but no later component can fix it."""
-    if target.kind not in ("effects", "action", "domain"):
+    if target.kind not in ("effects", "action", "timed-action", "domain"):
         return []
     warnings = domain_warnings(draft.reading.domain)
     empty = [defect for defect in warnings if defect.kind is DefectKind.EMPTY_EFFECT]
@@ -250,10 +258,11 @@ def _defects(draft: Draft, target: Target) -> tuple[Defect, ...]:
     reading = draft.reading
     if target.kind not in PROBLEM_COMPONENTS:
         unreadable = tuple(defect for defect in reading.defects if defect.blocking)
-        return unreadable or tuple(defect for defect in check_domain(reading.domain) if defect.blocking)
+        return unreadable or tuple(defect for defect in check_domain(reading.domain, draft.level) if defect.blocking)
     problem = read_problem(draft.problem)
     if target.kind in ("objects", "init"):
         problem = replace(problem, problem=problem.problem.with_goal(TRUE))
     if target.kind == "objects":
-        problem = replace(problem, problem=replace(problem.problem, facts=frozenset()))
-    return tuple(defect for defect in check_reading(reading.domain, problem) if defect.blocking)
+        empty = replace(problem.problem, facts=frozenset(), values=frozenset(), later=frozenset(), metric=None)
+        problem = replace(problem, problem=empty)
+    return tuple(defect for defect in check_reading(reading.domain, problem, draft.level) if defect.blocking)

@@ -20,7 +20,7 @@ from pddlego.episode.events import Limits
 from pddlego.errors import UsageError
 from pddlego.evaluation.config import BUILDING, LimitOptions, resolve
 from pddlego.methods.base import BUILT_IN_MODEL
-from pddlego.methods.builders.builder import Build, Built
+from pddlego.methods.builders.builder import Build, Built, LevelName, first_draft
 from pddlego.methods.builders.building import BuildPart, BuildSteps
 from pddlego.methods.builders.draft import Draft
 from pddlego.methods.builders.l2p import with_l2p
@@ -42,6 +42,7 @@ _Description = Annotated[Path, typer.Argument(metavar="DESCRIPTION", help="A tex
 _Folder = Annotated[Path, typer.Option("--output", "-o", help="Output folder.")]
 _Steps = Annotated[str, typer.Option(help="whole, by-component or by-action.")]
 _Feedback = Annotated[str, typer.Option("--feedback", help="Reviewer after the checks: none, model, person or both.")]
+_Level = Annotated[str, typer.Option(help="Level of PDDL: classical, numbers, or time (durative actions).")]
 _ModelName = Annotated[str | None, typer.Option("--model", help="The language model. Default: PDDLEGO_MODEL.")]
 _Given = Annotated[Path | None, typer.Option("--domain", help="Given domain: a PDDL file, or l2p components as JSON.")]
 _Begin = Annotated[Path | None, typer.Option("--from", help="l2p components as JSON to start with.")]
@@ -61,6 +62,7 @@ def command(
     model: _ModelName = None,
     domain: _Given = None,
     begin: _Begin = None,
+    level: _Level = "classical",
 ) -> None:
     """Build PDDL files from a description: a model writes components, which are checked, planned with, and reviewed.
 
@@ -73,7 +75,7 @@ def command(
         raise UsageError("--domain is for a problem", reason, "Leave it out, or go on with parts of l2p by --from.")
     builders = config.methods["builders"]
     assert isinstance(builders, BuilderOptions)
-    text, draft = read_text(description), _first_draft(domain, begin)
+    text, draft = read_text(description), _first_draft(cast(LevelName, level), domain, begin)
     language_model = _model(config.what.models[0], config.endpoint)
     console = Console()
     display = LineDisplay(console)
@@ -96,9 +98,9 @@ def command(
     raise typer.Exit(exit_code(ended))
 
 
-def _first_draft(domain: Path | None, begin: Path | None) -> Draft:
+def _first_draft(level: LevelName, domain: Path | None, begin: Path | None) -> Draft:
     """The draft with the given domain and l2p components. Raises `UsageError` if they cannot be read."""
-    draft = Draft()
+    draft = first_draft(level)
     if domain is not None and domain.suffix == ".json":
         draft = with_l2p(draft, read_text(domain), str(domain))
     elif domain is not None:

@@ -15,7 +15,6 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError, model_validator
 
-from pddlego.errors import UsageError
 from pddlego.pddl import Domain
 from pddlego.pddl.check import check_domain
 from pddlego.pddl.conditions import read_typed_list
@@ -24,8 +23,9 @@ from pddlego.pddl.edit import Lines, domain_text, sections_of
 from pddlego.pddl.lint import needed_requirements
 from pddlego.pddl.names import is_name
 from pddlego.pddl.nearly_json import EditSyntaxError, Form, last_object
-from pddlego.pddl.portable import CheckedDomain, checked_domain
+from pddlego.pddl.portable import CheckedDomain, checked_domain, is_numeric_problem
 from pddlego.pddl.problem import Problem, read_problem
+from pddlego.pddl.rules import Level
 from pddlego.pddl.sexpr import read_sexprs, show
 from pddlego.pddl.tolerant import Repaired, RepairKind, repair
 from pddlego.planning.checked import CheckedProblem, checked_problem
@@ -141,7 +141,7 @@ class Predicates(Component):
 
 
 class Functions(Component):
-    """Numeric functions, which only action costs may use."""
+    """Numeric functions of the domain."""
 
     functions: tuple[NewPredicate, ...]
 
@@ -191,6 +191,17 @@ class WholeAction(Component):
     new_predicates: tuple[NewPredicate, ...] = ()
 
 
+class TimedAction(Component):
+    """An action that takes time, or none if its duration is empty, and predicates that it needs and that are new."""
+
+    name: NewName
+    parameters: tuple[Typed, ...] = ()
+    duration: str = ""
+    condition: str = "(and)"
+    effect: str
+    new_predicates: tuple[NewPredicate, ...] = ()
+
+
 class Objects(Component):
     """The objects of a problem."""
 
@@ -209,6 +220,12 @@ class Goal(Component):
     goal: str
 
 
+class PlanMetric(Component):
+    """The quality measure of plans, such as `minimize (total-time)`; empty without one."""
+
+    metric: str
+
+
 class WholeDomain(Component):
     """A domain file."""
 
@@ -221,7 +238,7 @@ class WholeProblem(Component):
     problem: str
 
 
-ActionPart = WholeAction | Parameters | Preconditions | Effects
+ActionPart = WholeAction | TimedAction | Parameters | Preconditions | Effects
 """A component that belongs to one action."""
 
 COMPONENTS: Mapping[str, type[Component]] = {
@@ -235,18 +252,39 @@ COMPONENTS: Mapping[str, type[Component]] = {
     "preconditions": Preconditions,
     "effects": Effects,
     "action": WholeAction,
+    "timed-action": TimedAction,
     "objects": Objects,
     "init": Init,
     "goal": Goal,
+    "metric": PlanMetric,
     "domain": WholeDomain,
     "problem": WholeProblem,
 }
 """The components that a request can ask for, by their names."""
 
-ACTION_COMPONENTS = ("parameters", "preconditions", "effects", "action")
+_LEVELS = {"timed-action": Level.TIME, "metric": Level.NUMBERS}
+"""The lowest levels of the components that classical PDDL does not have."""
+
+
+def components_of(level: Level) -> tuple[str, ...]:
+    """The components of a level of PDDL."""
+    return tuple(kind for kind in COMPONENTS if _LEVELS.get(kind, Level.CLASSICAL) <= level)
+
+
+def prompt_of(kind: str, level: Level) -> str:
+    """The prompt of a component in `kinds/`. What classical PDDL writes in the same way has one prompt."""
+    return f"numbers/{kind}" if level > Level.CLASSICAL and kind in _NUMERIC_PROMPTS else kind
+
+
+_NUMERIC_PROMPTS = (
+    *("functions", "preconditions", "effects", "action", "timed-action", "init", "goal", "metric", "domain", "problem"),
+)
+"""The components whose prompts say how numbers and time are written."""
+
+ACTION_COMPONENTS = ("parameters", "preconditions", "effects", "action", "timed-action")
 """Components that belong to one action."""
 
-PROBLEM_COMPONENTS = ("objects", "init", "goal", "problem")
+PROBLEM_COMPONENTS = ("objects", "init", "goal", "metric", "problem")
 """Components of the problem file; all others belong to the domain file."""
 
 
@@ -324,7 +362,8 @@ class Draft:
 
     `sections` are the lines of the domain by section. A domain that cannot be parsed is kept whole, as the only
     "action", with an empty name. `planned` are the actions that the model has listed, written or not, and `known` the
-    predicates when an action was last written. A problem without a name of its own is named after the domain.
+    predicates when an action was last written. A problem without a name of its own is named after the domain. The
+    checks refuse what is above the `level`.
     """
 
     name: str = "built"
@@ -336,6 +375,7 @@ class Draft:
     goal: str = "(and)"
     metric: str = ""
     problem_name: str = ""
+    level: Level = Level.CLASSICAL
 
     @cached_property
     def domain(self) -> str:
@@ -372,13 +412,13 @@ class Draft:
     @cached_property
     def checked_domain(self) -> CheckedDomain:
         """The domain with everything that the checks find in it."""
-        return checked_domain(self.domain)
+        return checked_domain(self.domain, self.level, numeric_task=is_numeric_problem(self.problem))
 
     @cached_property
     def checked_problem(self) -> CheckedProblem | None:
         """The problem with everything that the checks find in it; None if the domain has errors."""
         domain = self.checked_domain.domain
-        return checked_problem(domain, self.problem) if domain is not None else None
+        return checked_problem(domain, self.problem, self.level) if domain is not None else None
 
     @property
     def predicates(self) -> Lines:
@@ -396,16 +436,15 @@ class Draft:
         return tuple(line for name, line in self.predicates.items() if name not in known)
 
     def with_domain(self, domain: Domain) -> Draft:
-        """Replace the whole domain. Raises `UsageError` for one with durative actions, which no component has."""
-        if domain.durative:
-            reason = f"There is no component for durative actions, such as {domain.durative[0].name}."
-            raise UsageError(f"The domain {domain.name} cannot be built on", reason, "Leave durative actions out.")
-        return replace(self, name=domain.name, sections=sections_of(domain), known={})
+        """Replace the whole domain. Its numbers and its time raise the level."""
+        own = Level.TIME if domain.durative else Level.NUMBERS if domain.numeric_part else Level.CLASSICAL
+        level = max(self.level, own)
+        return replace(self, name=domain.name, sections=sections_of(domain), known={}, level=level)
 
     def with_problem(self, problem: Problem) -> Draft:
         """Replace the whole problem."""
         objects = tuple(Typed(name=obj.name, type=obj.type) for obj in problem.sorted_objects())
-        facts = problem.init_lines()
+        facts = (*problem.init_lines(), *map(str, problem.sorted_later()))
         metric = str(problem.metric) if problem.metric else ""
         return replace(self, objects=objects, facts=facts, goal=str(problem.goal), metric=metric)
 
@@ -414,7 +453,7 @@ class Draft:
         if isinstance(component, WholeDomain):
             return self._with_domain_file(component.domain)
         if isinstance(component, WholeProblem):
-            files = repair(self.domain, component.problem)
+            files = repair(self.domain, component.problem, self.level)
             text = file_in(component.problem) if _guesses(files) else files.problem
             return self.with_problem(read_problem(text).problem)
         if isinstance(component, (Types, Constants, Predicates, Functions)):
@@ -426,6 +465,8 @@ class Draft:
             return self._with_rules(component)
         if isinstance(component, ActionList):
             return replace(self, planned=component.actions)
+        if isinstance(component, PlanMetric):
+            return replace(self, metric=f"(:metric {component.metric})" if component.metric else "")
         if isinstance(component, (Objects, Init, Goal)):
             return replace(self, **dict(component))
         assert isinstance(component, ActionPart)
@@ -451,16 +492,19 @@ class Draft:
     def _with_action(self, component: ActionPart) -> Draft:
         name = component.name
         parts = _action_parts(self.sections.get("actions", {}).get(name, ""))
-        if isinstance(component, (WholeAction, Parameters)):
+        if isinstance(component, (WholeAction, TimedAction, Parameters)):
             parts["parameters"] = " ".join(parameter.line for parameter in component.parameters)
         if isinstance(component, (WholeAction, Preconditions)):
             parts["precondition"] = component.precondition or "(and)"
-        if isinstance(component, (WholeAction, Effects)):
+        if isinstance(component, TimedAction):
+            parts["precondition"] = component.condition or "(and)"
+        if isinstance(component, (WholeAction, TimedAction, Effects)):
             parts["effect"] = component.effect or "(and)"
-        text = (
-            f"(:action {name}\n    :parameters ({parts['parameters']})\n    :precondition {parts['precondition']}\n"
-            f"    :effect {parts['effect']})"
-        )
+        head, condition = f"(:action {name}\n    :parameters ({parts['parameters']})", "precondition"
+        if isinstance(component, TimedAction) and component.duration:
+            head = f"(:durative-action {head[9:]}\n    :duration {component.duration}"
+            condition = "condition"
+        text = f"{head}\n    :{condition} {parts['precondition']}\n    :effect {parts['effect']})"
         draft = self._with("actions", {**self.sections.get("actions", {}), name: text})
         new = () if isinstance(component, Parameters) else component.new_predicates
         known = self.predicates
@@ -469,9 +513,9 @@ class Draft:
         return replace(draft, known={**self.known, name: draft.predicates})
 
     def _with_domain_file(self, text: str) -> Draft:
-        files = repair(text, "")
+        files = repair(text, "", self.level)
         reading = read_domain(file_in(text) if _guesses(files) else files.domain)
-        if any(defect.blocking for defect in (*reading.defects, *check_domain(reading.domain))):
+        if any(defect.blocking for defect in (*reading.defects, *check_domain(reading.domain, self.level))):
             return replace(self, sections={"actions": {"": text}})  # unchanged, so that the check reports its defects
         return self.with_domain(reading.domain)
 

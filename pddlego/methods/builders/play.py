@@ -15,11 +15,13 @@ from pddlego.methods.builders.options import MODES, BuilderOptions
 from pddlego.methods.builders.reviewing import Review, Reviewer
 from pddlego.methods.builders.setting import TextSetting
 from pddlego.pddl import Domain, Problem, check
-from pddlego.pddl.conditions import Formula, Renaming, conjuncts
-from pddlego.pddl.domain import Action
+from pddlego.pddl.conditions import TRUE, Formula, Renaming, conjuncts
+from pddlego.pddl.domain import Action, DurativeAction
 from pddlego.pddl.edit import domain_parts
+from pddlego.pddl.rules import Level
 from pddlego.planning import Plan, PlanStep, validate
 from pddlego.planning.compare import ComparisonVerdict, compare_domains, compare_problems, equivalence, named_alike
+from pddlego.planning.plan_text import read_plan
 from pddlego.runs.cells import Cell
 
 _STEPS: dict[str, BuildSteps] = {
@@ -49,7 +51,8 @@ def play(
     )
     by = "none" if "review" in variant.without else options.feedback
     reviewer = Reviewer(writer, tools.planner, by, options.rounds, tools.approver)
-    draft = yield from writer.write_all(Draft().with_domain(gold.domain) if has_domain else Draft())
+    empty = Draft(level=setting.level)
+    draft = yield from writer.write_all(empty.with_domain(gold.domain) if has_domain else empty)
     draft, review = yield from reviewer.review(draft)
     concluded = _compared(draft, review, gold)
     budget.score = float(bool(concluded.plan_valid))
@@ -69,8 +72,10 @@ def _compared(draft: Draft, review: Review, gold: Gold) -> BuildConcluded:
     if domain is None or problem is None:
         first = next((defect.message for defect in defects if defect.blocking), "")
         return BuildConcluded(read, valid=False, solvable=False, plan_valid=False, equivalent=False, first_error=first)
-    plan = Plan(tuple(map(PlanStep.read, review.plan.splitlines()))) if review.plan else None
-    if domain == gold.domain:
+    plan = read_plan(review.plan, domain, problem).plan if review.plan else None
+    if draft.level >= Level.TIME:
+        verdict = _compared_as_written(domain, problem, gold)
+    elif domain == gold.domain:
         verdict = compare_problems(gold.domain, problem, gold.problem).verdict.value
     else:
         verdict = equivalence((domain, problem), (gold.domain, gold.problem))
@@ -80,6 +85,12 @@ def _compared(draft: Draft, review: Review, gold: Gold) -> BuildConcluded:
     return BuildConcluded(
         read, valid=True, solvable=plan is not None, plan_valid=works, equivalent=same, first_error=error
     )
+
+
+def _compared_as_written(domain: Domain, problem: Problem, gold: Gold) -> str:
+    """Compare tasks with time by their texts; undecided if these differ. Their states are not explored."""
+    same = not first_differing_part(domain, problem, gold) and problem.later == gold.problem.later
+    return "same" if same else "undecided"
 
 
 def _with_gold_names(plan: Plan, gold: Gold) -> Plan:
@@ -92,7 +103,7 @@ def _with_gold_names(plan: Plan, gold: Gold) -> Plan:
         )
         for step in plan.steps
     )
-    return Plan(tuple(steps))
+    return replace(plan, steps=tuple(steps))
 
 
 def first_differing_part(domain: Domain, problem: Problem, gold: Gold) -> str:
@@ -101,12 +112,14 @@ def first_differing_part(domain: Domain, problem: Problem, gold: Gold) -> str:
     Parts are paired by their names; `-` and `_` are the same. Domains that `compare` calls the same may only differ in
     the names of actions, which plans use.
     """
-    renamed = compare_domains(gold.domain, domain).verdict is ComparisonVerdict.SAME
+    is_timed = bool(gold.domain.durative or domain.durative)  # `compare` does not read durative actions
+    renamed = not is_timed and compare_domains(gold.domain, domain).verdict is ComparisonVerdict.SAME
     difference = _first_missing_action(domain, gold.domain) if renamed else _domain_difference(domain, gold.domain)
     if difference:
         return difference
     problem = replace(problem, domain=gold.domain.name)
-    defect = next((defect.message for defect in check(gold.domain, problem) if defect.blocking), "")
+    defects = check(gold.domain, problem, Level.TIME)
+    defect = next((defect.message for defect in defects if defect.blocking), "")
     if defect:
         return f"problem: {defect}"
     compared = compare_problems(gold.domain, problem, gold.problem)
@@ -126,7 +139,8 @@ def _first_missing_action(domain: Domain, gold: Domain) -> str:
 def _domain_difference(domain: Domain, gold: Domain) -> str:
     own, wanted = ({_spelled(name): text for name, text in domain_parts(side).items()} for side in (domain, gold))
     actions, gold_actions = (
-        {_spelled(f"action {action.name}"): action for action in side.actions} for side in (domain, gold)
+        {_spelled(f"action {action.name}"): action for action in (*side.actions, *side.durative)}
+        for side in (domain, gold)
     )
     for name, text in wanted.items():
         if name not in own:
@@ -148,7 +162,9 @@ def _action_difference(own: Action, gold: Action) -> str:
         return f"its parameters are of the types {', '.join(types)}; in the reference {', '.join(gold_types)}"
     names = {mine.name: theirs.name for mine, theirs in zip(own.parameters, gold.parameters, strict=True)}
     renaming = Renaming(names)
+    durations = [action.duration if isinstance(action, DurativeAction) else TRUE for action in (own, gold)]
     pairs = (
+        ("duration", renaming.formula(durations[0]), durations[1]),
         ("condition", renaming.formula(own.precondition), gold.precondition),
         ("effect", renaming.formula(own.effect), gold.effect),
     )

@@ -12,12 +12,10 @@ from pddlego.episode.events import Limits, Retrying, Streamed
 from pddlego.episode.trace import Trace
 from pddlego.errors import UsageError
 from pddlego.evaluation.config import BUILDING
-from pddlego.methods.builders.builder import Build, Builder, Built, Person, PersonApprover
-from pddlego.methods.builders.draft import Draft
+from pddlego.methods.builders.builder import Build, Builder, Built, LevelName, Person, PersonApprover, first_draft
 from pddlego.models.base import Model
 from pddlego.models.endpoint import Access, Endpoint, make_endpoint, prepare_cache
 from pddlego.models.function import Answer, own_model
-from pddlego.pddl import parse_domain
 from pddlego.runs.journal import follow
 from pddlego.util.options import names_of
 
@@ -37,10 +35,12 @@ def build(
     person: Person | None = None,
     rounds: int = 3,
     domain: str = "",
+    level: LevelName = "classical",
     **options: Unpack[BuildKeywords],
 ) -> Built:
     """Build PDDL from a description; a `problem` needs the text of its `domain`. Writes no files.
 
+    The level `numbers` allows numeric functions and metrics, `time` durative actions and timed literals, too.
     Feedback of a person calls `person` with the name of each file and its text; it returns advice for the model, or an
     empty text to accept the file.
 
@@ -53,7 +53,7 @@ def build(
         config = resolved(dict(options), BUILDING).config
         limits = Limits(None, calls=config.limits.max_calls, seconds=config.limits.max_seconds)
         asked = model_of(model, config.endpoint)
-        begin = Draft().with_domain(parse_domain(domain)) if domain else None
+        begin = first_draft(level, domain)
         retries = config.limits.retries
         with config.planner.make() as planner:
             build = Build(
@@ -77,17 +77,18 @@ def builder(
     *,
     domain: str = "",
     retries: int = 5,
+    level: LevelName = "classical",
     **options: Unpack[EndpointOptions],
 ) -> Builder:
     """A builder, which makes a domain and a problem piece by piece with a model; see `Builder`.
 
-    `domain` is the text of a domain to begin with. Raises `PddlegoError` for a model that cannot be used, and
-    `PddlSyntaxError` for an invalid domain.
+    `domain` is the text of a domain to begin with, and `level` as in `build`. Raises `PddlegoError` for a model that
+    cannot be used, and `PddlSyntaxError` for an invalid domain.
     """
     with arguments_named():
         endpoint = resolved(dict(options), names_of(Endpoint)).config.endpoint
         resolve = partial(model_of, endpoint=endpoint)
-        return Builder(resolve(model), description, domain, retries, resolve)
+        return Builder(resolve(model), description, domain, retries, resolve, level)
 
 
 def model_of(model: str | Answer | Model, endpoint: Endpoint) -> Model:

@@ -11,13 +11,15 @@ from typing import Any
 from pddlego.errors import ModelError
 from pddlego.methods.base import BUILT_IN_MODEL, BuiltIn
 from pddlego.methods.builders.building import BuilderRequest, BuildPart, Gold, Target
-from pddlego.methods.builders.draft import COMPONENTS, Draft
+from pddlego.methods.builders.draft import ACTION_COMPONENTS, COMPONENTS, Draft
 from pddlego.models import Completion, Request
 from pddlego.pddl import Domain, Problem
 from pddlego.pddl.conditions import TypedName, atoms_of, conjuncts, read_condition
-from pddlego.pddl.domain import Action, Predicate
+from pddlego.pddl.costs import needs_numbers
+from pddlego.pddl.domain import Action, DurativeAction, Predicate
 from pddlego.pddl.perturb import corrupted
 from pddlego.pddl.problem import read_problem
+from pddlego.pddl.rules import Level
 from pddlego.pddl.sexpr import read_sexprs, show
 from pddlego.runs.cells import Cell
 
@@ -55,8 +57,8 @@ class BuilderReference:
             return Completion(json.dumps(self._review(asked, asked.gold)))
         answer = component_of(asked.target.kind, asked.gold.domain, asked.gold.problem, asked.target.action)
         if "facts" in answer:  # predicates that no action uses may have been removed
-            known = asked.draft.sections.get("predicates", {})
-            answer["facts"] = [fact for fact in answer["facts"] if fact.strip("()").split()[0] in known]
+            gone = {*asked.gold.domain.predicates_by_name} - {*asked.draft.sections.get("predicates", {})}
+            answer["facts"] = [fact for fact in answer["facts"] if fact.strip("()").split()[0] not in gone]
         if self._rate is not None and self._random.random() < self._rate:
             answer = with_error(answer, asked.gold.domain, self._random)
         return Completion(json.dumps(answer))
@@ -76,19 +78,26 @@ class BuilderReference:
 
 def component_of(kind: str, domain: Domain, problem: Problem, action: str = "") -> dict[str, Any]:
     """A component of a domain and a problem, as JSON values. Raises `KeyError` for an unknown kind or action."""
-    if kind in ("parameters", "preconditions", "effects", "action"):
-        return _action_component(kind, domain, domain.actions_by_name[action])
+    if kind in ACTION_COMPONENTS:
+        schemas = {schema.name: schema for schema in (*domain.actions, *domain.durative)}
+        return _action_component(kind, domain, schemas[action])
+    facts = [str(fact) for fact in problem.sorted_facts() if fact.predicate not in domain.rules]
+    if needs_numbers(domain, problem) is not None:
+        facts += [*sorted(map(str, problem.values)), *map(str, problem.sorted_later())]
     rules = [_head(rule.predicate) | {"condition": str(rule.condition)} for rule in domain.derived]
     components: dict[str, dict[str, Any]] = {
         "types": {"types": [{"name": name.name, "parent": name.type, "about": ""} for name in domain.supertypes]},
         "constants": {"constants": _typed(domain.constants)},
         "predicates": {"predicates": _predicates(domain.predicates)},
-        "functions": {"functions": []},
+        "functions": {"functions": _functions(domain)},
         "rules": {"rules": rules},
-        "action-list": {"actions": [{"name": action.name, "about": ""} for action in domain.actions]},
+        "action-list": {
+            "actions": [{"name": action.name, "about": ""} for action in (*domain.actions, *domain.durative)]
+        },
         "objects": {"objects": _typed(problem.sorted_objects())},
-        "init": {"facts": [str(fact) for fact in problem.sorted_facts() if fact.predicate not in domain.rules]},
+        "init": {"facts": facts},
         "goal": {"goal": str(problem.goal)},
+        "metric": {"metric": f"{problem.metric.direction} {problem.metric.term}" if problem.metric else ""},
         "domain": {"domain": domain.text},
         "problem": {"problem": str(problem)},
     }
@@ -101,6 +110,8 @@ def _action_component(kind: str, domain: Domain, action: Action) -> dict[str, An
         "name": action.name,
         "parameters": _typed(action.parameters),
         "precondition": str(action.precondition),
+        "condition": str(action.precondition),
+        "duration": str(action.duration) if isinstance(action, DurativeAction) else "",
         "effect": str(action.effect),
         "new_predicates": _predicates(predicate for predicate in domain.predicates if predicate.name in used),
     }
@@ -115,6 +126,12 @@ def _head(predicate: Predicate) -> dict[str, Any]:
     return {"name": predicate.name, "parameters": _typed(predicate.parameters)}
 
 
+def _functions(domain: Domain) -> list[dict[str, Any]]:
+    return [
+        {"name": function.name, "parameters": _typed(function.parameters), "about": ""} for function in domain.functions
+    ]
+
+
 def _predicates(predicates: Iterable[Predicate]) -> list[dict[str, Any]]:
     return [_head(predicate) | {"about": predicate.meaning} for predicate in predicates]
 
@@ -125,15 +142,20 @@ def _first_wrong(draft: Draft, what: BuildPart, gold: Gold) -> Target | None:
         wanted = Draft().with_domain(gold.domain).sections["actions"]
         for action, text in wanted.items():
             if _spaced(draft.sections.get("actions", {}).get(action, "")) != _spaced(text):
-                return Target("action", action) if action in draft.actions else Target("domain")
+                kind = "timed-action" if draft.level >= Level.TIME else "action"
+                return Target(kind, action) if action in draft.actions else Target("domain")
     if what == "domain":
         return None
     problem = read_problem(draft.problem).problem
     if {obj.name for obj in problem.objects} != {obj.name for obj in gold.problem.objects}:
         return Target("objects")
     known = {fact for fact in gold.problem.facts if fact.predicate in draft.sections.get("predicates", {})}
-    if problem.facts != known:
+    if problem.facts != known or problem.later != gold.problem.later:
         return Target("init")
+    if draft.level > Level.CLASSICAL and problem.values != gold.problem.values:
+        return Target("init")
+    if draft.level > Level.CLASSICAL and problem.metric != gold.problem.metric:
+        return Target("metric")
     return Target("goal") if _goals(problem) != _goals(gold.problem) else None
 
 
@@ -154,7 +176,9 @@ def with_error(value: dict[str, Any], domain: Domain, rng: random.Random) -> dic
             place = rng.randrange(len(wrong[name]))
             wrong[name] = _false(wrong[name], place, rng) if name == "facts" else _without(wrong[name], place)
             return wrong
-    fields = [name for name in ("precondition", "effect", "goal") if len(_conjuncts_in(wrong.get(name, ""))) > 1]
+    fields = [
+        name for name in ("precondition", "condition", "effect", "goal") if len(_conjuncts_in(wrong.get(name, ""))) > 1
+    ]
     if fields:
         name = rng.choice(fields)
         parts = _conjuncts_in(wrong[name])
@@ -171,7 +195,7 @@ def with_error(value: dict[str, Any], domain: Domain, rng: random.Random) -> dic
 def _false(facts: list[str], place: int, rng: random.Random) -> list[str]:
     """Remove one fact, or add it with two arguments swapped."""
     words = facts[place].strip("()").split()
-    if len(words) > 2 and rng.random() < 0.5:
+    if len(words) > 2 and "(" not in facts[place][1:] and rng.random() < 0.5:
         return [*facts, f"({' '.join([words[0], words[2], words[1], *words[3:]])})"]
     return _without(facts, place)
 

@@ -20,17 +20,18 @@ from pddlego.episode.loop import Attempt, Retry, refine
 from pddlego.methods.builders.building import BuilderRequest, BuildPart, ComponentWriter, Target
 from pddlego.methods.builders.draft import (
     ACTION_COMPONENTS,
-    COMPONENTS,
     PROBLEM_COMPONENTS,
     Draft,
     WholeDomain,
     WholeProblem,
+    components_of,
 )
 from pddlego.methods.builders.events import PlanTried, Reviewed
 from pddlego.models.base import Feedback, Message, Request
 from pddlego.pddl import Defect, DefectKind
 from pddlego.pddl.nearly_json import EditSyntaxError, last_object
 from pddlego.pddl.portable import checked_domain
+from pddlego.pddl.rules import Level
 from pddlego.planning import Planner, PlanStatus, Search
 from pddlego.planning.checked import checked_problem
 from pddlego.util.answers import spoken
@@ -255,7 +256,8 @@ class Reviewer:
         plan = str(result.plan) if result.plan is not None else ""
         self.writer.keep(draft, plan)
         yield PlanTried(result.status, result.message, tuple(plan.splitlines()))
-        if result.status is PlanStatus.CRASHED:
+        no_engine = result.status is PlanStatus.INVALID and draft.level > Level.CLASSICAL  # the checks found no errors
+        if result.status is PlanStatus.CRASHED or no_engine:
             result.tried("what was built")
         return Review(defects, warnings, named, result.status, plan)
 
@@ -293,7 +295,9 @@ class Reviewer:
             return None
         kind = opinion.component.strip().lower()
         action = opinion.action.strip().lower() if kind in ACTION_COMPONENTS else ""
-        if kind not in _rewritable(self.writer.what) or (kind in ACTION_COMPONENTS and action not in draft.actions):
+        if kind in ACTION_COMPONENTS and action not in draft.actions:
+            return None
+        if kind not in _rewritable(self.writer.what, draft.level):
             return None
         return Target(kind, action), opinion.advice
 
@@ -338,7 +342,7 @@ def ask_opinion(
             domain=draft.domain,
             problem="" if writer.what == "domain" else draft.problem,
             matter=matter,
-            components=components or _rewritable(writer.what),
+            components=components or _rewritable(writer.what, draft.level),
             fault=retry.feedback.message.removeprefix(_UNREADABLE) if retry.feedback is not None else "",
         )
         context = BuilderRequest(writer.what, writer.gold, Target(kind.purpose), draft, is_review=True)
@@ -377,27 +381,28 @@ def _read(kind: type[_T], text: str) -> _T | str:
 def _question(draft: Draft, file: str) -> Question:
     def faults(text: str) -> tuple[str, ...]:
         if file == "domain":
-            defects = checked_domain(text).defects
+            defects = checked_domain(text, draft.level).defects
         else:
             domain = draft.checked_domain.domain
-            defects = checked_problem(domain, text).defects if domain is not None else ()
+            defects = checked_problem(domain, text, draft.level).defects if domain is not None else ()
         return tuple(defect.message for defect in defects if defect.blocking)
 
     text = draft.domain if file == "domain" else draft.problem
     return Question("files", f"the {file} file", text, faults=faults, suffix=".pddl")
 
 
-def _rewritable(what: BuildPart) -> tuple[str, ...]:
+def _rewritable(what: BuildPart, level: Level) -> tuple[str, ...]:
     """The components that a revision may rewrite: not those of a domain that the user has provided."""
-    known = {"domain": [kind for kind in COMPONENTS if kind not in PROBLEM_COMPONENTS], "problem": PROBLEM_COMPONENTS}
-    return tuple(kind for kind in known.get(what, COMPONENTS) if kind != "action-list")
+    files = {"domain": (False,), "problem": (True,)}.get(what, (False, True))
+    known = (kind for kind in components_of(level) if (kind in PROBLEM_COMPONENTS) in files)
+    return tuple(kind for kind in known if kind != "action-list")
 
 
 def _named_by(defects: Iterable[Defect], draft: Draft, what: BuildPart) -> tuple[Target, ...]:
     """The components that contain the defects, those with errors first, without defects of more than one component."""
     first = sorted(defects, key=lambda defect: not defect.blocking)
     targets = dict.fromkeys(target for defect in first if (target := _target_of(defect, draft)) is not None)
-    return tuple(target for target in targets if target.kind in _rewritable(what))
+    return tuple(target for target in targets if target.kind in _rewritable(what, draft.level))
 
 
 def _target_of(defect: Defect, draft: Draft) -> Target | None:
@@ -410,6 +415,8 @@ def _target_of(defect: Defect, draft: Draft) -> Target | None:
     action = place.removeprefix("action ")
     if action == place or action not in draft.actions:
         return None
+    if draft.level >= Level.TIME:
+        return Target("timed-action", action)
     return Target("effects" if defect.kind is DefectKind.EMPTY_EFFECT else "action", action)
 
 
@@ -427,5 +434,6 @@ def next_target(blamed: Target | None, named: Iterable[Target], unchanged: Seque
 def _includes(target: Target, other: Target) -> bool:
     """Whether rewriting `target` may fix `other`: the same component, its action, a part of it, or its whole file."""
     file = "problem" if other.kind in PROBLEM_COMPONENTS else "domain"
-    same_action = bool(target.action) and target.action == other.action and "action" in (target.kind, other.kind)
+    kinds = {target.kind, other.kind}
+    same_action = bool(target.action) and target.action == other.action and bool(kinds & {"action", "timed-action"})
     return target == other or target.kind == file or same_action

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Literal
 
 from pydantic import BaseModel, Field
 
 from pddlego.errors import SettingError
 from pddlego.methods.base import Setting, UpperBound, parse_variant
-from pddlego.methods.builders.draft import COMPONENTS
+from pddlego.methods.builders.draft import components_of, prompt_of
 from pddlego.methods.builders.options import MODES, TEXT, BuilderOptions
-from pddlego.methods.planning_settings import PlanningSetting, load_planning
+from pddlego.methods.planning_settings import PlanningFile, PlanningSetting, load_planning, own_planning
 from pddlego.methods.setting_files import prompt_texts, read_setting, validated
 from pddlego.pddl import Atom, Domain, Problem
-from pddlego.pddl.conditions import required_atoms
+from pddlego.pddl.conditions import Term, required_atoms
+from pddlego.pddl.costs import values_of
 from pddlego.pddl.names import from_name
+from pddlego.pddl.numbers import TOTAL_COST
+from pddlego.pddl.rules import Level
 from pddlego.planning.validate import goal_holds
 from pddlego.util.text import natural
 
@@ -23,18 +28,22 @@ class _Wording(BaseModel, extra="forbid", frozen=True):
     """One way to describe a domain and its tasks.
 
     `facts` has a sentence for each predicate, with its arguments as `{0}`, `{1}`; it is empty for facts that follow
-    from others. `kinds` names the objects of each type.
+    from others. `numbers` has one for each function, with the number after its arguments. `kinds` names the objects of
+    each type.
     """
 
     domain: str
     objects: str = "There are {names}."
     goal: str = "In the end, {facts}."
     facts: dict[str, str]
+    numbers: dict[str, str] = Field(default_factory=dict)
     kinds: dict[str, str] = Field(default_factory=dict)
 
     def description(self, task: Problem) -> str:
         """A problem in words: its objects, its facts, and its goal."""
         facts = [sentence for fact in task.sorted_facts() if (sentence := self._sentence(fact))]
+        values = sorted(values_of(task).items(), key=lambda item: natural(str(item[0])))
+        facts += [self._number(term, value) for term, value in values]
         goals = [self._sentence(atom) for atom in required_atoms(task.goal)]
         state = ". ".join(fact[:1].upper() + fact[1:] for fact in facts)
         goal = self.goal.format(facts=" and ".join(goals))
@@ -42,6 +51,9 @@ class _Wording(BaseModel, extra="forbid", frozen=True):
 
     def _sentence(self, fact: Atom) -> str:
         return self.facts.get(fact.predicate, "").format(*(from_name(arg) for arg in fact.args))
+
+    def _number(self, term: Term, value: Fraction) -> str:
+        return self.numbers[term.head].format(*(from_name(arg.head) for arg in term.parts or ()), f"{float(value):g}")
 
     def _names(self, task: Problem) -> str:
         kinds: dict[str, list[str]] = {}
@@ -59,16 +71,21 @@ class _TextFile(BaseModel, extra="forbid", frozen=True):
 
     title: str
     about: str
-    gold: str
+    gold: str | PlanningFile
+    level: Literal["classical", "numbers", "time"] = "classical"
     wording: tuple[_Wording, ...] = Field(min_length=1)
 
 
 @dataclass(frozen=True)
 class TextSetting(Setting):
-    """A description of a domain, and of one task for each seed. `gold` is the domain with its tasks as PDDL."""
+    """A description of a domain, and of one task for each seed. `gold` is the domain with its tasks as PDDL.
+
+    `level` is the level of PDDL that the description needs.
+    """
 
     gold: PlanningSetting = field(repr=False)
     wordings: tuple[_Wording, ...] = field(repr=False)
+    level: Level = Level.CLASSICAL
 
     @property
     def domain(self) -> Domain:
@@ -90,14 +107,18 @@ def load(name: str, options: BuilderOptions) -> TextSetting:
     """Load a setting. Raises `UsageError` and `SettingError`."""
     table = read_setting(name, TEXT)
     file = validated(name, _TextFile, table.tables)
-    gold = PlanningSetting(**load_planning(file.gold))
-    gold.refuse_numbers("build")
+    level = Level[file.level.upper()]
+    own = file.gold
+    gold = PlanningSetting(**load_planning(own)) if isinstance(own, str) else own_planning(name, own, level)
+    if level is Level.CLASSICAL:
+        gold.refuse_numbers("build")
     for number, wording in enumerate(file.wording, start=1):
         missing = sorted(set(gold.domain.predicates_by_name) - set(wording.facts))
+        missing += sorted(set(gold.domain.functions_by_name) - {*wording.numbers, TOTAL_COST.head})
         if missing:
             reason = f"Wording {number} does not say {', '.join(missing)}."
             raise SettingError(f"envs/{name}.toml is wrong", reason, "Add a sentence to its facts; empty for none.")
-    prompts = ("component", "review", *(f"kinds/{kind}" for kind in COMPONENTS))
+    prompts = ("component", "review", *(f"kinds/{prompt_of(kind, level)}" for kind in components_of(level)))
     return TextSetting(
         name=name,
         title=file.title,
@@ -108,6 +129,7 @@ def load(name: str, options: BuilderOptions) -> TextSetting:
         sources={**table.sources, **gold.sources, **prompt_texts(f"builders/{prompt}" for prompt in prompts)},
         gold=gold,
         wordings=file.wording,
+        level=level,
     )
 
 

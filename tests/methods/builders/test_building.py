@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from pddlego.episode.events import Accepted, Ended, Outcome, Rejected
-from pddlego.errors import UsageError
 from pddlego.methods.builders.draft import (
     COMPONENTS,
     ComponentError,
@@ -26,12 +25,15 @@ from pddlego.methods.builders.setting import load
 from pddlego.methods.setting_files import setting_names
 from pddlego.pddl import parse_domain, parse_problem
 from pddlego.pddl.portable import checked_domain
-from pddlego.planning import Plan, PlanStep, ProcessPlanner, validate
+from pddlego.planning import ProcessPlanner, validate
+from pddlego.planning.plan_text import read_plan
 from tests.methods.builders.building import Scripted, build, dumped, of
 from tests.planning.test_costs import ROADS, trip
 from tests.traces import shared_beginning
 
-SETTINGS = tuple(setting_names(TEXT))
+SETTINGS = tuple(
+    pytest.param(name, marks=pytest.mark.kairos) if name == "text-battery" else name for name in setting_names(TEXT)
+)
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
@@ -43,21 +45,21 @@ def test_text_to_pddl_to_a_plan_that_works_in_the_gold_domain(setting: str, mode
         assert (done.read, done.valid, done.solvable, done.plan_valid, done.equivalent) == (True,) * 5
         assert of(events, Ended)[0].outcome is Outcome.WON
         gold = load(setting, BuilderOptions())
-        plan = Plan(tuple(map(PlanStep.read, of(events, PlanTried)[-1].plan)))
+        plan = read_plan("\n".join(of(events, PlanTried)[-1].plan), gold.domain, gold.task(seed)).plan
         assert validate(gold.domain, gold.task(seed), plan) is None
         if mode == "build-whole":
             assert len(of(events, Accepted)) == 2
 
 
 def test_every_setting_has_two_wordings_that_say_everything() -> None:
-    assert len(SETTINGS) == 5
-    for name in SETTINGS:
+    assert len(SETTINGS) == 6
+    for name in setting_names(TEXT):
         setting = load(name, BuilderOptions())
         one, other = setting.description(0), setting.description(1)
         assert len(setting.wordings) == 2
         assert one.split("\n")[0] != other.split("\n")[0]
         for seed, text in ((0, one), (1, other)):
-            for action in setting.domain.actions:
+            for action in (*setting.domain.actions, *setting.domain.durative):
                 assert action.name in text
             named = {item.name for item in setting.task(seed).objects}
             assert all(name.replace("_", " ") in text for name in named)
@@ -91,7 +93,7 @@ WRONG: dict[str, tuple[Any, str]] = {
 BY = {"domain": "build-whole", "problem": "build-whole", "action": "build-by-action"}
 
 
-@pytest.mark.parametrize("kind", [kind for kind in COMPONENTS if kind != "functions"])
+@pytest.mark.parametrize("kind", list(WRONG))
 def test_a_wrong_answer_goes_back_with_the_rule_and_the_next_one_counts(kind: str, planner: ProcessPlanner) -> None:
     value, says = WRONG[kind]
     model = Scripted({kind: [dumped(value), "I would rather not.", "{"]})
@@ -113,6 +115,7 @@ def test_components_have_strict_schemas_that_their_answers_keep(kind: str) -> No
     assert text.count('"type": "object"') == text.count('"additionalProperties": false')
     gold = load("text-coin", BuilderOptions())
     value = component_of(kind, gold.domain, gold.task(0), "move")
+    assert {kind for kind in COMPONENTS if kind not in (*WRONG, "functions")} == {"timed-action", "metric"}
     assert set(value) <= set(schema["properties"])
     read_component(kind, f"Here it is:\n```json\n{json.dumps(value)}\n```\nGood luck!")
     with pytest.raises(ComponentError):
@@ -345,12 +348,3 @@ def test_costs_stay_in_a_problem_that_is_written_whole() -> None:
     assert (built.functions, built.actions) == (ROADS.functions, ROADS.actions)
     written = parse_problem(draft.problem)
     assert (written.values, written.metric) == (trip().values, trip().metric)
-
-
-def test_a_domain_with_time_cannot_be_built_on() -> None:
-    timed = (
-        "(define (domain d) (:predicates (p)) (:durative-action fire :duration (= ?duration 1) :effect (at end (p))))"
-    )
-    with pytest.raises(UsageError, match="cannot be built on") as caught:
-        Draft().with_domain(parse_domain(timed))
-    assert "no component for durative actions, such as fire" in str(caught.value)
