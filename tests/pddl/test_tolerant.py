@@ -256,7 +256,8 @@ def test_our_own_files_are_not_changed(file: Path) -> None:
 @pytest.mark.parametrize("name", shared.SUITES)
 def test_tasks_of_the_competitions_are_not_changed(name: str) -> None:
     files = (shared.COMPETITION / name / f"{kind}.pddl" for kind in ("domain", "problem"))
-    _is_not_changed(*(file.read_text(encoding="utf-8") for file in files))
+    domain, problem = (file.read_text(encoding="utf-8") for file in files)
+    _is_not_changed(domain, problem)
 
 
 def _is_not_changed(domain: str, problem: str, level: Level = Level.CLASSICAL) -> None:

@@ -437,9 +437,12 @@ class Draft:
 
     def with_domain(self, domain: Domain) -> Draft:
         """Replace the whole domain. Its numbers and its time raise the level."""
+        return replace(self, name=domain.name, sections=sections_of(domain), known={}).with_level_of(domain)
+
+    def with_level_of(self, domain: Domain) -> Draft:
+        """The draft, of a level that has all that the domain uses."""
         own = Level.TIME if domain.durative else Level.NUMBERS if domain.numeric_part else Level.CLASSICAL
-        level = max(self.level, own)
-        return replace(self, name=domain.name, sections=sections_of(domain), known={}, level=level)
+        return replace(self, level=max(self.level, own))
 
     def with_problem(self, problem: Problem) -> Draft:
         """Replace the whole problem."""

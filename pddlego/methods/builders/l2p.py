@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Any, Literal
@@ -154,8 +153,8 @@ class _Details(_Described):
 def with_l2p(draft: Draft, text: str, place: str = "the file") -> Draft:
     """Put the components of a JSON file of l2p into a draft: a domain, a problem, or parts of either.
 
-    `place` names the file in errors. Raises `UsageError` for other values, and for time, numbers, constraints and
-    preferences, which are not supported.
+    `place` names the file in errors. Numbers in its actions raise the level of the draft. Raises `UsageError` for other
+    values, and for time, constraints and preferences, which are not supported.
     """
     what, todo = f"{place} holds no components of l2p", "Write it as DomainDetails or ProblemDetails do."
     try:
@@ -171,6 +170,7 @@ def with_l2p(draft: Draft, text: str, place: str = "the file") -> Draft:
         raise UsageError(what, "It is empty.", todo)
     for component in components:
         draft = draft.with_component(component)
+    draft = draft.with_level_of(draft.reading.domain)
     return replace(draft, metric=metric) if metric else draft
 
 
@@ -207,11 +207,11 @@ def _check_problem(name: str, text: str) -> None:
 def _components(details: _Details) -> list[Component]:
     for name in ("durative_actions", "events", "processes"):
         if getattr(details, name):
-            raise ValueError(f"{name.replace('_', ' ')} are not supported: nothing here plans with time")
+            raise ValueError(f"{name.replace('_', ' ')} are not supported: only files in PDDL may have time")
     if details.constraint or details.constraints:
         raise ValueError("constraints are not supported: nothing here plans with trajectory constraints")
     if details.initial_state.timed_facts:
-        raise ValueError("timed facts are not supported: nothing here plans with time")
+        raise ValueError("timed facts are not supported: only files in PDDL may have time")
     lists = {name: getattr(details, name) for name in ("types", "constants", "predicates", "functions")}
     components = [COMPONENTS[name](**{name: entries}) for name, entries in lists.items() if entries]
     if details.derived_predicates:
@@ -251,15 +251,13 @@ def _action(action: _Action) -> WholeAction:
 
 
 def _changes(effects: Mapping[str, Any], name: str, *more: str) -> list[str]:
-    """The added and deleted facts, and costs, as parts of a conjunction.
+    """The added and deleted facts, and the numbers that change, as parts of a conjunction.
 
-    Raises `ValueError` for other numeric effects, and for fields that are neither these nor `more`.
+    Raises `ValueError` for fields that are neither these nor `more`.
     """
     unknown = next((key for key in effects if key not in ("add", "delete", "numeric", "desc", *more)), None)
     if unknown is not None:
         raise ValueError(f"{name} has effects of an unknown kind: {unknown}")
     numeric = [condition(effect) for effect in effects.get("numeric") or ()]
-    if not all(re.match(r"\(\s*increase\s+\(\s*total-cost\s*\)", effect, re.IGNORECASE) for effect in numeric):
-        raise ValueError(f"{name} has numeric effects: nothing here plans with numbers")
     deleted = (f"(not {condition(fact)})" for fact in effects.get("delete", []))
     return [*map(condition, effects.get("add", [])), *deleted, *numeric]

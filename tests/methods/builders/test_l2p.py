@@ -16,6 +16,7 @@ from pddlego.methods.builders.draft import Draft
 from pddlego.methods.builders.l2p import condition, with_l2p
 from pddlego.models.base import ScriptedModel
 from pddlego.pddl import parse_domain, parse_problem
+from pddlego.pddl.rules import Level
 from pddlego.planning import PlanStatus, ProcessPlanner, Search
 
 DOMAIN: dict[str, Any] = {
@@ -133,13 +134,27 @@ def test_conditional_effects_are_written_with_when() -> None:
 
 
 @pytest.mark.parametrize(
+    "effects",
+    [
+        {"numeric": ["(increase (x) 1)"]},
+        {"conditional": [{"effect": {"numeric": ["(decrease (x) 1)"]}}]},
+    ],
+)
+def test_numeric_effects_raise_the_level(effects: object) -> None:
+    parts = {"name": "d", "functions": [{"name": "x"}], "actions": [{"name": "a", "effects": effects}]}
+    draft = with_l2p(Draft(), json.dumps(parts))
+    assert draft.level is Level.NUMBERS
+    assert draft.checked_domain.domain is not None
+    assert with_l2p(Draft(), json.dumps(DOMAIN)).level is Level.CLASSICAL
+
+
+@pytest.mark.parametrize(
     ("value", "says"),
     [
         ("no json", "holds no components of l2p"),
         ([1], "holds no components of l2p"),
-        ({"durative_actions": [{}]}, "plans with time"),
-        ({"initial_state": {"timed_facts": [{"time": 1, "fact": "(p)"}]}}, "plans with time"),
-        ({"actions": [{"name": "a", "effects": {"numeric": ["(increase (x) 1)"]}}]}, "plans with numbers"),
+        ({"durative_actions": [{}]}, "only files in PDDL may have time"),
+        ({"initial_state": {"timed_facts": [{"time": 1, "fact": "(p)"}]}}, "may have time"),
         (
             {"goal_state": {"conditions": [{"operator": "always", "condition": "(p)"}]}},
             "'always' is not a supported condition",
@@ -157,10 +172,6 @@ def test_conditional_effects_are_written_with_when() -> None:
         ({**DOMAIN, "name": "a rover"}, "name: "),
         ({"actions": [{"name": "a", "duration": [1]}]}, "actions.0.duration"),
         ({"actions": [{"name": "a", "effects": {"assign": ["(x)"]}}]}, "a has effects of an unknown kind: assign"),
-        (
-            {"actions": [{"name": "a", "effects": {"conditional": [{"effect": {"numeric": ["(decrease (x) 1)"]}}]}}]},
-            "a has numeric effects",
-        ),
         ({"goal_state": {"conditions": [{"operator": "and", "conditions": [], "within": 3}]}}, "'within' is not"),
         ({"problem_pddl": "(define (problem p) (:domain d) (:constraints (always (p))) (:goal (p)))"}, "problem_pddl"),
         ({"name": "rover"}, "It is empty"),
