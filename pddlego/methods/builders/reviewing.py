@@ -52,7 +52,9 @@ _DEFECTS_OF: Mapping[str, Sequence[DefectKind]] = {
     "constants": (DefectKind.DUPLICATE_CONSTANT,),
     "predicates": (DefectKind.DUPLICATE_PREDICATE,),
     "objects": (DefectKind.DUPLICATE_OBJECT, DefectKind.OBJECT_IS_CONSTANT),
-    "init": (DefectKind.NEGATED_INIT, DefectKind.DERIVED_INIT, DefectKind.BROKEN_INVARIANT),
+    "init": (
+        *(DefectKind.NEGATED_INIT, DefectKind.DERIVED_INIT, DefectKind.BROKEN_INVARIANT, DefectKind.MISSING_NUMBER),
+    ),
     "goal": (DefectKind.EMPTY_GOAL, DefectKind.GOAL_TRUE),
 }
 """The kinds of defects that only this component can contain, wherever the check reports them."""

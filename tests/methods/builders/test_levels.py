@@ -21,6 +21,7 @@ from pddlego.models.base import Message
 from pddlego.pddl import Domain, Problem, parse_domain, parse_problem
 from pddlego.pddl.rules import Level
 from pddlego.planning import ProcessPlanner, Search, engines
+from pddlego.planning.compare import equivalence
 from pddlego.planning.engines import numeric_attempts
 from pddlego.planning.ground import PlanningError
 from pddlego.planning.result import PlanResult
@@ -202,7 +203,7 @@ def test_another_duration_is_a_difference() -> None:
 
 @kairos
 def test_a_description_with_numbers_is_built_planned_and_validated() -> None:
-    problem = "(define (problem p) (:domain pump) (:init (= (water) 0)) (:goal (>= (water) 5)))"
+    problem = _filling(0)
 
     def answer(messages: list[Message]) -> str:
         whole_domain = "You write a planning domain" in messages[-1].content
@@ -213,3 +214,28 @@ def test_a_description_with_numbers_is_built_planned_and_validated() -> None:
     assert built.plan.split("\n") == ["(fill)"] * 3
     refused = pddlego.build("task", "a pump", answer, steps="whole", retries=0)
     assert not refused.sound
+
+
+@pytest.mark.parametrize(("water", "equal"), [(0, True), (1, False), (4, False)])
+def test_tasks_with_numbers_are_compared_state_by_state(water: int, equal: bool) -> None:
+    """From 0 the pump fills five times, from 1 four times."""
+    gold = (parse_domain(PUMP), parse_problem(_filling(0)))
+    other = parse_domain(PUMP.replace("(domain pump)", "(domain well)"))
+    assert (equivalence((other, parse_problem(_filling(water))), gold) == "same") is equal
+
+
+def _filling(water: int) -> str:
+    return f"(define (problem p) (:domain pump) (:init (= (water) {water})) (:goal (>= (water) 5)))"
+
+
+@kairos
+def test_a_missing_number_is_a_defect_of_init(planner: ProcessPlanner) -> None:
+    facts = component_of("init", GOLD.domain, GOLD.problem)["facts"]
+    fewer = [fact for fact in facts if "(capacity robot)" not in fact]
+    model = Scripted({"init": [dumped({"facts": fewer})]})
+    events = build("text-battery", "build-problem", model, planner, feedback="model")
+    checks = next(event for event in of(events, Reviewed) if event.by == "checks")
+    assert any("(capacity robot)" in line for line in checks.lines)
+    assert len(model.of("init")) == 2
+    (done,) = of(events, BuildConcluded)
+    assert (done.plan_valid, done.equivalent) == (True, True)
