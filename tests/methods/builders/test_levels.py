@@ -111,14 +111,14 @@ class _WithoutKairos(ProcessPlanner):
 
 
 @pytest.mark.parametrize(
-    ("planner", "says"),
+    ("kind", "engine", "says"),
     [
-        (ProcessPlanner("pyperplan", 10, 0), "pyperplan has no time; use the planner auto or kairos"),
-        (_WithoutKairos(None, 10, 0), "kairos is not installed"),
+        (ProcessPlanner, "pyperplan", "pyperplan has no time; use the planner auto or kairos"),
+        (_WithoutKairos, None, "kairos is not installed"),
     ],
 )
-def test_a_missing_engine_is_named(planner: ProcessPlanner, says: str) -> None:
-    with planner:
+def test_a_missing_engine_is_named(kind: type[ProcessPlanner], engine: str | None, says: str) -> None:
+    with kind(engine, 10, 0) as planner:
         events = build("text-battery", "build-whole", BuilderReference(), planner)
     (ended,) = of(events, Ended)
     assert ended.outcome not in (Outcome.WON, Outcome.LOST)
