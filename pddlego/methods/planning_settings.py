@@ -185,9 +185,7 @@ def own_planning(name: str, file: PlanningFile, level: Level) -> PlanningSetting
     return PlanningSetting(**_generated(name, file, {}, level))
 
 
-def _generated(
-    name: str, file: PlanningFile, sources: Mapping[str, str], level: Level | None = None
-) -> dict[str, Any]:
+def _generated(name: str, file: PlanningFile, sources: Mapping[str, str], level: Level | None = None) -> dict[str, Any]:
     _check_generator(name, file)
     domain, text = _packaged_domain(file.domain)
     numeric = domain.numeric_part
