@@ -179,7 +179,7 @@ def _raises_again(handler: ast.ExceptHandler) -> bool:
 
 
 SHOWN = {
-    *("api/inspect_tasks.py", "cli/explaining.py", "display/browser/episode.py", "display/lines.py"),
+    *("api/inspect_tasks.py", "cli/explaining.py", "display/lines.py", "display/opened.py"),
     *("episode/ask.py", "evaluation/progress.py", "methods/programs/play.py", "methods/textgames/reader/__init__.py"),
     *("methods/textgames/doctor.py", "models/function.py", "planning/graphplan/search.py", "planning/worker.py"),
     "runs/journal.py",

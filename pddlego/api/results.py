@@ -175,11 +175,13 @@ class Episode:
 
     def html(self) -> str:
         """The episode as one HTML page: map, problem, request and answer of each step."""
+        from pddlego.display.console import UNICODE
+        from pddlego.display.opened import Explanation, ShownEpisode
         from pddlego.display.page import ListedEpisode, episode_page, render
         from pddlego.methods.registry import screen_of
         from pddlego.runs.listing import EpisodeStatus
 
-        page = episode_page("episode", self.timed, screen_of(self.recorded.trace.begun.played_by))
+        page = episode_page("episode", ShownEpisode(Explanation(self.timed), screen_of, UNICODE))
         status = EpisodeStatus(self.recorded.path).with_result(self.summary, 0.0)
         return render("page.html.j2", [ListedEpisode(status, page)], title="pddlego")
 

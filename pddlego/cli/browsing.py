@@ -15,10 +15,10 @@ from rich.text import Text
 from pddlego.cli.exits import end_without_terminal, is_typed_at
 from pddlego.display import export
 from pddlego.display.browser.app import Browser
-from pddlego.display.browser.episode import Explanation, Sources
 from pddlego.display.columns import EPISODE_COLUMNS, episode_summary, plain_table
 from pddlego.display.console import UNICODE, Console, glyphs_for
 from pddlego.display.lines import event_lines
+from pddlego.display.opened import Explanation, ShownEpisode, Sources
 from pddlego.display.rows import cleaned
 from pddlego.display.screens import MIN_HEIGHT, MIN_WIDTH, Canvas, Screen
 from pddlego.display.steps import full_lines
@@ -30,7 +30,7 @@ from pddlego.methods.registry import make_codec, screen_of
 from pddlego.runs.journal import JournalTail
 from pddlego.runs.listing import EpisodeList, journal_status
 from pddlego.runs.store import check_output, is_locked
-from pddlego.runs.summary import Summary
+from pddlego.runs.summary import LastingError, Summary
 from pddlego.util.files import cannot_write, write_whole
 from pddlego.util.text import clean
 
@@ -67,12 +67,13 @@ def explain_episode(journal: Path, known: Mapping[Path, Summary] | None = None) 
     return Explanation(trace.timed, causes.error_of(result), result.measures.errors)
 
 
-def causes_of(run: Path, progress: Callable[[int, int], None]) -> Mapping[str, str]:
-    """The cause of each lost episode of a run, by the name of its journal. Raises `PddlegoError`."""
+def causes_of(run: Path, progress: Callable[[int, int], None] | None) -> Mapping[str, LastingError]:
+    """The cause of each lost episode of a run (see `Sources.causes`). Raises `PddlegoError`."""
     from pddlego.evaluation.truth import explain_losses
 
     results, causes = explain_losses(run, progress)
-    return {journal.name: causes.of(result) for journal, result in results.items()}
+    errors = {journal.name: causes.error_of(result) for journal, result in results.items()}
+    return {name: error for name, error in errors.items() if error is not None}
 
 
 def read_trace(journal: Path) -> tuple[Screen, Trace]:
@@ -92,15 +93,13 @@ def write_page(console: Console, path: Path, journals: Sequence[Path]) -> None:
     check_output(path)
     listed, known = list[ListedEpisode](), dict[Path, Mapping[Path, Summary]]()
     for number, journal in enumerate(journals):
-        screen, trace = read_trace(journal)
-        explanation = Explanation(trace.timed)
+        explanation = Explanation(read_trace(journal)[1].timed)
         with contextlib.suppress(PddlegoError):
             run = journal.parent.parent
             known[run] = known.get(run) or explain_losses(run, None)[0]
             explanation = explain_episode(journal, known[run])
-        cause = explanation.cause
-        status = replace(journal_status(journal, journal.stat().st_size), cause=str(cause or ""))
-        page = episode_page(f"episode-{number}", explanation.timed, screen, cause)
+        status = replace(journal_status(journal, journal.stat().st_size), cause=explanation.cause)
+        page = episode_page(f"episode-{number}", ShownEpisode(explanation, screen_of, UNICODE))
         listed.append(ListedEpisode(status, page))
     write_whole(path, render("page.html.j2", listed, title="pddlego"))
     console.print(f"The page is in {clean(str(path))}", style="dim", soft_wrap=True)

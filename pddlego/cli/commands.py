@@ -32,6 +32,7 @@ _GROUPED_COMMANDS: Mapping[str, Mapping[str, str]] = {
         "report": "Report results: tables for a paper, figures, a page.",
         "runs": "Browse run folders and their episodes; keep notes on them.",
         "watch": "Follow running episodes from another terminal.",
+        "view": "Browse runs and running episodes in a web browser.",
         "config": "Show the configuration: each value and its source.",
     },
     "Explain (pddlego show latest --lost)": {

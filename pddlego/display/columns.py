@@ -78,7 +78,7 @@ EPISODE_COLUMNS: tuple[ListColumn[EpisodeStatus], ...] = (
     ListColumn(
         "step", lambda episode: f"{episode.step}/{episode.most}" if episode.most else str(episode.step), right=True
     ),
-    ListColumn("cause", lambda episode: episode.cause, lambda episode: "magenta", width=50),
+    ListColumn("cause", lambda episode: str(episode.cause or ""), lambda episode: "magenta", width=50),
     ListColumn("model", lambda episode: episode.model, width=30),
     ListColumn("calls", lambda episode: str(episode.calls or ""), right=True),
     ListColumn("time", lambda episode: f"{episode.seconds:.1f}" if episode.seconds else "", right=True),

@@ -4,7 +4,8 @@
 // opens at the step that decided it.
 
 const $ = (selector) => document.querySelector(selector);
-const index = JSON.parse($("#index").textContent);
+let index = JSON.parse($("#index").textContent);
+const live = "live" in document.body.dataset; // served by `pddlego view`, which may have newer data
 const complete = new Promise((done) => addEventListener("DOMContentLoaded", done));
 
 function make(tag, properties = {}, ...children) {
@@ -37,18 +38,21 @@ function compare(left, right) {
   return Number.isNaN(x) || Number.isNaN(y) ? collator.compare(a, b) : x - y;
 }
 
-function list() {
+function list(again = false) {
+  const [drawn, focused] = again ? [table.drawn, document.activeElement.dataset.key] : [0, null];
   const words = $("#filter").value.toLowerCase().split(/\s+/).filter(Boolean);
   table.shown = index.rows.filter((row) => fits(row.cells, words));
   if (table.sort !== null) {
     table.shown.sort(compare);
     if (table.down) table.shown.reverse();
   }
-  $("#count").textContent = `${table.shown.length} of ${index.rows.length} episodes`;
-  $("#head").replaceChildren(make("tr", {}, ...index.columns.map(headOf)));
+  $("#count").textContent = `${table.shown.length} of ${index.rows.length} ${index.noun}`;
+  if (!again) $("#head").replaceChildren(make("tr", {}, ...index.columns.map(headOf)));
   $("#rows").replaceChildren();
   table.drawn = 0;
-  more();
+  do more();
+  while (table.drawn < Math.min(drawn, table.shown.length));
+  if (focused) document.querySelector(`#rows tr[data-key="${CSS.escape(focused)}"]`)?.focus();
 }
 
 function headOf(column, place) {
@@ -65,10 +69,19 @@ function headOf(column, place) {
 }
 
 function more() {
+  const first = table.drawn;
   const next = table.shown.slice(table.drawn, table.drawn + CHUNK);
   table.drawn += next.length;
-  $("#rows").append(...next.map(rowOf));
+  $("#rows").append(...next.flatMap((row, place) => [...headingOf(row, first + place), rowOf(row)]));
   $("#more").hidden = table.drawn >= table.shown.length;
+}
+
+// The heading above a row that begins a group, unless the rows are sorted by a column.
+function headingOf(row, place) {
+  if (table.sort !== null || !row.group || table.shown[place - 1]?.group === row.group) return [];
+  const count = table.shown.filter((other) => other.group === row.group).length;
+  const text = make("span", { textContent: `${row.group} (${count})` });
+  return [make("tr", { className: "group" }, make("th", { colSpan: index.columns.length, scope: "rowgroup" }, text))];
 }
 
 function rowOf(row) {
@@ -79,7 +92,7 @@ function rowOf(row) {
   if (row.key) {
     element.tabIndex = 0;
     element.dataset.key = row.key;
-    element.onclick = () => go({ keys: [row.key] });
+    element.onclick = () => (row.href ? (location.href = row.href) : go({ keys: [row.key] }));
   }
   return element;
 }
@@ -89,17 +102,51 @@ function rowOf(row) {
 const loaded = new Map();
 
 async function load(key) {
-  if (!loaded.has(key)) {
-    let element = document.getElementById(`data-${key}`);
-    if (!element) {
-      await complete;
-      element = document.getElementById(`data-${key}`);
-    }
-    const bytes = Uint8Array.from(atob(element.textContent), (letter) => letter.charCodeAt(0));
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-    loaded.set(key, await new Response(stream).json());
-  }
+  if (!loaded.has(key)) loaded.set(key, await (live ? fetched(`?episode=${encodeURIComponent(key)}`) : unpacked(key)));
   return loaded.get(key);
+}
+
+async function unpacked(key) {
+  if (!document.getElementById(`data-${key}`)) await complete;
+  const packed = document.getElementById(`data-${key}`).textContent;
+  const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Response(stream).json();
+}
+
+async function fetched(address) {
+  const response = await fetch(address);
+  if (!response.ok) throw new Error(await response.text());
+  return response.json();
+}
+
+// Read the table of a live page again, and the shown episodes if they have new events. Whoever looks at the last step
+// stays at the last step.
+async function refresh() {
+  try {
+    const next = await fetched("?index");
+    const isNew = JSON.stringify(next) !== JSON.stringify(index);
+    const old = index.episodes;
+    index = next;
+    for (const key of [...loaded.keys()]) if (next.episodes[key]?.version !== old[key]?.version) loaded.delete(key);
+    if (isNew) list(true);
+    const current = view;
+    if (current && current.keys.some((key) => !loaded.has(key))) {
+      const episodes = await Promise.all(current.keys.map(load));
+      if (view && view.keys === current.keys) {
+        const isChosen = view.tab !== "why" || address().number !== null; // else facts may have been checked meanwhile
+        const follows = view.number >= Number($("#range").max) ? Math.max(...episodes.map(last)) : view.number;
+        Object.assign(view, { episodes, number: isChosen ? follows : episodes[0].opens });
+        if (!episodes[0].tabs.includes(view.tab)) view.tab = episodes[0].tab;
+        frame();
+        show();
+      }
+    }
+    $("#offline").hidden = true;
+  } catch {
+    $("#offline").hidden = false;
+  }
+  setTimeout(refresh, 2000);
 }
 
 let view = null; // {keys, episodes, number, tab} of the episodes that are shown; null if the table is shown
@@ -146,12 +193,21 @@ async function route() {
     return;
   }
   const requested = location.hash;
-  const episodes = await Promise.all(place.keys.map(load));
+  let episodes;
+  try {
+    episodes = await Promise.all(place.keys.map(load));
+  } catch (error) {
+    say(error.message); // a live page: the episode has not begun, or its journal is damaged
+    return;
+  }
   if (location.hash !== requested) return; // the address changed while the data was unpacked
   const tabs = episodes[0].tabs;
   const number = Math.max(0, Math.min(place.number ?? episodes[0].opens, Math.max(...episodes.map(last))));
-  view = { keys: place.keys, episodes, number, tab: tabs.includes(place.tab) ? place.tab : tabs[0] };
-  if (!same) frame();
+  view = { keys: place.keys, episodes, number, tab: tabs.includes(place.tab) ? place.tab : episodes.length > 1 ? tabs[1] : episodes[0].tab };
+  if (!same) {
+    frame();
+    scrollTo(0, 0);
+  }
   show();
 }
 
@@ -173,7 +229,6 @@ function frame() {
       return button;
     }),
   );
-  scrollTo(0, 0);
 }
 
 const last = (episode) => episode.steps.length - 1;
@@ -186,7 +241,10 @@ function show() {
   $("#range").value = view.number;
   $("#step").textContent = `step ${step.step} of ${first.steps[last(first)].step}: ${step.command}`;
   $("#range").setAttribute("aria-valuetext", $("#step").textContent);
-  for (const button of $("#tabs").children) button.setAttribute("aria-selected", button.textContent === view.tab);
+  for (const button of $("#tabs").children) {
+    button.setAttribute("aria-selected", button.textContent === view.tab);
+    if (button.textContent === view.tab) $("#tabs").scrollLeft = button.offsetLeft - 60; // where they are in one row
+  }
   const different = difference();
   $("#different").hidden = different === null;
   if (different !== null) $("#different").textContent = `first difference: step ${longer().steps[different].step}`;
@@ -197,26 +255,31 @@ function show() {
 function side(episode, place) {
   const step = stepOf(episode);
   const marks = [step.rejected && "rejected answer", step.surprise && "surprise", step.decisive && "cause"].filter(Boolean).join(", ");
-  const title = make("h2", {}, index.episodes[view.keys[place]].title);
+  const { title: full, about } = index.episodes[view.keys[place]];
+  const title = make("h2", {}, view.tab === "why" ? about : full); // the tab begins with the rest
   if (marks) title.append(make("span", { className: "red", textContent: ` ${marks}` }));
-  // The first tab stays beside the others where there is room for both.
-  const beside = view.episodes.length === 1 && matchMedia("(min-width: 62rem)").matches;
-  const [first, second] = episode.tabs;
+  if (view.tab === "why") {
+    const [head, ...sides] = step.lines[episode.tabs.indexOf("why")].map((part) => part.map((line) => episode.lines[line]));
+    const beside = sides.filter((lines) => lines.length).map((lines) => paneOf("", lines));
+    return make("section", { className: "side" }, title, paneOf("why", head), make("div", { className: "panes two" }, ...beside));
+  }
+  // The first tab after the overview stays beside the others where there is room for both.
+  const isWide = view.episodes.length === 1 && matchMedia("(min-width: 62rem)").matches;
+  const [overview, first, second] = episode.tabs;
+  const beside = isWide && view.tab !== overview;
   const names = (beside ? [first, view.tab === first ? second : view.tab] : [view.tab]).filter((name) => episode.tabs.includes(name));
   const panes = make("div", { className: names.length > 1 ? "panes two" : "panes" });
-  panes.append(...names.map((name) => pane(episode, step, name)));
+  panes.append(...names.map((name) => paneOf(name, linesOf(episode, step, name), episode.pictures.includes(name))));
   return make("section", { className: "side" }, title, panes);
 }
 
 function linesOf(episode, step, name) {
-  return step.lines[episode.tabs.indexOf(name)].map((line) => episode.lines[line]);
+  return step.lines[episode.tabs.indexOf(name)].flat().map((line) => episode.lines[line]);
 }
 
 const plain = (line) => make("div", { innerHTML: line }).textContent;
 
-function pane(episode, step, name) {
-  const lines = linesOf(episode, step, name);
-  const isPicture = episode.pictures.includes(name);
+function paneOf(name, lines, isPicture = false) {
   const body = make("div", { className: isPicture ? "lines picture" : "lines" });
   if (isPicture) body.style.setProperty("--columns", Math.max(20, ...lines.map((line) => plain(line).length)));
   const wanted = search.words;
@@ -225,7 +288,7 @@ function pane(episode, step, name) {
     if (wanted && element.textContent.toLowerCase().includes(wanted)) element.className = "hit";
     return element;
   }));
-  return make("div", { className: "pane" }, make("h3", { textContent: name }), body);
+  return make("div", { className: "pane" }, ...(name ? [make("h3", { textContent: name })] : []), body);
 }
 
 // Show another step or tab of the same episodes.
@@ -302,7 +365,7 @@ const KEYS = {
   r: () => find((step) => step.rejected),
   x: () => find((step) => step.surprise),
   d: () => difference() !== null && at({ number: difference() }),
-  n: () => (search.words ? seek(1) : find((step) => step.rejected || step.surprise || step.decisive)),
+  n: () => (search.words ? seek(1) : find((step) => step.failure)),
   p: play,
   "/": () => $("#search").focus(),
   Escape: () => index.rows.length && go({ keys: [] }),
@@ -341,15 +404,14 @@ addEventListener("keydown", (event) => {
   action();
 });
 
-$("#filter").oninput = list;
+$("#filter").oninput = () => list();
 $("#more").onclick = more;
 new IntersectionObserver((seen) => seen[0].isIntersecting && more()).observe($("#more"));
 $("#range").oninput = () => at({ number: Number($("#range").value) });
 $("#before").onclick = KEYS.ArrowLeft;
 $("#after").onclick = KEYS.ArrowRight;
 $("#play").onclick = play;
-$("#rejected").onclick = KEYS.r;
-$("#surprise").onclick = KEYS.x;
+$("#failure").onclick = () => find((step) => step.failure);
 $("#different").onclick = KEYS.d;
 $("#back").onclick = KEYS.Escape;
 $("#with").onchange = () => go({ ...view, keys: [view.keys[0], $("#with").value].filter(Boolean) });
@@ -364,3 +426,4 @@ addEventListener("resize", () => view && show());
 list();
 if (index.start.length && !location.hash) go({ keys: index.start }, true);
 else route();
+if (live) setTimeout(refresh, 2000);

@@ -6,6 +6,7 @@ import base64
 import io
 import json
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -14,17 +15,18 @@ from typing import Any
 import jinja2
 import rich.console
 from markupsafe import Markup
+from rich.segment import Segment
 from rich.text import Text
 
-from pddlego.display.columns import EPISODE_COLUMNS
+from pddlego.display.columns import EPISODE_COLUMNS, RUN_COLUMNS, ListColumn, R
 from pddlego.display.console import UNICODE
-from pddlego.display.rows import cleaned
-from pddlego.display.screens import Screen, result_line
-from pddlego.display.steps import command_of, is_rejected, is_surprise, tabs_of
+from pddlego.display.opened import OVERVIEW, WHY, ShownEpisode
+from pddlego.display.screens import Canvas, Screen, Tab, result_line
+from pddlego.display.steps import command_of, is_rejected, is_surprise
 from pddlego.episode.events import Outcome
-from pddlego.episode.trace import TimedEvent, Trace
-from pddlego.runs.listing import EpisodeStatus
-from pddlego.runs.summary import LastingError
+from pddlego.episode.trace import Step, Trace
+from pddlego.runs.cells import NO_MODEL
+from pddlego.runs.listing import EpisodeStatus, RunRow
 from pddlego.util.text import clean, slug
 
 _COLUMNS = tuple(column for column in EPISODE_COLUMNS if column.name not in ("changed", "last command"))
@@ -32,11 +34,15 @@ _COLUMNS = tuple(column for column in EPISODE_COLUMNS if column.name not in ("ch
 
 @dataclass(frozen=True)
 class EpisodePage:
-    """An episode on the page: its anchor, its result, and its steps as compressed JSON in base64."""
+    """An episode on the page: its anchor, its result, and its steps as compressed JSON in base64.
+
+    A live page reads the steps when the episode is opened, and again when the `version` changes.
+    """
 
     key: str
     ending: str
-    data: str
+    data: str = ""
+    version: str = ""
 
 
 @dataclass(frozen=True)
@@ -47,35 +53,11 @@ class ListedEpisode:
     page: EpisodePage | None = None
 
 
-def episode_page(
-    key: str, timed: Iterable[TimedEvent], screen: Screen, cause: LastingError | None = None
-) -> EpisodePage:
-    """The page of the episode with these events; it opens at the step of the `cause` of a loss. `key` is its anchor."""
-    trace = Trace((cleaned(event), seconds) for event, seconds in timed)
-    tabs = tabs_of(screen, trace)
-    numbers: dict[str, int] = {}  # each distinct line is stored once; steps refer to it by number
-    steps = []
-    for step in trace.steps:
-        lines = [[numbers.setdefault(_html(line), len(numbers)) for line in tab.lines(step, UNICODE)] for tab in tabs]
-        steps.append(
-            {
-                "step": step.number,
-                "command": command_of(step),
-                "rejected": is_rejected(step),
-                "surprise": is_surprise(step),
-                "decisive": cause is not None and step.number == cause.step,
-                "lines": lines,
-            }
-        )
-    value = {
-        "tabs": [tab.name for tab in tabs],
-        "pictures": [tab.name for tab in tabs if tab.is_picture],
-        "lines": list(numbers),
-        "steps": steps,
-        "opens": _opens(steps, is_lost=trace.ended is not None and trace.ended.outcome is not Outcome.WON),
-    }
-    ending = result_line(trace).plain + (f"; cause: {cause}" if cause is not None else "")
-    return EpisodePage(key, ending, _packed(value))
+def episode_page(key: str, episode: ShownEpisode) -> EpisodePage:
+    """The page of an episode; a lost one opens on `WHY`, at its decisive step. `key` is its anchor."""
+    cause = episode.explanation.cause
+    ending = result_line(episode.trace).plain + (f"; cause: {cause}" if cause is not None else "")
+    return EpisodePage(key, ending, _packed(EpisodeData(episode).value()))
 
 
 def _packed(value: Mapping[str, object]) -> str:
@@ -98,16 +80,75 @@ def render_steps(title: str, tabs: Sequence[str], steps: Iterable[tuple[int, str
         }
         for number, command, parts in steps
     ]
-    value = {"tabs": [*tabs], "pictures": [], "lines": list(numbers), "steps": shown, "opens": 0}
-    index = {"columns": [], "rows": [], "episodes": {"plan": {"title": clean(title), "group": ""}}, "start": ["plan"]}
-    return _filled("page.html.j2", index, [EpisodePage("plan", "", _packed(value))], (), title=title, single=True)
+    value = {"tabs": [*tabs], "pictures": [], "lines": list(numbers), "steps": shown, "opens": 0, "tab": tabs[0]}
+    about = {"about": clean(title), "title": clean(title), "group": "", "version": ""}
+    index = {"noun": "plans", "columns": [], "rows": [], "episodes": {"plan": about}, "start": ["plan"]}
+    return render_index(
+        "page.html.j2", index, pages=[EpisodePage("plan", "", _packed(value))], title=title, single=True
+    )
 
 
-def _opens(steps: Sequence[Mapping[str, Any]], is_lost: bool) -> int:
-    """The index of the step at which an episode opens: that of its cause, else the last failure if it was lost."""
-    decisive = [index for index, step in enumerate(steps) if step["decisive"]]
-    failures = [index for index, step in enumerate(steps) if is_lost and (step["rejected"] or step["surprise"])]
-    return decisive[0] if decisive else failures[-1] if failures else 0
+class EpisodeData:
+    """The steps of an episode as a JSON value. Each distinct line is stored once; steps refer to it by number."""
+
+    def __init__(self, episode: ShownEpisode) -> None:
+        self._episode = episode
+        self._numbers: dict[str, int] = {}
+        self._steps: list[dict[str, object]] = []
+        self._made: tuple[Trace, int, list[str]] | None = None
+
+    def value(self) -> dict[str, object]:
+        """The value. While the episode is being played, a later call adds steps, and makes the last one again."""
+        episode, tabs = self._episode, self._episode.tabs()
+        trace, names = episode.trace, [OVERVIEW, *(tab.name for tab in tabs), WHY]
+        if self._made != (trace, len(trace), names):  # there are new events, or the same ones with checks
+            only_last = trace.ended is None and self._made is not None and names == self._made[2]
+            del self._steps[-1 if only_last else 0 :]
+            self._made = trace, len(trace), names
+        decisive = episode.decisive_index if episode.is_lost else None
+        for number in range(len(self._steps), len(episode.steps)):
+            self._steps.append(self._step(episode.steps[number], tabs, number == decisive))
+        return {
+            "tabs": names,
+            "pictures": [OVERVIEW, *(tab.name for tab in tabs if tab.is_picture)],
+            "lines": list(self._numbers),
+            "steps": self._steps,
+            "opens": decisive if decisive is not None else 0 if episode.trace.ended else len(self._steps) - 1,
+            "tab": WHY if episode.is_lost else OVERVIEW,
+        }
+
+    def _step(self, step: Step, tabs: Sequence[Tab], is_decisive: bool) -> dict[str, object]:
+        episode = self._episode
+        why, cause = episode.why(step), episode.explanation.cause
+        return {
+            "step": step.number,
+            "command": command_of(step),
+            "rejected": is_rejected(step),
+            "surprise": is_surprise(step),
+            "failure": episode.is_failure(step),
+            "decisive": is_decisive and cause is not None and cause.step == step.number,
+            "lines": [
+                self._numbered(_picture(episode.screen, step)),
+                *(self._numbered(map(_html, tab.lines(step, UNICODE))) for tab in tabs),
+                [self._numbered(map(_html, part)) for part in (why.head, why.answer, why.truth)],
+            ],
+        }
+
+    def _numbered(self, lines: Iterable[str]) -> list[int]:
+        return [self._numbers.setdefault(line, len(self._numbers)) for line in lines]
+
+
+_PICTURE_SIZE = (80, 44)
+"""The columns and lines of the overview: as many columns as a phone can show."""
+
+
+def _picture(screen: Screen, step: Step) -> list[str]:
+    """The screen after a step as lines of HTML."""
+    drawn = screen.draw(step.after, Canvas(*_PICTURE_SIZE, step.after.seconds, UNICODE))
+    rows = _CONSOLE.render_lines(drawn, _CONSOLE.options.update(width=_PICTURE_SIZE[0], height=None), pad=False)
+    return [
+        "".join(_styled(segment.text, str(segment.style or "")) for segment in Segment.simplify(row)) for row in rows
+    ]
 
 
 _CONSOLE = rich.console.Console(file=io.StringIO(), color_system=None)
@@ -134,27 +175,14 @@ def render(
     """
     all_listed = list(listed)
     pages = [episode.page for episode in all_listed if episode.page is not None]
-    belong_together = len(all_listed) in (1, 2) and len(set(map(_group, all_listed))) == 1
-    index = {
-        "columns": [{"name": column.name, "right": column.right} for column in _COLUMNS],
-        "rows": [_row(episode) for episode in all_listed],
-        "episodes": {
-            episode.page.key: {"title": _title(episode.status, episode.page), "group": _group(episode)}
-            for episode in all_listed
-            if episode.page is not None
-        },
-        "start": [page.key for page in pages] if start and belong_together else [],
-    }
-    return _filled(template, index, pages, loaders, single=False, **values)
+    return render_index(template, episode_index(all_listed, start), *loaders, pages=pages, **values)
 
 
-def _filled(
-    template: str,
-    index: Mapping[str, object],
-    pages: Sequence[EpisodePage],
-    loaders: Sequence[jinja2.BaseLoader],
-    **values: Any,
-) -> str:
+def render_index(template: str, index: Mapping[str, object], *loaders: jinja2.BaseLoader, **values: Any) -> str:
+    """The HTML file with this index. `nonce` is that of its Content-Security-Policy; `live` pages read data again.
+
+    A page of a `single` list of steps has no table, and no buttons for what only episodes have.
+    """
     environment = jinja2.Environment(
         loader=jinja2.ChoiceLoader([*loaders, jinja2.PackageLoader("pddlego.display", ".")]),
         autoescape=True,
@@ -164,12 +192,65 @@ def _filled(
     environment.filters["slug"] = slug
     # "<" could begin the end tag of the script element that contains the text.
     text = json.dumps(index, separators=(",", ":")).replace("<", "\\u003c")
-    return environment.get_template(template).render(index=Markup(text), pages=pages, **values)
+    return environment.get_template(template).render(
+        {"index": Markup(text), "pages": [], "nonce": "", "live": False, "single": False, **values}
+    )
+
+
+def episode_index(listed: Sequence[ListedEpisode], start: bool) -> dict[str, object]:
+    """The table of episodes as a JSON value: lost episodes by their causes, and modes without a model last."""
+    pages = [episode.page for episode in listed if episode.page is not None]
+    belong_together = len(listed) in (1, 2) and len(set(map(_group, listed))) == 1
+    sizes = Counter(_ending(episode.status) for episode in listed)
+    in_order = sorted(listed, key=lambda each: (_order(each.status, sizes), _ending(each.status)))
+    return {
+        "noun": "episodes",
+        "columns": [{"name": column.name, "right": column.right} for column in _COLUMNS],
+        "rows": [_row(episode) for episode in in_order],
+        "episodes": {
+            episode.page.key: {
+                "about": _about(episode.status),
+                "title": _title(episode.status, episode.page),
+                "group": _group(episode),
+                "version": episode.page.version,
+            }
+            for episode in listed
+            if episode.page is not None
+        },
+        "start": [page.key for page in pages] if start and belong_together else [],
+    }
+
+
+def run_index(runs: Iterable[tuple[RunRow, str]]) -> dict[str, object]:
+    """The table of runs as a JSON value; with each run comes the address of its page."""
+    rows = [{"key": address, "href": address, "group": "", **_cells(RUN_COLUMNS, run)} for run, address in runs]
+    columns = [{"name": column.name, "right": column.right} for column in RUN_COLUMNS]
+    return {"noun": "runs", "columns": columns, "rows": rows, "episodes": {}, "start": []}
+
+
+def _ending(status: EpisodeStatus) -> str:
+    """The heading under which the table lists an episode."""
+    if status.outcome is None:
+        return "not ended"
+    without = ", no model" if status.model == NO_MODEL else ""
+    if status.outcome is Outcome.WON:
+        return f"won{without}"
+    return f"lost{without}: {status.cause.kind}" if status.cause is not None else f"lost{without or ': no known cause'}"
+
+
+def _order(status: EpisodeStatus, sizes: Mapping[str, int]) -> tuple[bool, int, int]:
+    """The place of a heading: running episodes, frequent causes first, losses without one, wins; no model last."""
+    known = status.cause is not None
+    phase = 0 if status.outcome is None else 3 if status.outcome is Outcome.WON else 1 if known else 2
+    return status.model == NO_MODEL, phase, -sizes[_ending(status)]
+
+
+def _about(status: EpisodeStatus) -> str:
+    return clean(f"{status.setting} {status.mode} {status.model} seed {status.seed}")
 
 
 def _title(status: EpisodeStatus, page: EpisodePage) -> str:
-    about = f"{status.setting} {status.mode} {status.model} seed {status.seed}"
-    return clean(f"{about}: {page.ending}" if page.ending else about)
+    return _about(status) + (clean(f": {page.ending}") if page.ending else "")
 
 
 def _group(episode: ListedEpisode) -> str:
@@ -178,8 +259,12 @@ def _group(episode: ListedEpisode) -> str:
 
 
 def _row(episode: ListedEpisode) -> dict[str, object]:
+    key = episode.page.key if episode.page is not None else None
+    return {"key": key, "group": clean(_ending(episode.status)), **_cells(_COLUMNS, episode.status)}
+
+
+def _cells(columns: Sequence[ListColumn[R]], row: R) -> dict[str, object]:
     return {
-        "key": episode.page.key if episode.page is not None else None,
-        "cells": [clean(column.text(episode.status)) for column in _COLUMNS],
-        "styles": [column.style(episode.status) for column in _COLUMNS],
+        "cells": [clean(column.text(row)) for column in columns],
+        "styles": [column.style(row) for column in columns],
     }

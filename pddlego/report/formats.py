@@ -17,7 +17,8 @@ from markupsafe import Markup, escape
 from pydantic_core import to_jsonable_python
 from rich.text import Text
 
-from pddlego.display.console import Console
+from pddlego.display.console import UNICODE, Console
+from pddlego.display.opened import Explanation, ShownEpisode
 from pddlego.display.page import EpisodePage, ListedEpisode, episode_page, render
 from pddlego.errors import JournalError, PddlegoError
 from pddlego.evaluation.progress import episode_line
@@ -122,7 +123,7 @@ def _listed(report: Report, paged: set[Cell]) -> Iterator[ListedEpisode]:
         folder = next((folder for folder in reversed(folders) if (folder / EPISODES / name).is_file()), None)
         cost = costs[folder].get(result.cell.label, 0.0) if folder is not None else 0.0
         journal = (folder or Path()) / EPISODES / name
-        status = replace(EpisodeStatus(journal).with_result(result, cost), cause=report.causes.of(result))
+        status = replace(EpisodeStatus(journal).with_result(result, cost), cause=report.causes.error_of(result))
         if folder is None or result.cell not in paged:
             yield ListedEpisode(status)
             continue
@@ -138,8 +139,8 @@ def _page(summary: Summary, journal: Path, cause: LastingError | None) -> Episod
     if cause is not None and cause.step is not None:
         with contextlib.suppress(PddlegoError):
             read = load_recorded(journal).checked()
-    screen = screen_of(read.started.played_by if read.started else "")
-    return episode_page(anchor(summary), read.timed, screen, cause)
+    explanation = Explanation(read.timed, cause, summary.measures.errors)
+    return episode_page(anchor(summary), ShownEpisode(explanation, screen_of, UNICODE))
 
 
 def latex(report: Report, figures: Mapping[str, str] = MappingProxyType({})) -> str:

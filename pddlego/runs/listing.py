@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from io import BufferedReader
@@ -25,7 +25,7 @@ from pddlego.runs.store import (
     read_results,
     results_from,
 )
-from pddlego.runs.summary import Summary
+from pddlego.runs.summary import LastingError, Summary
 from pddlego.util.files import open_run_file, read_run_file
 
 CHUNK = 1 << 12
@@ -62,7 +62,7 @@ class EpisodeStatus:
     calls: int = 0
     seconds: float = 0.0
     cost: float = 0.0
-    cause: str = ""
+    cause: LastingError | None = None
 
     def state(self, now: float) -> str:
         """The outcome, or else `running` or `silent M:SS` since the last event; `damaged` for an invalid journal."""
@@ -164,7 +164,7 @@ class EpisodeList:
         """Every episode by the name of its journal."""
         return self._statuses
 
-    def set_causes(self, causes: Mapping[str, str]) -> None:
+    def set_causes(self, causes: Mapping[str, LastingError]) -> None:
         """Set the causes of losses, by the names of the journals."""
         for name, cause in causes.items():
             if name in self._statuses:
@@ -263,16 +263,35 @@ NOTE_FILE = "note.txt"
 
 def list_runs(root: Path) -> Iterator[RunRow]:
     """A row for every run folder in `root` and in its subfolders, newest first; for a damaged one, with the error."""
-    runs = [run for folder in folders(root) for run in ((folder,) if _is_run(folder) else folders(folder))]
-    for folder in sorted(filter(_is_run, runs), key=modified_at, reverse=True):
-        try:
-            yield replace(_run(folder), name=str(folder.relative_to(root)))
-        except (PddlegoError, OSError, ValueError) as error:
-            state = error.what if isinstance(error, PddlegoError) else f"damaged: {error}"
-            yield RunRow(folder, str(folder.relative_to(root)), state=state)
+    return (run_row(folder, root) for folder in run_folders(root))
 
 
-def _is_run(folder: Path) -> bool:
+def run_folders(root: Path) -> list[Path]:
+    """The run folders in `root` and in its subfolders, newest first."""
+    runs = [run for folder in folders(root) for run in ((folder,) if is_run(folder) else folders(folder))]
+    return sorted(filter(is_run, runs), key=modified_at, reverse=True)
+
+
+def run_row(folder: Path, root: Path) -> RunRow:
+    """The row of a run folder; of a damaged one, with the error."""
+    try:
+        return replace(_run(folder), name=str(folder.relative_to(root)))
+    except (PddlegoError, OSError, ValueError) as error:
+        state = error.what if isinstance(error, PddlegoError) else f"damaged: {error}"
+        return RunRow(folder, str(folder.relative_to(root)), state=state)
+
+
+def state_of_folder(folder: Path) -> Hashable:
+    """A value that changes if `run_row` may: names, times and sizes of the files, and whether the run is played."""
+    try:
+        files = tuple((entry.name, entry.stat().st_mtime_ns, entry.stat().st_size) for entry in os.scandir(folder))
+    except OSError as error:
+        return str(error)
+    return files, is_locked(folder)
+
+
+def is_run(folder: Path) -> bool:
+    """Whether a folder looks like a run folder."""
     try:
         return (folder / MANIFEST).exists() or (folder / EPISODES).is_dir()
     except OSError:  # `_run` reports the error

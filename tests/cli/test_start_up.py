@@ -22,7 +22,21 @@ _WORK = {"api.results", "api.training", "display", "episode", "models.limiter", 
 _WORK |= {"report", "sandbox", "tasks", "tools"}
 """Packages of ours that no option needs."""
 
-_FAST = ("play", "eval", "config", "report", "runs", "watch", "show", "resume", "check", "repair", "compare", "solve")
+_FAST = (
+    "play",
+    "eval",
+    "config",
+    "report",
+    "runs",
+    "watch",
+    "view",
+    "show",
+    "resume",
+    "check",
+    "repair",
+    "compare",
+    "solve",
+)
 """Commands whose help loads what declares their options, and nothing else."""
 
 

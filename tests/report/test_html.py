@@ -107,12 +107,16 @@ def page(browser: Any, page_file: Path, request: pytest.FixtureRequest) -> Itera
 
 def rows(page: Any) -> list[list[str]]:
     """The table of episodes as text."""
-    return [row.split("\t") for row in page.locator("#rows tr").all_inner_texts()]
+    return [row.split("\t") for row in page.locator("#rows tr:not(.group)").all_inner_texts()]
 
 
 @pytest.mark.browser
 def test_the_table_is_sorted_and_filtered(page: Any) -> None:
     assert len(rows(page)) == 12
+    headings = page.locator("#rows .group").all_inner_texts()
+    assert [heading.partition(" (")[0] for heading in headings] == ["won", "lost, no model"], (
+        "modes without a model are last"
+    )
     page.get_by_role("button", name="step").first.click()
     steps = [int(row[4].split("/")[0]) for row in rows(page)]
     assert steps == sorted(steps)
@@ -151,13 +155,14 @@ def test_an_episode_is_stepped_through_with_keys(page: Any) -> None:
     page.wait_for_function("document.querySelector('#step').textContent.startsWith('step 2 of')")
     assert "at=2" in page.url
     names = page.locator("#tabs button").all_inner_texts()
-    assert names[:4] == ["map", "reading", "problem", "ladder"]
+    assert names[:5] == ["overview", "map", "reading", "problem", "ladder"]
+    assert names[-4:] == ["request", "answer", "events", "why"], "those of the terminal, in its order"
     page.keyboard.press(str(names.index("request") + 1))
     page.keyboard.press("Home")
     page.wait_for_function("document.querySelector('.pane h3').textContent == 'request'")
     assert "system" in page.locator("#sides").inner_text()
     page.keyboard.press("End")
-    page.keyboard.press("3")
+    page.keyboard.press("4")
     page.wait_for_function("document.querySelector('.pane h3').textContent == 'problem'")
     assert "(at " in page.locator("#sides").inner_text()
     page.keyboard.press("?")
@@ -173,12 +178,33 @@ def test_an_episode_is_stepped_through_with_keys(page: Any) -> None:
 
 
 @pytest.mark.browser
+def test_a_lost_episode_opens_on_why_and_fingers_can_press_every_button(page: Any) -> None:
+    page.locator("#rows tr[tabindex]", has_text="random").filter(has_text="step limit").first.click()
+    page.wait_for_selector("#sides .lines")
+    assert page.locator("#tabs [aria-selected=true]").inner_text() == "why"
+    texts = page.locator(".pane").all_inner_texts()
+    assert ["step limit" in texts[0], "answer after step" in texts[1], "truth" in texts[2]] == [True] * 3
+    for button in page.locator("#episode button:visible").all():
+        box = button.bounding_box()
+        assert min(box["width"], box["height"]) >= 44, button.inner_text()
+    before = page.url
+    page.locator("#failure").click()
+    page.wait_for_function("before => location.href != before", arg=before)
+    page.locator("#tabs button", has_text="overview").click()
+    page.wait_for_function("document.querySelector('.pane h3').textContent == 'overview'")
+    width = page.locator(".pane .lines").evaluate("lines => [lines.parentElement.scrollWidth, innerWidth]")
+    assert width[0] <= width[1], "the screen of the terminal fits on a phone"
+
+
+@pytest.mark.browser
 @pytest.mark.parametrize("page", [1400], indirect=True)
 def test_two_episodes_of_one_seed_are_side_by_side(page: Any) -> None:
     page.locator("#filter").fill("coin random seed=0")
-    page.locator("#rows tr").first.click()
+    page.locator("#rows tr[tabindex]").first.click()
     page.wait_for_selector("#sides .lines")
-    assert page.locator(".pane").count() == 2, "the first tab beside another"
+    page.locator("#tabs button", has_text="events").click()
+    page.wait_for_function("document.querySelectorAll('.pane').length == 2")
+    assert page.locator(".pane h3").all_inner_texts() == ["map", "events"], "the map beside another"
     options = page.locator("#with option").all_inner_texts()
     assert len(options) == 2
     page.locator("#with").select_option(label=options[1])

@@ -101,7 +101,7 @@ def test_results_are_read_as_they_are_written(tmp_path: Path) -> None:
     episodes = EpisodeList(run)
     assert episodes.poll()
     (known,) = episodes.episodes.values()
-    assert (known.outcome, known.cause) == (Outcome.WON, "")
+    assert (known.outcome, known.cause) == (Outcome.WON, None)
     assert not episodes.poll()
     line = dump_summary(summary(2, Outcome.LOST))
     with (run / RESULTS).open("a") as file:
@@ -112,7 +112,7 @@ def test_results_are_read_as_they_are_written(tmp_path: Path) -> None:
     assert episodes.poll()
     assert sorted(episode.seed for episode in episodes.episodes.values()) == [1, 2, 3]
     assert not any(episode.cause for episode in episodes.episodes.values()), "a first error is not a cause yet"
-    episodes.set_causes({journal_name(summary(2).cell, 1): "missing (at kitchen) after step 1"})
+    episodes.set_causes({journal_name(summary(2).cell, 1): LastingError("missing at", "missing (at kitchen)", 1)})
     assert [episode.seed for episode in episodes.episodes.values() if episode.cause] == [2]
 
 

@@ -14,8 +14,9 @@ from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
-from pddlego.display.browser.episode import EpisodeScreen, Sources
+from pddlego.display.browser.episode import EpisodeScreen
 from pddlego.display.browser.lists import EpisodesScreen, RunsScreen
+from pddlego.display.opened import Sources
 from pddlego.runs.listing import EpisodeList
 
 _INTERRUPTED = 130

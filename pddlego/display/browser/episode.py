@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -21,140 +19,12 @@ from textual.widgets.option_list import Option
 
 from pddlego.display.browser.screen import BrowserScreen
 from pddlego.display.console import Glyphs
-from pddlego.display.rows import cleaned
-from pddlego.display.screens import MIN_WIDTH, Canvas, Screen, ScreenOf, Tab, is_large, result_line, title_line
-from pddlego.display.steps import answer_lines, command_of, derived_lines, is_refused, is_rejected, is_surprise, tabs_of
-from pddlego.episode.events import Outcome
-from pddlego.episode.trace import Step, TimedEvent, Trace, first_difference
-from pddlego.errors import JournalError, PddlegoError
-from pddlego.runs.journal import Codec, JournalTail
-from pddlego.runs.summary import LastingError
+from pddlego.display.opened import OVERVIEW, WHY, OpenEpisode, Sources, Why
+from pddlego.display.screens import MIN_WIDTH, Canvas, is_large, title_line
+from pddlego.display.steps import command_of, is_rejected, is_surprise
+from pddlego.episode.trace import Step, first_difference
+from pddlego.errors import PddlegoError
 from pddlego.util.text import clean
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """An ended episode with checks of the model's facts: its events, its cause, and all lasting errors.
-
-    `cause` is None for a won episode, and for one without a known error.
-    """
-
-    timed: Sequence[TimedEvent]
-    cause: LastingError | None = None
-    errors: Sequence[LastingError] = ()
-
-
-@dataclass(frozen=True)
-class Sources:
-    """How the browser reads and draws episodes.
-
-    `explain` checks the facts of an ended episode. `causes` returns the cause of each lost episode of a run folder, by
-    the name of its journal; it calls a function with the numbers of checked episodes and of all.
-    """
-
-    codec: Codec
-    screen_of: ScreenOf
-    glyphs: Glyphs
-    explain: Callable[[Path], Explanation]
-    causes: Callable[[Path, Callable[[int, int], None]], Mapping[str, str]]
-
-
-class OpenEpisode:
-    """The episode of a journal, which is read again while the episode is being played."""
-
-    def __init__(self, path: Path, sources: Sources) -> None:
-        self.path, self.sources = path, sources
-        self.fault = ""
-        self.explanation = Explanation(())
-        self._tail = JournalTail(path, sources.codec)
-        self._read_at = time.monotonic()
-        self._load(())
-        self.poll()
-
-    def _load(self, timed: Iterable[TimedEvent]) -> None:
-        self.trace = Trace((cleaned(event), seconds) for event, seconds in timed)
-        started = self.trace.started
-        self.screen: Screen = self.sources.screen_of(started.played_by if started is not None else "")
-        self.steps: Sequence[Step] = self.trace.steps
-
-    @property
-    def wait_seconds(self) -> float:
-        """The seconds since the last event was read if a request is open, else 0."""
-        return time.monotonic() - self._read_at if self.trace.request is not None else 0.0
-
-    def poll(self) -> bool:
-        """Read new events. Returns whether there is a new event or a damaged line, which ends the reading."""
-        if self.fault or self.trace.ended is not None:
-            return False
-        events: list[TimedEvent] = []
-        try:
-            for timed in self._tail.poll():
-                events.append(timed)
-        except JournalError as error:
-            self.fault = error.sentence
-        if not events:
-            return bool(self.fault)
-        self._read_at = time.monotonic()
-        if not self.steps:
-            self._load(events)
-        else:
-            for event, seconds in events:
-                self.trace.add(cleaned(event), seconds)
-            self.steps = self.trace.steps
-        return True
-
-    def use_checked(self, explanation: Explanation) -> None:
-        """Replace the events by those with checks of facts."""
-        self.explanation = explanation
-        self._load(explanation.timed)
-
-    @property
-    def is_lost(self) -> bool:
-        """Whether the episode has ended and was not won."""
-        return self.trace.ended is not None and self.trace.ended.outcome is not Outcome.WON
-
-    @property
-    def decisive_index(self) -> int:
-        """The index of the step after which the episode was lost: that of its cause, else the last failure."""
-        cause, last = self.explanation.cause, max(0, len(self.steps) - 1)
-        numbers = [step.number for step in self.steps]
-        if cause is not None and cause.step in numbers:
-            return numbers.index(cause.step)
-        return next((index for index in range(last, -1, -1) if self.is_failure(self.steps[index])), last)
-
-    def is_failure(self, step: Step) -> bool:
-        """Whether an answer was rejected in a step, the game surprised the plan, or a lasting error began."""
-        begins = any(error.step == step.number for error in self.explanation.errors)
-        return begins or is_rejected(step) or is_surprise(step)
-
-    def why(self) -> RenderableType:
-        """The outcome, the cause and the other lasting errors, and below the model's answer beside the truth.
-
-        If the game refused the model's command, the answer that brought it is beside the request, which names what is
-        possible.
-        """
-        step = self.steps[self.decisive_index]
-        cause, errors = self.explanation.cause, self.explanation.errors
-        head = [result_line(self.trace)]
-        if self.is_lost:
-            head.append(Text(f"cause: {cause or 'no lasting error of the model is known'}", "bold magenta"))
-        head += [Text(f"also: {error}", "magenta") for error in errors if error is not cause]
-        sides = Table.grid(padding=(0, 2), expand=True)
-        sides.add_column(ratio=1)
-        sides.add_column(ratio=1)
-        titles = f"answer after step {step.number}", "truth"
-        answer, truth = answer_lines(step, self.sources.glyphs), derived_lines(step, self.sources.glyphs)
-        call = step.after.call_before(step.done) if step.done is not None and is_refused(step) else None
-        if call is not None:
-            titles = f"answer {call.number}: refused in step {step.number}", "asked"
-            answer, truth = ([Text(text)] for text in (call.completion.text, call.messages[-1].content))
-        sides.add_row(*(Text(title, "bold") for title in titles))
-        sides.add_row(Text("\n").join(answer), Text("\n").join(truth))
-        return Group(*head, Text(), sides)
-
-    def tabs(self) -> list[Tab]:
-        """The tabs of each step after the overview."""
-        return tabs_of(self.screen, self.trace)
 
 
 class Picture(Widget):
@@ -198,9 +68,9 @@ class EpisodeView(Vertical):
         with Horizontal():
             yield OptionList()
             with TabbedContent():
-                with TabPane("overview", id="overview"):
+                with TabPane(OVERVIEW, id=OVERVIEW):
                     yield Picture(self._draw)
-                for name in (*(tab.name for tab in self.episode.tabs()), _WHY):
+                for name in (*(tab.name for tab in self.episode.tabs()), WHY):
                     with TabPane(name, id=name), VerticalScroll():
                         yield Static(classes="lines")
 
@@ -251,7 +121,7 @@ class EpisodeView(Vertical):
             differs = f"first difference: step {steps[min(self.difference, len(steps) - 1)].number}  "
             title.append(differs, "bold magenta")
         canvas = Canvas(max(MIN_WIDTH, self.size.width) - 2 - title.cell_len, 1, step.after.seconds, self._glyphs)
-        about = "" if self.tab == "overview" else title_line(step.after, canvas).plain
+        about = "" if self.tab == OVERVIEW else title_line(step.after, canvas).plain
         title.append(self.episode.fault or about)
         self.query_one("#title", Static).update(title)
         with self.prevent(OptionList.OptionHighlighted):
@@ -286,12 +156,11 @@ class EpisodeView(Vertical):
         if step is None:
             return
         name = self.tab
-        if name == "overview":
+        if name == OVERVIEW:
             self.query_one(Picture).refresh()
             return
-        if name == _WHY:
-            shown = self.episode.why() if self.episode.trace.ended else Text("The episode has not ended yet.")
-            self.query_one(f"#{name} .lines", Static).update(shown)
+        if name == WHY:
+            self.query_one(f"#{name} .lines", Static).update(_drawn(self.episode.why(step)))
             return
         is_picture = any(tab.is_picture for tab in self.episode.tabs() if tab.name == name)
         lines = Text("\n", no_wrap=is_picture, overflow="crop" if is_picture else None).join(self.lines(name, step))
@@ -368,8 +237,14 @@ class EpisodeView(Vertical):
         self.show(event.option_index)
 
 
-_WHY = "why"
-"""The tab that explains the end of an episode."""
+def _drawn(why: Why) -> RenderableType:
+    """The text of the tab, with the answer and the truth side by side."""
+    sides = Table.grid(padding=(0, 2), expand=True)
+    sides.add_column(ratio=1)
+    sides.add_column(ratio=1)
+    sides.add_row(*(Text("\n").join(side) for side in (why.answer, why.truth)))
+    return Group(*why.head, Text(), sides)
+
 
 _STEP_WIDTH = 32
 """The maximum number of characters of a step in the list."""
@@ -443,7 +318,7 @@ class EpisodeScreen(BrowserScreen):
         """Show why the episode was lost, at once with what is known, and again with checks of facts."""
         (view,) = self.views
         view.show(view.episode.decisive_index)
-        self._activate(_WHY)
+        self._activate(WHY)
         self._explain(view, jumps=True)
 
     def action_step(self, by: int) -> None:
@@ -468,7 +343,7 @@ class EpisodeScreen(BrowserScreen):
         self._activate(*self._names()[number - 1 : number])
 
     def _names(self) -> list[str]:
-        return ["overview", *(tab.name for tab in self.views[0].episode.tabs()), _WHY]
+        return [OVERVIEW, *(tab.name for tab in self.views[0].episode.tabs()), WHY]
 
     def _activate(self, *names: str) -> None:
         for view in self.views:

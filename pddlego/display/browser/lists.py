@@ -13,7 +13,7 @@ from textual.binding import Binding, BindingType
 from textual.widgets import Footer
 from textual.worker import get_current_worker
 
-from pddlego.display.browser.episode import EpisodeScreen, Sources
+from pddlego.display.browser.episode import EpisodeScreen
 from pddlego.display.browser.screen import BrowserScreen
 from pddlego.display.browser.table import FilteredTable, Rows
 from pddlego.display.columns import (
@@ -22,6 +22,7 @@ from pddlego.display.columns import (
     episode_summary,
     run_summary,
 )
+from pddlego.display.opened import Sources
 from pddlego.errors import PddlegoError, UsageError
 from pddlego.runs.listing import EpisodeList, EpisodeStatus, RunRow, list_runs
 

@@ -17,10 +17,11 @@ from textual.widgets import Input, OptionList, Static, TabbedContent
 
 from pddlego.cli.browsing import causes_of, explain_episode
 from pddlego.display.browser.app import Browser, at_episodes, at_run, at_runs, is_light
-from pddlego.display.browser.episode import EpisodeScreen, EpisodeView, OpenEpisode, Sources
+from pddlego.display.browser.episode import EpisodeScreen, EpisodeView
 from pddlego.display.browser.lists import EpisodesScreen, RunsScreen
 from pddlego.display.browser.table import FilteredTable, Rows
 from pddlego.display.console import UNICODE
+from pddlego.display.opened import OpenEpisode, Sources
 from pddlego.episode.events import Answered, Asked, Ended, Event, Limits, Outcome, Started
 from pddlego.episode.trace import first_difference
 from pddlego.evaluation.assemble import evaluating
@@ -30,7 +31,6 @@ from pddlego.methods.registry import make_codec, screen_of
 from pddlego.methods.textgames.events import Observed
 from pddlego.models import Completion, Message
 from pddlego.runs.journal import JournalWriter
-from tests.display.rendering import drawn
 from tests.evaluation.test_replay import RECORDED, RUNS
 from tests.scale import PATIENCE, scaled
 
@@ -480,7 +480,7 @@ def test_the_answer_that_brought_a_refused_command_is_beside_what_was_asked(tmp_
     with closing(JournalWriter(tmp_path / "a.jsonl")) as journal:
         for event in events:
             journal.write(event, 0.0)
-    why = drawn(OpenEpisode(tmp_path / "a.jsonl", SOURCES).why(), 100, 20)
-    titles, sides = why.splitlines()[-2:]
-    assert titles.split("  ")[0] == "answer 1: refused in step 1"
-    assert re.fullmatch("I would go to the north +Valid actions: look around, move west", sides)
+    episode = OpenEpisode(tmp_path / "a.jsonl", SOURCES)
+    why = episode.why(episode.steps[-1])
+    assert [line.plain for line in why.answer] == ["answer 1: refused in step 1", "I would go to the north"]
+    assert [line.plain for line in why.truth] == ["asked", "Valid actions: look around, move west"]

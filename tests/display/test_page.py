@@ -1,0 +1,116 @@
+"""HTML pages of episodes: the tabs of the terminal, and a table that groups losses by their cause."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pddlego.display.console import UNICODE
+from pddlego.display.opened import Explanation, ShownEpisode
+from pddlego.display.page import EpisodeData, ListedEpisode, episode_index, episode_page, render
+from pddlego.episode.events import Answered, Event, Outcome
+from pddlego.episode.trace import TimedEvent
+from pddlego.methods.registry import make_codec, screen_of
+from pddlego.models.base import Completion
+from pddlego.runs.journal import JournalTail
+from pddlego.runs.listing import EpisodeStatus
+from pddlego.runs.summary import LastingError
+from tests.evaluation.test_replay import RECORDED, RUNS
+from tests.report.pages import pages_in
+
+JOURNAL = next((RECORDED / RUNS[0] / "episodes").iterdir())
+ERROR = LastingError("missing connected", "missing (connected a b north)", 2)
+
+
+def shown(cause: LastingError | None = None, lost: bool = False, most: int = 1_000) -> ShownEpisode:
+    """The recorded episode, or its first events, as lost if `lost`."""
+    events: list[TimedEvent] = list(JournalTail(JOURNAL, make_codec()).poll())[:most]
+    if lost:
+        last: Any = events[-1][0]
+        events[-1] = (type(last)(Outcome.LOST, "it was lost", 0.0, last.usage), events[-1][1])
+    return ShownEpisode(Explanation(events, cause, (cause,) if cause else ()), screen_of, UNICODE)
+
+
+def text_of(value: dict[str, Any], numbers: list[int]) -> str:
+    return "\n".join(value["lines"][number] for number in numbers)
+
+
+def test_a_lost_episode_opens_on_its_cause_and_says_what_the_terminal_says() -> None:
+    episode = shown(ERROR, lost=True)
+    value: dict[str, Any] = EpisodeData(episode).value()
+    assert (value["tab"], value["steps"][value["opens"]]["step"]) == ("why", 2)
+    assert value["tabs"] == ["overview", *(tab.name for tab in episode.tabs()), "why"]
+    parts = [text_of(value, part) for part in value["steps"][value["opens"]]["lines"][-1]]
+    why = episode.why(episode.steps[value["opens"]])
+    assert [part.count("\n") + 1 for part in parts] == [len(lines) for lines in (why.head, why.answer, why.truth)]
+    assert "cause: missing (connected a b north) after step 2" in parts[0]
+    assert "answer after step 2" in parts[1]
+
+
+def test_the_answer_of_a_failure_replaces_that_of_the_decisive_step() -> None:
+    episode = shown(ERROR, lost=True)
+    failures = [step for step in episode.steps if episode.is_failure(step)]
+    assert {str(episode.why(step).answer[0]) for step in episode.steps} == {
+        f"answer after step {step.number}" for step in failures
+    }
+
+
+def test_an_episode_that_was_won_opens_at_its_beginning() -> None:
+    value = EpisodeData(shown()).value()
+    assert (value["tab"], value["opens"]) == ("overview", 0)
+
+
+def test_data_grow_as_the_episode_does() -> None:
+    """Made step by step, they are those of the whole episode."""
+    whole = list(JournalTail(JOURNAL, make_codec()).poll())
+    episode = shown(most=2)
+    data = EpisodeData(episode)
+    sizes = []
+    for event, seconds in whole[2:]:
+        sizes.append(len(data.value()["steps"]))  # type: ignore[arg-type]
+        episode.trace.add(event, seconds)
+        episode.steps = episode.trace.steps
+    assert sizes == sorted(sizes)
+    grown: Any = data.value()
+    once: Any = EpisodeData(shown()).value()
+    assert grown["opens"] == once["opens"]
+    for left, right in zip(grown["steps"], once["steps"], strict=True):
+        for one, other in zip(left["lines"][:-1], right["lines"][:-1], strict=True):
+            assert text_of(grown, one) == text_of(once, other)
+
+
+def test_lost_episodes_are_grouped_by_cause_and_modes_without_a_model_are_last() -> None:
+    rare, common = LastingError("rare", "rare"), LastingError("common", "common")
+    statuses = [
+        EpisodeStatus(Path(), mode="random", model="none", outcome=Outcome.LOST),
+        EpisodeStatus(Path(), model="m", outcome=Outcome.WON),
+        EpisodeStatus(Path(), model="m", outcome=Outcome.LOST),
+        EpisodeStatus(Path(), model="m", outcome=Outcome.LOST, cause=rare),
+        *[EpisodeStatus(Path(), model="m", outcome=Outcome.NO_PLAN, cause=common)] * 2,
+        EpisodeStatus(Path(), model="m"),
+    ]
+    index: Any = episode_index([ListedEpisode(status) for status in statuses], start=False)
+    assert [row["group"] for row in index["rows"]] == [
+        *("not ended", "lost: common", "lost: common", "lost: rare"),
+        *("lost: no known cause", "won", "lost, no model"),
+    ]
+
+
+EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
+
+
+@pytest.mark.parametrize("place", ["answer", "model"])
+def test_what_a_model_writes_is_text(place: str) -> None:
+    def changed(event: Event) -> Event:
+        return Answered(event.call, Completion(EVIL)) if isinstance(event, Answered) and place == "answer" else event
+
+    timed = [(changed(event), seconds) for event, seconds in JournalTail(JOURNAL, make_codec()).poll()]
+    page = episode_page("key", ShownEpisode(Explanation(timed), screen_of, UNICODE))
+    status = EpisodeStatus(JOURNAL, model=EVIL, outcome=Outcome.WON)
+    text = render("page.html.j2", [ListedEpisode(status, page)], title=EVIL)
+    assert EVIL not in text
+    assert text.count("<img") == 0
+    (value,) = pages_in(text)
+    assert all("<img" not in line and "<script" not in line for line in value["lines"])
