@@ -83,16 +83,20 @@ def main() -> None:
     question = json.load(sys.stdin.buffer)
     output = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # nothing but the answer may reach standard output
-    try:
-        function = question["function"]
-        result = dataclasses.asdict(_called(function, question["arguments"]))
-        answer: dict[str, Any] = {"result": bounded(result, _HOW_TO_GET.get(function, ""))}
-    except PddlegoError as error:
-        answer = {"error": _shortened(error.sentence)}
-    except (MemoryError, RecursionError):
-        answer = {"error": f"not enough memory: the limit is {memory} MiB. Simplify the task."}
-    json.dump(answer, output)
+    json.dump(answered(question, memory), output)
     output.close()
+
+
+def answered(question: Mapping[str, Any], memory: int) -> dict[str, Any]:
+    """The answer to a question, in a process whose memory is limited to `memory` MiB."""
+    function = question["function"]
+    try:
+        result = dataclasses.asdict(_called(function, question["arguments"]))
+        return {"result": bounded(result, _HOW_TO_GET.get(function, ""))}
+    except PddlegoError as error:
+        return {"error": _shortened(error.sentence)}
+    except (MemoryError, RecursionError):
+        return {"error": f"not enough memory: the limit is {memory} MiB. Simplify the task."}
 
 
 def _called(function: str, arguments: dict[str, Any]) -> Any:

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from pddlego.cli.printing import Format, Line, end, finding_lines, print_result
-from pddlego.util.text import count
+from pddlego.cli.printing import Line, end, finding_lines, print_result, show_lines
+from pddlego.util.text import clean, count
 
 if TYPE_CHECKING:
-    from pddlego.tools import CheckedFiles
+    from pddlego.tools import CheckedFiles, Finding
 
 DomainFile = Annotated[Path, typer.Argument(metavar="DOMAIN", help="A PDDL domain file.")]
 ProblemFile = Annotated[Path | None, typer.Argument(metavar="[PROBLEM]", help="A problem file of that domain.")]
 PlanFile = Annotated[Path | None, typer.Option("--plan", help="A plan, or the output of a planner.")]
+CheckFormat = Annotated[
+    Literal["text", "json", "gcc"],
+    typer.Option("--format", help="How the result is written; gcc: one line per defect."),
+]
 
 
-def command(domain: DomainFile, problem: ProblemFile = None, plan: PlanFile = None, form: Format = "text") -> None:
+def command(domain: DomainFile, problem: ProblemFile = None, plan: PlanFile = None, form: CheckFormat = "text") -> None:
     """Find defects in a domain, a problem or a plan: where, why, and what to do.
 
     Exit code: 0 no defects (warnings are allowed), 1 defects, 2 wrong usage.
@@ -28,8 +32,18 @@ def command(domain: DomainFile, problem: ProblemFile = None, plan: PlanFile = No
 
     checked = tools.check_files(domain, problem, plan)
     result = checked.result
-    print_result(result, form, _lines(checked, {"domain": domain, "problem": problem, "plan": plan}))
+    files = {"domain": domain, "problem": problem, "plan": plan}
+    if form == "gcc":
+        show_lines((_gcc_line(finding, files[finding.file]), "") for finding in checked.findings)
+    else:
+        print_result(result, form, _lines(checked, files))
     end(result.ok)
+
+
+def _gcc_line(finding: Finding, path: Path | None) -> str:
+    """The line that editors read: place, severity, message and rule."""
+    message = " ".join(clean(f"{finding.message} {finding.advice}").split())
+    return f"{path}:{finding.line}:{finding.column}: {finding.severity}: {message} [{finding.rule}]"
 
 
 def _lines(checked: CheckedFiles, files: Mapping[str, Path | None]) -> Iterator[Line]:

@@ -53,6 +53,7 @@ _GROUPED_COMMANDS: Mapping[str, Mapping[str, str]] = {
         "build": "Build PDDL files from a description, with a model.",
         "corpus": "Check PDDL files written by language models.",
         "audit": "Find wrong labels in a benchmark of PDDL files.",
+        "lsp": "Serve check, repair and solve to an editor (LSP).",
     },
     "Models and agents (pddlego export latest -o train.jsonl)": {
         "export": "Write training data: conversations, preferences, …",

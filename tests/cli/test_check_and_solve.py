@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -503,3 +504,20 @@ def test_a_valid_file_with_time_is_not_called_invalid_where_time_is_not_possible
     checked = run("check", "kiln.pddl", "bread.pddl", cwd=tmp_path)
     assert checked.returncode == 1
     assert "(< ?duration 5) is not a duration" in checked.stdout
+
+
+def test_a_line_for_editors_holds_place_severity_text_and_rule(tmp_path: Path) -> None:
+    (tmp_path / "t.pddl").write_text(TASK.replace("(empty-ferry)", "(emty-ferry)"))
+    done = run("check", str(FERRY), "t.pddl", "--format", "gcc", cwd=tmp_path)
+    first = done.stdout.splitlines()[0]
+    assert done.returncode == 1
+    assert (
+        first.startswith("t.pddl:2:") and ": error: (emty-ferry)" in first and first.endswith("[undeclared-predicate]")
+    )
+
+
+@pytest.mark.skipif(find_spec("pygls") is not None, reason="the extra lsp is installed")
+def test_a_missing_extra_is_named_in_three_lines(tmp_path: Path) -> None:
+    done = run("lsp", cwd=tmp_path)
+    assert done.returncode == 2 and "pip install 'pddlego[lsp]'" in done.stderr
+    assert len(done.stderr.splitlines()) == 3

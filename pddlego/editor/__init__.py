@@ -1,0 +1,1 @@
+"""Editor support for PDDL: documents with the positions of their names, and a language server."""

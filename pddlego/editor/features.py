@@ -1,0 +1,198 @@
+"""What an editor shows of PDDL documents. Each feature is a function of documents and an offset, and changes nothing.
+
+`related` are the documents with the same domain: the domain, and problems of it, without the document itself.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from pddlego.editor.document import ACTIONS, CONNECTIVES, Document, Kind, Symbol
+from pddlego.pddl.conditions import ANY_TYPE
+from pddlego.pddl.domain import MAX_TYPES, Domain, Function, Predicate
+from pddlego.pddl.names import is_name
+from pddlego.pddl.sexpr import LINE_BREAK, TOKEN, Expression, read_sexprs, show
+
+MAX_ITEMS = 1_000
+"""The maximum number of completions, and of parts of a section in the outline."""
+
+_SECTIONS = (
+    *(":requirements", ":types", ":constants", ":predicates", ":functions", ":action", ":durative-action"),
+    *(":derived", ":domain", ":objects", ":init", ":goal", ":metric"),
+)
+
+
+@dataclass(frozen=True)
+class Place:
+    """The part of a document between two offsets."""
+
+    document: Document
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Item:
+    """A part of the outline, with the offsets of all of it."""
+
+    name: str
+    kind: str
+    start: int
+    end: int
+    children: tuple[Item, ...] = ()
+
+
+def occurrences(document: Document, offset: int, related: Sequence[Document]) -> list[tuple[Document, Symbol]]:
+    """All uses and declarations of the name at an offset.
+
+    A variable belongs to its action, and an object that is not a constant of the domain to its problem.
+    """
+    symbol = document.symbol_at(offset)
+    if symbol is None:
+        return []
+    kind, files = symbol.key[0], [document, *related]
+    is_local = kind == "object" and not any(symbol.key in file.by_key for file in files if not file.is_problem)
+    if kind == "variable" or is_local:
+        files = [document]
+    return [(file, found) for file in files for found in file.by_key.get(symbol.key, ())]
+
+
+def references(document: Document, offset: int, related: Sequence[Document], declaration: bool = True) -> list[Place]:
+    found = occurrences(document, offset, related)
+    return [Place(file, symbol.start, symbol.end) for file, symbol in found if declaration or not symbol.signature]
+
+
+def definition(document: Document, offset: int, related: Sequence[Document]) -> list[Place]:
+    """The declarations of the name at an offset."""
+    found = occurrences(document, offset, related)
+    return [Place(file, symbol.start, symbol.end) for file, symbol in found if symbol.signature]
+
+
+def hover(document: Document, offset: int, related: Sequence[Document]) -> str:
+    """The signature of the name at an offset, the comment of its declaration, and where it is used; as Markdown."""
+    found = occurrences(document, offset, related)
+    declared = next(((file, symbol) for file, symbol in found if symbol.signature), None)
+    if not found:
+        return ""
+    kind, name, _ = found[0][1].key
+    is_function = declared is not None and declared[1].part == ":functions"
+    parts = [f"```pddl\n{declared[1].signature if declared else name}\n```", "function" if is_function else kind]
+    if declared and (comment := declared[0].comment(declared[1])):
+        parts.append(comment)
+    uses = Counter(symbol.part for _, symbol in found if not symbol.signature)
+    where = ", ".join(f"{part} ({number})" for part, number in uses.most_common(10))
+    parts.append(f"Used in {where}{', …' if len(uses) > 10 else ''}." if uses else "Not used.")
+    return "\n\n".join(parts)
+
+
+def rename_all(document: Document, offset: int, related: Sequence[Document], name: str) -> list[Place] | str:
+    """The places where a new name has to be written, or the reason why the name at an offset cannot have it."""
+    symbol = document.symbol_at(offset)
+    if symbol is None:
+        return "There is no name of a type, predicate, function, action, object or variable here."
+    kind = symbol.key[0]
+    if kind == "variable":
+        name = name if name.startswith("?") else f"?{name}"
+    if not is_name(name.lower().removeprefix("?") if kind == "variable" else name.lower()):
+        return f"'{name[:50]}' is not a PDDL name: write a letter, then letters, digits, - and _."
+    taken = [symbol for file in (document, *related) for symbol in file.symbols if symbol.key[1] == name.lower()]
+    if any(other.key[0] == kind and (kind != "variable" or other.part == symbol.part) for other in taken):
+        return f"There already is a {kind} {name.lower()}: both would be one."
+    return references(document, offset, related)
+
+
+def complete(document: Document, offset: int, related: Sequence[Document]) -> list[tuple[str, Kind | str, str]]:
+    """The names that can be written at an offset, each with its kind and its signature."""
+    lists = document.lists_at(offset)
+    around = lists[-1] if lists else document.tree
+    before = sum(span[1] < offset for span in around.spans[1:])  # parts that end before the word that is written
+    section = next(
+        (part[0] for part in lists if isinstance(part, Expression) and part[:1] and part[0] in _SECTIONS), ""
+    )
+    files = (document, *related)
+    if (before and around[before - 1] == "-") or around[:1] == ("either",):
+        return _declared(files, "type", [(ANY_TYPE, "type", "")])
+    if around is document.define:
+        return []
+    if before == 0 and len(lists) <= 2 and lists[:1] == [document.define]:
+        return [(word, "keyword", "") for word in _SECTIONS]
+    if before == 0 and section not in (":predicates", ":functions", ":types", ":constants", ":objects", ""):
+        words = [(word, "keyword", "") for word in sorted(CONNECTIVES) if word.isalpha()]
+        return _declared(files, "predicate", words if section != ":init" else [])
+    if before and section in (*ACTIONS, ":derived", ":init", ":goal", ":metric"):
+        return list(_arguments(document, related, around, before - 1, offset))[:MAX_ITEMS]
+    return []
+
+
+def _declared(files: Sequence[Document], kind: Kind, more: list[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
+    found = {symbol.key[1]: symbol for file in files for symbol in file.symbols if symbol.key[0] == kind}
+    found |= {
+        symbol.key[1]: symbol for file in files for symbol in file.symbols if symbol.key[0] == kind and symbol.signature
+    }
+    return [*((name, kind, symbol.signature) for name, symbol in found.items()), *more][:MAX_ITEMS]
+
+
+def _arguments(
+    document: Document, related: Sequence[Document], atom: Expression, number: int, offset: int
+) -> Iterator[tuple[str, str, str]]:
+    """The variables, constants and objects of the type that argument `number` of an atom has."""
+    domain = next((file.domain for file in (document, *related) if not file.is_problem), Domain(""))
+    heads: dict[str, Function | Predicate] = {**domain.functions_by_name, **domain.predicates_by_name}
+    head = heads.get(show(atom[0]))
+    if head is not None and number >= len(head.parameters):
+        return
+    wanted = head.parameters[number].type if head else ANY_TYPE
+    lists = document.lists_at(offset)
+    scopes = {part.spans[0][0] for part in lists}
+    own = [file for file in (document, *related) if file is document or not file.is_problem]
+    seen = set()
+    for symbol in (symbol for file in own for symbol in file.symbols):
+        kind, name, scope = symbol.key
+        visible = kind == "object" or (kind == "variable" and scope in scopes)
+        if not (visible and symbol.signature) or name in seen:
+            continue
+        actual = symbol.signature.partition(" - ")[2] or ANY_TYPE
+        if len(domain.supertypes) > MAX_TYPES or actual.startswith("(") or domain.is_a(actual, wanted):
+            seen.add(name)
+            yield name, kind, symbol.signature
+
+
+def document_outline(document: Document) -> Item | None:
+    """The file as a tree: its sections, and in them what they declare."""
+    define = document.define
+    if not define:
+        return None
+    name = document.names.get("problem" if document.is_problem else "domain", "file")
+    sections = [part for part in define if isinstance(part, Expression) and part and str(part[0]).startswith(":")]
+    return Item(name, "file", *define.spans[0], tuple(_item(document, section) for section in sections))
+
+
+def _item(document: Document, section: Expression) -> Item:
+    head, (start, end) = str(section[0])[:100], section.spans[0]
+    if head in ACTIONS and len(section) > 1:
+        return Item(show(section[1])[:100] or head, "action", start, end)
+    declared = (
+        Item(symbol.key[1], symbol.key[0], symbol.start, symbol.end)
+        for symbol in document.symbols
+        if symbol.part == head and symbol.signature and symbol.key[0] != "variable" and start < symbol.start < end
+    )
+    return Item(head, "section", start, end, tuple(declared)[:MAX_ITEMS])
+
+
+def formatted(text: str, indent: int = 2) -> str:
+    """The text with each line indented by the depth of its parentheses. Line breaks, comments and spaces inside of
+    lines stay; a text with unbalanced parentheses stays as it is."""
+    if read_sexprs(text).defects:
+        return text
+    depth, lines, start = 0, [], 0
+    for end in (*(match for match in LINE_BREAK.finditer(text)), None):
+        line = text[start : end.start() if end else len(text)].strip(" \t")
+        tokens = [token[0] for token in TOKEN.finditer(line)]
+        closing = line[: len(line) - len(line.lstrip(") \t"))].count(")")
+        lines.append(" " * indent * max(0, depth - closing) + line if line else "")
+        lines.append(end[0] if end else "")
+        depth += tokens.count("(") - tokens.count(")")
+        start = end.end() if end else len(text)
+    return "".join(lines)

@@ -1,0 +1,102 @@
+"""The documents of an editor: the open ones, and other PDDL files of the workspace that belong to them.
+
+A file outside the folders of the workspace is never read, whatever links lead to it.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+from pddlego.editor.document import MAX_TEXT, Document
+from pddlego.errors import UsageError
+from pddlego.util.files import read_source
+
+_MAX_ENTRIES = 1_000
+_MAX_FILES = 200
+"""The maximum number of entries of a folder that are looked at, and of files that are read."""
+
+
+@dataclass
+class Files:
+    """The documents by their URIs. `roots` are the folders of the workspace, `domain` the setting: a file in them."""
+
+    roots: tuple[Path, ...] = ()
+    domain: str = ""
+    open: dict[str, Document] = field(default_factory=dict)
+    _read: dict[str, tuple[tuple[int, int], Document]] = field(default_factory=dict)
+
+    def folder(self, uri: str, ending: str = ".pddl") -> list[Document]:
+        """The open documents and the files with this ending in the folder of a document, in the order of their URIs."""
+        base = uri.rpartition("/")[0]
+        found = {name: file for name, file in self.open.items() if name.rpartition("/")[0] == base}
+        found = {name: file for name, file in found.items() if name.lower().endswith(ending) or ending == ".pddl"}
+        path = _path(base)
+        if path is not None and self._is_inside(path):
+            for name in islice(_names(path, ending), _MAX_FILES):
+                other = f"{base}/{(path / name).as_uri().rpartition('/')[2]}"
+                if other not in found and (file := self._file(other, path / name)):
+                    found[other] = file
+        return [found[name] for name in sorted(found)]
+
+    def domain_of(self, problem: Document) -> Document | None:
+        """The domain of a problem: the setting, the one with the name that the problem says, or the only one."""
+        if self.domain:
+            for root in self.roots:
+                path = root / self.domain
+                uri = path.as_uri()
+                if (file := self.open.get(uri) or self._file(uri, path)) is not None:
+                    return file
+        domains = [file for file in self.folder(problem.uri) if "domain" in file.names and not file.is_problem]
+        named = [file for file in domains if file.names["domain"] == problem.names.get(":domain")]
+        return named[0] if named else domains[0] if len(domains) == 1 else None
+
+    def related(self, document: Document) -> list[Document]:
+        """The documents with the same domain as this one, the domain first, without this one."""
+        domain = self.domain_of(document) if document.is_problem else document
+        name = document.names.get(":domain" if document.is_problem else "domain")
+        problems = [file for file in self.folder(document.uri) if file.names.get(":domain") == name and file.is_problem]
+        return [file for file in ([domain] if domain else []) + problems if file.uri != document.uri]
+
+    def _is_inside(self, path: Path) -> bool:
+        try:
+            whole = path.resolve()
+            return any(whole.is_relative_to(root.resolve()) for root in self.roots)
+        except (OSError, RuntimeError, ValueError):  # a circle of links, a name with a null character
+            return False
+
+    def _file(self, uri: str, path: Path) -> Document | None:
+        """A file of the workspace; it is read again when it has changed."""
+        if not self._is_inside(path):
+            return None
+        try:
+            state = path.stat()
+            if not stat.S_ISREG(state.st_mode) or state.st_size > MAX_TEXT:
+                return None
+            mark = (state.st_mtime_ns, state.st_size)
+            if uri not in self._read or self._read[uri][0] != mark:
+                self._read[uri] = mark, Document(uri, read_source(path))
+        except (OSError, UsageError):
+            return None
+        return self._read[uri][1]
+
+
+def _path(uri: str) -> Path | None:
+    parts = urlsplit(uri)
+    return Path(url2pathname(parts.path)) if parts.scheme == "file" and not parts.netloc else None
+
+
+def _names(folder: Path, ending: str) -> Iterator[str]:
+    try:
+        with os.scandir(folder) as entries:
+            yield from sorted(
+                entry.name for entry in islice(entries, _MAX_ENTRIES) if entry.name.lower().endswith(ending)
+            )
+    except OSError:
+        return

@@ -1,0 +1,129 @@
+"""The features of an editor as functions of documents."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pddlego.editor import features
+from pddlego.editor.document import Document
+from pddlego.pddl.sexpr import TOKEN, read_sexprs
+from tests.shared import COMPETITION, SUITES
+
+DOMAIN = """(define (domain depot)
+  (:types truck crate - object)
+  ; things that are fixed
+  (:constants home - object)
+  (:predicates
+    (in ?c - crate ?t - truck) ; the crate is in the truck
+    (free ?t - truck))
+  (:functions (load ?t - truck))
+  (:action board :parameters (?c - crate ?t - truck)
+    :precondition (and (free ?t) (forall (?x - crate) (not (in ?x ?t))))
+    :effect (and (in ?c ?t) (not (free ?t)) (increase (load ?t) 1))))
+"""
+PROBLEM = """(define (problem one) (:domain depot) (:objects t1 - truck c1 c2 - crate)
+  (:init (free t1) (= (load t1) 0)) (:goal (in c1 t1)))
+"""
+domain, problem = Document("file:///d.pddl", DOMAIN), Document("file:///p.pddl", PROBLEM)
+
+
+def at(document: Document, text: str, skip: int = 0) -> int:
+    return document.text.index(text) + skip
+
+
+def texts(places: list[features.Place]) -> list[str]:
+    return [place.document.text[place.start : place.end] for place in places]
+
+
+def test_hover_says_signature_comment_and_uses() -> None:
+    shown = features.hover(problem, at(problem, "in c1"), [domain])
+    assert "(in ?c - crate ?t - truck)" in shown
+    assert "the crate is in the truck" in shown
+    assert "action board (2)" in shown and ":goal (1)" in shown
+    assert features.hover(domain, 0, []) == ""
+    assert "things that are fixed" in features.hover(domain, at(domain, "home"), [])
+
+
+def test_definition_is_in_the_domain() -> None:
+    (place,) = features.definition(problem, at(problem, "load"), [domain])
+    assert (place.document, place.start) == (domain, at(domain, "load"))
+
+
+def test_a_variable_is_found_in_its_quantifier_only() -> None:
+    assert texts(features.references(domain, at(domain, "?x"), [])) == ["?x", "?x"]
+    places = features.references(domain, at(domain, "(?c - crate ?t", 1), [])
+    assert texts(places) == ["?c", "?c"] and places[1].start > at(domain, ":effect")
+
+
+def test_rename_covers_all_files_and_refuses_what_cannot_be_a_name() -> None:
+    places = features.rename_all(domain, at(domain, "free"), [problem], "idle")
+    assert texts(places) == ["free"] * 4  # type: ignore[arg-type]
+    assert isinstance(features.rename_all(domain, at(domain, "free"), [problem], "in"), str)
+    assert isinstance(features.rename_all(domain, at(domain, "free"), [problem], "a b"), str)
+    assert isinstance(features.rename_all(domain, 0, [problem], "a"), str)
+
+
+def test_objects_of_another_problem_are_not_renamed() -> None:
+    other = Document("file:///q.pddl", PROBLEM)
+    places = features.rename_all(problem, at(problem, "c1"), [domain, other], "box")
+    assert {place.document.uri for place in places} == {problem.uri}  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("typed", "words", "absent"),
+    [
+        ("(:goal (in ", {"c1", "c2"}, {"t1", "home"}),
+        ("(:goal (in c1 ", {"t1"}, {"c1"}),
+        ("(:goal (", {"in", "free", "load", "and"}, {"c1"}),
+        ("(:objects t2 - ", {"truck", "crate", "object"}, {"in"}),
+    ],
+)
+def test_completion(typed: str, words: set[str], absent: set[str]) -> None:
+    text = PROBLEM[: PROBLEM.index("(:goal")] + typed
+    names = {item[0] for item in features.complete(Document("file:///p.pddl", text), len(text), [domain])}
+    assert words <= names and not absent & names
+
+
+def test_outline_has_sections_actions_and_declarations() -> None:
+    outline = features.document_outline(domain)
+    assert outline is not None and outline.name == "depot"
+    names = {child.name: [part.name for part in child.children] for child in outline.children}
+    assert names[":predicates"] == ["in", "free"] and "board" in names
+
+
+def test_formatting_indents_and_keeps_the_rest() -> None:
+    ragged = DOMAIN.replace("\n  ", "\n        ")
+    assert features.formatted(features.formatted(ragged)) == features.formatted(ragged)
+    assert features.formatted("(a\n  ) )") == "(a\n  ) )"
+
+
+PIECES = st.sampled_from(["(", ")", " ", "\n", "\r\n", "; note (\n", "word", "?x", "-", "\t", "\f", "\u00e9"])
+
+
+@given(st.lists(PIECES).map("".join) | st.text())
+def test_any_text_is_a_document_and_formatting_loses_nothing(text: str) -> None:
+    formatted = features.formatted(text)
+    assert [token[0].rstrip() for token in TOKEN.finditer(formatted)] == [
+        token[0].rstrip() for token in TOKEN.finditer(text)
+    ]
+    assert features.formatted(formatted) == formatted
+    assert read_sexprs(formatted).expressions == read_sexprs(text).expressions
+    document = Document("file:///x.pddl", f"(define (domain d) (:predicates (a)) {text}")
+    for offset in range(0, len(document.text), 5):
+        features.hover(document, offset, [])
+        features.complete(document, offset, [])
+    features.document_outline(document)
+
+
+@pytest.mark.shared("competition")
+@pytest.mark.parametrize("name", SUITES)
+def test_names_of_competition_files(name: str) -> None:
+    """Every name has the place that it says, and every predicate and action is declared."""
+    files = [Document(kind, (COMPETITION / name / f"{kind}.pddl").read_text("utf-8")) for kind in ("domain", "problem")]
+    declared = {symbol.key for file in files for symbol in file.symbols if symbol.signature}
+    for file in files:
+        for symbol in file.symbols:
+            assert file.text[symbol.start : symbol.end].lower() == symbol.key[1]
+            assert symbol.key in declared or symbol.key[0] == "type" or symbol.key[1].startswith("total")
