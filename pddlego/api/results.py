@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from pddlego.episode.events import Event, Outcome, Usage
     from pddlego.episode.trace import Step, TimedEvent
-    from pddlego.evaluation.replay import Recorded, Replayed
+    from pddlego.evaluation.replay import Recorded, Replayed, SettingLoader
     from pddlego.evaluation.runner import Runner
     from pddlego.evaluation.setup import Setup
     from pddlego.evaluation.statistics import PairedComparison
@@ -351,6 +351,12 @@ class Evaluation:
         except JournalError as error:
             warnings.warn(f"{summary.cell.label}: {error.what}. {error.reason}", stacklevel=3)
 
+    @cached_property
+    def _loader(self) -> SettingLoader:
+        from pddlego.evaluation.replay import SettingLoader
+
+        return SettingLoader()
+
     def _episode(self, summary: Summary) -> Episode:
         from pddlego.evaluation.replay import load_recorded
         from pddlego.runs.folders import EPISODES
@@ -361,7 +367,7 @@ class Evaluation:
         if folder is None:
             reason = f"No folder has {EPISODES}/{name}."
             raise JournalError("The journal of an episode is missing", reason, "Restore the file.")
-        recorded = load_recorded(folder / EPISODES / name)
+        recorded = load_recorded(folder / EPISODES / name, loader=self._loader)
         return Episode(summary.cell, recorded, read_configuration(folder), summary.attempt)
 
     @property

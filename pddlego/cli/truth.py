@@ -16,6 +16,7 @@ from pddlego.display.console import Console
 from pddlego.errors import JournalError
 from pddlego.evaluation.config import LimitOptions, resolve
 from pddlego.evaluation.config import Run as RunOptions
+from pddlego.evaluation.replay import SettingLoader
 from pddlego.evaluation.setup import make_budget
 from pddlego.evaluation.table import NAMES, Configuration, as_values, by_configuration
 from pddlego.evaluation.truth import Causes, check_episode
@@ -99,11 +100,11 @@ def _model(name: str, flags: dict[str, Any]) -> Model:
 def _compared(journals: Sequence[Path], reference: Model | str) -> list[Summary]:
     """The results of the last attempts, with the facts of the model compared with those that `reference` reads."""
     last = {journal_parts(journal)[0]: journal for journal in sorted(journals, key=lambda path: journal_parts(path)[1])}
-    results = []
+    results, loader = [], SettingLoader()
     for journal in journals:
         if journal in last.values() and started_of(journal):
             try:
-                results.append(check_episode(journal, reference)[1])
+                results.append(check_episode(journal, reference, loader)[1])
             except JournalError as error:
                 Console(stderr=True).print(clean(error.sentence), style="yellow")
     return results

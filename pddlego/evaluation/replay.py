@@ -11,13 +11,15 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel
+
 from pddlego.episode.approval import Decision, RecordedApprover
 from pddlego.episode.events import Ended, Event, Judged, Outcome, step_of
 from pddlego.episode.trace import Trace
 from pddlego.errors import DIFFERS, EngineError, JournalError, PddlegoError, UsageError
 from pddlego.evaluation.config import Config, LimitOptions
 from pddlego.evaluation.setup import SettingUse
-from pddlego.methods.base import Tools
+from pddlego.methods.base import Method, Setting, Tools
 from pddlego.methods.registry import make_codec, method, parse_mode
 from pddlego.methods.shared_options import PlannerOptions
 from pddlego.models.base import Model
@@ -56,17 +58,33 @@ class Recorded:
         return self.trace if check is None else check(self.trace, self.played.setting, self.played.options, reference)
 
 
-def load_recorded(path: Path, changes: Mapping[str, Any] | None = None) -> Recorded:
+class SettingLoader:
+    """Loads the settings of recorded episodes. Settings with equal options, such as those of a run, are loaded once."""
+
+    def __init__(self) -> None:
+        self._loaded: dict[tuple[str, str, str], Setting] = {}
+
+    def load(self, by: Method, name: str, options: BaseModel) -> Setting:
+        """The setting as a method plays it. Raises `UsageError` and `SettingError`."""
+        key = by.name, name, options.model_dump_json()
+        if key not in self._loaded:
+            self._loaded[key] = by.load(name, options)
+        return self._loaded[key]
+
+
+def load_recorded(
+    path: Path, changes: Mapping[str, Any] | None = None, loader: SettingLoader | None = None
+) -> Recorded:
     """Read an episode and its manifest. `changes` are other values of options, as far as its method has them.
 
-    Raises `UsageError` and `JournalError`.
+    With a `loader`, episodes share their settings. Raises `UsageError` and `JournalError`.
     """
     trace = read_journal(path, make_codec())
     if trace.started is None:
         raise JournalError(f"{path} holds no episode", "Its first line is not a beginning.", "Name another one.")
     folder = path.parent.parent
     try:
-        return _recorded(path, trace, read_configuration(folder), changes or {})
+        return _recorded(path, trace, read_configuration(folder), changes or {}, loader or SettingLoader())
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         reason = f"{MANIFEST} does not say how the episode was played ({one_line(str(error), 200)})."
         raise UsageError(f"{folder} is damaged", reason, "Restore the file.") from error
@@ -75,7 +93,9 @@ def load_recorded(path: Path, changes: Mapping[str, Any] | None = None) -> Recor
         raise UsageError(f"{path.name} cannot be played again", reason, error.next_step) from error
 
 
-def _recorded(path: Path, trace: Trace, manifest: Mapping[str, Any], changes: Mapping[str, Any]) -> Recorded:
+def _recorded(
+    path: Path, trace: Trace, manifest: Mapping[str, Any], changes: Mapping[str, Any], loader: SettingLoader
+) -> Recorded:
     started = trace.begun
     kept = recorded_setting(manifest["settings"], started.setting, started.played_by)
     if kept is None:
@@ -86,7 +106,7 @@ def _recorded(path: Path, trace: Trace, manifest: Mapping[str, Any], changes: Ma
     own = {name: value for name, value in kept["options"].items() if name not in begun_from}
     own |= {name: value for name, value in changes.items() if name in played_by.options.model_fields}
     options = played_by.options.model_validate(own)
-    setting = played_by.load(started.setting, options)
+    setting = loader.load(played_by, started.setting, options)
     return Recorded(
         path=path,
         trace=trace,

@@ -12,7 +12,7 @@ from pathlib import Path
 from pddlego.episode.events import Outcome
 from pddlego.episode.trace import Trace
 from pddlego.errors import JournalError, PddlegoError
-from pddlego.evaluation.replay import load_recorded
+from pddlego.evaluation.replay import SettingLoader, load_recorded
 from pddlego.evaluation.table import ALL_GAMES, Configuration, by_configuration
 from pddlego.methods.registry import measuring_of
 from pddlego.models.base import Model
@@ -41,12 +41,12 @@ def with_truth(folder: Path, results: Sequence[Summary], progress: Progress | No
 def _check_all(folder: Path, results: Sequence[Summary], progress: Progress) -> dict[str, Measures]:
     """The measures of the checked episodes, by the digest of the journal, without those that cannot be checked."""
     checked: dict[str, Measures] = {}
-    impossible = set[Configuration]()
+    impossible, loader = set[Configuration](), SettingLoader()
     sizes = Counter(result.cell.configuration for result in results)
     for result in results:
         if result.cell.configuration not in impossible:
             try:
-                checked[result.digest] = _check(folder, result)
+                checked[result.digest] = _check(folder, result, loader)
                 progress(len(checked), len(results) - sum(sizes[configuration] for configuration in impossible))
             except JournalError:  # only this journal is damaged
                 continue
@@ -105,13 +105,15 @@ def explain_losses(folder: Path, progress: Progress | None) -> tuple[dict[Path, 
     return {folder / EPISODES / journal_name(r.cell, r.attempt): r for r in results}, Causes(results)
 
 
-def check_episode(journal: Path, reference: Model | str | None = None) -> tuple[Trace, Summary]:
+def check_episode(
+    journal: Path, reference: Model | str | None = None, loader: SettingLoader | None = None
+) -> tuple[Trace, Summary]:
     """An episode with checks of its model's claims, and its result, as the first attempt and repeat of its cell.
 
     The claims are compared with what the model `reference`, or the built-in model with this name, reads, if there is
     one. Raises `PddlegoError` if the episode cannot be checked.
     """
-    recorded = load_recorded(journal)
+    recorded = load_recorded(journal, loader=loader)
     if isinstance(reference, str):
         reference = recorded.played.method.builtin_model(reference, recorded.cell, None)
     trace = recorded.checked(reference)
@@ -125,7 +127,7 @@ def _has_claims(result: Summary) -> bool:
     return has_claims and measuring_of(setting, mode).checked is not None
 
 
-def _check(folder: Path, result: Summary) -> Measures:
+def _check(folder: Path, result: Summary, loader: SettingLoader) -> Measures:
     """Check the claims of the model in an episode, keep the measures in the run folder, and return them.
 
     Raises `PddlegoError` for an episode that cannot be checked.
@@ -133,7 +135,7 @@ def _check(folder: Path, result: Summary) -> Measures:
     journal = folder / EPISODES / journal_name(result.cell, result.attempt)
     if not journal.is_file():
         raise JournalError(f"{journal} is missing", "The file was removed.", "Restore the file.")
-    checked = check_episode(journal)[1]
+    checked = check_episode(journal, loader=loader)[1]
     with suppress(JournalError):  # a folder that cannot be written is checked again
         append_summary(folder / TRUTH, replace(checked, digest=result.digest), flush=False)
     return checked.measures

@@ -3,14 +3,33 @@
 from __future__ import annotations
 
 import traceback
+from types import CodeType
 from typing import Any
 
 import jinja2
 import jinja2.debug  # jinja2 itself imports it when a template fails, which may be for want of open files
 import jinja2.sandbox
+from jinja2.bccache import Bucket
 
 from pddlego.errors import SettingError
 from pddlego.util import resources
+
+
+class _CompiledTemplates(jinja2.BytecodeCache):
+    """The compiled templates of a process, by name; a template whose text has changed is compiled again."""
+
+    def __init__(self) -> None:
+        self._code: dict[str, tuple[str, CodeType | None]] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        checksum, code = self._code.get(bucket.key, ("", None))
+        bucket.code = code if checksum == bucket.checksum else None
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        self._code[bucket.key] = bucket.checksum, bucket.code
+
+
+_COMPILED = _CompiledTemplates()
 
 
 class Prompts:
@@ -30,6 +49,7 @@ class Prompts:
             trim_blocks=True,
             lstrip_blocks=True,
             autoescape=False,
+            bytecode_cache=_COMPILED,
         )
 
     def render(self, name: str, **values: Any) -> str:

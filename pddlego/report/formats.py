@@ -22,7 +22,7 @@ from pddlego.display.opened import Explanation, ShownEpisode
 from pddlego.display.page import EpisodePage, ListedEpisode, episode_page, render
 from pddlego.errors import JournalError, PddlegoError
 from pddlego.evaluation.progress import episode_line
-from pddlego.evaluation.replay import load_recorded
+from pddlego.evaluation.replay import SettingLoader, load_recorded
 from pddlego.evaluation.table import Measured, Row, result_table, results_table
 from pddlego.methods.registry import make_codec, screen_of
 from pddlego.report.build import Report
@@ -116,7 +116,7 @@ def html(report: Report, most_pages: int, optima: Optima | None = None) -> str:
 
 def _listed(report: Report, paged: set[Cell]) -> Iterator[ListedEpisode]:
     """Every episode with its cost, and with its page if its cell is in `paged` and its journal exists."""
-    folders = [Path(source) for source in report.sources]
+    folders, loader = [Path(source) for source in report.sources], SettingLoader()
     costs = {folder: costs_of(folder) for folder in folders}
     for result in report.results:
         name = journal_name(result.cell, result.attempt)
@@ -128,17 +128,17 @@ def _listed(report: Report, paged: set[Cell]) -> Iterator[ListedEpisode]:
             yield ListedEpisode(status)
             continue
         try:
-            yield ListedEpisode(status, _page(result, journal, report.causes.error_of(result)))
+            yield ListedEpisode(status, _page(result, journal, report.causes.error_of(result), loader))
         except JournalError:
             yield ListedEpisode(replace(status, damaged=True))
 
 
-def _page(summary: Summary, journal: Path, cause: LastingError | None) -> EpisodePage:
+def _page(summary: Summary, journal: Path, cause: LastingError | None, loader: SettingLoader) -> EpisodePage:
     """The page of an episode, with checks of facts if possible, opened at its cause. Raises `JournalError`."""
     read = read_journal(journal, make_codec())
     if cause is not None and cause.step is not None:
         with contextlib.suppress(PddlegoError):
-            read = load_recorded(journal).checked()
+            read = load_recorded(journal, loader=loader).checked()
     explanation = Explanation(read.timed, cause, summary.measures.errors)
     return episode_page(anchor(summary), ShownEpisode(explanation, screen_of, UNICODE))
 

@@ -20,7 +20,7 @@ from pddlego.episode.approval import ACCEPTED, Decision, Question
 from pddlego.episode.events import Ended, Judged, Limits, Outcome
 from pddlego.episode.trace import Trace
 from pddlego.errors import EngineError, JournalError, UsageError
-from pddlego.evaluation.replay import Recorded, Replayed, load_recorded, replay
+from pddlego.evaluation.replay import Recorded, Replayed, SettingLoader, load_recorded, replay
 from pddlego.methods.textgames.events import Observed
 from pddlego.methods.textgames.formalize.act import typed_before
 from pddlego.methods.textgames.games import Game, Observation
@@ -286,3 +286,13 @@ def test_a_model_is_asked_again_as_it_was_asked(tmp_path: Path) -> None:
     place.write_text(json.dumps(kept))
     model = load_recorded(find_journal(tmp_path / "run")).config.endpoint
     assert (model.reasoning_effort, model.extra_body) == ("low", {"top_k": 3})
+
+
+def test_episodes_of_one_configuration_share_their_setting() -> None:
+    loader, journal = SettingLoader(), find_journal(RECORDED / RUNS[0])
+    first, second = (load_recorded(journal, loader=loader) for _ in range(2))
+    assert first.played.setting is second.played.setting
+    longer = load_recorded(journal, {"max_steps": 7}, loader)
+    assert longer.played.setting is not first.played.setting and longer.played.setting.max_steps == 7
+    other = load_recorded(find_journal(RECORDED / RUNS[1]), loader=loader)
+    assert other.played.setting is not first.played.setting
