@@ -49,9 +49,18 @@ checkout() {  # a repository with the environment of the tests, which may run in
   cd "$work/checkout"
 }
 
+build() { "$work/tools/bin/uv" build --quiet --python "$python" --out-dir "$2" "$1"; }  # sdist, and the wheel from it
+
 wheel_file() {
   cloned "$work/source"
-  "$work/tools/bin/uv" build --quiet --wheel --python "$python" --out-dir "$work/dist" "$work/source"
+  build "$work/source" "$work/dist"
+}
+
+reproducible() {  # a second build, of files of another age and other permissions, gives the same bytes
+  cloned "$work/again"
+  find "$work/again" -path "*/.git" -prune -o -exec touch --date 2020-01-01 {} + -exec chmod go-rwx {} +
+  build "$work/again" "$work/again-dist"
+  diff -r "$work/dist" "$work/again-dist"
 }
 
 with_wheel() {  # an environment with the wheel, of the name $1, with the extras $2 and further packages
@@ -109,6 +118,7 @@ contributing() {  # the set-up of CONTRIBUTING.md, without the tests
 
 wheel() {  # from an empty folder
   with_wheel wheel ""
+  reproducible
   cd "$empty"
   "$work/wheel/bin/pddlego" doctor
   play wheel coin --mode edit --seed 12
