@@ -13,6 +13,7 @@ import pytest
 from tests.scale import PATIENCE
 
 CI = Path(__file__).parent.parent / ".ci"
+WORKFLOWS = CI.parent / ".github" / "workflows"
 
 pytestmark = pytest.mark.skipif(not CI.is_dir(), reason="the distribution has no .ci")
 
@@ -48,7 +49,26 @@ def test_the_jobs_of_the_workflow_run_every_stage() -> None:
     stages = [
         name for names in re.findall(r"^(?:LONG|LIGHT|ALONE)=\((.*?)\)", text, re.MULTILINE) for name in names.split()
     ]
-    workflow = (CI.parent / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
+    workflow = (WORKFLOWS / "ci.yml").read_text(encoding="utf-8")
     matrix = workflow.partition("        stages:\n")[2].partition("    runs-on")[0]
     assert sorted(matrix.replace("- ", "").split()) == sorted(stages)
     assert all(re.search(rf"^{name}\(\) {{", text, re.MULTILINE) for name in stages)
+
+
+def test_actions_are_pinned_by_commit_and_the_same_everywhere() -> None:
+    used = [
+        line.partition("uses:")[2].strip()
+        for path in WORKFLOWS.glob("*.yml")
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if "uses:" in line
+    ]
+    assert len(used) > 5
+    assert not [action for action in used if not re.fullmatch(r"[\w.-]+/[\w.-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", action)]
+    assert len(set(used)) == len({action.partition("@")[0] for action in used})
+
+
+def test_only_stages_that_exist_are_run_before_a_release() -> None:
+    text = (WORKFLOWS / "release.yml").read_text(encoding="utf-8")
+    stages = " ".join(re.findall(r"\.ci/run (.+)", text)).split()
+    assert "wheel" in stages
+    assert all(re.search(rf"^{name}\(\) {{", (CI / "stages.sh").read_text(encoding="utf-8"), re.M) for name in stages)
