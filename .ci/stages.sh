@@ -3,7 +3,7 @@
 # `.ci/run` sets `repo`, `work` (an empty folder), `python`, `bin` (all programs but Java and Python) and PATH.
 
 LONG=(tests)  # begins first, and is shown while it runs
-LIGHT=(without contributing engines alfworld downward fuzz notebook wheel guest constraints lowest)
+LIGHT=(without contributing engines alfworld downward fuzz notebook wheel published guest constraints lowest)
 ALONE=(trl verifiers openenv)  # programs of others, with limits of time of their own: after the others, one at a time
 
 . "$(dirname "${BASH_SOURCE[0]}")/running.sh"
@@ -124,6 +124,42 @@ wheel() {  # from an empty folder
   play wheel coin --mode edit --seed 12
   play wheel coin --mode gen --seed 3
   play wheel ferry --mode program --seed 0
+}
+
+package_index() {  # a local index with our wheel only: it sets `address`, and ends with the shell; others come from the usual one
+  once wheel_file
+  local folder=$work/index/${work##*/}  # uv remembers what an address had: no two runs have the same one
+  mkdir -p "$folder/pddlego"
+  cp "$work"/dist/pddlego-*.whl "$folder/pddlego/"
+  "$python" -u -m http.server --bind 127.0.0.1 --directory "$work/index" 0 >"$work/index.log" 2>&1 &
+  trap "kill $!" EXIT
+  until grep -q ' port ' "$work/index.log"; do
+    kill -0 $!
+    sleep 0.1
+  done
+  address=http://127.0.0.1:$(sed -n 's/.* port \([0-9]*\) .*/\1/p' "$work/index.log")/${work##*/}
+}
+
+published() {  # the commands for those who have no copy of the repository
+  package_index
+  local request='"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"ci","version":"0"}}'
+  export UV_INDEX=$address UV_PYTHON=$python UV_TOOL_DIR=$work/uv-tools answer=$work/answer
+  cd "$empty"
+  "$work/tools/bin/uvx" --from pddlego pddlego play coin --seed 12 | tail -3
+  { # the input ends when the server has answered
+    echo "{\"jsonrpc\":\"2.0\",\"id\":1,$request}"
+    timeout 300 bash -c 'until grep -qs "\"serverInfo\":{\"name\":\"pddlego\"" "$answer"; do sleep 0.2; done'
+  } | "$work/tools/bin/uvx" --from 'pddlego[mcp]' pddlego mcp >"$answer"
+  local version beside
+  beside=$(printf ':%s' "$(dirname "$python")"/../../*/bin)  # where pyenv has its other Pythons; uv finds them on PATH
+  for version in 3.10 3.13; do
+    if ! PATH=$PATH$beside UV_HTTP_RETRIES=0 "$work/tools/bin/uv" venv --seed --python "$version" "$work/pip-$version"; then
+      echo "SKIPPED: no Python $version here, and it cannot be downloaded"
+      continue
+    fi
+    PIP_EXTRA_INDEX_URL=$address "$work/pip-$version/bin/pip" install pddlego
+    play "pip-$version" coin --seed 12
+  done
 }
 
 guest() {  # a method in a package of its own, installed
