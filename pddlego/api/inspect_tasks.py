@@ -51,17 +51,21 @@ _BUILT_IN: ContextVar[tuple[Model, Request]] = ContextVar("built_in")
 """For `--model pddlego/reader`: the built-in model and the request, whose context Inspect's types cannot hold."""
 
 
+def setting_task(game: str, mode: str | None = None, seeds: str = "dev", **options: Any) -> Task:
+    """Play a setting: a sample for each seed."""
+    samples = [
+        Sample(input=f"{cell.setting}, mode {cell.mode}, seed {cell.seed}", id=cell.seed)
+        for cell in _setup(game, mode, seeds, options).cells()
+    ]
+    return Task(MemoryDataset(samples), solver=play(game, mode, seeds, **options), scorer=outcome())
+
+
 def _register(game: str) -> None:
     """Register the task of a setting."""
 
     @task(name=game)
-    def setting_task(mode: str | None = None, seeds: str = "dev", **options: Any) -> Task:
-        """Play a setting: a sample for each seed."""
-        setup = _setup(game, mode, seeds, options)
-        samples = [
-            Sample(input=f"{cell.setting}, mode {cell.mode}, seed {cell.seed}", id=cell.seed) for cell in setup.cells()
-        ]
-        return Task(MemoryDataset(samples), solver=play(game, mode, seeds, **options), scorer=outcome())
+    def registered(mode: str | None = None, seeds: str = "dev", **options: Any) -> Task:
+        return setting_task(game, mode, seeds, **options)
 
 
 for _name in setting_names():
