@@ -190,6 +190,13 @@ class Episode:
         return f'<iframe srcdoc="{page}" style="width: 100%; height: 42rem; border: 1px solid #8884"></iframe>'
 
 
+def _setting_loader() -> SettingLoader:
+    """A loader for one pass over episodes: later passes see files that were changed meanwhile."""
+    from pddlego.evaluation.replay import SettingLoader
+
+    return SettingLoader()
+
+
 def _is_program_over() -> bool:
     """Whether an exception has ended the program, which only waits for its threads."""
     return not threading.main_thread().is_alive() and getattr(sys, "last_type", None) is not None
@@ -298,16 +305,16 @@ class Evaluation:
         return len(self._results) > number
 
     def __iter__(self) -> Iterator[Episode]:
-        number = 0
+        number, loader = 0, _setting_loader()
         while self._wait(number):
-            yield from self._read(self._results[number])
+            yield from self._read(self._results[number], loader)
             number += 1
         self.wait()
 
     async def __aiter__(self) -> AsyncIterator[Episode]:
         import asyncio
 
-        number = 0
+        number, loader = 0, _setting_loader()
         while not self._ended or number < len(self._results):
             try:
                 has_next = await asyncio.to_thread(self._wait, number, _SLICE)
@@ -315,7 +322,7 @@ class Evaluation:
                 self.stop()
                 raise
             if has_next:
-                for episode in self._read(self._results[number]):
+                for episode in self._read(self._results[number], loader):
                     yield episode
                 number += 1
         self.wait()
@@ -342,22 +349,17 @@ class Evaluation:
     @property
     def episodes(self) -> list[Episode]:
         """All episodes that have begun, sorted by game, mode, model and seed."""
-        return [episode for summary in self.results for episode in self._read(summary)]
+        loader = _setting_loader()
+        return [episode for summary in self.results for episode in self._read(summary, loader)]
 
-    def _read(self, summary: Summary) -> Iterator[Episode]:
+    def _read(self, summary: Summary, loader: SettingLoader) -> Iterator[Episode]:
         """The episode of a result. Nothing, with a warning, if its journal is empty or damaged."""
         try:
-            yield self._episode(summary)
+            yield self._episode(summary, loader)
         except JournalError as error:
             warnings.warn(f"{summary.cell.label}: {error.what}. {error.reason}", stacklevel=3)
 
-    @cached_property
-    def _loader(self) -> SettingLoader:
-        from pddlego.evaluation.replay import SettingLoader
-
-        return SettingLoader()
-
-    def _episode(self, summary: Summary) -> Episode:
+    def _episode(self, summary: Summary, loader: SettingLoader) -> Episode:
         from pddlego.evaluation.replay import load_recorded
         from pddlego.runs.folders import EPISODES
         from pddlego.runs.store import journal_name, read_configuration
@@ -367,7 +369,7 @@ class Evaluation:
         if folder is None:
             reason = f"No folder has {EPISODES}/{name}."
             raise JournalError("The journal of an episode is missing", reason, "Restore the file.")
-        recorded = load_recorded(folder / EPISODES / name, loader=self._loader)
+        recorded = load_recorded(folder / EPISODES / name, loader=loader)
         return Episode(summary.cell, recorded, read_configuration(folder), summary.attempt)
 
     @property
