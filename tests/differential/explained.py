@@ -17,7 +17,6 @@ class Explained:
 EXPLAINED = (
     Explained("translator", "Got: (either", "PDDL of 1998; we write a static predicate in its place"),
     Explained("translator", "Fractional numbers", "PDDL has fractions as costs; we multiply them first"),
-    Explained("translator", "Error in requirements", "numbers that are not used: a warning; we leave it out"),
     Explained("translator", "AssertionError", "forall below when, or a cost alone; we write simple effects"),
     Explained("unified-planning", "is recursive", "it has no derived predicates, and this one cannot be written out"),
     Explained("unified-planning", "declared more than once", "its types have one parent"),
