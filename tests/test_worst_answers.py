@@ -19,7 +19,7 @@ import pytest
 from pddlego.episode.budget import Budget, EpisodeOver
 from pddlego.episode.events import Limits
 from pddlego.methods.builders.building import ComponentWriter, Target
-from pddlego.methods.builders.draft import COMPONENTS, Draft
+from pddlego.methods.builders.draft import ACTION_COMPONENTS, COMPONENTS, Draft, components_of
 from pddlego.methods.builders.reviewing import Diagnosis, ask_opinion
 from pddlego.methods.graphplan.advisers import named_actions
 from pddlego.methods.programs.trial import code_of as program_of
@@ -48,6 +48,7 @@ from pddlego.pddl.nearly_json import last_object
 from pddlego.pddl.partial import problem_so_far
 from pddlego.pddl.portable import checked_domain
 from pddlego.pddl.problem import read_problem
+from pddlego.pddl.rules import Level
 from pddlego.pddl.sexpr import read_sexprs
 from pddlego.pddl.tolerant import is_cut_off, repair, repair_problem
 from pddlego.pddl.tolerant.files import read_pair
@@ -255,10 +256,11 @@ def drained(events: Generator[Any, None, object]) -> object:
 
 def component_reader(kind: str) -> Callable[[str], object]:
     """A builder asks for a component, and the answer is the text, or holds the text where the component holds PDDL."""
-    action = "a" if kind in ("parameters", "preconditions", "effects", "action") else ""
+    action = "a" if kind in ACTION_COMPONENTS else ""
+    draft = BUILT if kind in components_of(Level.CLASSICAL) else replace(BUILT, level=Level.TIME)
 
     def reading(text: str) -> object:
-        return drained(writer(text).write(BUILT, Target(kind, action)))
+        return drained(writer(text).write(draft, Target(kind, action)))
 
     return reading
 
@@ -281,6 +283,17 @@ def components(kind: str) -> Iterator[str]:
         "preconditions": [{**name, "precondition": long}, {**name, "precondition": "(p ?x)", "new_predicates": unary}],
         "effects": [{**name, "effect": long}, {**name, "effect": filled("(and ", "(q ?x) ", ")", room)}],
         "action": [{**name, "parameters": [x], "precondition": long, "effect": "(p ?x)"}],
+        "timed-action": [
+            {
+                **name,
+                "parameters": [x],
+                "duration": "(= ?duration 1)",
+                "condition": f"(over all {long})",
+                "effect": "(p ?x)",
+            },
+            {**name, "duration": filled("(and ", "(>= ?duration 1) ", ")", room), "effect": "(at end (p ?x))"},
+        ],
+        "metric": [{"metric": f"minimize {filled('(+ ', '(f) ', ')', room)}"}, {"metric": filled("", "(- ", "", room)}],
         "objects": [{"objects": [{"name": f"o{number}"} for number in range(9_000)]}],
         "init": [
             {"facts": [f"(p o{number})" for number in range(12_000)]},

@@ -24,9 +24,7 @@ def test_an_answer_is_seen_as_it_is_written(tmp_path: Path, model_server: ModelS
         arguments = f"coin --seed 12 --mode edit --model m --base-url {model_server.url} --pace 0 --max-steps 1"
         playing.type(f"{PDDLEGO} play {arguments}; echo code $?")
         playing.wait_for("behind", "nothing is known yet")
-        watching.type(f"{PDDLEGO} watch runs/*")
-        watching.wait_for("running")
-        watching.press("Enter")
+        watching.type(f"{PDDLEGO} watch runs/*")  # opens the only episode
         watching.wait_for("behind", "nothing is known yet")
         words.set()
         for terminal in (playing, watching):
