@@ -9,7 +9,6 @@ exports.activate = () => {
   const server = { command: settings.get("command"), args: ["lsp"] };
   client = new LanguageClient("pddlego", "pddlego", server, {
     documentSelector: [{ scheme: "file", language: "pddl" }],
-    initializationOptions: { domain: settings.get("domain") },
   });
   return client.start();
 };

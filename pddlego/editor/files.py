@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
+
+from pygls.uris import to_fs_path
 
 from pddlego.editor.document import MAX_TEXT, Document
 from pddlego.errors import UsageError
@@ -25,34 +25,24 @@ _MAX_FILES = 200
 
 @dataclass
 class Files:
-    """The documents by their URIs. `roots` are the folders of the workspace, `domain` the setting: a file in them."""
+    """The documents by their URIs. `roots` are the folders of the workspace."""
 
     roots: tuple[Path, ...] = ()
-    domain: str = ""
     open: dict[str, Document] = field(default_factory=dict)
     _read: dict[str, tuple[tuple[int, int], Document]] = field(default_factory=dict)
 
-    def folder(self, uri: str, ending: str = ".pddl") -> list[Document]:
-        """The open documents and the files with this ending in the folder of a document, in the order of their URIs."""
+    def folder(self, uri: str) -> list[Document]:
+        """The open documents and the PDDL files in the folder of a document, in the order of their URIs."""
         base = uri.rpartition("/")[0]
         found = {name: file for name, file in self.open.items() if name.rpartition("/")[0] == base}
-        found = {name: file for name, file in found.items() if name.lower().endswith(ending) or ending == ".pddl"}
-        path = _path(base)
-        if path is not None and self._is_inside(path):
-            for name in islice(_names(path, ending), _MAX_FILES):
-                other = f"{base}/{(path / name).as_uri().rpartition('/')[2]}"
-                if other not in found and (file := self._file(other, path / name)):
-                    found[other] = file
+        for path in islice(self._paths(to_fs_path(base)), _MAX_FILES):
+            other = f"{base}/{path.as_uri().rpartition('/')[2]}"
+            if other not in found and (file := self._file(other, path)):
+                found[other] = file
         return [found[name] for name in sorted(found)]
 
     def domain_of(self, problem: Document) -> Document | None:
-        """The domain of a problem: the setting, the one with the name that the problem says, or the only one."""
-        if self.domain:
-            for root in self.roots:
-                path = root / self.domain
-                uri = path.as_uri()
-                if (file := self.open.get(uri) or self._file(uri, path)) is not None:
-                    return file
+        """The domain of a problem: the one with the name that the problem says, or the only one in its folder."""
         domains = [file for file in self.folder(problem.uri) if "domain" in file.names and not file.is_problem]
         named = [file for file in domains if file.names["domain"] == problem.names.get(":domain")]
         return named[0] if named else domains[0] if len(domains) == 1 else None
@@ -71,6 +61,15 @@ class Files:
         except (OSError, RuntimeError, ValueError):  # a circle of links, a name with a null character
             return False
 
+    def _paths(self, folder: str | None) -> Iterator[Path]:
+        if folder is not None and self._is_inside(Path(folder)):
+            try:
+                with os.scandir(folder) as entries:
+                    names = [entry.name for entry in islice(entries, _MAX_ENTRIES)]
+            except OSError:
+                return
+            yield from (Path(folder, name) for name in sorted(names) if name.lower().endswith(".pddl"))
+
     def _file(self, uri: str, path: Path) -> Document | None:
         """A file of the workspace; it is read again when it has changed."""
         if not self._is_inside(path):
@@ -85,18 +84,3 @@ class Files:
         except (OSError, UsageError):
             return None
         return self._read[uri][1]
-
-
-def _path(uri: str) -> Path | None:
-    parts = urlsplit(uri)
-    return Path(url2pathname(parts.path)) if parts.scheme == "file" and not parts.netloc else None
-
-
-def _names(folder: Path, ending: str) -> Iterator[str]:
-    try:
-        with os.scandir(folder) as entries:
-            yield from sorted(
-                entry.name for entry in islice(entries, _MAX_ENTRIES) if entry.name.lower().endswith(ending)
-            )
-    except OSError:
-        return

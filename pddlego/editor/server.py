@@ -68,7 +68,7 @@ class EditorServer(LanguageServer):
 
     def check(self, uri: str) -> None:
         self.waiting.add(uri)
-        if uri not in self.checking and not uri.lower().endswith(".plan"):
+        if uri not in self.checking:
             self.checking[uri] = asyncio.ensure_future(self._check(uri))
 
     async def _check(self, uri: str) -> None:
@@ -190,8 +190,6 @@ def _add_documents(server: EditorServer) -> None:
         folders = [folder.uri for folder in params.workspace_folders or ()] or [params.root_uri or ""]
         paths = (uris.to_fs_path(uri) for uri in folders if uri)
         server.files.roots = tuple(Path(path) for path in paths if path)
-        options = params.initialization_options
-        server.files.domain = str(options.get("domain", "")) if isinstance(options, dict) else ""
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     def opened(params: types.DidOpenTextDocumentParams) -> None:
@@ -310,7 +308,7 @@ def _fixes(
 
 
 def _add_planning(server: EditorServer) -> None:
-    """Add the lenses of problems, and their commands."""
+    """Add the lens of problems, and its command."""
 
     @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
     def lenses(params: types.CodeLensParams) -> list[types.CodeLens]:
@@ -318,54 +316,36 @@ def _add_planning(server: EditorServer) -> None:
         if document is None or not document.is_problem:
             return []
         place = server.range(document, *document.define.spans[0])
-        plans = [plan.uri for plan in server.files.folder(document.uri, ".plan")]
-        commands = [types.Command("Solve", "pddlego.solve", arguments=[document.uri])]
-        commands += [
-            types.Command(f"Validate {uri.rpartition('/')[2]}", "pddlego.validate", arguments=[document.uri, uri])
-            for uri in plans[:5]
-        ]
-        return [types.CodeLens(types.Range(place.start, place.start), command) for command in commands]
+        solve = types.Command("Solve", "pddlego.solve", arguments=[document.uri])
+        return [types.CodeLens(types.Range(place.start, place.start), solve)]
 
     @server.command("pddlego.solve")
     async def solve(uri: str) -> dict[str, Any]:
-        limits = {"seconds": server.seconds, "memory": server.memory}
-        result = await _plan(server, "solve", uri, **limits)
+        problem = server.files.open.get(uri)
+        domain = server.files.domain_of(problem) if problem else None
+        if problem is None or domain is None:
+            result: dict[str, Any] = {"error": "no domain of this problem was found in its folder"}
+        else:
+            result = await _solve(server, domain.text, problem.text)
         steps = result.get("plan")
         if steps is not None:
             more = f" … ({len(steps) - _MAX_SHOWN} more)" if len(steps) > _MAX_SHOWN else ""
             text = f"Plan of {len(steps)} steps, cost {result['cost']}: {' '.join(steps[:_MAX_SHOWN])}{more}"
         else:
             text = result.get("error") or f"No plan: {result['status']}. {result['message']}"
-        _say(server, text, steps is not None)
-        return result
-
-    @server.command("pddlego.validate")
-    async def validate(uri: str, plan: str) -> dict[str, Any]:
-        plans = {file.uri: file.text for file in server.files.folder(uri, ".plan")}
-        result = await _plan(server, "validate", uri, plan=plans.get(plan, ""))
-        step = f"Step {result['step']}: " if result.get("step") else ""
-        text = result.get("error") or f"The plan is not valid. {step}{result['message']} {result['advice']}"
-        _say(server, f"The plan is valid, cost {result['cost']}." if result.get("valid") else text, "valid" in result)
+        kind = types.MessageType.Warning if steps is None else types.MessageType.Info
+        server.window_show_message(types.ShowMessageParams(kind, text))
         return result
 
 
-async def _plan(server: EditorServer, function: str, uri: str, **arguments: object) -> dict[str, Any]:
-    """The result of a function for a problem and its domain, in a process of its own."""
-    problem = server.files.open.get(uri)
-    domain = server.files.domain_of(problem) if problem else None
-    if problem is None or domain is None:
-        return {"error": "no domain of this problem was found in its folder"}
+async def _solve(server: EditorServer, domain: str, problem: str) -> dict[str, Any]:
+    """The result of `solve`, in a process of its own: checks go on."""
     worker = Worker(server.memory)
+    limits = {"seconds": server.seconds, "memory": server.memory}
     try:
-        texts = {"domain": domain.text, "problem": problem.text}
-        return await worker.ask(function, server.seconds + _CHECK_SECONDS, **texts, **arguments)
+        return await worker.ask("solve", server.seconds + _CHECK_SECONDS, domain=domain, problem=problem, **limits)
     finally:
         worker.close()
-
-
-def _say(server: EditorServer, text: str, good: bool) -> None:
-    kind = types.MessageType.Info if good else types.MessageType.Warning
-    server.window_show_message(types.ShowMessageParams(kind, text))
 
 
 def serve_editor(seconds: float, memory: int) -> None:

@@ -1,4 +1,4 @@
-"""Checks, repairs, plans and validations for the language server, in a process that can be killed.
+"""Checks, repairs and plans for the language server, in a process that can be killed.
 
 The process reads questions as `pddlego.tool_call` does, one per line of JSON, and answers each with a line. To the
 answer to `repair` it adds `hunks`: the changed lines, each as `[first line, end line, text]`, counted from 0.

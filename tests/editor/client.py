@@ -8,7 +8,6 @@ import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 from lsprotocol import types
 from pygls.lsp.client import LanguageClient
@@ -62,14 +61,12 @@ class Editor:
 
 
 @asynccontextmanager
-async def editor(root: Path | None, **options: Any) -> AsyncIterator[Editor]:
+async def editor(root: Path | None) -> AsyncIterator[Editor]:
     """An editor whose workspace is a folder."""
     made = Editor()
     await made.client.start_io(sys.executable, "-m", "pddlego", "lsp", env={**os.environ})
     uri = root.as_uri() if root else None
-    params = types.InitializeParams(
-        types.ClientCapabilities(), process_id=os.getpid(), root_uri=uri, initialization_options=options
-    )
+    params = types.InitializeParams(types.ClientCapabilities(), process_id=os.getpid(), root_uri=uri)
     try:
         await made.client.initialize_async(params)
         made.client.initialized(types.InitializedParams())

@@ -177,7 +177,7 @@ def test_a_quick_fix_repairs_the_text(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("link", [False, True])
 def test_files_outside_the_workspace_are_not_read(tmp_path: Path, link: bool) -> None:
-    """Neither the domain beside a problem that lies elsewhere, nor one that a link or the setting leads to."""
+    """Neither the domain beside a problem that lies elsewhere, nor one that a link leads to."""
     from tests.editor.client import editor
 
     outside = files(tmp_path / "outside")
@@ -187,7 +187,7 @@ def test_files_outside_the_workspace_are_not_read(tmp_path: Path, link: bool) ->
         inside[0].symlink_to(outside[0])
 
     async def run() -> None:
-        async with editor(tmp_path / "inside", domain="../outside/d.pddl") as one:
+        async with editor(tmp_path / "inside") as one:
             for path in (outside[1], inside[1]):
                 found = await one.findings(one.open(path))
                 assert "No domain depot" in found[-1].message
