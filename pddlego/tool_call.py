@@ -1,6 +1,6 @@
-"""One call of a function of `pddlego.tools` in a process of its own: a question on standard input, an answer on output.
+"""Calls of functions of `pddlego.tools` in a process of its own: questions on standard input, answers on output.
 
-The question is `{"function": …, "arguments": {…}}`, the answer `{"result": …}` or `{"error": …}`, both as JSON.
+A question is `{"function": …, "arguments": {…}}`, an answer `{"result": …}` or `{"error": …}`: a line of JSON each.
 `left_out` in a result names the parts that are too long for the context of an agent, and a way to get them.
 """
 
@@ -76,15 +76,19 @@ def call(function: str, arguments: Mapping[str, object], seconds: float, memory:
 
 
 def main() -> None:
-    """Answer one question. Arguments are the memory limit in MiB and the parent's id, with which this process ends."""
+    """Answer questions until the input ends.
+
+    Arguments are the memory limit in MiB and the parent's id, with which this process ends.
+    """
     memory, parent = int(sys.argv[1]), int(sys.argv[2])
     limit_memory(memory)
     threading.Thread(target=die_with, args=(parent,), daemon=True).start()
-    question = json.load(sys.stdin.buffer)
-    output = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # nothing but the answer may reach standard output
-    json.dump(answered(question, memory), output)
-    output.close()
+    questions, output = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # nothing but answers may reach standard output
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # planners inherit it, and must not read questions
+    for question in questions:
+        output.write(json.dumps(answered(json.loads(question), memory)) + "\n")
+        output.flush()
 
 
 def answered(question: Mapping[str, Any], memory: int) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from pddlego.pddl.domain import Domain, read_domain
 from pddlego.pddl.sexpr import LINE_BREAK, NUMBER, TOKEN, Expression, Sexpr, Source, read_sexprs, show
 
 MAX_TEXT = 1_000_000
-"""The maximum length of a text, in characters. Longer ones have no names, and are not checked."""
+"""The maximum length of a text, in characters."""
 
 Kind = Literal["type", "predicate", "action", "object", "variable"]
 """The kind of a name. Functions count as predicates, because their uses look the same."""
@@ -51,10 +51,11 @@ class Symbol:
 @dataclass(frozen=True)
 class Document:
     """A domain or a problem with its `uri`. Total: any text is a document, and broken ones have the names that can be
-    read."""
+    read. One that `is_too_long` has an empty text."""
 
     uri: str
     text: str
+    is_too_long: bool = False
 
     @cached_property
     def source(self) -> Source:
@@ -68,7 +69,7 @@ class Document:
     @cached_property
     def tree(self) -> Expression:
         """The top-level expressions; lists that are still open end at the end of the text."""
-        return read_sexprs(self.text if len(self.text) <= MAX_TEXT else "").expressions
+        return read_sexprs(self.text).expressions
 
     @cached_property
     def define(self) -> Expression:
@@ -89,7 +90,7 @@ class Document:
     @cached_property
     def domain(self) -> Domain:
         """The readable part of the domain."""
-        return read_domain(self.text if len(self.text) <= MAX_TEXT else "").domain
+        return read_domain(self.text).domain
 
     @cached_property
     def symbols(self) -> tuple[Symbol, ...]:

@@ -5,9 +5,12 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from typing import TypeAlias
 
 from pddlego.editor.document import ACTIONS, CONNECTIVES, Document, Kind, Symbol
 from pddlego.pddl.conditions import ANY_TYPE
@@ -18,19 +21,17 @@ from pddlego.pddl.sexpr import LINE_BREAK, TOKEN, Expression, read_sexprs, show
 MAX_ITEMS = 1_000
 """The maximum number of completions, and of parts of a section in the outline."""
 
+_LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
+"""A line as the protocol counts them, with its end."""
+
 _SECTIONS = (
     *(":requirements", ":types", ":constants", ":predicates", ":functions", ":action", ":durative-action"),
     *(":derived", ":domain", ":objects", ":init", ":goal", ":metric"),
 )
 
 
-@dataclass(frozen=True)
-class Place:
-    """The part of a document between two offsets."""
-
-    document: Document
-    start: int
-    end: int
+Use: TypeAlias = tuple[Document, Symbol]
+"""A use or the declaration of a name, and the document with it."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class Item:
     children: tuple[Item, ...] = ()
 
 
-def occurrences(document: Document, offset: int, related: Sequence[Document]) -> list[tuple[Document, Symbol]]:
+def occurrences(document: Document, offset: int, related: Sequence[Document]) -> list[Use]:
     """All uses and declarations of the name at an offset.
 
     A variable belongs to its action, and an object that is not a constant of the domain to its problem.
@@ -57,17 +58,6 @@ def occurrences(document: Document, offset: int, related: Sequence[Document]) ->
     if kind == "variable" or is_local:
         files = [document]
     return [(file, found) for file in files for found in file.by_key.get(symbol.key, ())]
-
-
-def references(document: Document, offset: int, related: Sequence[Document], declaration: bool = True) -> list[Place]:
-    found = occurrences(document, offset, related)
-    return [Place(file, symbol.start, symbol.end) for file, symbol in found if declaration or not symbol.signature]
-
-
-def definition(document: Document, offset: int, related: Sequence[Document]) -> list[Place]:
-    """The declarations of the name at an offset."""
-    found = occurrences(document, offset, related)
-    return [Place(file, symbol.start, symbol.end) for file, symbol in found if symbol.signature]
 
 
 def hover(document: Document, offset: int, related: Sequence[Document]) -> str:
@@ -87,20 +77,20 @@ def hover(document: Document, offset: int, related: Sequence[Document]) -> str:
     return "\n\n".join(parts)
 
 
-def rename_all(document: Document, offset: int, related: Sequence[Document], name: str) -> list[Place] | str:
-    """The places where a new name has to be written, or the reason why the name at an offset cannot have it."""
+def rename_all(document: Document, offset: int, related: Sequence[Document], name: str) -> tuple[str, list[Use]] | str:
+    """The new name and all that gets it, or the reason why the name at an offset cannot have it."""
     symbol = document.symbol_at(offset)
     if symbol is None:
         return "There is no name of a type, predicate, function, action, object or variable here."
     kind = symbol.key[0]
     if kind == "variable":
-        name = name if name.startswith("?") else f"?{name}"
+        name = f"?{name.removeprefix('?')}"
     if not is_name(name.lower().removeprefix("?") if kind == "variable" else name.lower()):
         return f"'{name[:50]}' is not a PDDL name: write a letter, then letters, digits, - and _."
     taken = [symbol for file in (document, *related) for symbol in file.symbols if symbol.key[1] == name.lower()]
     if any(other.key[0] == kind and (kind != "variable" or other.part == symbol.part) for other in taken):
         return f"There already is a {kind} {name.lower()}: both would be one."
-    return references(document, offset, related)
+    return name, occurrences(document, offset, related)
 
 
 def complete(document: Document, offset: int, related: Sequence[Document]) -> list[tuple[str, Kind | str, str]]:
@@ -196,3 +186,25 @@ def formatted(text: str, indent: int = 2) -> str:
         depth += tokens.count("(") - tokens.count(")")
         start = end.end() if end else len(text)
     return "".join(lines)
+
+
+def changed_lines(before: str, after: str) -> list[tuple[int, int, str]]:
+    """The groups of lines that differ, each as (first line, end line, new text), counted from 0.
+
+    They are one group if the numbers of lines differ.
+    """
+    if before.endswith("\n") and not after.endswith("\n"):
+        after += "\n"
+    old, new = _LINE.findall(before), _LINE.findall(after)
+    if len(old) != len(new):
+        first = _equal(old, new)
+        same = _equal(old[first:][::-1], new[first:][::-1])
+        return [(first, len(old) - same, "".join(new[first : len(new) - same]))]
+    runs = [list(run) for differs, run in groupby(range(len(old)), lambda line: old[line] != new[line]) if differs]
+    return [(run[0], run[-1] + 1, "".join(new[run[0] : run[-1] + 1])) for run in runs]
+
+
+def _equal(left: Sequence[str], right: Sequence[str]) -> int:
+    """The number of lines that are equal, from the first one on."""
+    pairs = enumerate(zip(left, right, strict=False))
+    return next((number for number, pair in pairs if pair[0] != pair[1]), min(len(left), len(right)))

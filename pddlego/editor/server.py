@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from lsprotocol import types
-from pygls import uris
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
+from pygls.uris import to_fs_path
 
 from pddlego import __version__
 from pddlego.editor import features
@@ -47,77 +47,55 @@ _SYMBOL_KINDS = {
 
 
 class EditorServer(LanguageServer):
-    """The state of a connection: documents, the process that checks, and what is still to be checked."""
+    """A connection to an editor: its documents, and the newest check of each."""
 
     def __init__(self, seconds: float, memory: int) -> None:
         super().__init__("pddlego", __version__, text_document_sync_kind=types.TextDocumentSyncKind.Full)
-        self.seconds, self.memory = seconds, memory
-        self.files, self.checker = Files(), Worker(memory)
-        self.waiting: set[str] = set()
-        self.checking: dict[str, asyncio.Task[None]] = {}
-        self.repaired: tuple[tuple[str, str, str], dict[str, Any]] = ("", "", ""), {}
+        self.seconds, self.memory, self.files = seconds, memory, Files()
+        self.checker, self.one_question = Worker(memory), asyncio.Lock()
+        self.checks: dict[str, asyncio.Task[None]] = {}
 
     def changed(self, uri: str, text: str) -> None:
         """Store the newest text of a document, and check it and what depends on it."""
-        self.files.open[uri] = document = Document(uri, text)
-        self.check(uri)
+        self.files.open[uri] = document = _document(uri, text)
+        self.checks[uri] = asyncio.ensure_future(self._check(uri))
         if not document.is_problem:
             for other in list(self.files.open.values()):
                 if other.is_problem and self.files.domain_of(other) is document:
-                    self.check(other.uri)
-
-    def check(self, uri: str) -> None:
-        self.waiting.add(uri)
-        if uri not in self.checking:
-            self.checking[uri] = asyncio.ensure_future(self._check(uri))
+                    self.checks[other.uri] = asyncio.ensure_future(self._check(other.uri))
 
     async def _check(self, uri: str) -> None:
-        """Check a document until its findings are those of the newest text."""
-        try:
-            while uri in self.waiting:
-                self.waiting.discard(uri)
-                await asyncio.sleep(_PAUSE)
-                document = self.files.open.get(uri)
-                if document is None or uri in self.waiting:
-                    continue
-                findings = await self._findings(document)
-                if uri not in self.waiting and uri in self.files.open:
+        """Publish the findings of a document, unless a newer check of it begins or it is closed."""
+        await asyncio.sleep(_PAUSE)
+        async with self.one_question:
+            if self.checks.get(uri) is asyncio.current_task():
+                findings = await self._findings(self.files.open[uri])
+                if self.checks.get(uri) is asyncio.current_task():
                     self.publish(uri, findings)
-        finally:
-            del self.checking[uri]
 
     def publish(self, uri: str, diagnostics: list[types.Diagnostic]) -> None:
         self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, diagnostics))
 
     async def _findings(self, document: Document) -> list[types.Diagnostic]:
+        if document.is_too_long:
+            return [_note(f"The file is not checked: it has more than {MAX_TEXT:,} characters.")]
         if not document.text.strip():
             return []
-        if len(document.text) > MAX_TEXT:
-            return [self._whole(f"The file is not checked: it has more than {MAX_TEXT:,} characters.")]
         domain = self.files.domain_of(document) if document.is_problem else document
-        arguments = {"domain": domain.text if domain else ""}
+        part, texts = "domain", {"domain": domain.text if domain else ""}
         if document.is_problem:
-            arguments["problem"] = document.text
-        result = await self.checker.ask("check", _CHECK_SECONDS, **arguments)
+            part, texts["problem"] = "problem", document.text
+        result = await self.checker.ask("check", _CHECK_SECONDS, **texts)
         if "error" in result:
-            return [self._whole(f"The file could not be checked: {result['error']}.")]
-        part = "problem" if document.is_problem else "domain"
-        found = [self._diagnostic(document, item) for item in result["findings"] if item["file"] == part]
+            return [_note(f"The file could not be checked: {result['error']}.")]
+        found = [self._diagnostic(document, finding) for finding in result["findings"] if finding["file"] == part]
         if domain is None:
-            name = document.names.get(":domain", "")
-            message = f"No domain {name} in this folder: only the syntax is checked. Open the domain's file beside it."
-            found.append(self._whole(message))
+            missing = f"No domain {document.names.get(':domain', '')} in this folder"
+            found.append(_note(f"{missing}: only the syntax is checked. Open the domain's file beside it."))
         return found
 
-    def _whole(self, message: str) -> types.Diagnostic:
-        start = types.Position(0, 0)
-        return types.Diagnostic(
-            types.Range(start, start), message, severity=types.DiagnosticSeverity.Information, source="pddlego"
-        )
-
     def _diagnostic(self, document: Document, finding: dict[str, Any]) -> types.Diagnostic:
-        line = finding["line"]
-        start, end = (document.source.offset((line, finding[name])) for name in ("column", "end_column"))
+        start, end = (document.source.offset((finding["line"], finding[name])) for name in ("column", "end_column"))
         error = finding["severity"] == "error"
         return types.Diagnostic(
             self.range(document, start, max(start, end)),
@@ -146,212 +124,200 @@ class EditorServer(LanguageServer):
         here = self.workspace.position_codec.position_from_client_units([line], types.Position(0, position.character))
         return start + min(here.character, len(line))
 
+    def document(self, params: Any) -> Document:
+        """The document of a request; an empty one if it is not open."""
+        uri = params.text_document.uri
+        return self.files.open.get(uri) or Document(uri, "")
+
     def at(self, params: Any) -> tuple[Document, int, list[Document]]:
         """The document and the offset of a request, and the related documents."""
-        uri = params.text_document.uri
-        document = self.files.open.get(uri) or Document(uri, "")
+        document = self.document(params)
         return document, self.offset(document, params.position), self.files.related(document)
 
-    def locations(self, places: Iterable[features.Place]) -> list[types.Location]:
-        return [types.Location(place.document.uri, self.range(*_three(place))) for place in places]
-
-    async def repair(self, document: Document) -> dict[str, Any]:
-        """The answer to `repair` for the newest text; empty if it cannot be repaired."""
-        domain = self.files.domain_of(document) if document.is_problem else None
-        key = document.uri, document.text, domain.text if domain else ""
-        if self.repaired[0] != key:
-            result = {"error": ""}
-            for known in dict.fromkeys((key[2], "")):  # a domain with errors is no help
-                if "error" in result:
-                    result = await self.checker.ask("repair", _CHECK_SECONDS, text=key[1], domain=known or None)
-            self.repaired = key, {} if "error" in result else result
-        return self.repaired[1]
+    def locations(self, uses: Iterable[features.Use]) -> list[types.Location]:
+        return [types.Location(file.uri, self.range(file, symbol.start, symbol.end)) for file, symbol in uses]
 
 
-def _three(place: features.Place) -> tuple[Document, int, int]:
-    return place.document, place.start, place.end
+def _document(uri: str, text: str) -> Document:
+    is_too_long = len(text) > MAX_TEXT
+    return Document(uri, "" if is_too_long else text, is_too_long)
 
 
-def make_editor_server(seconds: float, memory: int) -> EditorServer:
-    """A server whose plans take at most `seconds`, and whose processes have `memory` MiB each."""
-    server = EditorServer(seconds, memory)
-    _add_documents(server)
-    _add_names(server)
-    _add_text(server)
-    _add_planning(server)
-    return server
+def _note(message: str) -> types.Diagnostic:
+    """A message about a whole file."""
+    start = types.Position(0, 0)
+    severity = types.DiagnosticSeverity.Information
+    return types.Diagnostic(types.Range(start, start), message, severity=severity, source="pddlego")
 
 
-def _add_documents(server: EditorServer) -> None:
-    """Add what editors say about documents."""
-
-    @server.feature(types.INITIALIZE)
-    def initialize(params: types.InitializeParams) -> None:
-        folders = [folder.uri for folder in params.workspace_folders or ()] or [params.root_uri or ""]
-        paths = (uris.to_fs_path(uri) for uri in folders if uri)
-        server.files.roots = tuple(Path(path) for path in paths if path)
-
-    @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
-    def opened(params: types.DidOpenTextDocumentParams) -> None:
-        server.changed(params.text_document.uri, params.text_document.text)
-
-    @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
-    def changed(params: types.DidChangeTextDocumentParams) -> None:
-        if params.content_changes:
-            server.changed(params.text_document.uri, params.content_changes[-1].text)
-
-    @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
-    def closed(params: types.DidCloseTextDocumentParams) -> None:
-        server.files.open.pop(params.text_document.uri, None)
-        server.publish(params.text_document.uri, [])
+def _initialize(server: EditorServer, params: types.InitializeParams) -> None:
+    folders = [folder.uri for folder in params.workspace_folders or ()] or [params.root_uri or ""]
+    server.files.roots = tuple(Path(path) for path in map(to_fs_path, folders) if path)
 
 
-def _add_names(server: EditorServer) -> None:
-    """Add the features about names."""
-
-    @server.feature(types.TEXT_DOCUMENT_HOVER)
-    def hover(params: types.HoverParams) -> types.Hover | None:
-        text = features.hover(*server.at(params))
-        return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text)) if text else None
-
-    @server.feature(types.TEXT_DOCUMENT_DEFINITION)
-    def definition(params: types.DefinitionParams) -> list[types.Location]:
-        return server.locations(features.definition(*server.at(params)))
-
-    @server.feature(types.TEXT_DOCUMENT_REFERENCES)
-    def references(params: types.ReferenceParams) -> list[types.Location]:
-        return server.locations(features.references(*server.at(params), params.context.include_declaration))
-
-    @server.feature(types.TEXT_DOCUMENT_RENAME)
-    def rename(params: types.RenameParams) -> types.WorkspaceEdit:
-        places = features.rename_all(*server.at(params), params.new_name)
-        if isinstance(places, str):
-            raise JsonRpcInvalidParams(places)
-        variable = any(place.document.text[place.start] == "?" for place in places)
-        name = f"?{params.new_name.removeprefix('?')}" if variable else params.new_name
-        edits: dict[str, list[types.TextEdit]] = {}
-        for location in server.locations(places):
-            edits.setdefault(location.uri, []).append(types.TextEdit(location.range, name))
-        return types.WorkspaceEdit(edits)
-
-    @server.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=["(", " ", "?", ":"]))
-    def complete(params: types.CompletionParams) -> list[types.CompletionItem]:
-        document, offset, related = server.at(params)
-        items = features.complete(document, offset, related)
-        start = offset
-        while start and document.text[start - 1] not in " \t\r\n()":
-            start -= 1
-        place = server.range(document, start, offset)
-        return [
-            types.CompletionItem(
-                name, kind=_ITEM_KINDS.get(kind, types.CompletionItemKind.Keyword), detail=detail or None,
-                text_edit=types.TextEdit(place, name),
-            )
-            for name, kind, detail in items
-        ]  # fmt: skip
+def _opened(server: EditorServer, params: types.DidOpenTextDocumentParams) -> None:
+    server.changed(params.text_document.uri, params.text_document.text)
 
 
-def _add_text(server: EditorServer) -> None:
-    """Add the outline, formatting and quick fixes."""
-
-    @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
-    def outline(params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
-        document = server.files.open.get(params.text_document.uri)
-        item = features.document_outline(document) if document else None
-        return [_symbol(server, document, item)] if document and item else []
-
-    @server.feature(types.TEXT_DOCUMENT_FORMATTING)
-    def formatting(params: types.DocumentFormattingParams) -> list[types.TextEdit]:
-        document = server.files.open.get(params.text_document.uri)
-        if document is None or len(document.text) > MAX_TEXT:
-            return []
-        text = features.formatted(document.text, min(8, max(1, params.options.tab_size)))
-        whole = server.range(document, 0, len(document.text))
-        return [types.TextEdit(whole, text)] if text != document.text else []
-
-    @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions([types.CodeActionKind.QuickFix]))
-    async def fixes(params: types.CodeActionParams) -> list[types.CodeAction]:
-        document = server.files.open.get(params.text_document.uri)
-        if document is None or len(document.text) > MAX_TEXT:
-            return []
-        result = await server.repair(document)
-        return list(_fixes(document.uri, params.range, result.get("hunks", ()), result.get("repairs", ())))
+def _edited(server: EditorServer, params: types.DidChangeTextDocumentParams) -> None:
+    if params.content_changes:
+        server.changed(params.text_document.uri, params.content_changes[-1].text)
 
 
-def _symbol(server: EditorServer, document: Document, item: features.Item) -> types.DocumentSymbol:
-    place = server.range(document, item.start, item.end)
-    children = [_symbol(server, document, child) for child in item.children]
-    return types.DocumentSymbol(item.name, _SYMBOL_KINDS[item.kind], place, place, children=children)
+def _closed(server: EditorServer, params: types.DidCloseTextDocumentParams) -> None:
+    server.files.open.pop(params.text_document.uri, None)
+    server.checks.pop(params.text_document.uri, None)
+    server.publish(params.text_document.uri, [])
 
 
-def _fixes(
-    uri: str, place: types.Range, hunks: Sequence[tuple[int, int, str]], repairs: Sequence[str]
-) -> Iterator[types.CodeAction]:
+def _hover(server: EditorServer, params: types.HoverParams) -> types.Hover | None:
+    text = features.hover(*server.at(params))
+    return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text)) if text else None
+
+
+def _definition(server: EditorServer, params: types.DefinitionParams) -> list[types.Location]:
+    return server.locations(use for use in features.occurrences(*server.at(params)) if use[1].signature)
+
+
+def _references(server: EditorServer, params: types.ReferenceParams) -> list[types.Location]:
+    uses = features.occurrences(*server.at(params))
+    return server.locations(use for use in uses if params.context.include_declaration or not use[1].signature)
+
+
+def _rename(server: EditorServer, params: types.RenameParams) -> types.WorkspaceEdit:
+    renamed = features.rename_all(*server.at(params), params.new_name)
+    if isinstance(renamed, str):
+        raise JsonRpcInvalidParams(renamed)
+    name, uses = renamed
+    edits: dict[str, list[types.TextEdit]] = {}
+    for location in server.locations(uses):
+        edits.setdefault(location.uri, []).append(types.TextEdit(location.range, name))
+    return types.WorkspaceEdit(edits)
+
+
+def _complete(server: EditorServer, params: types.CompletionParams) -> list[types.CompletionItem]:
+    document, offset, related = server.at(params)
+    start = offset
+    while start and document.text[start - 1] not in " \t\r\n()":
+        start -= 1
+    place = server.range(document, start, offset)
+    return [
+        types.CompletionItem(
+            name,
+            kind=_ITEM_KINDS.get(kind, types.CompletionItemKind.Keyword),
+            detail=detail or None,
+            text_edit=types.TextEdit(place, name),
+        )
+        for name, kind, detail in features.complete(document, offset, related)
+    ]
+
+
+def _outline(server: EditorServer, params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
+    document = server.document(params)
+
+    def symbol(item: features.Item) -> types.DocumentSymbol:
+        place, children = server.range(document, item.start, item.end), [symbol(child) for child in item.children]
+        return types.DocumentSymbol(item.name, _SYMBOL_KINDS[item.kind], place, place, children=children)
+
+    item = features.document_outline(document)
+    return [symbol(item)] if item else []
+
+
+def _formatting(server: EditorServer, params: types.DocumentFormattingParams) -> list[types.TextEdit]:
+    document = server.document(params)
+    text = features.formatted(document.text, min(8, max(1, params.options.tab_size)))
+    whole = server.range(document, 0, len(document.text))
+    return [types.TextEdit(whole, text)] if text != document.text else []
+
+
+async def _fixes(server: EditorServer, params: types.CodeActionParams) -> list[types.CodeAction]:
     """Each group of lines that a repair changes, as a fix of its own, and all of them together."""
+    document, place = server.document(params), params.range
+    if not (params.context.diagnostics and document.text.strip()):
+        return []
+    domain = server.files.domain_of(document) if document.is_problem else None
+    result: dict[str, Any] = {}
+    for known in dict.fromkeys((domain.text if domain else None, None)):  # a domain with errors is no help
+        async with server.one_question:
+            result = await server.checker.ask("repair", _CHECK_SECONDS, text=document.text, domain=known)
+        if "error" not in result:
+            break
+    groups = features.changed_lines(document.text, result.get("text") or document.text)
 
-    def fix(title: str, chosen: Iterable[tuple[int, int, str]]) -> types.CodeAction:
-        edits = [
-            types.TextEdit(types.Range(types.Position(first, 0), types.Position(last, 0)), text)
-            for first, last, text in chosen
-        ]
-        edit = types.WorkspaceEdit({uri: edits})
+    def fix(title: str, chosen: Sequence[tuple[int, int, str]]) -> types.CodeAction:
+        lines = ((types.Range(types.Position(first, 0), types.Position(end, 0)), text) for first, end, text in chosen)
+        edit = types.WorkspaceEdit({document.uri: [types.TextEdit(*line) for line in lines]})
         return types.CodeAction(title[:200], kind=types.CodeActionKind.QuickFix, edit=edit)
 
-    whole = "; ".join(repairs)
-    if len(hunks) > 1:
-        for first, last, text in hunks:
-            if first <= place.end.line and place.start.line <= max(first, last - 1):
-                shown = " ".join(text.split())
-                yield fix(f"Repair line {first + 1}: {shown[:80] or 'remove it'}", [(first, last, text)])
-    if hunks:
-        yield fix(f"Repair all: {whole}" if len(hunks) > 1 else f"Repair: {whole}", hunks)
+    fixes = [
+        fix(f"Repair line {first + 1}: {' '.join(text.split())[:80] or 'remove it'}", [(first, end, text)])
+        for first, end, text in groups
+        if len(groups) > 1 and first <= place.end.line and place.start.line <= max(first, end - 1)
+    ]
+    whole = fix(f"Repair{' all' if len(groups) > 1 else ''}: {'; '.join(result.get('repairs', ()))}", groups)
+    return [*fixes, whole] if groups else []
 
 
-def _add_planning(server: EditorServer) -> None:
-    """Add the lens of problems, and its command."""
-
-    @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
-    def lenses(params: types.CodeLensParams) -> list[types.CodeLens]:
-        document = server.files.open.get(params.text_document.uri)
-        if document is None or not document.is_problem:
-            return []
-        place = server.range(document, *document.define.spans[0])
-        solve = types.Command("Solve", "pddlego.solve", arguments=[document.uri])
-        return [types.CodeLens(types.Range(place.start, place.start), solve)]
-
-    @server.command("pddlego.solve")
-    async def solve(uri: str) -> dict[str, Any]:
-        problem = server.files.open.get(uri)
-        domain = server.files.domain_of(problem) if problem else None
-        if problem is None or domain is None:
-            result: dict[str, Any] = {"error": "no domain of this problem was found in its folder"}
-        else:
-            result = await _solve(server, domain.text, problem.text)
-        steps = result.get("plan")
-        if steps is not None:
-            more = f" … ({len(steps) - _MAX_SHOWN} more)" if len(steps) > _MAX_SHOWN else ""
-            text = f"Plan of {len(steps)} steps, cost {result['cost']}: {' '.join(steps[:_MAX_SHOWN])}{more}"
-        else:
-            text = result.get("error") or f"No plan: {result['status']}. {result['message']}"
-        kind = types.MessageType.Warning if steps is None else types.MessageType.Info
-        server.window_show_message(types.ShowMessageParams(kind, text))
-        return result
+def _lenses(server: EditorServer, params: types.CodeLensParams) -> list[types.CodeLens]:
+    document = server.document(params)
+    start = server.position(document, document.define.spans[0][0])
+    solve = types.Command("Solve", "pddlego.solve", arguments=[document.uri])
+    return [types.CodeLens(types.Range(start, start), solve)] if document.is_problem else []
 
 
-async def _solve(server: EditorServer, domain: str, problem: str) -> dict[str, Any]:
-    """The result of `solve`, in a process of its own: checks go on."""
-    worker = Worker(server.memory)
-    limits = {"seconds": server.seconds, "memory": server.memory}
-    try:
-        return await worker.ask("solve", server.seconds + _CHECK_SECONDS, domain=domain, problem=problem, **limits)
-    finally:
-        worker.close()
+async def _solve(server: EditorServer, uri: str) -> dict[str, Any]:
+    problem = server.files.open.get(uri)
+    domain = server.files.domain_of(problem) if problem else None
+    result: dict[str, Any] = {"error": "No domain of this problem was found in its folder."}
+    if problem is not None and domain is not None:
+        worker = Worker(server.memory)  # another process, so that checks go on
+        arguments = {"domain": domain.text, "problem": problem.text, "seconds": server.seconds, "memory": server.memory}
+        try:
+            result = await worker.ask("solve", server.seconds + _CHECK_SECONDS, **arguments)
+        finally:
+            worker.close()
+    steps = result.get("plan")
+    if steps is not None:
+        more = f" … ({len(steps) - _MAX_SHOWN} more)" if len(steps) > _MAX_SHOWN else ""
+        text = f"Plan of {len(steps)} steps, cost {result['cost']}: {' '.join(steps[:_MAX_SHOWN])}{more}"
+    else:
+        text = result.get("error") or f"No plan: {result['status']}. {result['message']}"
+    kind = types.MessageType.Warning if steps is None else types.MessageType.Info
+    server.window_show_message(types.ShowMessageParams(kind, text))
+    return result
+
+
+_HANDLERS: dict[str, Callable[..., Any]] = {
+    types.INITIALIZE: _initialize,
+    types.TEXT_DOCUMENT_DID_OPEN: _opened,
+    types.TEXT_DOCUMENT_DID_CHANGE: _edited,
+    types.TEXT_DOCUMENT_DID_CLOSE: _closed,
+    types.TEXT_DOCUMENT_HOVER: _hover,
+    types.TEXT_DOCUMENT_DEFINITION: _definition,
+    types.TEXT_DOCUMENT_REFERENCES: _references,
+    types.TEXT_DOCUMENT_RENAME: _rename,
+    types.TEXT_DOCUMENT_COMPLETION: _complete,
+    types.TEXT_DOCUMENT_DOCUMENT_SYMBOL: _outline,
+    types.TEXT_DOCUMENT_FORMATTING: _formatting,
+    types.TEXT_DOCUMENT_CODE_ACTION: _fixes,
+    types.TEXT_DOCUMENT_CODE_LENS: _lenses,
+}
+_OPTIONS = {
+    types.TEXT_DOCUMENT_COMPLETION: types.CompletionOptions(trigger_characters=["(", " ", "?", ":"]),
+    types.TEXT_DOCUMENT_CODE_ACTION: types.CodeActionOptions([types.CodeActionKind.QuickFix]),
+}
 
 
 def serve_editor(seconds: float, memory: int) -> None:
-    """Serve an editor over standard input and output, until it disconnects."""
+    """Serve an editor over standard input and output, until it disconnects.
+
+    Plans take at most `seconds`, and each process has `memory` MiB.
+    """
     logging.getLogger("pygls").setLevel(logging.CRITICAL)
-    server = make_editor_server(seconds, memory)
+    server = EditorServer(seconds, memory)
+    for method, handler in _HANDLERS.items():
+        server.feature(method, _OPTIONS.get(method))(handler)
+    server.command("pddlego.solve")(_solve)
     try:
         server.start_io()
     finally:

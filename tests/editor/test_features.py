@@ -33,8 +33,8 @@ def at(document: Document, text: str, skip: int = 0) -> int:
     return document.text.index(text) + skip
 
 
-def texts(places: list[features.Place]) -> list[str]:
-    return [place.document.text[place.start : place.end] for place in places]
+def texts(uses: list[features.Use]) -> list[str]:
+    return [file.text[symbol.start : symbol.end] for file, symbol in uses]
 
 
 def test_hover_says_signature_comment_and_uses() -> None:
@@ -47,19 +47,21 @@ def test_hover_says_signature_comment_and_uses() -> None:
 
 
 def test_definition_is_in_the_domain() -> None:
-    (place,) = features.definition(problem, at(problem, "load"), [domain])
-    assert (place.document, place.start) == (domain, at(domain, "load"))
+    uses = features.occurrences(problem, at(problem, "load"), [domain])
+    ((file, symbol),) = [use for use in uses if use[1].signature]
+    assert (file, symbol.start) == (domain, at(domain, "load"))
 
 
 def test_a_variable_is_found_in_its_quantifier_only() -> None:
-    assert texts(features.references(domain, at(domain, "?x"), [])) == ["?x", "?x"]
-    places = features.references(domain, at(domain, "(?c - crate ?t", 1), [])
-    assert texts(places) == ["?c", "?c"] and places[1].start > at(domain, ":effect")
+    assert texts(features.occurrences(domain, at(domain, "?x"), [])) == ["?x", "?x"]
+    uses = features.occurrences(domain, at(domain, "(?c - crate ?t", 1), [])
+    assert texts(uses) == ["?c", "?c"] and uses[1][1].start > at(domain, ":effect")
 
 
 def test_rename_covers_all_files_and_refuses_what_cannot_be_a_name() -> None:
-    places = features.rename_all(domain, at(domain, "free"), [problem], "idle")
-    assert texts(places) == ["free"] * 4  # type: ignore[arg-type]
+    renamed = features.rename_all(domain, at(domain, "free"), [problem], "idle")
+    assert not isinstance(renamed, str) and renamed[0] == "idle" and texts(renamed[1]) == ["free"] * 4
+    assert features.rename_all(domain, at(domain, "?x"), [], "y")[0] == "?y"
     assert isinstance(features.rename_all(domain, at(domain, "free"), [problem], "in"), str)
     assert isinstance(features.rename_all(domain, at(domain, "free"), [problem], "a b"), str)
     assert isinstance(features.rename_all(domain, 0, [problem], "a"), str)
@@ -67,8 +69,8 @@ def test_rename_covers_all_files_and_refuses_what_cannot_be_a_name() -> None:
 
 def test_objects_of_another_problem_are_not_renamed() -> None:
     other = Document("file:///q.pddl", PROBLEM)
-    places = features.rename_all(problem, at(problem, "c1"), [domain, other], "box")
-    assert {place.document.uri for place in places} == {problem.uri}  # type: ignore[union-attr]
+    renamed = features.rename_all(problem, at(problem, "c1"), [domain, other], "box")
+    assert not isinstance(renamed, str) and {file.uri for file, _ in renamed[1]} == {problem.uri}
 
 
 @pytest.mark.parametrize(
@@ -97,6 +99,31 @@ def test_formatting_indents_and_keeps_the_rest() -> None:
     ragged = DOMAIN.replace("\n  ", "\n        ")
     assert features.formatted(features.formatted(ragged)) == features.formatted(ragged)
     assert features.formatted("(a\n  ) )") == "(a\n  ) )"
+
+
+@pytest.mark.parametrize(
+    ("after", "groups"),
+    [
+        ("a\nb\nc\n", []),
+        ("a\nb\nc", []),
+        ("x\nb\ny\n", [(0, 1, "x\n"), (2, 3, "y\n")]),
+        ("a\nc\n", [(1, 2, "")]),
+        ("a\nb\nb\nc\n", [(2, 2, "b\n")]),
+    ],
+)
+def test_changed_lines(after: str, groups: list[tuple[int, int, str]]) -> None:
+    assert features.changed_lines("a\nb\nc\n", after) == groups
+
+
+LINES = st.lists(st.sampled_from(["a\n", "b\n", "\n", "c\r\n"])).map("".join)
+
+
+@given(LINES, LINES)
+def test_changed_lines_make_the_new_text(before: str, after: str) -> None:
+    lines = before.splitlines(keepends=True)
+    for first, end, text in reversed(features.changed_lines(before, after)):
+        lines[first:end] = [text]
+    assert "".join(lines) in (after, f"{after}\n")
 
 
 PIECES = st.sampled_from(["(", ")", " ", "\n", "\r\n", "; note (\n", "word", "?x", "-", "\t", "\f", "\u00e9"])
