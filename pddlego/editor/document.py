@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections import ChainMap, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, TypeAlias, cast
+from typing import Literal, TypeAlias
 
 from pddlego.pddl.domain import Domain, read_domain
 from pddlego.pddl.sexpr import LINE_BREAK, NUMBER, TOKEN, Expression, Sexpr, Source, read_sexprs, show
@@ -27,7 +27,7 @@ CONNECTIVES = frozenset(
 )
 TIMES = {("at", "start"), ("at", "end"), ("over", "all")}
 ACTIONS = (":action", ":durative-action")
-_WORDS = frozenset(["object", "number", "either", "define", "domain", "problem", "total-time", "#t", "?duration"])
+_WORDS = CONNECTIVES | {"object", "number", "either", "define", "domain", "problem", "total-time", "#t", "?duration"}
 """Words of the language, which are declared nowhere."""
 
 _WIDE = re.compile("[\U00010000-\U0010ffff]")
@@ -97,28 +97,16 @@ class Document:
         """All names, in the order of the text."""
         return tuple(sorted(_sections(self.define), key=lambda symbol: symbol.start))
 
-    @cached_property
-    def by_key(self) -> dict[Key, list[Symbol]]:
-        found: dict[Key, list[Symbol]] = defaultdict(list)
-        for symbol in self.symbols:
-            found[symbol.key].append(symbol)
-        return dict(found)
-
     def symbol_at(self, offset: int) -> Symbol | None:
         """The name that covers an offset, or that ends there."""
         return next((symbol for symbol in self.symbols if symbol.start <= offset <= symbol.end), None)
 
     def lists_at(self, offset: int) -> list[Expression]:
-        """The lists around an offset, from the outermost to the innermost."""
-        around: list[Expression] = []
-        parts: Sequence[Sexpr] = self.tree
-        while inner := [
-            part
-            for part in parts
-            if isinstance(part, Expression) and part.spans[0][0] < offset < part.spans[0][1] + _open(part, self.text)
-        ]:
-            around.append(inner[0])
-            parts = inner[0]
+        """The lists around an offset, from the outermost to the innermost. An open one ends with the text."""
+        around, lists = [], [self.tree]
+        while lists:
+            lists = [part for part in lists[0] if isinstance(part, Expression) and _covers(part, offset)]
+            around += lists
         return around
 
     def comment(self, symbol: Symbol) -> str:
@@ -133,50 +121,53 @@ class Document:
         return "\n".join(line.strip().lstrip("; ") for line in block)
 
 
-def _open(part: Expression, text: str) -> int:
-    """1 for a list without its closing parenthesis, in which the end of the text also lies."""
-    return int(text[part.spans[0][1] - 1] != ")")
+def _covers(part: Expression, offset: int) -> bool:
+    start, end = part.spans[0]
+    return start < offset and (offset < end or end == len(part.source.text))
 
 
 def _sections(define: Expression) -> Iterator[Symbol]:
-    for section in define:
+    for section, span in zip(define, define.spans[1:], strict=True):
         head = section[0] if isinstance(section, Expression) and section else ""
         if not isinstance(section, Expression) or not isinstance(head, str):
             continue
         if head in (":types", ":constants", ":objects"):
             yield from _typed(section, 1, "type" if head == ":types" else "object", head)
         elif head in (":predicates", ":functions"):
-            for part in section:
-                if isinstance(part, Expression) and part:
-                    yield from _named(part, 0, "predicate", head, show(part))
-                    yield from _typed(part, 1, "variable", head, part.spans[0][0])
+            for atom, place in zip(section, section.spans[1:], strict=True):
+                yield from _atom(atom, head, place[0], show(atom))
         elif head in ACTIONS and len(section) > 1:
-            yield from _action(section)
-        elif head == ":derived":
-            scope = section.spans[0][0]
-            for rule in section[1:2]:
-                if isinstance(rule, Expression) and rule:
-                    yield from _named(rule, 0, "predicate", head)
-                    yield from _typed(rule, 1, "variable", head, scope)
-                    variables = {name: scope for name in rule[1:] if isinstance(name, str)}
-                    yield from _formulas(section, 2, variables, head)
+            yield from _action(section, span[0])
+        elif head == ":derived" and len(section) > 1:
+            yield from _atom(section[1], head, span[0])
+            yield from _formulas(section, 2, ChainMap(_variables(section[1], span[0])), head)
         elif head in (":init", ":goal", ":metric", ":constraints"):
-            yield from _formulas(section, 1, {}, head)
+            yield from _formulas(section, 1, ChainMap(), head)
 
 
-def _action(section: Expression) -> Iterator[Symbol]:
-    scope, name = section.spans[0][0], str(section[1])
+def _action(section: Expression, scope: int) -> Iterator[Symbol]:
+    name = show(section[1])
     part = f"action {name}"[:200]
-    variables: Mapping[str, int] = {}
-    fields = dict(zip(section[2::2], section[3::2], strict=False))
-    parameters = fields.get(":parameters", ())
+    fields = list(zip(section[2::2], section[3::2], strict=False))
+    parameters = dict(fields).get(":parameters", ())
     yield from _named(section, 1, "action", part, f"({' '.join((name, show(parameters)[1:-1])).strip()})")
     if isinstance(parameters, Expression):
-        variables = {word: scope for word in parameters if isinstance(word, str)}
         yield from _typed(parameters, 0, "variable", part, scope)
-    for number in range(3, len(section), 2):
-        if section[number - 1] != ":parameters":
-            yield from _formula(section[number], variables, part)
+    variables = ChainMap(_variables(parameters, scope))
+    for keyword, field in fields:
+        if keyword != ":parameters" and isinstance(field, Expression) and field:
+            yield from _formula(field, variables, part)
+
+
+def _atom(atom: Sexpr, part: str, scope: int, signature: str = "") -> Iterator[Symbol]:
+    """A predicate or a function with its typed variables."""
+    if isinstance(atom, Expression) and atom:
+        yield from _named(atom, 0, "predicate", part, signature)
+        yield from _typed(atom, 1, "variable", part, scope)
+
+
+def _variables(parameters: Sexpr, scope: int) -> dict[str, int]:
+    return {word: scope for word in parameters if isinstance(word, str) and word[0] == "?"}
 
 
 def _named(
@@ -190,50 +181,39 @@ def _named(
 
 def _typed(parts: Expression, start: int, kind: Kind, part: str, scope: int = -1) -> Iterator[Symbol]:
     """A list of names with types: each name is declared, each type is used."""
-    end = start
     for number in range(start, len(parts) + 1):
         if number < len(parts) and parts[number] != "-":
             continue
-        of_type = f" - {show(parts[number + 1])[:_MAX_SHOWN]}" if number + 1 < len(parts) else ""
-        for name in range(end, number):
-            yield from _named(parts, name, kind, part, f"{show(parts[name])[:_MAX_SHOWN]}{of_type}", scope)
-        end = number + 2
-        either = parts[number + 1] if number + 1 < len(parts) else ""
-        if isinstance(either, Expression):
-            for name in range(1, len(either)):
-                yield from _named(either, name, "type", part)
-        elif number + 1 < len(parts):
+        of_type = parts[number + 1] if number + 1 < len(parts) else ""
+        ending = f" - {show(of_type)[:_MAX_SHOWN]}" if of_type else ""
+        for name in range(start, number):
+            yield from _named(parts, name, kind, part, f"{show(parts[name])[:_MAX_SHOWN]}{ending}", scope)
+        if isinstance(of_type, Expression):
+            for choice in range(1, len(of_type)):
+                yield from _named(of_type, choice, "type", part)
+        elif of_type:
             yield from _named(parts, number + 1, "type", part)
+        start = number + 2
 
 
-def _formulas(parts: Expression, start: int, variables: Mapping[str, int], part: str) -> Iterator[Symbol]:
+def _formulas(parts: Expression, start: int, variables: ChainMap[str, int], part: str) -> Iterator[Symbol]:
+    """The names in the parts of a list from number `start` on: words are arguments, lists are formulas."""
     for number in range(start, len(parts)):
-        if isinstance(parts[number], Expression):
-            yield from _formula(parts[number], variables, part)
-        else:
-            yield from _argument(parts, number, variables, part)
+        node = parts[number]
+        if isinstance(node, Expression) and node:
+            yield from _formula(node, variables, part)
+        elif isinstance(node, str):
+            kind: Kind = "variable" if node[0] == "?" else "object"
+            yield from _named(parts, number, kind, part, scope=variables.get(node, -1))
 
 
-def _formula(node: Sexpr, variables: Mapping[str, int], part: str) -> Iterator[Symbol]:
-    if not isinstance(node, Expression) or not node:
-        return
-    head = node[0]
-    if head in ("forall", "exists") and len(node) > 1 and isinstance(node[1], Expression):
+def _formula(node: Expression, variables: ChainMap[str, int], part: str) -> Iterator[Symbol]:
+    if node[0] in ("forall", "exists") and len(node) > 1 and isinstance(node[1], Expression):
         scope = node.spans[0][0]
         yield from _typed(node[1], 0, "variable", part, scope)
-        inner = {word: scope for word in node[1] if isinstance(word, str)}
-        yield from _formulas(node, 2, ChainMap(inner, cast("dict[str, int]", variables)), part)
-    elif node[:2] in TIMES or (head == "at" and len(node) == 3 and isinstance(node[2], tuple)):
+        yield from _formulas(node, 2, variables.new_child(_variables(node[1], scope)), part)
+    elif node[:2] in TIMES or (node[0] == "at" and len(node) == 3 and isinstance(node[2], tuple)):
         yield from _formulas(node, 2, variables, part)
     else:
-        if isinstance(head, str) and head not in CONNECTIVES:
-            yield from _named(node, 0, "predicate", part)
-        yield from _formulas(node, 0 if isinstance(head, tuple) else 1, variables, part)
-
-
-def _argument(parts: Expression, number: int, variables: Mapping[str, int], part: str) -> Iterator[Symbol]:
-    word = str(parts[number])
-    if word.startswith("?"):
-        yield from _named(parts, number, "variable", part, scope=variables.get(word, -1))
-    elif word not in CONNECTIVES:
-        yield from _named(parts, number, "object", part)
+        yield from _named(node, 0, "predicate", part)
+        yield from _formulas(node, 0 if isinstance(node[0], tuple) else 1, variables, part)

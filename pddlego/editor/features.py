@@ -14,9 +14,9 @@ from typing import TypeAlias
 
 from pddlego.editor.document import ACTIONS, CONNECTIVES, Document, Kind, Symbol
 from pddlego.pddl.conditions import ANY_TYPE
-from pddlego.pddl.domain import MAX_TYPES, Domain, Function, Predicate
+from pddlego.pddl.domain import MAX_TYPES, Domain
 from pddlego.pddl.names import is_name
-from pddlego.pddl.sexpr import LINE_BREAK, TOKEN, Expression, read_sexprs, show
+from pddlego.pddl.sexpr import TOKEN, Expression, read_sexprs, show
 
 MAX_ITEMS = 1_000
 """The maximum number of completions, and of parts of a section in the outline."""
@@ -53,28 +53,25 @@ def occurrences(document: Document, offset: int, related: Sequence[Document]) ->
     symbol = document.symbol_at(offset)
     if symbol is None:
         return []
-    kind, files = symbol.key[0], [document, *related]
-    is_local = kind == "object" and not any(symbol.key in file.by_key for file in files if not file.is_problem)
-    if kind == "variable" or is_local:
-        files = [document]
-    return [(file, found) for file in files for found in file.by_key.get(symbol.key, ())]
+    found = [(file, use) for file in (document, *related) for use in file.symbols if use.key == symbol.key]
+    kind = symbol.key[0]
+    if kind == "variable" or (kind == "object" and all(file.is_problem for file, _ in found)):
+        return [use for use in found if use[0] is document]
+    return found
 
 
 def hover(document: Document, offset: int, related: Sequence[Document]) -> str:
     """The signature of the name at an offset, the comment of its declaration, and where it is used; as Markdown."""
     found = occurrences(document, offset, related)
-    declared = next(((file, symbol) for file, symbol in found if symbol.signature), None)
     if not found:
         return ""
-    kind, name, _ = found[0][1].key
-    is_function = declared is not None and declared[1].part == ":functions"
-    parts = [f"```pddl\n{declared[1].signature if declared else name}\n```", "function" if is_function else kind]
-    if declared and (comment := declared[0].comment(declared[1])):
-        parts.append(comment)
-    uses = Counter(symbol.part for _, symbol in found if not symbol.signature)
+    file, symbol = next((use for use in found if use[1].signature), found[0])
+    kind = "function" if symbol.signature and symbol.part == ":functions" else symbol.key[0]
+    comment = file.comment(symbol) if symbol.signature else ""
+    uses = Counter(other.part for _, other in found if not other.signature)
     where = ", ".join(f"{part} ({number})" for part, number in uses.most_common(10))
-    parts.append(f"Used in {where}{', …' if len(uses) > 10 else ''}." if uses else "Not used.")
-    return "\n\n".join(parts)
+    used = f"Used in {where}{', …' if len(uses) > 10 else ''}." if uses else "Not used."
+    return "\n\n".join(filter(None, (f"```pddl\n{symbol.signature or symbol.key[1]}\n```", kind, comment, used)))
 
 
 def rename_all(document: Document, offset: int, related: Sequence[Document], name: str) -> tuple[str, list[Use]] | str:
@@ -98,9 +95,7 @@ def complete(document: Document, offset: int, related: Sequence[Document]) -> li
     lists = document.lists_at(offset)
     around = lists[-1] if lists else document.tree
     before = sum(span[1] < offset for span in around.spans[1:])  # parts that end before the word that is written
-    section = next(
-        (part[0] for part in lists if isinstance(part, Expression) and part[:1] and part[0] in _SECTIONS), ""
-    )
+    section = next((part[0] for part in lists if part and part[0] in _SECTIONS), "")
     files = (document, *related)
     if (before and around[before - 1] == "-") or around[:1] == ("either",):
         return _declared(files, "type", [(ANY_TYPE, "type", "")])
@@ -112,16 +107,15 @@ def complete(document: Document, offset: int, related: Sequence[Document]) -> li
         words = [(word, "keyword", "") for word in sorted(CONNECTIVES) if word.isalpha()]
         return _declared(files, "predicate", words if section != ":init" else [])
     if before and section in (*ACTIONS, ":derived", ":init", ":goal", ":metric"):
-        return list(_arguments(document, related, around, before - 1, offset))[:MAX_ITEMS]
+        return list(dict.fromkeys(_arguments(document, related, around, before - 1, offset)))[:MAX_ITEMS]
     return []
 
 
 def _declared(files: Sequence[Document], kind: Kind, more: list[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
-    found = {symbol.key[1]: symbol for file in files for symbol in file.symbols if symbol.key[0] == kind}
-    found |= {
-        symbol.key[1]: symbol for file in files for symbol in file.symbols if symbol.key[0] == kind and symbol.signature
-    }
-    return [*((name, kind, symbol.signature) for name, symbol in found.items()), *more][:MAX_ITEMS]
+    found: dict[str, str] = {}
+    for symbol in (symbol for file in files for symbol in file.symbols if symbol.key[0] == kind):
+        found[symbol.key[1]] = symbol.signature or found.get(symbol.key[1], "")
+    return [*((name, kind, signature) for name, signature in found.items()), *more][:MAX_ITEMS]
 
 
 def _arguments(
@@ -129,23 +123,18 @@ def _arguments(
 ) -> Iterator[tuple[str, str, str]]:
     """The variables, constants and objects of the type that argument `number` of an atom has."""
     domain = next((file.domain for file in (document, *related) if not file.is_problem), Domain(""))
-    heads: dict[str, Function | Predicate] = {**domain.functions_by_name, **domain.predicates_by_name}
-    head = heads.get(show(atom[0]))
+    name = show(atom[0])
+    head = domain.predicates_by_name.get(name) or domain.functions_by_name.get(name)
     if head is not None and number >= len(head.parameters):
         return
     wanted = head.parameters[number].type if head else ANY_TYPE
-    lists = document.lists_at(offset)
-    scopes = {part.spans[0][0] for part in lists}
+    scopes = {-1, *(part.spans[0][0] for part in document.lists_at(offset))}
     own = [file for file in (document, *related) if file is document or not file.is_problem]
-    seen = set()
-    for symbol in (symbol for file in own for symbol in file.symbols):
+    for symbol in (symbol for file in own for symbol in file.symbols if symbol.signature):
         kind, name, scope = symbol.key
-        visible = kind == "object" or (kind == "variable" and scope in scopes)
-        if not (visible and symbol.signature) or name in seen:
-            continue
         actual = symbol.signature.partition(" - ")[2] or ANY_TYPE
-        if len(domain.supertypes) > MAX_TYPES or actual.startswith("(") or domain.is_a(actual, wanted):
-            seen.add(name)
+        fits = len(domain.supertypes) > MAX_TYPES or actual.startswith("(") or domain.is_a(actual, wanted)
+        if kind in ("object", "variable") and scope in scopes and fits:
             yield name, kind, symbol.signature
 
 
@@ -176,15 +165,14 @@ def formatted(text: str, indent: int = 2) -> str:
     lines stay; a text with unbalanced parentheses stays as it is."""
     if read_sexprs(text).defects:
         return text
-    depth, lines, start = 0, [], 0
-    for end in (*(match for match in LINE_BREAK.finditer(text)), None):
-        line = text[start : end.start() if end else len(text)].strip(" \t")
+    depth, lines = 0, []
+    for whole in _LINE.findall(text):
+        line = whole.rstrip("\r\n").strip(" \t")
         tokens = [token[0] for token in TOKEN.finditer(line)]
         closing = line[: len(line) - len(line.lstrip(") \t"))].count(")")
         lines.append(" " * indent * max(0, depth - closing) + line if line else "")
-        lines.append(end[0] if end else "")
+        lines.append(whole[len(whole.rstrip("\r\n")) :])
         depth += tokens.count("(") - tokens.count(")")
-        start = end.end() if end else len(text)
     return "".join(lines)
 
 

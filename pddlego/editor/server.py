@@ -30,20 +30,17 @@ _CHECK_SECONDS = 10.0
 _MAX_SHOWN = 30
 """The maximum number of steps of a plan in a message."""
 
-_ITEM_KINDS = {
-    "type": types.CompletionItemKind.Class,
-    "predicate": types.CompletionItemKind.Function,
-    "object": types.CompletionItemKind.Constant,
-    "variable": types.CompletionItemKind.Variable,
+_ICONS = {
+    "file": "File",
+    "section": "Namespace",
+    "keyword": "Keyword",
+    "action": "Method",
+    "type": "Class",
+    "predicate": "Function",
+    "object": "Constant",
+    "variable": "Variable",
 }
-_SYMBOL_KINDS = {
-    "file": types.SymbolKind.File,
-    "section": types.SymbolKind.Namespace,
-    "action": types.SymbolKind.Method,
-    "type": types.SymbolKind.Class,
-    "predicate": types.SymbolKind.Function,
-    "object": types.SymbolKind.Constant,
-}
+"""The kinds of the protocol that look like ours."""
 
 
 class EditorServer(LanguageServer):
@@ -204,7 +201,7 @@ def _complete(server: EditorServer, params: types.CompletionParams) -> list[type
     return [
         types.CompletionItem(
             name,
-            kind=_ITEM_KINDS.get(kind, types.CompletionItemKind.Keyword),
+            kind=types.CompletionItemKind[_ICONS[kind]],
             detail=detail or None,
             text_edit=types.TextEdit(place, name),
         )
@@ -217,7 +214,7 @@ def _outline(server: EditorServer, params: types.DocumentSymbolParams) -> list[t
 
     def symbol(item: features.Item) -> types.DocumentSymbol:
         place, children = server.range(document, item.start, item.end), [symbol(child) for child in item.children]
-        return types.DocumentSymbol(item.name, _SYMBOL_KINDS[item.kind], place, place, children=children)
+        return types.DocumentSymbol(item.name, types.SymbolKind[_ICONS[item.kind]], place, place, children=children)
 
     item = features.document_outline(document)
     return [symbol(item)] if item else []
