@@ -132,9 +132,10 @@ def _arguments(
     own = [file for file in (document, *related) if file is document or not file.is_problem]
     for symbol in (symbol for file in own for symbol in file.symbols if symbol.signature):
         kind, name, scope = symbol.key
+        if kind not in ("object", "variable") or scope not in scopes:
+            continue
         actual = symbol.signature.partition(" - ")[2] or ANY_TYPE
-        fits = len(domain.supertypes) > MAX_TYPES or actual.startswith("(") or domain.is_a(actual, wanted)
-        if kind in ("object", "variable") and scope in scopes and fits:
+        if len(domain.supertypes) > MAX_TYPES or actual.startswith("(") or domain.is_a(actual, wanted):
             yield name, kind, symbol.signature
 
 

@@ -18,8 +18,7 @@ from pddlego.editor.document import MAX_TEXT, Document
 from pddlego.errors import UsageError
 from pddlego.util.files import read_source
 
-_MAX_ENTRIES = 1_000
-_MAX_FILES = 200
+_MAX_ENTRIES, _MAX_FILES = 1_000, 200
 """The maximum number of entries of a folder that are looked at, and of files that are read."""
 
 

@@ -103,6 +103,7 @@ class EditorServer(LanguageServer):
         )
 
     def position(self, document: Document, offset: int) -> types.Position:
+        """The position of an offset, in the units of the client."""
         line, column = document.source.position(offset)
         start = offset - column + 1
         if self.workspace.position_encoding == types.PositionEncodingKind.Utf16 or document.text.isascii():
@@ -142,9 +143,8 @@ def _document(uri: str, text: str) -> Document:
 
 def _note(message: str) -> types.Diagnostic:
     """A message about a whole file."""
-    start = types.Position(0, 0)
-    severity = types.DiagnosticSeverity.Information
-    return types.Diagnostic(types.Range(start, start), message, severity=severity, source="pddlego")
+    start = types.Range(types.Position(0, 0), types.Position(0, 0))
+    return types.Diagnostic(start, message, severity=types.DiagnosticSeverity.Information, source="pddlego")
 
 
 def _initialize(server: EditorServer, params: types.InitializeParams) -> None:

@@ -88,6 +88,12 @@ def test_completion(typed: str, words: set[str], absent: set[str]) -> None:
     assert words <= names and not absent & names
 
 
+def test_the_end_of_an_open_text_is_in_its_open_lists() -> None:
+    text = PROBLEM[: PROBLEM.index("(:goal")] + "(:goal (and (in c1 t1)"
+    around = Document("file:///p.pddl", text).lists_at(len(text))
+    assert [part[0] for part in around][:3] == ["define", ":goal", "and"]
+
+
 def test_outline_has_sections_actions_and_declarations() -> None:
     outline = features.document_outline(domain)
     assert outline is not None and outline.name == "depot"
