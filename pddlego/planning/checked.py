@@ -142,7 +142,7 @@ def _relaxed_warnings(domain: Domain, problem: Problem, explained: bool) -> Iter
         yield warning(DefectKind.NEVER_APPLICABLE, never[0], message)
 
 
-_MOST_TOGETHER = 3
+MOST_TOGETHER = 3
 """The maximum number of facts of a precondition that a message names."""
 
 
@@ -196,17 +196,24 @@ class Explorer(Simulator):
 
         Raises `TooManyCasesError` if that is too much work.
         """
-        kinds, needed = scope_of(action.parameters), self.required[action.name]
         self.world.work.renew()
-        for size in range(1, _MOST_TOGETHER + 1):
-            for atoms in itertools.combinations(needed, size):
-                if next(self._joined(atoms, {}, kinds), None) is None:
-                    never = "is never true" if size == 1 else "are never true together"
-                    return f": {' and '.join(map(str, atoms))} of {action.name} {never}"
+        atoms, needed = self.never_together(action, {}), self.required[action.name]
+        if atoms:
+            never = "is never true" if len(atoms) == 1 else "are never true together"
+            return f": {' and '.join(map(str, atoms))} of {action.name} {never}"
         for part in conjuncts(self._static[action.name]):
             if not any(self.world.holds(part, self._initial, values) for values in self._bindings(action, needed, {})):
                 return f": {part} of {action.name} is never true"
         return ""
+
+    def never_together(self, action: Action, binding: Mapping[str, str]) -> tuple[Atom, ...]:
+        """The fewest required atoms of an action that are never true together; empty if there are none, or many."""
+        kinds = scope_of(action.parameters)
+        for size in range(1, MOST_TOGETHER + 1):
+            for atoms in itertools.combinations(self.required[action.name], size):
+                if next(self._joined(atoms, binding, kinds), None) is None:
+                    return atoms
+        return ()
 
     def missing_numbers(self, problem: Problem) -> Iterator[Defect]:
         """Yield a warning for each function without a number that an action needs to be applicable, or the goal."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from pddlego.pddl import Atom, Domain, Problem
@@ -34,7 +34,7 @@ from pddlego.pddl.conditions import (
 )
 from pddlego.pddl.domain import Action
 from pddlego.pddl.numbers import read_fluents
-from pddlego.planning.checked import Explorer
+from pddlego.planning.checked import MOST_TOGETHER, Explorer
 from pddlego.planning.intervals import ANY_NUMBER, Interval, changed_interval, combined_interval, is_infinite
 from pddlego.planning.numbers import shown
 from pddlego.planning.result import PlanStep
@@ -45,9 +45,6 @@ Binding = Mapping[str, str]
 
 _EXACT_ROUNDS = 3
 """Rounds after which a bound of a number that still moves counts as infinite."""
-
-_MOST_TOGETHER = 3
-"""The maximum number of facts of a precondition that a sentence names."""
 
 _MOST_CASES = 2_000
 """The maximum number of calls of an action that are looked at for a sentence."""
@@ -184,17 +181,18 @@ class Relaxation(Explorer):
     def causes(self, fact: Atom, most: int) -> list[str]:
         """Up to `most` sentences on what a fact lacks that is never true: its actions, what these lack, and so on."""
         sentences: list[str] = []
-        waiting, seen = [fact], {_pattern(fact)}
+        waiting, seen = [fact], {fact}
         while waiting and len(sentences) < most:
             wanted = waiting.pop(0)
-            makers = [(action, *self._lack(action, binding)) for action, binding in self._makers(wanted)]
-            if not makers:
+            makers = list(self._makers(wanted))
+            if not makers and "?" not in str(wanted):
                 sentences.append(f"no action makes {wanted} true, and it is {self._absence}")
-            right = [maker for maker in makers if maker[3]] or makers  # without actions for objects of another kind
-            for action, text, needed, _ in right[:_MOST_MAKERS]:
+            fitting = [maker for maker in makers if self._fits(*maker)] or makers
+            for action, binding in fitting[:_MOST_MAKERS]:
+                text, needed = self._lack(action, binding)
                 sentences += [f"{action.name} could make {wanted} true, but {text}"] if text else []
-                waiting += [atom for atom in needed if _pattern(atom) not in seen]
-                seen |= {*map(_pattern, needed)}
+                waiting += [atom for atom in needed if atom not in seen]
+                seen |= {*needed}
         return sentences
 
     def _makers(self, fact: Atom) -> Iterator[tuple[Action, Binding]]:
@@ -211,80 +209,55 @@ class Relaxation(Explorer):
                     if match is not None:
                         yield action, {name: match[name] for name in match.keys() & kinds.keys()}
 
-    def _lack(self, action: Action, binding: Binding) -> tuple[str, list[Atom], bool]:
-        """What an impossible action lacks, as the end of a sentence, and the facts that it would need for it.
+    def _fits(self, action: Action, binding: Binding) -> bool:
+        """Whether the objects are of the kinds that a domain without types requires, as in `(truck ?t)`."""
+        kinds = (
+            atom for atom in self.required[action.name] if len(atom.args) == 1 and atom.predicate not in self.added
+        )
+        return all(atom in self._known or "?" in str(atom) for atom in map(Renaming(binding).atom, kinds))
 
-        The last value is false if the binding has an object of the wrong kind: a fact such as `(truck box)` is missing.
-        """
-        kinds, needed, names = scope_of(action.parameters), self.required[action.name], Renaming(binding)
-        for size in range(1, _MOST_TOGETHER + 1):
-            for atoms in itertools.combinations(needed, size):
-                if next(self._joined(atoms, binding, kinds), None) is not None:
-                    continue
-                if size == 1:
-                    text, near = self._alone(action, atoms[0], binding)
-                    is_kind = len(atoms[0].args) == 1 and "?" not in str(names.atom(atoms[0]))
-                    return text, near, atoms[0].predicate in self.added or not is_kind
-                near = self._near(atoms, needed, binding, kinds) or self._near(atoms, atoms, binding, kinds)
-                near = [atom for atom in near if len(atom.args) > 1 or atom.predicate in self.added] or near
-                absent = [atom for atom in near if atom.predicate not in self.added]
-                text = f"its conditions {_listed(map(names.atom, atoms))} are never true together{self._then}"
-                if absent:
-                    text += f": {_listed(absent[:_MOST_TOGETHER])} {'are' if absent[1:] else 'is'} not true"
-                text += next((f", nor any {pattern}" for atom in absent for pattern in self._absent(atom)), "")
-                facts = [fact for atom in near if atom not in absent for fact in self._instances(atom, kinds)]
-                return text, facts, True
+    def _lack(self, action: Action, binding: Binding) -> tuple[str, list[Atom]]:
+        """What an impossible action lacks, as the end of a sentence, and the facts that it would need for it."""
+        atoms = self.never_together(action, binding)
+        if atoms:
+            return self._never(action, atoms, binding)
         for part in self._others[action.name]:
-            cases = list(itertools.islice(self._bindings(action, needed, binding), _MOST_CASES))
+            cases = list(itertools.islice(self._bindings(action, self.required[action.name], binding), _MOST_CASES))
             if cases and len(cases) < _MOST_CASES and not any(self.may_hold(part, case) for case in cases):
-                ground = Renaming(cases[0]).formula(part) if [*_fluents(part)] else names.formula(part)
-                return f"its condition {ground} is never true{self._then}{self.ranges(ground)}", [], True
+                ground = Renaming(cases[0] if [*_fluents(part)] else binding).formula(part)
+                return f"its condition {ground} is never true{self._then}{self.ranges(ground)}", []
         if action.name in self.possible:
-            return "", [], True
+            return "", []
         steps = ((term, step) for terms in self._missing.values() for term, step in terms.items())
         lacking = (f"{term} has no number" for term, step in steps if step.action == action.name)
-        return next(lacking, "no call of it is possible"), [], True
+        return next(lacking, "no call of it is possible"), []
 
-    def _alone(self, action: Action, atom: Atom, binding: Binding) -> tuple[str, list[Atom]]:
-        """What `_lack` says about one condition that is never true, with examples of facts that are missing."""
-        kinds, wanted = scope_of(action.parameters), Renaming(binding).atom(atom)
-        text = f"its condition {wanted} is never true{self._then}{_types(wanted, kinds)}"
-        near = self._near((atom,), self.required[action.name], binding, kinds)
-        examples = [example for example in near if example != wanted]
-        text += f", such as {', '.join(map(str, examples[:_MOST_TOGETHER]))}" if examples else ""
-        if wanted.predicate in self.added:
-            return text, self._instances(wanted, kinds)
-        return f"{text}, and no action makes it true", []
+    def _never(self, action: Action, atoms: Sequence[Atom], binding: Binding) -> tuple[str, list[Atom]]:
+        """What `_lack` says about conditions that are never true together, with examples of facts that are missing.
 
-    def _instances(self, atom: Atom, kinds: Mapping[str, str]) -> list[Atom]:
-        """The atom, or the few facts that it may be if its variables have types; nothing for many."""
-        names = [arg for arg in dict.fromkeys(atom.args) if kinds.get(arg, ANY_TYPE) != ANY_TYPE]
-        objects = [self.world.of_type(kinds[name]) for name in names]
-        if math.prod(map(len, objects)) > _MOST_TOGETHER:
-            return []
-        return [Renaming(dict(zip(names, case, strict=True))).atom(atom) for case in itertools.product(*objects)]
+        Each example would be enough, with the other conditions of the action, or else with the other `atoms`.
+        """
+        near: list[Atom] = []
+        for needed in (self.required[action.name], atoms):
+            near = near or self._missing_facts(atoms, needed, binding, scope_of(action.parameters))
+        wanted = [*map(Renaming(binding).atom, atoms)]
+        verb = "condition {} is never true" if len(wanted) == 1 else "conditions {} are never true together"
+        text = f"its {verb.format(' and '.join(map(str, wanted)))}{self._then}"
+        examples = [str(atom) for atom in near if atom not in wanted][:MOST_TOGETHER]
+        text += f": {' or '.join(examples)} is missing" if examples else ""
+        makeable = [atom for atom in near or wanted if atom.predicate in self.added]
+        return text if makeable or wanted[1:] else f"{text}, and no action makes it true", makeable[:MOST_TOGETHER]
 
-    def _near(
+    def _missing_facts(
         self, atoms: Sequence[Atom], needed: Sequence[Atom], binding: Binding, kinds: Mapping[str, str]
     ) -> list[Atom]:
         """The facts for one of the atoms that are missing, each alone, for all needed atoms to be true."""
-        near: set[Atom] = set()
+        facts: set[Atom] = set()
         for left in atoms:
             others = [atom for atom in needed if atom is not left]
             for match in itertools.islice(self._joined(others, binding, kinds), _MOST_CASES):
-                near.add(Renaming(match).atom(left))
-        return sorted(near, key=str)
-
-    def _absent(self, atom: Atom) -> Iterator[Atom]:
-        """The fact with one argument replaced by `?`, where no fact at all matches that."""
-        for place in range(len(atom.args)):
-            pattern = Atom(atom.predicate, (*atom.args[:place], "?", *atom.args[place + 1 :]))
-            if not any(
-                (fact.predicate, len(fact.args)) == (atom.predicate, len(atom.args))
-                and all(one in (other, "?") for one, other in zip(pattern.args, fact.args, strict=True))
-                for fact in self._known
-            ):
-                yield pattern
+                facts.add(Renaming(match).atom(left))
+        return sorted(facts, key=str)
 
     def ranges(self, condition: Formula) -> str:
         """The intervals of the numbers in a condition without variables, as the end of a sentence."""
@@ -300,21 +273,5 @@ class Relaxation(Explorer):
         return f": {', '.join(texts)}" if texts else ""
 
 
-def _listed(parts: Iterable[Atom]) -> str:
-    return " and ".join(map(str, parts))
-
-
 def _fluents(condition: Formula) -> Iterator[Term]:
     return (fluent for node, _ in walk(condition) for fluent in read_fluents(node))
-
-
-def _types(atom: Atom, kinds: Mapping[str, str]) -> str:
-    """The types of the variables of an atom, as the end of a sentence."""
-    typed = (f"{name} - {kinds[name]}" for name in atom.args if kinds.get(name, ANY_TYPE) != ANY_TYPE)
-    text = ", ".join(dict.fromkeys(typed))
-    return f" ({text})" if text else ""
-
-
-def _pattern(atom: Atom) -> Atom:
-    """The atom with one name for all variables."""
-    return Atom(atom.predicate, tuple("?" if arg[0] == "?" else arg for arg in atom.args))
