@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 
-from pddlego.pddl.numbers import ADDITIVE
+from pddlego.pddl.conditions import Formula, Term, walk
+from pddlego.pddl.numbers import ADDITIVE, read_fluents
+from pddlego.planning.numbers import shown
 
 Bound = Fraction | float
 """An exact number, or an infinite `float`: other floats are no bounds."""
@@ -39,18 +42,16 @@ def combined_interval(name: str, parts: list[Interval]) -> Interval | None:
         return -parts[0][1], -parts[0][0]
     one, *others = parts
     for other in others:
-        if name == "/":
-            if other == (0, 0):
-                return None
-            if other[0] <= 0 <= other[1] or not all(isinstance(bound, Fraction) for bound in other):
-                return ANY_NUMBER
-            other = (1 / other[1], 1 / other[0])
-        if name == "-":
-            other = (-other[1], -other[0])
-        if name in "+-":
+        if name == "+":
             one = _plus(one[0], other[0]), _plus(one[1], other[1])
+        elif name == "-":
+            one = _plus(one[0], -other[1]), _plus(one[1], -other[0])
+        elif name == "/" and other == (0, 0):
+            return None
+        elif math.inf in map(abs, (*one, *other)) or (name == "/" and other[0] <= 0 <= other[1]):
+            one = ANY_NUMBER
         else:
-            corners = [_times(left, right) for left in one for right in other]
+            corners = [left * right if name == "*" else left / right for left in one for right in other]
             one = min(corners), max(corners)
     return one
 
@@ -59,7 +60,14 @@ def _plus(one: Bound, other: Bound) -> Bound:
     return one if isinstance(one, float) else other if isinstance(other, float) else one + other
 
 
-def _times(one: Bound, other: Bound) -> Bound:
-    if isinstance(one, Fraction) and isinstance(other, Fraction):
-        return one * other
-    return Fraction(0) if 0 in (one, other) else math.inf if (one > 0) is (other > 0) else -math.inf
+def bounds_text(parts: Iterable[Formula], interval: Callable[[Term], Interval | None]) -> str:
+    """The intervals of the ground numbers in conditions, as the end of a sentence; empty without one."""
+    texts = []
+    nodes = (node for part in parts for node, _ in walk(part))
+    for fluent in dict.fromkeys(fluent for node in nodes for fluent in read_fluents(node)):
+        low, high = (None if isinstance(bound, float) else shown(bound) for bound in interval(fluent) or ANY_NUMBER)
+        if low and high:
+            texts.append(f"{fluent} is {low}" if low == high else f"{fluent} is between {low} and {high}")
+        elif low or high:
+            texts.append(f"{fluent} is at least {low}" if low else f"{fluent} is at most {high}")
+    return f": {', '.join(texts)}" if texts else ""

@@ -35,8 +35,14 @@ from pddlego.pddl.conditions import (
 from pddlego.pddl.domain import Action
 from pddlego.pddl.numbers import read_fluents
 from pddlego.planning.checked import MOST_TOGETHER, Explorer
-from pddlego.planning.intervals import ANY_NUMBER, Interval, changed_interval, combined_interval, is_infinite
-from pddlego.planning.numbers import shown
+from pddlego.planning.intervals import (
+    ANY_NUMBER,
+    Interval,
+    bounds_text,
+    changed_interval,
+    combined_interval,
+    is_infinite,
+)
 from pddlego.planning.result import PlanStep
 from pddlego.planning.world import ground_term
 from pddlego.util.limits import Work
@@ -121,9 +127,7 @@ class Relaxation(Explorer):
                 parts = (self.may_hold(condition.part, case, wanted) for case in cases)
                 return all(parts) if isinstance(condition, Forall) is wanted else any(parts)
             case Equal():
-                return (
-                    binding.get(condition.left, condition.left) == binding.get(condition.right, condition.right)
-                ) is wanted
+                return self.world.holds(condition, self.state, binding) is wanted
             case Compare():
                 return self._may_compare(condition, binding, wanted)
         return True
@@ -178,10 +182,17 @@ class Relaxation(Explorer):
 
     # sentences
 
-    def causes(self, fact: Atom, most: int) -> list[str]:
-        """Up to `most` sentences on what a fact lacks that is never true: its actions, what these lack, and so on."""
+    def causes(self, part: Formula, most: int) -> list[str]:
+        """Up to `most` sentences on what a part of a goal lacks that is never true.
+
+        For a fact: the actions that make it true, what these lack, and so on.
+        """
+        if isinstance(part, Not) and isinstance(part.part, Atom):
+            return [f"no action that is possible makes {part.part} false"]
+        if not isinstance(part, Atom):
+            return [f"{part} is never true{self._bounds_text(part)}"]
         sentences: list[str] = []
-        waiting, seen = [fact], {fact}
+        waiting, seen = [part], {part}
         while waiting and len(sentences) < most:
             wanted = waiting.pop(0)
             makers = list(self._makers(wanted))
@@ -209,6 +220,9 @@ class Relaxation(Explorer):
                     if match is not None:
                         yield action, {name: match[name] for name in match.keys() & kinds.keys()}
 
+    def _bounds_text(self, condition: Formula) -> str:
+        return bounds_text((condition,), lambda fluent: self.interval(fluent, {}))
+
     def _fits(self, action: Action, binding: Binding) -> bool:
         """Whether the objects are of the kinds that a domain without types requires, as in `(truck ?t)`."""
         kinds = (
@@ -224,8 +238,10 @@ class Relaxation(Explorer):
         for part in self._others[action.name]:
             cases = list(itertools.islice(self._bindings(action, self.required[action.name], binding), _MOST_CASES))
             if cases and len(cases) < _MOST_CASES and not any(self.may_hold(part, case) for case in cases):
-                ground = Renaming(cases[0] if [*_fluents(part)] else binding).formula(part)
-                return f"its condition {ground} is never true{self._then}{self.ranges(ground)}", []
+                first = Renaming(cases[0]).formula(part)
+                bounds = self._bounds_text(first)
+                never = first if bounds else Renaming(binding).formula(part)
+                return f"its condition {never} is never true{self._then}{bounds}", []
         if action.name in self.possible:
             return "", []
         steps = ((term, step) for terms in self._missing.values() for term, step in terms.items())
@@ -258,20 +274,3 @@ class Relaxation(Explorer):
             for match in itertools.islice(self._joined(others, binding, kinds), _MOST_CASES):
                 facts.add(Renaming(match).atom(left))
         return sorted(facts, key=str)
-
-    def ranges(self, condition: Formula) -> str:
-        """The intervals of the numbers in a condition without variables, as the end of a sentence."""
-        texts = []
-        for fluent in dict.fromkeys(_fluents(condition)):
-            low, high = self.interval(fluent, {}) or (math.nan, math.nan)
-            if low == high:
-                texts.append(f"{fluent} is {shown(Fraction(low))}")
-            elif high < math.inf:
-                texts.append(f"{fluent} is at most {shown(Fraction(high))}")
-            elif low > -math.inf:
-                texts.append(f"{fluent} is at least {shown(Fraction(low))}")
-        return f": {', '.join(texts)}" if texts else ""
-
-
-def _fluents(condition: Formula) -> Iterator[Term]:
-    return (fluent for node, _ in walk(condition) for fluent in read_fluents(node))

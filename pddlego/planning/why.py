@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import operator
 import time
 from collections import deque
 from collections.abc import Iterator
@@ -16,10 +15,9 @@ from functools import reduce
 
 from pddlego.errors import TooManyCasesError
 from pddlego.pddl import Atom, Domain, Problem
-from pddlego.pddl.conditions import And, Formula, Not, Renaming, conjuncts
+from pddlego.pddl.conditions import And, Formula, Not, Renaming, Term, conjuncts
 from pddlego.pddl.costs import needs_time
-from pddlego.pddl.numbers import read_fluents
-from pddlego.planning.numbers import shown
+from pddlego.planning.intervals import Interval, bounds_text
 from pddlego.planning.relaxed import Relaxation
 from pddlego.planning.result import EXPLAIN, GoalPart, Planner, PlanResult, PlanStatus, PlanStep, Search, WhyNoPlan
 from pddlego.planning.world import Transitions, World, transitions
@@ -32,9 +30,6 @@ _MOST_SENTENCES = 8
 
 _MOST_SETS = 200
 """The maximum number of sets of facts that the search for a chain looks at."""
-
-_LEAST_SECONDS = 0.05
-"""The time that is too short for a search."""
 
 Parts = tuple[Formula, ...]
 
@@ -49,7 +44,7 @@ def explain_no_plan(domain: Domain, problem: Problem, seconds: float) -> WhyNoPl
         relaxed = Relaxation(domain, problem, work)
         never = [goal for goal in goals if not relaxed.may_hold(goal, {})]
         reached |= dict.fromkeys(never, False)
-        chain = next(_relaxed_sentences(relaxed, never), [])
+        chain = relaxed.causes(never[0], _MOST_SENTENCES) if never else []
         timed = needs_time(domain, problem) is not None or bool(problem.later)
         half = Work(seconds=seconds / 2)
         graph = transitions(domain, problem, 0 if timed else _MOST_STATES, half, _MOST_FACTS)
@@ -63,18 +58,6 @@ def explain_no_plan(domain: Domain, problem: Problem, seconds: float) -> WhyNoPl
     exclusive = tuple(map(str, parts)) if len(parts) > 1 else ()
     found = tuple(GoalPart(str(goal), reached.get(goal)) for goal in goals)
     return WhyNoPlan(found, exclusive, tuple(chain[:_MOST_SENTENCES]))
-
-
-def _relaxed_sentences(relaxed: Relaxation, never: list[Formula]) -> Iterator[list[str]]:
-    """The sentences about the first part of a goal that is never true, even if no fact ever becomes false."""
-    for part in never:
-        match part:
-            case Atom():
-                yield relaxed.causes(part, _MOST_SENTENCES)
-            case Not(part=Atom() as atom):
-                yield [f"no action that is possible makes {atom} false"]
-            case _:
-                yield [f"{part} is never true{relaxed.ranges(part)}"]
 
 
 class _States:
@@ -109,10 +92,6 @@ class _States:
 
     def least(self, parts: Parts) -> Parts:
         """Parts that are never true together, of which none can be left out."""
-        for pair in itertools.combinations(parts, 2):
-            if not self.where(pair):
-                parts = pair
-                break
         for part in parts:
             without = tuple(other for other in parts if other != part)
             parts = parts if self.where(without) else without
@@ -130,10 +109,10 @@ class _States:
             later = next(self._later(parts), None) if len(parts) > 1 else None
             if later is not None:
                 return [*texts, *later]
-            ways = [way for way in self._ways(parts) if not _is_one_value(way[1])]
-            ways.sort(key=lambda way: self._depth(way[1]), reverse=True)  # the nearest miss first
+            ways = list(self._ways(parts))
             if not ways:
-                return [*texts, f"no possible step makes {_joined(parts)} true{_together(parts)}{self._ranges(parts)}"]
+                bounds = bounds_text(parts, self._interval)
+                return [*texts, f"no possible step makes {_joined(parts)} true{_together(parts)}{bounds}"]
             for step, needs in ways if len(texts) < _MOST_SENTENCES else ():
                 if frozenset(needs) not in seen:
                     seen.add(frozenset(needs))
@@ -159,17 +138,9 @@ class _States:
         atom = part.part if isinstance(part, Not) else part
         return isinstance(atom, Atom) and atom.predicate not in self.domain.rules
 
-    def _ranges(self, parts: Parts) -> str:
-        """The least and the greatest value of each number in comparisons, as the end of a sentence."""
-        texts = []
-        for fluent in dict.fromkeys(fluent for part in parts for fluent in read_fluents(part)):
-            values = [state.numbers[fluent] for state in self.graph.states if fluent in state.numbers]
-            texts += [f"{fluent} is between {shown(min(values))} and {shown(max(values))}"] if values else []
-        return f": {', '.join(texts)}" if texts else ""
-
-    def _depth(self, parts: Parts) -> int:
-        """How late parts become true: the number of the first state of each, added."""
-        return sum((mask & -mask).bit_length() for mask in map(self._mask, parts))
+    def _interval(self, fluent: Term) -> Interval | None:
+        values = [state.numbers[fluent] for state in self.graph.states if fluent in state.numbers]
+        return (min(values), max(values)) if values else None
 
     def _later(self, parts: Parts) -> Iterator[list[str]]:
         """Sentences about a part that can no longer become true in a state in which the others are true."""
@@ -188,7 +159,7 @@ class _States:
                 first = (
                     f"{after}{_joined(others)} {'are' if others[1:] else 'is'} true, and {part} can never become true"
                 )
-                yield [first, *next(_relaxed_sentences(later, [part]))]
+                yield [first, *later.causes(part, _MOST_SENTENCES)]
 
     def _path(self, number: int) -> list[PlanStep]:
         path: list[PlanStep] = []
@@ -217,7 +188,7 @@ def why_no_plan(
 
     def reachable(*parts: Formula) -> bool | None:
         left = ends - clock()
-        if left < _LEAST_SECONDS:
+        if left <= 0:
             return None
         tried = planner.solve(domain, problem.with_goal(And(parts)), Search("gbf", "hff", "auto"), left / 3)
         is_true = tried.status in (PlanStatus.SOLVED, PlanStatus.ALREADY_TRUE)
@@ -235,14 +206,6 @@ def why_no_plan(
         pair = next((pair for pair in pairs if len(goals) == 2 or reachable(*pair) is False), ())
         exclusive = tuple(map(str, pair))
     return replace(why, goals=parts, exclusive=exclusive)
-
-
-def _is_one_value(parts: Parts) -> bool:
-    """Whether parts are two facts that differ in one argument: one thing in two places, which explains nothing."""
-    if len(parts) != 2 or not all(isinstance(part, Atom) for part in parts):
-        return False
-    one, other = (part for part in parts if isinstance(part, Atom))
-    return one.predicate == other.predicate and sum(map(operator.ne, one.args, other.args)) == 1
 
 
 def _together(parts: Parts) -> str:
