@@ -196,7 +196,7 @@ class Relaxation(Explorer):
         while waiting and len(sentences) < most:
             wanted = waiting.pop(0)
             makers = list(self._makers(wanted))
-            if not makers and "?" not in str(wanted):
+            if not makers:
                 sentences.append(f"no action makes {wanted} true, and it is {self._absence}")
             fitting = [maker for maker in makers if self._fits(*maker)] or makers
             for action, binding in fitting[:_MOST_MAKERS]:
@@ -207,16 +207,12 @@ class Relaxation(Explorer):
         return sentences
 
     def _makers(self, fact: Atom) -> Iterator[tuple[Action, Binding]]:
-        """The actions that can make a fact true, whose arguments may be variables, with the objects that it fixes."""
+        """The actions that can make a fact true, with the objects that it fixes."""
         for action in self.world.domain.actions:
             kinds = scope_of(action.parameters)
             for atom, value in changed_atoms(action.effect):
                 if value and (atom.predicate, len(atom.args)) == (fact.predicate, len(fact.args)):
-                    pairs = [pair for pair in zip(atom.args, fact.args, strict=True) if pair[1][0] != "?"]
-                    pattern, own = (
-                        Atom(fact.predicate, tuple(part)) for part in ([p[0] for p in pairs], [p[1] for p in pairs])
-                    )
-                    match = self._matched(pattern, own, {}, {**dict.fromkeys(pattern.args, ANY_TYPE), **kinds})
+                    match = self._matched(atom, fact, {}, {**dict.fromkeys(atom.args, ANY_TYPE), **kinds})
                     if match is not None:
                         yield action, {name: match[name] for name in match.keys() & kinds.keys()}
 
@@ -261,8 +257,10 @@ class Relaxation(Explorer):
         text = f"its {verb.format(' and '.join(map(str, wanted)))}{self._then}"
         examples = [str(atom) for atom in near if atom not in wanted][:MOST_TOGETHER]
         text += f": {' or '.join(examples)} is missing" if examples else ""
-        makeable = [atom for atom in near or wanted if atom.predicate in self.added]
-        return text if makeable or wanted[1:] else f"{text}, and no action makes it true", makeable[:MOST_TOGETHER]
+        is_static = len(wanted) == 1 and wanted[0].predicate not in self.added
+        text += ", and no action makes it true" if is_static else ""
+        makeable = [atom for atom in near or wanted if atom.predicate in self.added and "?" not in str(atom)]
+        return text, makeable[:MOST_TOGETHER]
 
     def _missing_facts(
         self, atoms: Sequence[Atom], needed: Sequence[Atom], binding: Binding, kinds: Mapping[str, str]
