@@ -36,6 +36,9 @@ _TEXTS = {"domain": "domain.pddl", "problem": "problem.pddl", "other": "other.pd
 _SHOWN = 12
 """The maximum number of steps of a plan in the evidence."""
 
+_MEMORY = 2048
+"""MiB of memory of a search, and of the process that judges a label."""
+
 _STARTING = 30.0
 """Seconds for the start and the end of the process that judges a label, in addition to those of the search."""
 
@@ -63,14 +66,6 @@ class LabelledPair(BaseModel):
     def without(self, labels: Iterable[str]) -> LabelledPair:
         """The pair without some of its labels."""
         return self.model_copy(update=dict.fromkeys(labels))
-
-
-@dataclass(frozen=True)
-class AuditLimits:
-    """The limits of one search: seconds, and MiB of memory."""
-
-    seconds: float = 10.0
-    memory: int = 2048
 
 
 @dataclass(frozen=True)
@@ -114,7 +109,7 @@ def read_labelled(path: Path, columns: Mapping[str, str]) -> Iterator[LabelledPa
 
 def _row_of(folder: Path) -> Mapping[str, Any]:
     labels = folder / "labels.json"
-    row = _object(read_text(labels), str(labels)) if labels.is_file() else {}
+    row = _object(_json(read_text(labels), str(labels)), str(labels)) if labels.is_file() else {}
     return {**row, **{name: read_text(folder / file) for name, file in _TEXTS.items() if (folder / file).is_file()}}
 
 
@@ -127,40 +122,41 @@ def _rows_of(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
             yield f"row {number}", {name: cell for name, cell in cells.items() if isinstance(name, str)}
         return
     if text.lstrip().startswith("["):
-        try:
-            rows = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise UsageError(f"{path} is not JSON", f"{error}.", "Name a file of JSON lines, JSON or CSV.") from error
-        yield from ((f"row {number}", row) for number, row in enumerate(rows, start=1) if isinstance(row, dict))
+        for number, row in enumerate(_json(text, str(path)), start=1):
+            yield f"row {number}", _object(row, f"{path}, row {number}")
         return
     for number, line in enumerate(text.splitlines(), start=1):
         if line.strip():
-            yield f"line {number}", _object(line, f"{path}, line {number}")
+            place = f"{path}, line {number}"
+            yield f"line {number}", _object(_json(line, place), place)
 
 
-def _object(text: str, place: str) -> Mapping[str, Any]:
+def _json(text: str, place: str) -> Any:
     try:
-        value = json.loads(text)
+        return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{place} is not JSON", f"{error}.", "Name a file of JSON lines, JSON or CSV.") from error
+
+
+def _object(value: Any, place: str) -> Mapping[str, Any]:
     if not isinstance(value, dict):
-        raise UsageError(f"{place} is not an object", f"It is {text[:40]}.", "Write names and values in braces.")
+        raise UsageError(f"{place} is not an object", f"It is {str(value)[:40]}.", "Write names and values in braces.")
     return value
 
 
-def audit(pairs: Iterable[LabelledPair], limits: AuditLimits, workers: int = 1) -> Iterator[AuditedLabel]:
-    """Judge every label, in the order of the pairs, at most `workers` pairs at once."""
+def audit(pairs: Iterable[LabelledPair], seconds: float, workers: int = 1) -> Iterator[AuditedLabel]:
+    """Judge every label, pairs in their order, `workers` pairs at once, with at most `seconds` for a search."""
     with ThreadPoolExecutor(workers) as pool:
-        for judgements in pool.map(partial(judge, limits=limits), pairs):
+        for judgements in pool.map(partial(judge, seconds=seconds), pairs):
             yield from judgements
 
 
-def judge(pair: LabelledPair, limits: AuditLimits) -> tuple[AuditedLabel, ...]:
+def judge(pair: LabelledPair, seconds: float) -> tuple[AuditedLabel, ...]:
     """The judgements of all labels of a pair."""
     judgements = []
     for label, labelled in pair.labels.items():
         try:
-            verdict, evidence = _JUDGES[label](pair, labelled, limits)
+            verdict, evidence = _JUDGES[label](pair, labelled, seconds)
         except PddlegoError as error:
             verdict, evidence = "undecided", error.sentence
         judgements.append(AuditedLabel(pair.id, label, labelled, verdict, evidence))
@@ -171,9 +167,9 @@ def _compared(labelled: bool, judged: bool) -> Verdict:
     return "confirmed" if labelled == judged else "contradicted"
 
 
-def _solved(pair: LabelledPair, limits: AuditLimits, **options: object) -> dict[str, Any]:
-    arguments = {"domain": pair.domain, "problem": pair.problem, "seconds": limits.seconds, "memory": limits.memory}
-    return call("solve", arguments | options, limits.seconds + _STARTING, limits.memory)
+def _solved(pair: LabelledPair, seconds: float, **options: object) -> dict[str, Any]:
+    arguments = {"domain": pair.domain, "problem": pair.problem, "seconds": seconds, "memory": _MEMORY}
+    return call("solve", arguments | options, seconds + _STARTING, _MEMORY)
 
 
 def _shown(result: Mapping[str, Any]) -> str:
@@ -182,9 +178,9 @@ def _shown(result: Mapping[str, Any]) -> str:
     return f"{' '.join(plan[:_SHOWN])}{more}" if plan else "the goal is true at the beginning"
 
 
-def _judge_solvable(pair: LabelledPair, labelled: Any, limits: AuditLimits) -> tuple[Verdict, str]:
+def _judge_solvable(pair: LabelledPair, labelled: Any, seconds: float) -> tuple[Verdict, str]:
     """A validated plan decides. A proof that no plan exists is repeated by a second engine, if one can try it."""
-    result = _solved(pair, limits)
+    result = _solved(pair, seconds)
     if result["plan"] is not None:
         return _compared(labelled, True), f"a plan of {count(len(result['plan']), 'step')}: {_shown(result)}"
     if result["status"] != "unsolvable":
@@ -193,7 +189,7 @@ def _judge_solvable(pair: LabelledPair, labelled: Any, limits: AuditLimits) -> t
         if engine == result["engine"] or missing(engine):
             continue
         try:
-            second = _solved(pair, limits, planner=engine)
+            second = _solved(pair, seconds, planner=engine)
         except PddlegoError:
             continue
         if second["plan"] is not None:
@@ -203,20 +199,20 @@ def _judge_solvable(pair: LabelledPair, labelled: Any, limits: AuditLimits) -> t
     return _compared(labelled, False), f"{result['engine']} proves that no plan exists"
 
 
-def _judge_valid(pair: LabelledPair, labelled: Any, limits: AuditLimits) -> tuple[Verdict, str]:
+def _judge_valid(pair: LabelledPair, labelled: Any, seconds: float) -> tuple[Verdict, str]:
     if pair.plan is None:
         return "undecided", "there is no plan"
-    result = _call("validate", pair, limits, plan=pair.plan)
+    result = _call("validate", pair, seconds, plan=pair.plan)
     if result["valid"]:
         return _compared(labelled, True), f"the plan reaches the goal, with cost {result['cost']}"
     step = f"step {result['step']}: " if result["step"] is not None else ""
     return _compared(labelled, False), f"{step}{result['message']}"
 
 
-def _judge_equivalent(pair: LabelledPair, labelled: Any, limits: AuditLimits) -> tuple[Verdict, str]:
+def _judge_equivalent(pair: LabelledPair, labelled: Any, seconds: float) -> tuple[Verdict, str]:
     if pair.other is None:
         return "undecided", "there is no second problem (other)"
-    result = _call("compare", pair, limits)
+    result = _call("compare", pair, seconds)
     only = [f"only in {side}: {', '.join(result[key][:3])}" for side, key in _SIDES.items() if result[key]]
     evidence = "; ".join((result["reason"], *only))
     if result["verdict"] == "undecided":
@@ -227,14 +223,14 @@ def _judge_equivalent(pair: LabelledPair, labelled: Any, limits: AuditLimits) ->
 _SIDES = {"problem": "only_left", "other": "only_right"}
 
 
-def _call(function: str, pair: LabelledPair, limits: AuditLimits, **more: object) -> dict[str, Any]:
+def _call(function: str, pair: LabelledPair, seconds: float, **more: object) -> dict[str, Any]:
     problems = {"left": pair.problem, "right": pair.other} if function == "compare" else {"problem": pair.problem}
-    return call(function, {"domain": pair.domain, **problems, **more}, limits.seconds + _STARTING, limits.memory)
+    return call(function, {"domain": pair.domain, **problems, **more}, seconds + _STARTING, _MEMORY)
 
 
-def _judge_cost(pair: LabelledPair, labelled: Any, limits: AuditLimits) -> tuple[Verdict, str]:
+def _judge_cost(pair: LabelledPair, labelled: Any, seconds: float) -> tuple[Verdict, str]:
     """A cheaper plan contradicts the label whether or not its own cost is proved to be the least."""
-    result = _solved(pair, limits, search=str(LEAST_COST))
+    result = _solved(pair, seconds, search=str(LEAST_COST))
     if result["plan"] is None:
         found: Verdict = "contradicted" if result["status"] == "unsolvable" else "undecided"
         return found, f"no plan exists ({result['engine']})" if found == "contradicted" else f"({result['status']})"

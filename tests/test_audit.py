@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pddlego.audit import LABELS, AuditLimits, LabelledPair, audit, judge, read_labelled
+from pddlego.audit import LABELS, LabelledPair, audit, judge, read_labelled
 from pddlego.errors import UsageError
 from pddlego.pddl import parse_domain
 from pddlego.planning import Search
@@ -57,7 +57,7 @@ def pair(number: int, wrong: bool) -> dict[str, Any]:
 def test_the_wrong_labels_are_found_and_no_right_one_is_accused(size: int) -> None:
     wrong = set(random.Random(0).sample(range(size), size // 10))
     pairs = [LabelledPair.model_validate(pair(number, number in wrong)) for number in range(size)]
-    judgements = list(audit(pairs, AuditLimits(seconds=60), workers=2))
+    judgements = list(audit(pairs, 60, workers=2))
     assert [judgement.id for judgement in judgements] == [f"p{number}" for number in range(size)]
     accused = {int(judgement.id[1:]) for judgement in judgements if judgement.verdict == "contradicted"}
     assert accused == wrong
@@ -66,13 +66,12 @@ def test_the_wrong_labels_are_found_and_no_right_one_is_accused(size: int) -> No
 
 def test_the_evidence() -> None:
     evidence = {
-        label: judge(LabelledPair.model_validate(pair(place, True)), AuditLimits(60))[0]
-        for place, label in enumerate(LABELS)
+        label: judge(LabelledPair.model_validate(pair(place, True)), 60)[0] for place, label in enumerate(LABELS)
     }
     assert "a plan of" in evidence["solvable"].evidence and "(sail" in evidence["solvable"].evidence
     assert "the plan reaches the goal, with cost" in evidence["valid"].evidence
     assert "a plan of cost" in evidence["cost"].evidence or "the least cost is" in evidence["cost"].evidence
-    none = judge(LabelledPair.model_validate(pair(len(LABELS), True)), AuditLimits(60))[0]
+    none = judge(LabelledPair.model_validate(pair(len(LABELS), True)), 60)[0]
     assert none.verdict == "contradicted" and "and" in none.evidence and "prove that no plan exists" in none.evidence
 
 
@@ -88,7 +87,7 @@ def test_the_evidence() -> None:
     ],
 )
 def test_what_cannot_be_judged_is_undecided(changes: dict[str, Any], reason: str) -> None:
-    for judgement in judge(LabelledPair.model_validate({**pair(0, False), **changes}), AuditLimits(10)):
+    for judgement in judge(LabelledPair.model_validate({**pair(0, False), **changes}), 10):
         if judgement.label in changes or ("valid" not in changes and "equivalent" not in changes):
             assert judgement.verdict == "undecided" and reason in judgement.evidence
 
@@ -116,7 +115,7 @@ def test_the_same_pairs_in_every_form(tmp_path: Path) -> None:
         assert list(read_labelled(tmp_path / name, {})) == expected, name
 
 
-@pytest.mark.parametrize("text", ["{", "[1", "3", '{"domain": "x"}', "[" * 100_000, ""])
+@pytest.mark.parametrize("text", ["{", "[1", "[1]", "3", '{"domain": "x"}', "[" * 100_000, ""])
 def test_a_file_that_is_not_a_list_of_pairs_is_refused(text: str, tmp_path: Path) -> None:
     path = tmp_path / "pairs.jsonl"
     path.write_text(text, encoding="utf-8")

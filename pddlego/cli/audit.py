@@ -50,7 +50,7 @@ def command(
     A pair has domain, problem, and labels: solvable, valid (with plan), equivalent (with other), cost.
     Exit code: 0 no label is contradicted, 1 some are, 2 wrong usage.
     """
-    from pddlego.audit import AuditLimits, audit, read_labelled
+    from pddlego.audit import audit, read_labelled
     from pddlego.report.formats import one_table
 
     handle_sigterm()
@@ -61,7 +61,7 @@ def command(
     judged = {(judgement.id, judgement.label) for judgement in judgements}
     left = (pair.without(label for label in pair.labels if (pair.id, label) in judged) for pair in pairs)
     show_lines(_line(judgement) for judgement in judgements if form == "text" and judgement.verdict != "confirmed")
-    for judgement in audit(left, AuditLimits(seconds), workers):
+    for judgement in audit(left, seconds, workers):
         judgements.append(judgement)
         if output is not None:
             _append(output, judgement)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from typing import Any
 
+from pddlego.tool_call import answering_command
 from pddlego.util.children import for_children, kill_group
 
 _MOST_READ = 64 << 20
@@ -38,9 +37,8 @@ class Worker:
 
     async def _answer(self, function: str, arguments: dict[str, object]) -> dict[str, Any]:
         if self._process is None:
-            command = [sys.executable, "-m", "pddlego.tool_call", str(self._memory), str(os.getpid())]
             self._process = await asyncio.create_subprocess_exec(
-                *command,
+                *answering_command(self._memory),
                 stdin=PIPE,
                 stdout=PIPE,
                 stderr=DEVNULL,

@@ -702,7 +702,7 @@ def check_domain(domain: Domain, level: Level = Level.CLASSICAL) -> tuple[Defect
 
 def _time_not_supported(part: DurativeAction | Later) -> Defect:
     what = f"{part}: timed literals" if isinstance(part, Later) else f"action {part.name}: durative actions"
-    return not_supported(f"{what} are not supported here; only check, solve and validate have time", part.place)
+    return not_supported(f"{what} are not supported here; only check, solve, validate and build have time", part.place)
 
 
 _BOUNDS = ("=", "<=", ">=")

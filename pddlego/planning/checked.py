@@ -207,7 +207,7 @@ class Explorer(Simulator):
         return ""
 
     def never_together(self, action: Action, binding: Mapping[str, str]) -> tuple[Atom, ...]:
-        """The fewest required atoms of an action that are never true together; empty if there are none, or many."""
+        """The fewest required atoms of an action, at most `MOST_TOGETHER`, that are never true together; else empty."""
         kinds = scope_of(action.parameters)
         for size in range(1, MOST_TOGETHER + 1):
             for atoms in itertools.combinations(self.required[action.name], size):

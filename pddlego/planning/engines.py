@@ -90,7 +90,7 @@ def attempts(search: Search, seconds: float) -> list[EngineTurn]:
         first, second = turns
         turns = [
             replace(first, seconds=_FIRST_SHARE * left),
-            replace(second, solver=_solve_mimir_by_addition, seconds=(1 - _FIRST_SHARE) * left),
+            replace(second, solver=partial(_solve_mimir, heuristics=_ADDITIVE), seconds=(1 - _FIRST_SHARE) * left),
         ]
     return [*head, *turns, EngineTurn("pyperplan", solve_strips)]
 
@@ -294,19 +294,25 @@ _REQUIREMENTS = (":typing", ":adl", ":derived-predicates", ":action-costs")
 """mimir refuses a requirement that is used and not listed, and accepts one that is listed and not used."""
 
 
-def _solve_mimir(domain: Domain, problem: Problem, search: Search, seconds: float) -> Plan | None:
+_ADDITIVE = ("AddHeuristic",)
+_FF_AND_ADDITIVE = ("FFHeuristic", *_ADDITIVE)
+"""Heuristics of mimir, which search one after the other."""
+
+
+def _solve_mimir(
+    domain: Domain,
+    problem: Problem,
+    search: Search,
+    seconds: float,
+    heuristics: Sequence[str] = _FF_AND_ADDITIVE,
+) -> Plan | None:
     """Find a plan by lazy greedy search with preferred operators.
 
-    FF guides the search in the first half of the time, and the additive heuristic in the second. The grounded search of
+    The heuristics guide the search in turn, each in an equal part of the time. The grounded search of
     mimir is not used, because its plans differ from process to process, nor the A* of 0.13, because it overlooks goals.
     """
     _refuse(search, "mimir")
-    return _forked("mimir", partial(_solved_by_mimir, _mimir_texts(domain, problem), seconds))
-
-
-def _solve_mimir_by_addition(domain: Domain, problem: Problem, search: Search, seconds: float) -> Plan | None:
-    """Find a plan as `_solve_mimir` does, with the additive heuristic only."""
-    return _forked("mimir", partial(_solved_by_mimir, _mimir_texts(domain, problem), seconds, ("AddHeuristic",)))
+    return _forked("mimir", partial(_solved_by_mimir, _mimir_texts(domain, problem), seconds, heuristics))
 
 
 def _forked(engine: str, call: Callable[[], Plan | None]) -> Plan | None:
@@ -330,7 +336,7 @@ def solve_numeric_with_mimir(domain: str, problem: str, seconds: float) -> Plan 
     if task.is_temporal:
         raise PlanningError("mimir has no time; use kairos, which has wheels for Linux only")
     texts = _listed(task.domain, (":requirements", *_REQUIREMENTS, ":numeric-fluents")), _listed(task.problem)
-    plan = _forked("mimir", partial(_solved_by_mimir, texts, seconds))
+    plan = _forked("mimir", partial(_solved_by_mimir, texts, seconds, _FF_AND_ADDITIVE))
     if plan is None and not task.is_exact:
         raise PlanningError(NO_PROOF, PlanStatus.BOUND)
     return plan
@@ -343,10 +349,7 @@ def _listed(text: str, *requirements: Sexpr) -> str:
     return show((*parts[:2], *requirements, *kept))
 
 
-def _solved_by_mimir(
-    texts: tuple[str, str], seconds: float, heuristics: Sequence[str] = ("FFHeuristic", "AddHeuristic")
-) -> Plan | None:
-    """Search with each heuristic in turn, which share the time."""
+def _solved_by_mimir(texts: tuple[str, str], seconds: float, heuristics: Sequence[str]) -> Plan | None:
     from pymimir.advanced import formalism, search
 
     try:

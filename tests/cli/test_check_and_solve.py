@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from importlib.util import find_spec
+import sys
 from pathlib import Path
 
 import pytest
@@ -516,8 +516,8 @@ def test_a_line_for_editors_holds_place_severity_text_and_rule(tmp_path: Path) -
     )
 
 
-@pytest.mark.skipif(find_spec("pygls") is not None, reason="the extra lsp is installed")
-def test_a_missing_extra_is_named_in_three_lines(tmp_path: Path) -> None:
+def test_a_missing_extra_is_named_in_three_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pygls", None)
     done = run("lsp", cwd=tmp_path)
     assert done.returncode == 2 and "pip install 'pddlego[lsp]'" in done.stderr
     assert len(done.stderr.splitlines()) == 3

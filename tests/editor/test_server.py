@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import subprocess
 import sys
 import time
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +16,7 @@ from tests.editor.test_features import DOMAIN, PROBLEM
 from tests.scale import PATIENCE, scaled
 from tests.shared import COMPETITION, SHARED, SMALL_SUITES, SUITES
 
-pytestmark = pytest.mark.skipif(
-    find_spec("pygls") is None and os.environ.get("CI") != "true", reason="the extra lsp is not installed"
-)
+pytestmark = pytest.mark.lsp
 
 
 def files(folder: Path, domain: str = DOMAIN, problem: str = PROBLEM) -> tuple[Path, Path]:

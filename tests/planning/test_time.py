@@ -375,7 +375,7 @@ def test_durations_that_numbers_of_the_problem_make_impossible_are_warnings(
     assert [message in finding.message for finding in result.findings] == [True] * bool(message), result.findings
 
 
-@pytest.mark.skipif(engines.missing("kairos") is not None, reason="kairos is not installed")
+@pytest.mark.kairos
 @pytest.mark.parametrize(
     ("duration", "solvable"),
     [
