@@ -3,7 +3,7 @@
 # `.ci/run` sets `repo`, `work` (an empty folder), `python`, `bin` (all programs but Java and Python) and PATH.
 
 LONG=(tests)  # begins first, and is shown while it runs
-LIGHT=(without contributing engines alfworld downward fuzz notebook wheel published guest constraints lowest)
+LIGHT=(without contributing engines alfworld downward fuzz notebook wheel published guest constraints lowest hub trackers)
 ALONE=(trl verifiers openenv)  # programs of others, with limits of time of their own: after the others, one at a time
 
 . "$(dirname "${BASH_SOURCE[0]}")/running.sh"
@@ -215,9 +215,23 @@ downward() {  # ALFWorld with TextWorld's real library, beside which pddlego's t
     .venv/bin/pytest tests/methods/textgames/games/test_alfworld_walks.py
 }
 
-beside() {  # the tests of the trainer $1, in an environment of its own, with the wheel
+beside() {  # the tests of the package $1 (in the file $2), in an environment of its own, with the wheel
   cd "$work/source"
-  PDDLEGO_BESIDE=$1 "$work/$1/bin/python" -m pytest -m beside "tests/trainers/test_$1.py"
+  PDDLEGO_BESIDE=$1 "$work/$1/bin/python" -m pytest -m beside "${2:-tests/trainers/test_$1.py}"
+}
+
+trackers() {  # the libraries of experiment trackers
+  with_wheel trackers '[wandb,mlflow,trackio]' pytest hypothesis
+  cd "$work/source"
+  local name
+  for name in wandb mlflow trackio; do
+    PDDLEGO_BESIDE=$name "$work/trackers/bin/python" -m pytest -m beside -k "$name" tests/report/test_trackers.py
+  done
+}
+
+hub() {  # the library that reads exported data sets
+  with_wheel datasets "" 'datasets>=4' pytest hypothesis
+  beside datasets tests/test_hub.py
 }
 
 openenv_environment() { with_wheel openenv '[openenv]' pytest hypothesis; }

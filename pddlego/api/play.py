@@ -10,7 +10,7 @@ Importing this module is fast; each function imports what it needs.
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pddlego.models.base import Model
     from pddlego.models.function import Answer
     from pddlego.runs.cells import Cell
+    from pddlego.runs.summary import Summary
 
 
 def play(
@@ -192,6 +193,7 @@ def evaluate(
     run: str | Path | None = None,
     *,
     models: str | Answer | Model | Sequence[str | Answer | Model] | None = None,
+    on_episode: Callable[[Summary], None] | None = None,
     **options: Unpack[EvaluationOptions],
 ) -> Evaluation:
     """Play many episodes, or continue an interrupted evaluation, in the background.
@@ -200,6 +202,9 @@ def evaluate(
     with `pddlego eval`. Iterate the result to get each episode when it has ended. All properties of the result wait
     until all episodes have ended. `models` are as in `play`, one or several.
 
+    `on_episode` is called with the result of each episode that ends, in the thread of the evaluation, but not with the
+    results that a continued evaluation begins with. If it raises an exception, the evaluation warns and goes on.
+
     Raises `PddlegoError`, for example if the folder was created with another configuration.
     """
     from pddlego.api.results import Evaluation
@@ -207,7 +212,7 @@ def evaluate(
 
     setup = _setup({"games": games, **({"models": models} if models is not None else {}), **options})
     with arguments_named():
-        return Evaluation([Path(run) if run is not None else run_path(setup)], setup)
+        return Evaluation([Path(run) if run is not None else run_path(setup)], setup, on_episode)
 
 
 def load(*runs: str | Path) -> Evaluation:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import sys
 import threading
 import warnings
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pddlego.errors import JournalError, UsageError
+from pddlego.errors import JournalError, UsageError, message_of
 from pddlego.runs.cells import Cell
 from pddlego.runs.summary import LOST_TO_ERRORS, summarize
 from pddlego.util.text import count, one_line
@@ -213,10 +213,16 @@ class Evaluation:
     interrupt, or the cancellation of an `async for`, stops the running episodes, which are recorded as interrupted.
     """
 
-    def __init__(self, folders: Sequence[Path], setup: Setup | None = None) -> None:
+    def __init__(
+        self,
+        folders: Sequence[Path],
+        setup: Setup | None = None,
+        on_episode: Callable[[Summary], None] | None = None,
+    ) -> None:
         """Start to play the `setup`, if there is one, in the only folder. Raises `PddlegoError` if that fails."""
         self.folders = tuple(folders)
         self._results: list[Summary] = []
+        self._on_episode = on_episode
         self._ended = setup is None
         self._changed = threading.Condition()
         self._fault: BaseException | None = None
@@ -249,6 +255,7 @@ class Evaluation:
                 for progress in running.evaluation.run():
                     if isinstance(progress, WorkerDone):
                         self._add([progress.summary])
+                        self._call_hook(progress.summary)
                     if self._stopping or _is_program_over():
                         running.evaluation.abort()
             self._fault = running.evaluation.fault
@@ -261,6 +268,14 @@ class Evaluation:
             begun.set()
         if self._fault is not None and not threading.main_thread().is_alive():
             raise self._fault  # the program has ended without waiting for it: print it
+
+    def _call_hook(self, summary: Summary) -> None:
+        try:
+            if self._on_episode is not None:
+                self._on_episode(summary)
+        except Exception as error:  # noqa: BLE001 -- the user's function must not end the evaluation
+            text = f"on_episode({summary.cell.label}): {type(error).__name__}: {message_of(error)}"
+            warnings.warn(text, stacklevel=2)
 
     def _add(self, results: Iterable[Summary]) -> None:
         with self._changed:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -17,6 +17,11 @@ _Games = Annotated[
 ]
 _DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the episodes and an upper bound of calls and cost.")]
 
+_Tracker = Annotated[
+    Literal["wandb", "mlflow", "trackio"] | None,
+    typer.Option(help="Also send results to an experiment tracker: wandb, mlflow or trackio (extras)."),
+]
+
 
 @with_options(groups().values(), without=("games",))
 def command(
@@ -24,6 +29,7 @@ def command(
     games: _Games = None,
     config: ConfigFile = None,
     dry_run: _DryRun = False,
+    tracker: _Tracker = None,
     help_all: HelpAll = False,
 ) -> None:
     """Play many episodes: games x modes x models x seeds. Run the same command again to resume.
@@ -33,4 +39,4 @@ def command(
     from pddlego.cli.evaluating import play_missing
 
     flags |= {"games": ",".join(games)} if games else {}
-    raise typer.Exit(play_missing(resolve(flags, os.environ, Path(config) if config else None), dry_run))
+    raise typer.Exit(play_missing(resolve(flags, os.environ, Path(config) if config else None), dry_run, tracker))

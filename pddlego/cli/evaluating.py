@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Callable
+from pathlib import Path
 
 from pddlego.cli import exits
 from pddlego.cli.exits import INTERRUPTS, handle, handle_sigterm, ignore_interrupts, ignores_keys
@@ -12,17 +14,21 @@ from pddlego.evaluation.assemble import Running, evaluating
 from pddlego.evaluation.config import Resolved
 from pddlego.evaluation.estimate import estimates, hours_lines, local_speeds, upper_bound_table
 from pddlego.evaluation.progress import EvaluationState, LineProgress, LiveProgress
-from pddlego.evaluation.runner import Stop
+from pddlego.evaluation.runner import Stop, WorkerDone
 from pddlego.evaluation.setup import make_setup, run_path
 from pddlego.evaluation.table import played_of, results_table, rows, spent_elsewhere
 from pddlego.models.base import notes
+from pddlego.report.trackers import WAIT, Tracking, check_tracker
+from pddlego.runs.summary import Summary
 from pddlego.util.guard import Guard, Interrupts
 from pddlego.util.text import money
 
 
-def play_missing(resolved: Resolved, dry_run: bool) -> int:
+def play_missing(resolved: Resolved, dry_run: bool, tracker: str | None = None) -> int:
     """Play the episodes that have no result yet, or only print the estimated costs. Returns the exit code."""
     handle_sigterm()
+    if tracker:
+        check_tracker(tracker)
     setup = make_setup(resolved, sends=not dry_run)
     console = Console()
     if dry_run:
@@ -44,10 +50,25 @@ def play_missing(resolved: Resolved, dry_run: bool) -> int:
         if running.known:
             text = f"{len(running.known)} of {len(running.cells)} episodes are finished already in {path}"
             console.print(text, style="dim", soft_wrap=True)
-        run_evaluation(console, running)
+        tracking = _tracking(console, tracker, path, running) if tracker else None
+        run_evaluation(console, running, tracking.add if tracking else None)
     _show_results(console, running)
+    if tracking:
+        tracking.close(1.0 if running.evaluation.stopped is Stop.ABORTED else WAIT)
     console.print(f"Saved in {path}", style="dim", soft_wrap=True)
     return report_missing_results(console, running)
+
+
+def _tracking(console: Console, tracker: str, path: Path, running: Running) -> Tracking:
+    """The tracker, with the rows of the episodes that are finished already."""
+
+    def warn(text: str) -> None:
+        console.print(text, style="yellow", soft_wrap=True)
+
+    tracking = Tracking(tracker, path, running.prices, warn)
+    for summary in running.known.values():
+        tracking.add(summary)
+    return tracking
 
 
 def _show_results(console: Console, running: Running) -> None:
@@ -76,9 +97,10 @@ def _spent(running: Running) -> str:
     return f"{spent.calls:.0f} requests{in_flight}, {spent.tokens:,.0f} tokens{cost}"
 
 
-def run_evaluation(console: Console, running: Running) -> None:
-    """Run the evaluation and show its progress. The first interrupt drains the evaluation, the second aborts it.
+def run_evaluation(console: Console, running: Running, on_episode: Callable[[Summary], None] | None = None) -> None:
+    """Run the evaluation, show its progress, and call `on_episode` with each new result.
 
+    The first interrupt drains the evaluation, the second aborts it.
     Signals that follow at once are the same interrupt: a wrapper may repeat that of the terminal. If Ctrl-C is ignored,
     the first `kill` aborts it. If the process does not end soon after that, it is killed.
     When this function returns, interrupts are ignored.
@@ -103,6 +125,8 @@ def run_evaluation(console: Console, running: Running) -> None:
     try:
         with display:
             for update in evaluation.run():
+                if on_episode is not None and isinstance(update, WorkerDone):
+                    on_episode(update.summary)
                 try:
                     display.show(update)
                 except OSError as error:

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from pddlego.api.failures import Failures
+from pddlego.api.hub import HubRow, write_folder
 from pddlego.api.results import Episode, Evaluation
 from pddlego.api.training import chat_rows, expert, preference_rows, setting_of, split_of, trajectory
 from pddlego.cli.explaining import check_progress
@@ -26,13 +27,19 @@ from pddlego.util.files import cannot_write
 from pddlego.util.limits import Heartbeat
 from pddlego.util.text import clean, count
 
-_Form = Literal["chat", "preference", "atif", "failures"]
+_Form = Literal["chat", "preference", "atif", "failures", "hub"]
+_HUB: tuple[_Form, ...] = ("chat", "preference", "failures")
+"""The formats whose rows a data set has."""
+_LOST: tuple[_Form, ...] = ("failures", "hub")
+"""The formats with rows about lost episodes."""
 
 
 def command(
     runs: Annotated[list[str] | None, typer.Argument(help="Run folders, their names or unique prefixes.")] = None,
-    form: Annotated[_Form, typer.Option("--format", help="chat, preference, atif or failures.")] = "chat",
-    output: Annotated[str | None, typer.Option("--output", "-o", help="A file. Default: standard output.")] = None,
+    form: Annotated[_Form, typer.Option("--format", help="chat, preference, atif, failures or hub.")] = "chat",
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", help="A file (hub: a new folder). Default: standard output.")
+    ] = None,
     won: Annotated[bool, typer.Option("--won", help="Only episodes that were won.")] = False,
     accepted: Annotated[bool, typer.Option("--accepted", help="chat: only answers that were accepted.")] = False,
     thinking: Annotated[bool, typer.Option(help="Keep the reasoning of answers.")] = True,
@@ -50,18 +57,20 @@ def command(
     folder: Runs = None,
 ) -> None:
     """Write training data as JSON lines: conversations, preferences, trajectories (ATIF, the Agent Trajectory
-    Interchange Format, 1.7), or failures: lost episodes with the step and the fact where they went wrong.
+    Interchange Format, 1.7), or failures: lost episodes with the step and the fact where they went wrong. --format hub
+    writes a folder with all but the trajectories and a card, for datasets.load_dataset and the Hugging Face Hub.
 
     Episodes of test seeds are left out, unless --test-seeds is used. Each row is written when its episode was read.
     """
     if game:
         _check_expert(form, filtered=bool(only_game or lost or outcome or cause))
     _check_options(bool(runs), game, accepted, seeds, form, replays)
+    _check_hub(form, output, test_seeds)
     wanted = EVERY_RESULT if game else result_filter(lost, outcome, cause, only_game, mode)
     places = [find_run(run, runs_folder(folder)) for run in runs or ()]
     selected = None if wanted == EVERY_RESULT else _chosen(places, wanted)
     replayed = find_run(replays, runs_folder(folder)) if replays else None
-    failures = {place.resolve(): Failures(place, check_progress(), replayed) for place in places if form == "failures"}
+    failures = {place.resolve(): Failures(place, check_progress(), replayed) for place in places if form in _LOST}
     episodes: Iterable[Episode]
     total: int | None
     if game:
@@ -70,32 +79,39 @@ def command(
     else:
         episodes = evaluation = Evaluation(places)
         total = len(evaluation.results)
-    progress, errors = ExportProgress(total), Console(stderr=True)
+    progress = ExportProgress(total)
 
-    def lines() -> Iterator[str]:
+    def rows() -> Iterator[HubRow]:
         for episode in episodes:
             progress.episodes += 1
             if not test_seeds and split_of(episode.recorded.played.setting, episode.seed) == "test":
                 progress.left_out += 1
             elif (episode.won or not won) and (selected is None or episode.recorded.path.resolve() in selected):
                 known = failures.get(episode.recorded.path.parent.parent.resolve())
-                for row in _rows(episode, form, accepted, not thinking, known):
-                    yield json.dumps(row, ensure_ascii=False) + "\n"
-                    progress.rows += 1
+                for kind in _HUB if form == "hub" else (form,):
+                    for row in _rows(episode, kind, accepted, not thinking, known):
+                        yield kind, episode, row
+                        progress.rows += 1
 
+    _save(rows(), progress, form, output, places)
+
+
+def _save(
+    rows: Iterator[HubRow], progress: ExportProgress, form: _Form, output: str | None, places: Iterable[Path]
+) -> None:
+    """Write the rows, and say how many were written and what was left out."""
+    errors, hint = Console(stderr=True), "" if form == "hub" else " (--test-seeds includes them)"
     with Heartbeat(lambda seconds: errors.print(str(progress), style="dim")):
-        _write(lines(), output)
-    _conclude(progress, output, errors)
-
-
-def _conclude(progress: ExportProgress, output: str | None, errors: Console) -> None:
-    """Say how many rows were written, and what was left out."""
+        if form == "hub" and output is not None:
+            write_folder(Path(output), [Path.home(), Path.cwd(), *places], rows)
+        else:
+            _write((json.dumps(row, ensure_ascii=False) + "\n" for _, _, row in rows), output)
     if progress.left_out:
-        text = f"{count(progress.left_out, 'episode')} of test seeds left out (--test-seeds includes them)."
+        text = f"{count(progress.left_out, 'episode')} of test seeds left out{hint}."
         errors.print(text, style="yellow", soft_wrap=True)
     if output is not None:
-        rows = f"{progress.rows:,} {'row' if progress.rows == 1 else 'rows'}"
-        Console().print(f"{rows} in {clean(output)}", style="dim", soft_wrap=True)
+        rows_written = f"{progress.rows:,} {'row' if progress.rows == 1 else 'rows'}"
+        Console().print(f"{rows_written} in {clean(output)}", style="dim", soft_wrap=True)
 
 
 def _check_options(
@@ -105,13 +121,23 @@ def _check_options(
     if has_runs == bool(game):
         reason = "The episodes are those of runs, or those that the built-in model plays."
         raise UsageError("Name either runs or --expert GAME", reason, "Example: pddlego export --expert coin.")
-    if form != "failures" and replays:
+    if form not in _LOST and replays:
         raise UsageError("--counterfactual needs --format failures", "Other rows have no replays.", "Leave it out.")
     if accepted and form != "chat":
         reason = "The other formats show rejected answers."
         raise UsageError("--accepted needs --format chat", reason, "Leave one of them out.")
     if not game and seeds:
         raise UsageError("--seeds needs --expert", "It says what it plays.", "Add --expert GAME.")
+
+
+def _check_hub(form: _Form, output: str | None, test_seeds: bool) -> None:
+    """Raise `UsageError` for options that a data set does not have."""
+    if form == "hub" and output is None:
+        example = "Example: pddlego export night --format hub -o FOLDER."
+        raise UsageError("--format hub needs --output", "It writes a folder.", example)
+    if form == "hub" and test_seeds:
+        reason = "A published data set must not have the seeds with which models are compared."
+        raise UsageError("--test-seeds does not go with --format hub", reason, "Leave it out.")
 
 
 def _check_expert(form: _Form, filtered: bool) -> None:
@@ -171,7 +197,7 @@ def _rows(
         yield from chat_rows(episode, accepted_only=accepted, without_thinking=without_thinking)
     elif form == "preference":
         yield from preference_rows(episode, without_thinking=without_thinking)
-    elif failures is not None:
+    elif form == "failures" and failures is not None:
         yield from failures.row(episode, without_thinking=without_thinking)
-    else:
+    elif form == "atif":
         yield trajectory(episode, without_thinking=without_thinking)

@@ -55,6 +55,11 @@ def file_name(model: str) -> str:
     return f"{name[:_LONGEST_NAME]}-{hashlib.sha256(model.encode(errors='replace')).hexdigest()[:8]}"
 
 
+def public_model(model: str) -> str:
+    """The name of a model without the folder of its file: `local:/home/ann/qwen.gguf` is `local:qwen.gguf`."""
+    return re.sub(r"^(local:|transcript:)[^,]*[/\\]", r"\1", model)
+
+
 @dataclass(frozen=True)
 class Matrix:
     """The episodes that an evaluation requests: the `seeds` of each setting, with each mode and model, `repeats` times.

@@ -18,6 +18,9 @@ from pddlego.util.text import count, natural, suggestion
 MANIFEST, EPISODES, LEDGER = "manifest.json", "episodes", "ledger.jsonl"
 """The names of the manifest, the folder of journals, and the ledger in every run folder."""
 
+TRACKED = "tracked.jsonl"
+"""The runs of experiment trackers, and the rows that they have, in a run folder."""
+
 CARRIED = "carried"
 """The folder of the texts that next episodes could begin from (`--carry`) in a run folder."""
 

@@ -79,6 +79,7 @@ def test_no_secret_is_ever_written(
         commands += [("report", "runs/all", "--format", item) for item in ("text", "markdown", "csv", "json", "html")]
         commands += [("show", "runs/all", "--seed", "0", *item) for item in (("--problem",), ("--svg", "picture.svg"))]
         commands += [("replay", "runs/all"), ("watch", "runs/all")]
+        commands += [("export", "runs/all", "--format", "hub", "-o", "hub")]
         commands += [("resume", "runs/all", "--seed", "0", "--from-step", "0")]
     text = {}
     for command in commands:
