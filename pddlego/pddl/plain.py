@@ -9,6 +9,7 @@ import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import TypeVar
 
 from pddlego.pddl.conditions import (
@@ -44,10 +45,20 @@ def in_plain_pddl(domain: Domain, problem: Problem) -> tuple[Domain, Problem]:
     Returns the same values if nothing has to change. Actions keep their names and parameters, so each plan of the
     result is a plan of the task. Neither domain nor problem may have blocking defects.
     """
+    simpler = _simpler(domain)
+    stated = problem if not _is_shadowed(problem.goal, ()) else problem.with_goal(_renamed(problem.goal, ()))
+    if not domain.durative and _has_either(simpler, stated.goal):  # the planner for time knows `either`
+        simpler, stated = _without_either(simpler, stated)
+    return (domain if simpler == domain else replace(simpler, text=str(simpler))), stated
+
+
+@lru_cache(maxsize=8)
+def _simpler(domain: Domain) -> Domain:
+    """The domain without nested effects, and repeated or missing declarations and bindings."""
     declared = {supertype.name for supertype in domain.supertypes} | {ANY_TYPE}
     parents = dict.fromkeys(kind for supertype in domain.supertypes for kind in either(supertype.type))
     by_use = (TypedName(kind) for kind in parents if kind not in declared)  # planners know declared types only
-    simpler = replace(
+    return replace(
         domain,
         supertypes=_once((*domain.supertypes, *by_use), str),
         constants=_once(domain.constants, str),
@@ -56,10 +67,6 @@ def in_plain_pddl(domain: Domain, problem: Problem) -> tuple[Domain, Problem]:
         actions=tuple(map(_plain_action, domain.actions)),
         derived=tuple(_plain_rule(domain, rule) for rule in domain.derived),
     )
-    stated = problem if not _is_shadowed(problem.goal, ()) else problem.with_goal(_renamed(problem.goal, ()))
-    if not domain.durative and _has_either(simpler, stated.goal):  # the planner for time knows `either`
-        simpler, stated = _without_either(simpler, stated)
-    return (domain if simpler == domain else replace(simpler, text=str(simpler))), stated
 
 
 def _once(items: tuple[_T, ...], key: Callable[[_T], str]) -> tuple[_T, ...]:

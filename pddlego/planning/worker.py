@@ -62,6 +62,7 @@ class Job:
 
 
 _domain = lru_cache(maxsize=8)(parse_domain)
+_attempts_of = lru_cache(maxsize=8)(attempts)  # it looks for installed packages
 
 
 def send(stream: BinaryIO, value: object) -> None:
@@ -94,6 +95,7 @@ def main() -> None:
     threading.Thread(target=die_with, args=(parent, str(Path.cwd())), daemon=True).start()
     _preload(engine)
     gc.freeze()  # loaded modules stay: the garbage collector need not visit them at every call
+    gc.set_threshold(100_000)  # grounding makes many objects and no cycles: 8 % of a call with 100 rooms
     try:
         while True:
             job = cast(Job, receive(sys.stdin.buffer))
@@ -143,7 +145,7 @@ def _attempts(job: Job, domain: Domain, tell: Callable[[object], tuple[str, ...]
 
         return [EngineTurn("graphplan", graph_solver(job.graph, job.task == "relevant", tell))]
     if numeric is None:
-        return attempts(job.search, job.seconds)
+        return _attempts_of(job.search, job.seconds)
     if job.graph is not None or job.search.algorithm == GROUND.algorithm:
         what = "only action costs are possible here, no other numbers and no time"
         raise PlanningError(f"{in_short(str(numeric))}: {what}")
