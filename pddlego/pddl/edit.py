@@ -665,11 +665,12 @@ def _action_text(action: Action) -> str:
 
 
 def domain_text(name: str, requirements: tuple[str, ...], sections: Mapping[str, Lines]) -> str:
-    """The text of a domain file with these lines. Sections without lines are left out."""
+    """The text of a domain file with these lines, which may end in comments. Sections without lines are left out."""
     parts = [f"(:requirements {' '.join(requirements)})"] if requirements else []
     for section in ("types", "constants", "predicates", "functions"):
         lines = "\n    ".join(sections.get(section, {}).values())
-        parts += [f"(:{section}\n    {lines})"] if lines else []
+        end = "\n  " if ";" in lines else ""  # a comment must not hide the parenthesis
+        parts += [f"(:{section}\n    {lines}{end})"] if lines else []
     parts += [*sections.get("rules", {}).values(), *sections.get("actions", {}).values()]
     return "\n  ".join([f"(define (domain {name})", *parts]) + ")"
 

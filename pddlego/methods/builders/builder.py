@@ -15,7 +15,7 @@ from pddlego.episode.events import Ended, Event, Limits, Outcome, Started
 from pddlego.episode.lifecycle import played
 from pddlego.episode.trace import Trace
 from pddlego.errors import ModelError, UsageError
-from pddlego.methods.builders.building import BuildPart, BuildSteps, ComponentWriter
+from pddlego.methods.builders.building import BuildPart, BuildSteps, ComponentWriter, Rule, Target, components_in
 from pddlego.methods.builders.draft import (
     ACTION_COMPONENTS,
     COMPONENTS,
@@ -204,12 +204,20 @@ class Opinion:
     action: str = ""
 
 
+@dataclass(frozen=True)
+class BuilderReply:
+    """An answer that was accepted: its `text` as the model wrote it, and the components in it as values."""
+
+    text: str
+    components: tuple[Component, ...]
+
+
 class Builder:
     """A domain and a problem that are built piece by piece.
 
     `domain` and `problem` are their texts. `ask`, `evaluate`, `revise` and `select` send requests; `prompt` returns the
-    text that `ask` would send. `record` has the events so far: requests, answers with their tokens, why answers were
-    rejected, and what the accepted ones changed.
+    text that `ask` would send, and `reply` is the last accepted answer to `ask` or `revise`. `record` has the events so
+    far: requests, answers with their tokens, why answers were rejected, and what the accepted ones changed.
     """
 
     def __init__(
@@ -228,6 +236,7 @@ class Builder:
         self._resolve = resolve
         self._draft = first_draft(level, domain)
         self._writer = ComponentWriter("task", description, model, Budget(Limits(None)), retries=retries)
+        self.reply: BuilderReply | None = None
         self.record = Trace()
         self.record.add(_started(self._writer, "build (piece by piece)"), 0.0)
 
@@ -394,7 +403,14 @@ class Builder:
             reason = attempt.failure or "No answer could be used."
             raise ModelError(f"The model has no usable {', '.join(kinds)}", reason, "See the last answer, or set it.")
         self._accept(attempt.value)
+        components = components_in(attempt.answer, [Target(kind, action) for kind in kinds], [])
+        self.reply = BuilderReply(attempt.answer, tuple(components))
         return self
+
+    def rule(self, check: Rule) -> Rule:
+        """Add a check to those of answers, as a decorator. An answer after which it says something new is rejected."""
+        self._writer = replace(self._writer, rules=(*self._writer.rules, check))
+        return check
 
     def set(self, component: str, value: str | Mapping[str, Any]) -> Builder:
         """Replace a component by PDDL, or by the JSON value of a model's answer.

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+import re
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal
+
+from pydantic import ValidationError
 
 from pddlego.episode.ask import ask
 from pddlego.episode.budget import Budget, EpisodeOver
@@ -21,6 +24,8 @@ from pddlego.methods.builders.draft import (
     read_components,
     schema_of,
 )
+from pddlego.methods.builders.headings import headed_component
+from pddlego.methods.builders.l2p import tagged_component
 from pddlego.models import Completion, Model
 from pddlego.models.base import Feedback, Message, Request, cut_off, incomplete, shortened
 from pddlego.models.prompts import Prompts
@@ -32,6 +37,7 @@ from pddlego.pddl.lint import domain_warnings
 from pddlego.pddl.problem import read_problem
 from pddlego.pddl.rules import DefectKind, Level
 from pddlego.util.answers import spoken
+from pddlego.util.text import fault_of
 
 BuildPart = Literal["domain", "problem", "task"]
 """The files to build. A task is a domain and a problem."""
@@ -51,6 +57,10 @@ class Target:
 
     kind: str
     action: str = ""
+
+
+Rule = Callable[[str, str], Iterable[str]]
+"""A check of the user: gets the text of the domain and that of the problem, and returns what is wrong in words."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +88,7 @@ class ComponentWriter:
 
     An answer is rejected if it cannot be parsed or, with `checks`, if it makes planning impossible. The model then gets
     the reason and may try again, up to `retries` times. `keep` receives every new draft, and the plan if one was found
-    for it, so that paid answers survive a failure. Only built-in models see `gold`.
+    for it, so that paid answers survive a failure. `rules` are further checks. Only built-in models see `gold`.
     """
 
     what: BuildPart
@@ -90,6 +100,7 @@ class ComponentWriter:
     checks: bool = True
     gold: Gold | None = field(default=None, repr=False)
     keep: Callable[[Draft, str], None] = lambda draft, plan: None
+    rules: tuple[Rule, ...] = ()
     prompts: Prompts = field(default_factory=partial(Prompts, "builders"))
 
     def write_all(self, draft: Draft) -> Generator[Event, None, Draft]:
@@ -158,23 +169,54 @@ class ComponentWriter:
         """Ask for components in one request until an answer is usable, at most `1 + retries` times.
 
         `action` is the action that they belong to, and `advice` the result of a review. `prompt` replaces the built-in
-        prompt. `first` is the number of the first attempt, which determines its seed.
+        prompt; see `filled_prompt`. `first` is the number of the first attempt, which determines its seed.
         """
 
         def propose(retry: Retry) -> Generator[Event, None, Attempt[Draft]]:
             text = self.prompt(draft, kinds, action=action, advice=advice, retry=retry)
             if prompt:
-                text = f"{prompt}\n{self.prompts.render('builders/feedback', **_feedback(retry))}".strip()
+                own = filled_prompt(prompt, self.description, draft, action)
+                text = f"{own}\n{self.prompts.render('builders/feedback', **_feedback(retry))}".strip()
             context = BuilderRequest(self.what, self.gold, Target(kinds[0], action), draft)
             schema = schema_of(kinds[0]) if len(kinds) == 1 else {}
             request = Request(kinds[0], (Message("user", text),), context, schema)
             answer = yield from ask(self.model, request, self.budget, first + retry.attempt)
-            attempt = _read(answer, draft, [Target(kind, action) for kind in kinds], self.checks)
+            attempt = self._read(answer, draft, [Target(kind, action) for kind in kinds])
             if attempt.feedback is not None:
                 yield Rejected(retry.attempt, attempt.feedback, attempts=retry.attempts)
             return attempt
 
         return (yield from refine(propose, self.retries))
+
+    def _read(self, answer: Completion, draft: Draft, targets: Sequence[Target]) -> Attempt[Draft]:
+        """Put the components of an answer into the draft, up to the first that is rejected."""
+        notes: list[str] = []
+        try:
+            components = components_in(answer.text, targets, notes)
+        except ComponentError as error:
+            feedback = incomplete(answer) or (cut_off() if error.cut_off else Feedback("invalid answer", f"{error}."))
+            return Attempt(answer.text, feedback=feedback)
+        for target, component in zip(targets, components, strict=True):
+            result = self._put(component, draft, target)
+            if isinstance(result, Feedback):
+                return Attempt(answer.text, feedback=result)
+            draft = result
+        return Attempt(answer.text, draft, notes=tuple(notes))
+
+    def _put(self, component: Component, draft: Draft, target: Target) -> Draft | Feedback:
+        """The draft with the component, or the reason why the component is rejected."""
+        if isinstance(component, ActionPart) and target.action and component.name != target.action:
+            return Feedback("invalid answer", f"the answer defines '{component.name}' instead of '{target.action}'")
+        after = draft.with_component(component)
+        if not self.checks:
+            return after
+        known = _defects(draft, target)
+        defects = [defect for defect in _defects(after, target) if defect not in known] or _empty_effects(after, target)
+        lines = [f"[{defect.kind.id}] {defect.message}" for defect in defects]
+        for rule in self.rules:
+            before = set(rule(draft.domain, draft.problem))
+            lines += [line for line in rule(after.domain, after.problem) if line not in before]
+        return Feedback("defects", "this answer would introduce these defects:", tuple(lines)) if lines else after
 
     def prompt(
         self, draft: Draft, kinds: Sequence[str], *, action: str = "", advice: str = "", retry: Retry = FIRST
@@ -213,35 +255,46 @@ def _feedback(retry: Retry) -> dict[str, Any]:
     return {"feedback": retry.feedback, "rejected": shortened(retry.rejected), "repeated": retry.repeated}
 
 
-def _read(answer: Completion, draft: Draft, targets: Sequence[Target], checks: bool) -> Attempt[Draft]:
-    """Put the components of an answer into the draft, up to the first that is rejected."""
-    notes: list[str] = []
+def filled_prompt(prompt: str, description: str, draft: Draft, action: str) -> str:
+    """A prompt of the user with texts in place of the names that L2P's prompts have in braces, such as `{types}`.
+
+    Other braces stay as they are.
+    """
+    lines = {name: "\n".join(section.values()) for name, section in draft.sections.items()}
+    domain, problem = draft.domain if draft.sections else "", draft.problem if draft.has_problem else ""
+    planned = {named.name: named.about for named in draft.planned}
+    texts = {
+        **dict.fromkeys(("description", "domain_desc", "problem_desc"), description),
+        **dict.fromkeys(("context", "context_injection"), f"{domain}\n{problem}".strip()),
+        **{name: lines.get(name, "") for name in ("types", "constants", "predicates", "functions")},
+        **dict.fromkeys(("actions", "nl_actions"), "\n".join(f"- {name}: {about}" for name, about in planned.items())),
+        "domain": domain,
+        "problem": problem,
+        "action_name": action,
+        "action_desc": planned.get(action, ""),
+    }
+    return re.sub(r"\{(\w+)\}", lambda match: texts.get(match[1], match[0]), prompt)
+
+
+def components_in(answer: str, targets: Sequence[Target], notes: list[str]) -> list[Component]:
+    """The components of an answer in our form, or in one of L2P's. Raises `ComponentError`."""
+    text = spoken(answer)
     try:
-        components = read_components([target.kind for target in targets], spoken(answer.text), notes)
-    except ComponentError as error:
-        feedback = incomplete(answer) or (cut_off() if error.cut_off else Feedback("invalid answer", f"{error}."))
-        return Attempt(answer.text, feedback=feedback)
-    for target, component in zip(targets, components, strict=True):
-        result = _put(component, draft, target, checks)
-        if isinstance(result, Feedback):
-            return Attempt(answer.text, feedback=result)
-        draft = result
-    return Attempt(answer.text, draft, notes=tuple(notes))
-
-
-def _put(component: Component, draft: Draft, target: Target, checks: bool) -> Draft | Feedback:
-    """The draft with the component, or the reason why the component is rejected."""
-    if isinstance(component, ActionPart) and target.action and component.name != target.action:
-        return Feedback("invalid answer", f"the answer defines '{component.name}' instead of '{target.action}'")
-    after = draft.with_component(component)
-    if not checks:
-        return after
-    known = _defects(draft, target)
-    defects = [defect for defect in _defects(after, target) if defect not in known] or _empty_effects(after, target)
-    if not defects:
-        return after
-    lines = tuple(f"[{defect.kind.id}] {defect.message}" for defect in defects)
-    return Feedback("defects", "this answer would introduce these defects:", lines)
+        return read_components([target.kind for target in targets], text, notes)
+    except ComponentError:
+        found = []
+        for target in targets:
+            try:
+                component = tagged_component(target.kind, text, target.action) or headed_component(
+                    target.kind, text, target.action
+                )
+            except (LookupError, TypeError, AttributeError, RecursionError, ValueError) as error:
+                fault = fault_of(error.errors()[0]) if isinstance(error, ValidationError) else str(error)
+                raise ComponentError(f"the {target.kind} cannot be read: {fault}") from error
+            if component is None:
+                raise
+            found.append(component)
+        return found
 
 
 def _empty_effects(draft: Draft, target: Target) -> list[Defect]:

@@ -50,6 +50,15 @@ _Name = Annotated[str, AfterValidator(_pddl_name)]
 NewName = Annotated[str, Field(min_length=1), AfterValidator(_pddl_name)]
 
 
+def _comment(text: str) -> str:
+    """A description as a PDDL comment at the end of a line; empty for an empty one."""
+    words = " ".join(text.split())[:_LONGEST_COMMENT]
+    return f"  ; {words}" if words else ""
+
+
+_LONGEST_COMMENT = 80
+
+
 class _Declared(Component):
     """A name with a type, in PDDL or as an object: `?x - place` or `?x`."""
 
@@ -87,8 +96,8 @@ class NewType(_Declared):
 
     @property
     def line(self) -> str:
-        """`name - parent`."""
-        return f"{self.name} - {self.parent}"
+        """`name - parent`, and the description as a comment."""
+        return f"{self.name} - {self.parent}{_comment(self.about)}"
 
 
 class _Headed(Component):
@@ -107,6 +116,11 @@ class NewPredicate(_Headed):
     """A predicate with its parameters, and what it means."""
 
     about: str = ""
+
+    @property
+    def line(self) -> str:
+        """`(name ?x - type …)`, and the meaning as a comment."""
+        return f"{super().line}{_comment(self.about)}"
 
 
 class NewRule(_Headed):
@@ -383,9 +397,13 @@ class Draft:
         unreadable = self.sections.get("actions", {}).get("")
         if unreadable is not None:
             return file_in(unreadable)
-        plain = domain_text(self.name, (":strips",), self.sections)
-        needed = needed_requirements(read_domain(plain).domain)
-        return domain_text(self.name, (":strips", *sorted(needed)), self.sections)
+        actions = dict(self.sections.get("actions", {}))
+        for action in self.planned:
+            if action.about and action.name in actions:
+                actions[action.name] = f"{_comment(action.about).strip()}\n  {actions[action.name]}"
+        sections = {**self.sections, "actions": actions}
+        needed = needed_requirements(read_domain(domain_text(self.name, (":strips",), sections)).domain)
+        return domain_text(self.name, (":strips", *sorted(needed)), sections)
 
     @cached_property
     def problem(self) -> str:

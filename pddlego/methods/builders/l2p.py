@@ -1,4 +1,4 @@
-"""Read the components that the library l2p (0.4) writes as JSON."""
+"""Read the components that the library l2p (0.4) writes as JSON, in files and in answers to its prompts."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from pddlego.methods.builders.draft import (
     Component,
     DerivedPredicates,
     Draft,
+    Effects,
     Goal,
     Init,
     NamedAction,
@@ -24,11 +25,15 @@ from pddlego.methods.builders.draft import (
     NewRule,
     NewType,
     Objects,
+    Parameters,
+    Preconditions,
     Typed,
     WholeAction,
     WholeDomain,
     WholeProblem,
 )
+from pddlego.methods.builders.headings import fenced
+from pddlego.pddl.nearly_json import last_object
 from pddlego.pddl.problem import read_problem
 from pddlego.util.text import fault_of
 
@@ -75,11 +80,11 @@ _KEYS = ("quantifier", "operator", "parameters", "conditions", "condition", "ant
 _Condition = Annotated[str, BeforeValidator(condition)]
 
 
-# Unknown fields are refused. Descriptions are ignored, except those of actions.
+# Unknown fields are refused. Descriptions are kept for types, predicates, functions and actions.
 
 
 class _Described(BaseModel, extra="forbid"):
-    desc: str | None = None
+    about: Annotated[str, BeforeValidator(lambda value: value or "")] = Field(default="", validation_alias="desc")
 
 
 class _Named(_Described, Typed):
@@ -219,7 +224,7 @@ def _components(details: _Details) -> list[Component]:
     components += map(_action, details.actions)
     if details.domain_pddl and not components:
         components.append(WholeDomain(domain=details.domain_pddl))
-    described = tuple(NamedAction(name=action.name, about=action.desc or "") for action in details.actions)
+    described = tuple(NamedAction(name=action.name, about=action.about) for action in details.actions)
     if described:
         components.append(ActionList(actions=described))
     if details.problem_pddl and not (details.objects or details.initial_state.facts or details.goal_state.conditions):
@@ -235,19 +240,22 @@ def _components(details: _Details) -> list[Component]:
 
 
 def _action(action: _Action) -> WholeAction:
-    effects = action.effects or {}
-    if not isinstance(effects, Mapping):
-        raise ValueError(f"the effects of {action.name} are not an object")
-    parts = _changes(effects, action.name, "conditional")
-    for effect in effects.get("conditional", []):
-        inner = " ".join(_changes(effect.get("effect", {}), action.name))
-        parts.append(f"(when {condition(effect.get('condition'))} (and {inner}))")
     return WholeAction(
         name=action.name,
         parameters=action.parameters,
         precondition=action.preconditions,
-        effect=f"(and {' '.join(parts)})",
+        effect=_effect(action.effects or {}, action.name),
     )
+
+
+def _effect(effects: Any, name: str) -> str:
+    if not isinstance(effects, Mapping):
+        raise ValueError(f"the effects of {name} are not an object")
+    parts = _changes(effects, name, "conditional")
+    for effect in effects.get("conditional", []):
+        inner = " ".join(_changes(effect.get("effect", {}), name))
+        parts.append(f"(when {condition(effect.get('condition'))} (and {inner}))")
+    return f"(and {' '.join(parts)})"
 
 
 def _changes(effects: Mapping[str, Any], name: str, *more: str) -> list[str]:
@@ -261,3 +269,43 @@ def _changes(effects: Mapping[str, Any], name: str, *more: str) -> list[str]:
     numeric = [condition(effect) for effect in effects.get("numeric") or ()]
     deleted = (f"(not {condition(fact)})" for fact in effects.get("delete", []))
     return [*map(condition, effects.get("add", [])), *deleted, *numeric]
+
+
+TAGS: Mapping[str, tuple[str, str]] = {
+    **{kind: (kind, kind) for kind in ("types", "constants", "predicates", "functions", "objects")},
+    "rules": ("derived_predicates", "derived_predicates"),
+    "action": ("actions", "actions"),
+    "init": ("initial_states", "initial_state"),
+    "goal": ("goal_states", "goal_state"),
+}
+"""The tags of l2p's answers with a component of each kind, and the names of its fields in a file."""
+
+
+def tagged_component(kind: str, text: str, action: str) -> Component | None:
+    """The component of this kind in the answer to a prompt of l2p; None if the answer does not have its tag.
+
+    `action` is the name of the action that was asked for. Raises `ValueError` and `LookupError` for values that cannot
+    be read.
+    """
+    tag, field = TAGS.get(kind, (kind.replace("action-list", "nl_actions"), ""))
+    start, end = text.rfind(f"<{tag}>"), text.rfind(f"</{tag}>")
+    if not 0 <= start < end:
+        return None
+    value = last_object(f'{{"{tag}": {fenced(text[start + len(tag) + 2 : end])}}}', [tag]).value[tag]
+    if kind in ("domain", "problem"):
+        draft = with_l2p(Draft(), json.dumps(value), "the answer")
+        return COMPONENTS[kind].model_validate({kind: getattr(draft, kind)})
+    if kind == "action-list":
+        return ActionList(actions=tuple(NamedAction(name=name, about=str(about)) for name, about in value.items()))
+    if kind == "parameters":
+        return Parameters(name=action, parameters=tuple(map(_Variable.model_validate, value)))
+    if kind == "preconditions":
+        return Preconditions(name=action, precondition=condition(value))
+    if kind == "effects":
+        return Effects(name=action, effect=_effect(value, action))
+    if field and not value:
+        return COMPONENTS[kind].model_validate({next(iter(COMPONENTS[kind].model_fields)): ()})
+    components = _components(_Details.model_validate({field: value})) if field else []
+    found = [component for component in components if isinstance(component, COMPONENTS[kind])]
+    named = [component for component in found if isinstance(component, WholeAction) and component.name == action]
+    return (named or found)[-1]

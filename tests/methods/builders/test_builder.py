@@ -106,6 +106,37 @@ def test_an_own_prompt() -> None:
     assert model.asked[0].messages[-1].content == "Which types has a lamp world?"
 
 
+def test_an_own_prompt_gets_the_files_in_place_of_names_in_braces() -> None:
+    model = Scripted(json.dumps(ANSWERS["types"]), json.dumps(ANSWERS["predicates"]))
+    builder = pddlego.builder(model, "Lamps {types}.").ask("types")
+    builder.ask("predicates", prompt='{domain_desc} Types:\n{types}\nForm: {"predicates": []} {unknown}{context}')
+    text = model.asked[1].messages[-1].content
+    assert text.startswith('Lamps {types}. Types:\nlamp - object\nForm: {"predicates": []} {unknown}(define (domain')
+
+
+def test_the_last_reply_has_the_text_and_the_values() -> None:
+    builder = pddlego.builder(Scripted(f"My types: {json.dumps(ANSWERS['types'])}"), "Lamps.")
+    assert builder.reply is None
+    reply = builder.ask("types").reply
+    assert reply is not None
+    assert reply.text.startswith("My types")
+    assert [dict(component)["types"][0].name for component in reply.components] == ["lamp"]
+
+
+def test_an_own_rule_rejects_what_it_finds_new() -> None:
+    upper = {"predicates": [{"name": "switched-on-now", "parameters": [], "about": ""}]}
+    model = Scripted(json.dumps(ANSWERS["types"]), json.dumps(upper), json.dumps(ANSWERS["predicates"]))
+    builder = pddlego.builder(model, "Lamps.").ask("types")
+
+    @builder.rule
+    def one_word(domain: str, problem: str) -> list[str]:
+        return [f"{name} has several words" for name in ("switched-on-now", "lamp") if name in domain]
+
+    builder.ask("predicates")
+    assert "- switched-on-now has several words\nFix" in model.asked[2].messages[-1].content
+    assert "(on ?l - lamp)" in builder.domain
+
+
 def test_setting_appending_and_removing() -> None:
     builder = pddlego.builder(Scripted())
     builder.set("types", "lamp room").set("predicates", ANSWERS["predicates"]).append("predicates", "(dark ?r - room)")

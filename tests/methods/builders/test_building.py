@@ -290,7 +290,7 @@ def test_a_name_that_pddl_cannot_read_is_refused(kind: str, value: Any) -> None:
         (
             "types",
             {"types": [{"name": "truck", "about": "it drives", "comment": "a guess of mine"}]},
-            ["truck - object"],
+            ["truck - object  ; it drives"],
         ),
     ],
 )

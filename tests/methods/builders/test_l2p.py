@@ -12,7 +12,7 @@ from pddlego.episode.budget import Budget
 from pddlego.episode.events import Limits
 from pddlego.errors import UsageError
 from pddlego.methods.builders.building import ComponentWriter
-from pddlego.methods.builders.draft import Draft
+from pddlego.methods.builders.draft import Draft, NewPredicate, Predicates
 from pddlego.methods.builders.l2p import condition, with_l2p
 from pddlego.models.base import ScriptedModel
 from pddlego.pddl import parse_domain, parse_problem
@@ -92,9 +92,20 @@ def test_descriptions_of_actions_are_in_the_request_for_predicates() -> None:
     writer = ComponentWriter("domain", "Rovers.", ScriptedModel(("",)), Budget(Limits(None)))
     for kinds in (("predicates",), ("types", "predicates")):
         assert "\nThe actions:\n- drive: Classical action to drive" in writer.prompt(draft, kinds)
-    assert "Classical" not in writer.prompt(draft, ("types",))
+    assert "The actions:" not in writer.prompt(draft, ("types",))
     assert "The action is drive: Classical action to drive." in writer.prompt(draft, ("effects",), action="drive")
     assert "The actions:" not in writer.prompt(replace(draft, planned=()), ("predicates",))
+
+
+def test_descriptions_are_comments_of_the_domain() -> None:
+    text = with_l2p(Draft(), json.dumps(DOMAIN)).domain
+    for line in ("location - object  ; a place", "(busy ?r - rover)  ; works", "; Classical action to drive"):
+        assert line in text
+    assert {predicate.name: predicate.meaning for predicate in parse_domain(text).predicates}["busy"] == "works"
+    hostile = NewPredicate(name="p", about="one\n)) (:action x\u2028; two " + "long " * 500)
+    draft = Draft().with_component(Predicates(predicates=(hostile,)))
+    assert "p" in {predicate.name for predicate in parse_domain(draft.domain).predicates}
+    assert len(draft.domain) < 400
 
 
 def test_a_domain_and_a_problem_of_l2p_can_be_planned_with(planner: ProcessPlanner) -> None:
