@@ -17,9 +17,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, FiniteFloat, ValidationError
 
 from pddlego.errors import PddlegoError, UsageError
+from pddlego.pddl.problem import read_problem
+from pddlego.pddl.rules import DefectKind
 from pddlego.planning.engines import SEARCH_ENGINES, missing
 from pddlego.planning.result import LEAST_COST
 from pddlego.tool_call import call
@@ -56,7 +58,7 @@ class LabelledPair(BaseModel):
     solvable: bool | None = None
     valid: bool | None = None
     equivalent: bool | None = None
-    cost: float | None = None
+    cost: FiniteFloat | None = None
 
     @property
     def labels(self) -> Mapping[str, bool | float]:
@@ -125,7 +127,7 @@ def _rows_of(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
         for number, row in enumerate(_json(text, str(path)), start=1):
             yield f"row {number}", _object(row, f"{path}, row {number}")
         return
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):  # other ends of lines may be in texts
         if line.strip():
             place = f"{path}, line {number}"
             yield f"line {number}", _object(_json(line, place), place)
@@ -168,7 +170,13 @@ def _compared(labelled: bool, judged: bool) -> Verdict:
 
 
 def _solved(pair: LabelledPair, seconds: float, **options: object) -> dict[str, Any]:
-    arguments = {"domain": pair.domain, "problem": pair.problem, "seconds": seconds, "memory": _MEMORY}
+    arguments = {
+        "domain": pair.domain,
+        "problem": pair.problem,
+        "seconds": seconds,
+        "memory": _MEMORY,
+        "why_seconds": 0,
+    }
     return call("solve", arguments | options, seconds + _STARTING, _MEMORY)
 
 
@@ -205,6 +213,8 @@ def _judge_valid(pair: LabelledPair, labelled: Any, seconds: float) -> tuple[Ver
     result = _call("validate", pair, seconds, plan=pair.plan)
     if result["valid"]:
         return _compared(labelled, True), f"the plan reaches the goal, with cost {result['cost']}"
+    if result["rule"] == DefectKind.SYNTAX.id:
+        return "undecided", result["message"]
     step = f"step {result['step']}: " if result["step"] is not None else ""
     return _compared(labelled, False), f"{step}{result['message']}"
 
@@ -230,6 +240,9 @@ def _call(function: str, pair: LabelledPair, seconds: float, **more: object) -> 
 
 def _judge_cost(pair: LabelledPair, labelled: Any, seconds: float) -> tuple[Verdict, str]:
     """A cheaper plan contradicts the label whether or not its own cost is proved to be the least."""
+    metric = read_problem(pair.problem).problem.metric
+    if metric is not None and metric.direction == "maximize":
+        return "undecided", "the metric is maximized, and the label is the least cost"
     result = _solved(pair, seconds, search=str(LEAST_COST))
     if result["plan"] is None:
         found: Verdict = "contradicted" if result["status"] == "unsolvable" else "undecided"

@@ -60,6 +60,7 @@ PlanText = Annotated[
     BeforeValidator(lambda plan: "\n".join(map(str, plan)) if isinstance(plan, list) else plan),  # as solve returns it
     Field(description="A plan: one (action object …) per line, or the output of a planner.", max_length=MAX_TEXT),
 ]
+PlanNumber = Annotated[int, Field(description="How many plans to find, the further ones as `others`.", ge=1, le=20)]
 PlannerName = Annotated[str, Field(description="auto, pyperplan, fast-downward, mimir or kairos.", max_length=50)]
 ActionName = Annotated[str, Field(description="The name of an action; empty for all.", max_length=200)]
 SearchName = Annotated[
@@ -187,20 +188,17 @@ def make_server(calls: Calls) -> MCPServer:
 
     @tool
     async def solve(
-        domain: DomainText, problem: ProblemText, planner: PlannerName = "auto", search: SearchName = "gbf(hff)"
+        domain: DomainText,
+        problem: ProblemText,
+        planner: PlannerName = "auto",
+        search: SearchName = "gbf(hff)",
+        plans: PlanNumber = 1,
     ) -> SolveAnswer:
         """Find a plan: call this instead of planning yourself. Every plan is validated. `unsolvable` means that no plan
-        exists: then the domain or the problem is wrong, or the task is impossible; `why` says what is missing."""
-        return await calls.call(
-            SolveAnswer,
-            "solve",
-            domain=domain,
-            problem=problem,
-            planner=planner,
-            search=search,
-            seconds=calls.seconds,
-            memory=calls.memory,
-        )
+        exists: then the files are wrong, or the task is impossible; `why` says what is missing."""
+        files = {"domain": domain, "problem": problem}
+        limits = {"seconds": calls.seconds, "memory": calls.memory, "plans": plans}
+        return await calls.call(SolveAnswer, "solve", **files, planner=planner, search=search, **limits)
 
     @tool
     async def validate(domain: DomainText, problem: ProblemText, plan: PlanText) -> ValidationAnswer:

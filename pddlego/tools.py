@@ -146,6 +146,14 @@ class RepairResult:
 
 
 @dataclass(frozen=True)
+class OtherPlan:
+    """A further plan for a task, and its cost."""
+
+    plan: tuple[str, ...]
+    cost: int | float | None
+
+
+@dataclass(frozen=True)
 class SolveResult:
     """The ending of a planning call, and the plan if there is one: its actions, its cost, and the engine that found it.
 
@@ -153,6 +161,7 @@ class SolveResult:
 
     `optimal`: no plan has a lower cost (false: this is not known). `note` names the search that would prove it.
     Without a plan, `why` is what a search knows of the parts of the goal, and `findings` are what `check` finds.
+    `others` are further plans, each without an action of every plan before it.
     """
 
     status: str
@@ -165,6 +174,7 @@ class SolveResult:
     note: str = ""
     why: WhyNoPlan | None = None
     findings: tuple[Finding, ...] = ()
+    others: tuple[OtherPlan, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -340,14 +350,17 @@ def solve(
     seconds: float = 30.0,
     memory: int = 4096,
     why_seconds: float = WHY_SECONDS,
+    plans: int = 1,
 ) -> SolveResult:
     """Find a plan in a process of its own, within `seconds` and with at most `memory` MiB.
 
-    Without a plan, a search looks for the reasons for up to `why_seconds`; 0: no search.
+    Without a plan, a search looks for the reasons for up to `why_seconds`; 0: no search. Up to `plans` plans are found;
+    all but the first within another `seconds`.
 
     `status` is `solved`, `already true` (an empty plan), `unsolvable`, `invalid`, `timeout`, `out of memory` or
     `crashed`. Raises `UsageError` for invalid files and for an unknown planner or search.
     """
+    from pddlego.planning.alternatives import other_plans
     from pddlego.planning.engines import check_search
     from pddlego.planning.process import make_planner
     from pddlego.planning.why import why_no_plan
@@ -365,6 +378,15 @@ def solve(
         if why_seconds > 0 and result.status in (PlanStatus.UNSOLVABLE, *_UNDECIDED):
             why = why_no_plan(made, value, task, result, why_seconds)
             return replace(solved, why=why, findings=check(domain, problem).findings)
+        if plans > 1 and result.plan is not None:
+            others, complete = other_plans(made, value, task, parsed_search, result, number=plans - 1, seconds=seconds)
+            further = tuple(OtherPlan(other.plan or (), other.cost) for other in map(solve_result, others))
+            end = (
+                "every other plan has all actions of one of these"
+                if complete
+                else f"no other plan was found in {seconds:g} s"
+            )
+            solved = replace(solved, others=further, message="" if len(further) == plans - 1 else end)
     if solved.plan is None or solved.optimal or not counts_cost(task):
         return solved
     other = " with the planner auto" if planner in ("mimir", "kairos") else ""  # mimir has no optimal search

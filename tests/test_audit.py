@@ -92,9 +92,23 @@ def test_what_cannot_be_judged_is_undecided(changes: dict[str, Any], reason: str
             assert judgement.verdict == "undecided" and reason in judgement.evidence
 
 
+def test_the_least_cost_of_a_maximized_metric_is_undecided() -> None:
+    action = "(:action {} :parameters () :effect (and (done) (increase (total-cost) {})))"
+    cheap, dear = action.format("a", 1), action.format("b", 5)
+    domain = f"(define (domain d) (:predicates (done)) (:functions (total-cost)) {cheap} {dear})"
+    problem = "(define (problem p) (:domain d) (:init (= (total-cost) 0)) (:goal (done)) (:metric {} (total-cost)))"
+    verdicts = {
+        direction: judge(LabelledPair(id="x", domain=domain, problem=problem.format(direction), cost=5), 30)[0].verdict
+        for direction in ("minimize", "maximize")
+    }
+    assert verdicts == {"minimize": "contradicted", "maximize": "undecided"}
+
+
 def test_the_same_pairs_in_every_form(tmp_path: Path) -> None:
     rows = [pair(number, False) for number in range(4)]
-    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    rows[0]["problem"] += " ; \u2028 and \x85 end no line in JSON"
+    lines = [json.dumps(row, ensure_ascii=False) for row in rows]
+    (tmp_path / "a.jsonl").write_text("\n".join(lines), encoding="utf-8")
     (tmp_path / "a.json").write_text(json.dumps(rows), encoding="utf-8")
     columns = sorted({key for row in rows for key in row})
     cells = [

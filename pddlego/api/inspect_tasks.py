@@ -82,7 +82,7 @@ def failures(file: str) -> Task:
 
     samples = []
     try:
-        for line in Path(file).read_text(encoding="utf-8").splitlines():
+        for line in filter(str.strip, Path(file).read_text(encoding="utf-8").split("\n")):
             row = json.loads(line)
             if row["first_error"]["step"] is None:  # a method without steps
                 continue

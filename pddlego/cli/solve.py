@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -67,6 +68,18 @@ WhySeconds = Annotated[
 ]
 
 
+Plans = Annotated[
+    int,
+    typer.Option(
+        "--plans",
+        min=1,
+        max=1000,
+        help="Up to so many plans, each without an action of every plan before it. [default: 1]",
+        show_default=False,
+    ),
+]
+
+
 _GROUPS = (PlannerOptions, PassOptions, Endpoint, SandboxOptions)
 NAMES = names_of(*_GROUPS) - {"stream", "eval_timeout", "patience", "parity"}
 
@@ -83,6 +96,7 @@ def command(
     sort: Sort = None,
     output: Output = None,
     why_seconds: WhySeconds = 5.0,
+    plans: Plans = 1,
     html: Html = None,
     form: Format = "text",
 ) -> None:
@@ -106,6 +120,7 @@ def command(
     level = Level.CLASSICAL if heuristic or options.engine == GRAPHPLAN else Level.NUMBERS if program else Level.TIME
     parsed = tools.read_domain_file(domain, level)
     task = tools.read_problem_file(parsed, problem, level)
+    _check_plans(plans, has_one_plan=bool(program or heuristic or output or options.engine == GRAPHPLAN))
     place, kind = (Path(planner[len(PROGRAM) :]), "program") if planner and program else (heuristic, "heuristic")
     plan = load(f"solve.{kind}")(kind, place, parsed, task, resolved.config) if place is not None else None
     if plan is not None:
@@ -117,11 +132,8 @@ def command(
         else:
             # Findings have the positions of the files, which can be read again unless they are pipes.
             files = (domain, problem) if domain.is_file() and problem.is_file() else (parsed, task)
-            engine, seconds, memory = options.engine or "auto", options.timeout, options.memory
-            way = search or "gbf(hff)"
-            result = tools.solve(
-                *files, planner=engine, search=way, seconds=seconds, memory=memory, why_seconds=why_seconds
-            )
+            call = partial(tools.solve, *files, planner=options.engine or "auto", search=search or "gbf(hff)")
+            result = call(seconds=options.timeout, memory=options.memory, why_seconds=why_seconds, plans=plans)
         _report(result, task, options.engine, form)
     if form == "json":
         print_result(result, form, ())
@@ -129,8 +141,16 @@ def command(
         raise typer.Exit(exits.NOT_WON)
     if form == "text" or output is not None:
         _show_plan(result.plan, parsed, task, output)
+        _show_others(result)
     if html is not None:
         write_plan_page(tools.simulate(parsed, task, result.plan), html, task.name)
+
+
+def _check_plans(plans: int, has_one_plan: bool) -> None:
+    """Raise `UsageError` for several plans with what has one."""
+    if plans > 1 and has_one_plan:
+        reason = "Programs, heuristics and graphplan find one plan, and --output writes one."
+        raise UsageError("--plans is not possible here", reason, "Leave one of the options out.")
 
 
 def _show_plan(plan: tuple[str, ...], domain: Domain, problem: Problem, output: Path | None) -> None:
@@ -146,6 +166,16 @@ def _show_plan(plan: tuple[str, ...], domain: Domain, problem: Problem, output: 
         typer.echo(text, nl=False)
     if needs_time(domain, problem) is not None:
         _show_chart(text, domain, problem)
+
+
+def _show_others(result: SolveResult) -> None:
+    """Print the further plans, each after an empty line, and say whether there are no others."""
+    for number, other in enumerate(result.others, start=2):
+        typer.echo()
+        say(f"Plan {number}: {count(len(other.plan), 'action')}, cost {other.cost}.")
+        typer.echo("".join(f"{step}\n" for step in other.plan), nl=False)
+    if result.status == "solved" and result.message:
+        say(f"{result.message[0].upper()}{result.message[1:]}.")
 
 
 def _bars(text: str, domain: Domain, problem: Problem) -> list[Bar]:

@@ -130,9 +130,11 @@ class LivePages:
         """Check the facts of one episode after the other, as long as the process lives."""
         while True:
             episode = self._to_check.get()
-            with suppress(PddlegoError, OSError):  # shown without checks
+            try:
                 checked = episode.checked = self._sources.explain(episode.path)
-                self._checked[episode.path] = self._checked.get(episode.path, (0, None))[0] + 1, checked.cause
+            except Exception:  # noqa: BLE001 -- it is shown without checks, and the others must still be checked
+                continue
+            self._checked[episode.path] = self._checked.get(episode.path, (0, None))[0] + 1, checked.cause
 
 
 def _json(value: Mapping[str, object]) -> WebPage:

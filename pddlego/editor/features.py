@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -153,10 +154,12 @@ def _item(document: Document, section: Expression) -> Item:
     head, (start, end) = str(section[0])[:100], section.spans[0]
     if head in ACTIONS and len(section) > 1:
         return Item(show(section[1])[:100] or head, "action", start, end)
+    first = bisect_right(document.symbols, start, key=lambda symbol: symbol.start)
+    last = bisect_left(document.symbols, end, key=lambda symbol: symbol.start)
     declared = (
         Item(symbol.key[1], symbol.key[0], symbol.start, symbol.end)
-        for symbol in document.symbols
-        if symbol.part == head and symbol.signature and symbol.key[0] != "variable" and start < symbol.start < end
+        for symbol in document.symbols[first:last]
+        if symbol.part == head and symbol.signature and symbol.key[0] != "variable"
     )
     return Item(head, "section", start, end, tuple(declared)[:MAX_ITEMS])
 

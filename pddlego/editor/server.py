@@ -269,6 +269,7 @@ async def _solve(server: EditorServer, uri: str) -> dict[str, Any]:
     if problem is not None and domain is not None:
         worker = Worker(server.memory)  # another process, so that checks go on
         arguments = {"domain": domain.text, "problem": problem.text, "seconds": server.seconds, "memory": server.memory}
+        arguments["why_seconds"] = 0
         try:
             result = await worker.ask("solve", server.seconds + _CHECK_SECONDS, **arguments)
         finally:

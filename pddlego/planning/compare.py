@@ -105,13 +105,12 @@ def compare_problems(domain: Domain, left: Problem, right: Problem, *, seconds: 
     problems = (left, right)
     metrics = [_metric_relations(domain, problem) for problem in problems]
     if {label for label, _ in metrics[0]} != {label for label, _ in metrics[1]}:
-        first, second = ((str(problem.metric),) if problem.metric else () for problem in problems)
-        return Comparison(ComparisonVerdict.DIFFERENT, "the metrics differ", first, second)
+        return _different_metrics(left, right)
     try:
         result = _compare_sides(
             domain, problems, *_completed_goals(domain, problems, Work(seconds=seconds / 4)), seconds / 4
         )
-        if result.verdict is ComparisonVerdict.UNDECIDED:
+        if result.verdict is ComparisonVerdict.UNDECIDED and result.reason != _METRICS:
             result = _by_states(domain, problems, result, seconds / 4)
     except TooManyCasesError:
         result = Comparison(
@@ -123,6 +122,18 @@ def compare_problems(domain: Domain, left: Problem, right: Problem, *, seconds: 
     return result
 
 
+_METRICS = "the metrics are not written alike"
+
+
+def _different_metrics(left: Problem, right: Problem) -> Comparison:
+    """The comparison of problems whose metrics are not written alike: two expressions may still have one value."""
+    first, second = left.metric, right.metric
+    shown = [(str(metric),) if metric else () for metric in (first, second)]
+    undecided = first and second and first.term != second.term and {first.term.head, second.term.head} & {*ARITHMETIC}
+    verdict = ComparisonVerdict.UNDECIDED if undecided else ComparisonVerdict.DIFFERENT
+    return Comparison(verdict, _METRICS if undecided else "the metrics differ", shown[0], shown[1])
+
+
 def _compare_sides(
     domain: Domain, problems: Sequence[Problem], goals: Sequence[_Literals | None], exact: bool, seconds: float
 ) -> Comparison:
@@ -132,7 +143,7 @@ def _compare_sides(
         counts = f"{len(sides[0].objects)} and {len(sides[1].objects)}"
         return Comparison(ComparisonVerdict.DIFFERENT, f"the numbers of objects differ: {counts}")
     work = Work(seconds=seconds)
-    first, second = (side.structure(side.initial + side.wanted) for side in sides)
+    first, second = (side.structure(side.initial + side.metric + side.wanted) for side in sides)
     alike = are_isomorphic(first, second, work)
     if alike:
         return Comparison(ComparisonVerdict.SAME, "equal up to the names of objects")
@@ -142,6 +153,9 @@ def _compare_sides(
         return _witnessed("the initial states differ", sides, "initial", work)
     if alike is None or initial is None:
         return Comparison(ComparisonVerdict.UNDECIDED, "the objects are too similar to be paired")
+    first, second = (side.structure(side.initial + side.metric) for side in sides)
+    if are_isomorphic(first, second, work) is False:
+        return _different_metrics(*problems)
     if goals[0] is None or goals[1] is None:
         return Comparison(ComparisonVerdict.UNDECIDED, "goals with or and exists that are not written alike")
     differ = _witnessed("the goals differ" if exact else "the goals are written differently", sides, "wanted", work)
@@ -266,7 +280,7 @@ class _Side:
             if term != TOTAL_COST or (is_numeric and amount):
                 shown = amount if is_numeric or counts_cost(problem) else "known"
                 self.initial.append((f"= {term.head} {shown}", tuple(map(str, term.parts or ()))))
-        self.initial += _metric_relations(domain, problem)
+        self.metric = _metric_relations(domain, problem)
         names = {*self.objects, *constants}
         self.wanted = _written_goal(problem.goal, names) if goal is None else _goal_relations(goal)
         written = _literals(domain, problem)

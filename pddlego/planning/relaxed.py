@@ -33,7 +33,6 @@ from pddlego.pddl.conditions import (
     walk,
 )
 from pddlego.pddl.domain import Action
-from pddlego.pddl.numbers import read_fluents
 from pddlego.planning.checked import MOST_TOGETHER, Explorer
 from pddlego.planning.intervals import (
     ANY_NUMBER,
@@ -137,13 +136,12 @@ class Relaxation(Explorer):
     def _may_compare(self, condition: Compare, binding: Binding, wanted: bool) -> bool:
         left, right = self.interval(condition.left, binding), self.interval(condition.right, binding)
         if left is None or right is None:
-            return not wanted  # a comparison of a number without a value is false
+            return False  # a comparison of a number without a value is neither true nor false
         below, above = left[0] < right[1], left[1] > right[0]
         equal = left[0] <= right[1] and right[0] <= left[1]
         true = {"<": below, ">": above, "=": equal, "<=": below or equal, ">=": above or equal}
         false = {"<": above or equal, ">": below or equal, "=": below or above, "<=": above, ">=": below}
-        undefined = any(fluent.head in self._assigned for fluent in read_fluents(condition))
-        return true[condition.operator] if wanted else undefined or false[condition.operator]
+        return (true if wanted else false)[condition.operator]
 
     def interval(self, term: Term, binding: Binding) -> Interval | None:
         """Bounds of the value of an expression; None if it never has one."""

@@ -78,7 +78,7 @@ def advice(
     def inner(part: Formula, wanted: bool, binding: Binding = binding) -> str:
         return advice(world, part, state, binding, wanted, change)
 
-    if world.holds(condition, state, binding) is wanted:
+    if world.holds(condition, state, binding, wanted):
         return ""
     match condition:
         case Not():

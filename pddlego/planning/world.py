@@ -90,36 +90,36 @@ class World:
             return max(1, number) * sum(inner)
         return sum(inner) if inner else 1
 
-    def holds(self, condition: Formula, state: State, binding: Mapping[str, str]) -> bool:
-        """Whether `condition` is true in `state` under `binding` (closed world)."""
+    def holds(self, condition: Formula, state: State, binding: Mapping[str, str], wanted: bool = True) -> bool:
+        """Whether `condition` is true in `state` under `binding` (closed world), or false if false is `wanted`.
+
+        A comparison of a number without a value is neither, and so is what depends on it.
+        """
         self.work.spend()
         match condition:
             case Atom():
                 args = tuple([binding.get(arg, arg) for arg in condition.args])
-                return self._atom_holds(Atom(condition.predicate, args), state)
-            case And():
-                return all(self.holds(part, state, binding) for part in condition.parts)
+                return self._atom_holds(Atom(condition.predicate, args), state) is wanted
+            case And() | Or():
+                some = any if isinstance(condition, Or) is wanted else all
+                return some(self.holds(part, state, binding, wanted) for part in condition.parts)
             case Not():
-                return not self.holds(condition.part, state, binding)
-            case Or():
-                return any(self.holds(part, state, binding) for part in condition.parts)
+                return self.holds(condition.part, state, binding, not wanted)
             case Imply():
-                return not self.holds(condition.condition, state, binding) or self.holds(
-                    condition.consequence, state, binding
-                )
-            case Exists():
-                return any(
-                    self.holds(condition.part, state, case) for case in self.bindings(condition.variables, binding)
-                )
-            case Forall():
-                return all(
-                    self.holds(condition.part, state, case) for case in self.bindings(condition.variables, binding)
-                )
+                some = any if wanted else all
+                parts = ((condition.condition, not wanted), (condition.consequence, wanted))
+                return some(self.holds(part, state, binding, value) for part, value in parts)
+            case Exists() | Forall():
+                some = any if isinstance(condition, Exists) is wanted else all
+                cases = self.bindings(condition.variables, binding)
+                return some(self.holds(condition.part, state, case, wanted) for case in cases)
             case Equal():
-                return binding.get(condition.left, condition.left) == binding.get(condition.right, condition.right)
+                return (
+                    binding.get(condition.left, condition.left) == binding.get(condition.right, condition.right)
+                ) is wanted
             case Compare():
                 left, right = (self.value(term, state, binding) for term in (condition.left, condition.right))
-                return left is not None and right is not None and COMPARISONS[condition.operator](left, right)
+                return left is not None and right is not None and COMPARISONS[condition.operator](left, right) is wanted
         return False
 
     def value(self, term: Term, state: State, binding: Mapping[str, str]) -> Fraction | None:

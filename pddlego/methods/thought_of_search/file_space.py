@@ -173,7 +173,7 @@ def _values(text: str) -> list[object]:
         return content
     if isinstance(content, dict):
         return [content]
-    return [json.loads(line) for line in text.splitlines() if line.strip()]
+    return [json.loads(line) for line in text.split("\n") if line.strip()]
 
 
 def _item(value: object) -> dict[str, object]:
