@@ -96,6 +96,7 @@ class EpisodeOptions(BuildKeywords, total=False):
     horizon: int
     candidates: int | None
     training_timeout: float | None
+    baseline: Literal["hff", "hadd", "hgc", "hlmc", "hcg", "hcea"] | None
     answers: int
     call_timeout: float
     search_timeout: float
@@ -114,6 +115,7 @@ class EpisodeOptions(BuildKeywords, total=False):
     bound: Literal["levels", "actions", "none"]
     coin: Literal["level", "pass"]
     memo: bool
+    extraction: Literal["backjumping", "plain"]
     feedback: Literal["none", "model"]
     rounds: int
     """Maximum rounds of a model's review."""

@@ -52,8 +52,9 @@ class Row:
 
     `counted` is the number of episodes that were not lost to errors of an endpoint or an engine. `interval` is Wilson's
     interval (95 %) of the success over all episodes. `common` has the numbers of `COMMON_COLUMNS` by name, and
-    `measured` those of the method. `cost` is the cost of all requests, None if a model has no price; `unanswered` is
-    the part of it that may have been spent on requests without an answer.
+    `measured` those of the method. `cost` is the cost of all requests, None if a model has no price, and `paid` their
+    number without answers of the cache; `unanswered` is the part of the cost that may have been spent on requests
+    without an answer.
     """
 
     setting: str
@@ -65,6 +66,7 @@ class Row:
     interval: Interval
     common: Mapping[str, Measured]
     cost: float | None
+    paid: int
     unanswered: float
     measured: Mapping[str, Measured]
 
@@ -101,10 +103,12 @@ def rows(
     rows = []
     played = sorted((summary for summary in results if summary.played), key=lambda summary: summary.cell)
     for key, group in by_configuration(played).items():
+        usages = [summary.usage for summary in spent.get(key, group)]
+        paid = sum(usage.calls - usage.from_cache for usage in usages)
         cost, own = _cost(spent.get(key, group), prices or {}), known.get(key, [])
         if cost is not None and own:
-            cost = sum(entry.cost for entry in own)
-        rows.append(_row(group, cost, sum(entry.cost for entry in own if not entry.answered)))
+            cost, paid = sum(entry.cost for entry in own), len(own)
+        rows.append(_row(group, cost, paid, sum(entry.cost for entry in own if not entry.answered)))
     return rows
 
 
@@ -126,7 +130,7 @@ def _entries_of(cells: Iterable[Cell], entries: Iterable[LedgerEntry]) -> dict[C
     return by_configuration
 
 
-def _row(summaries: Sequence[Summary], cost: float | None, unanswered: float) -> Row:
+def _row(summaries: Sequence[Summary], cost: float | None, paid: int, unanswered: float) -> Row:
     setting, mode, model = summaries[0].cell.configuration
     won = sum(summary.won for summary in summaries)
     return Row(
@@ -139,6 +143,7 @@ def _row(summaries: Sequence[Summary], cost: float | None, unanswered: float) ->
         interval=wilson(won, len(summaries)),
         common=_measured((column for column in COMMON_COLUMNS if column.shown), summaries),
         cost=cost,
+        paid=paid,
         unanswered=unanswered,
         measured=_measured(measuring_of(setting, mode).columns, summaries),
     )

@@ -319,8 +319,9 @@ class Measuring:
     `best` computes the optimum of the compared column on a seed, or None. `checked` returns a recorded episode, in a
     setting with options, with additional events that check the model's claims; it may compare them with the answers of
     another model. `published` returns a paper's means of the number `printed` (or of the `success`) for a setting with
-    options. Each table of `bars` is drawn: a bar for each configuration, divided into kinds. With `restarts`, reports
-    show the score of the best of several seeds. The compared number is shown relative to that of the mode `baseline`.
+    options, and `more_published` those of other numbers, by number. Each table of `bars` is drawn: a bar for each
+    configuration, divided into kinds. With `restarts`, reports show the score of the best of several seeds. The
+    compared number is shown relative to that of the mode `baseline`.
     """
 
     of: Callable[[Trace], Measures]
@@ -331,6 +332,7 @@ class Measuring:
     bars: tuple[CountTable, ...] = ()
     published: Callable[[str, Mapping[str, Any]], Published] | None = None
     printed: str = "score"
+    more_published: Callable[[str, Mapping[str, Any]], Mapping[str, Published]] | None = None
     restarts: bool = False
     baseline: str = ""
     best: Callable[[Any, int, Planner], int | None] | None = None
@@ -345,6 +347,11 @@ class Measuring:
             if not isinstance(number, (int, float)):
                 raise TypeError(f"measured {name} = {number!r:.60}")
         return measures
+
+    def published_for(self, setting: str, options: Mapping[str, Any]) -> Mapping[str, Published]:
+        """A paper's means for a setting with options, by number."""
+        printed = {self.printed: self.published(setting, options)} if self.published is not None else {}
+        return {**printed, **(self.more_published(setting, options) if self.more_published is not None else {})}
 
     @property
     def compared(self) -> str:

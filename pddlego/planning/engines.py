@@ -31,7 +31,7 @@ from pddlego.pddl.sexpr import Sexpr, read_sexprs, show
 from pddlego.planning.exact import engine_task
 from pddlego.planning.ground import PlanningError, ground, slices_of, translating, translator_task
 from pddlego.planning.kairos import NO_PROOF, solve_texts
-from pddlego.planning.result import GROUND, Plan, PlanStatus, PlanStep, Search
+from pddlego.planning.result import EAGER, GROUND, Plan, PlanStatus, PlanStep, Search
 from pddlego.util.children import in_a_fork
 
 Slices = tuple[str, ...]
@@ -132,6 +132,8 @@ def refusal(engine: str | None, search: Search) -> str:
     """
     if search.algorithm == GROUND.algorithm:
         return ""
+    if search.algorithm == EAGER:
+        return "" if engine == "fast-downward" else f"{engine or 'auto'} has no {search}; use fast-downward"
     if search.is_optimal:
         return f"mimir has no optimal search, and {search} is one; try fast-downward" if engine == "mimir" else ""
     greedy = _GREEDY.get(engine or "", ())
@@ -142,7 +144,7 @@ def refusal(engine: str | None, search: Search) -> str:
 def check_search(engine: str | None, search: Search, what: str) -> None:
     """Raise `UsageError` if an engine cannot run a search that `what` needs."""
     if reason := refusal(engine, search):
-        raise UsageError(f"{what} cannot use the planner {engine}", f"{reason}.", "Choose another --planner.")
+        raise UsageError(f"{what} cannot use the planner {engine or 'auto'}", f"{reason}.", "Choose another --planner.")
 
 
 def _refuse(search: Search, engine: str) -> None:
@@ -199,6 +201,16 @@ _LAMA = (
 _LAZY_FF = "let(h, eval_modify_costs(ff(), cost_type=one), lazy_greedy([h], preferred=[h], cost_type=one))"
 """Searches for any plan, whatever its cost: the first one of LAMA, and the same without landmarks."""
 
+_EAGER = {
+    "hff": "ff()",
+    "hadd": "add()",
+    "hgc": "goalcount()",
+    "hlmc": "landmark_sum(lm_reasonable_orders_hps(lm_rhw()), pref=false)",
+    "hcg": "cg()",
+    "hcea": "cea()",
+}
+"""The heuristics of `EAGER`. The landmarks are those of LAMA."""
+
 _PLAN = Path("sas_plan")
 
 # Exit codes of the search
@@ -218,8 +230,8 @@ _TOO_DEAR = f"Fast Downward cannot minimize costs above {_MAX_ACTION_COST:,}; fr
 def _solve_downward(domain: Domain, problem: Problem, search: Search, seconds: float) -> Plan | None:
     """Find a plan, of least cost if `search` is optimal.
 
-    A search that is not optimal has two configurations, each with half of the time. Writes the plan to the working
-    directory, so two calls must not share one.
+    A search that is neither optimal nor `EAGER` has two configurations, each with half of the time. Writes the plan to
+    the working directory, so two calls must not share one.
     """
     _refuse(search, "fast-downward")
     began = time.monotonic()
@@ -229,6 +241,8 @@ def _solve_downward(domain: Domain, problem: Problem, search: Search, seconds: f
         code = _run(task, "astar(lmcut())", seconds)
         if code == _UNSUPPORTED:  # LM-cut has no conditional effects and no derived predicates
             code = _run(task, "astar(blind())", seconds)
+    elif search.algorithm == EAGER:
+        code = _run(task, f"eager_greedy([{_EAGER[search.heuristic or 'hff']}])", seconds)
     else:
         code = _run(task, _LAMA, _half_of(seconds))
         if code not in (0, *_PROVEN_UNSOLVABLE):

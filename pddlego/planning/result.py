@@ -225,6 +225,9 @@ class Search:
 LEAST_COST = Search("astar", "lmcut")
 """The search to recommend for a plan of least cost."""
 
+EAGER = "eager"
+"""Greedy best-first search of Fast Downward with one heuristic, without preferred operators."""
+
 GROUND = Search("ground")
 """Grounds the problem without a search, for searches outside of the planner."""
 

@@ -274,10 +274,11 @@ def cost_table(rows: Iterable[Row]) -> Table:
             *(row.setting, row.mode, row.model, f"{row.mean('calls') or 0:.1f}"),
             *(f"{row.mean(name) or 0:,.0f}" for name in ("tokens_in", "tokens_out")),
             money(row.cost),
+            f"${row.cost / row.paid:.5f}" if row.cost and row.paid else "",
         ]
         for row in rows
     ]
-    head = [*NAMES, "calls", "input tokens", "output tokens", "cost in total"]
+    head = [*NAMES, "calls", "input tokens", "output tokens", "cost in total", "cost per call"]
     return Table("Requests and tokens of an episode (means), and cost", head, body)
 
 
@@ -417,13 +418,15 @@ def published_means(rows: Iterable[Row], settings: Mapping[str, Any]) -> Table:
         except UsageError:  # a setting or a method that is not there any more
             continue
         played = recorded_setting(settings, row.setting, method.name) or {}
-        number, published = method.measuring.printed, method.measuring.published
-        models = published(row.setting, played.get("options", {})) if published else {}
-        own = models.get(answered_by(row.model), {})
-        paper = own.get(row.mode, models.get(NO_MODEL, {}).get(row.mode))  # a mode may use its model in parts only
-        ours = row.success if number == "success" else row.mean(number)
-        if paper is not None and ours is not None:
-            body.append([row.setting, row.mode, row.model, number, f"{ours:.2f}", f"{paper:.2f}"])
+        for number, models in method.measuring.published_for(row.setting, played.get("options", {})).items():
+            own = models.get(answered_by(row.model), {})
+            paper = own.get(row.mode, models.get(NO_MODEL, {}).get(row.mode))  # a mode may use its model in parts only
+            ours = row.success if number == "success" else row.mean(number)
+            if paper is not None and ours is not None:
+                measured = row.common.get(number) or row.measured.get(number)
+                digits = measured.column.digits if measured is not None else 2
+                means = (f"{mean:,.{digits}f}" for mean in (ours, paper))
+                body.append([row.setting, row.mode, row.model, number, *means])
     return Table("Means, and those of the paper", [*NAMES, "mean of", "ours", "paper"], body)
 
 

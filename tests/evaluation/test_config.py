@@ -119,6 +119,10 @@ def test_a_build_takes_only_options_that_change_it() -> None:
         pytest.param("ferry", "plan-no-heuristic", {"planner": "fast-downward"}, marks=pytest.mark.method("programs")),
         pytest.param("ferry", "plan-no-heuristic", {"planner": "mimir"}, marks=pytest.mark.method("programs")),
         pytest.param("ferry", "plan-no-heuristic", {"planner": "graphplan"}, marks=pytest.mark.method("programs")),
+        pytest.param(
+            *("ferry", "plan", {"planner": "pyperplan", "set": ("baseline=hadd",)}),
+            marks=pytest.mark.method("programs"),
+        ),
         ("coin", "edit", {"planner": "mimir"}),
         ("coin", "edit-no-ladder", {"planner": "mimir"}),
         ("coin", "full-own-goals", {"planner": "mimir"}),

@@ -6,11 +6,17 @@ import pytest
 
 import pddlego
 from pddlego.errors import UsageError
-from pddlego.planning import ENGINES, Search
+from pddlego.methods.planning_settings import load_planning
+from pddlego.planning import ENGINES, ProcessPlanner, Search, validate
 from pddlego.planning.engines import attempts, missing, refusal
+from pddlego.planning.result import EAGER
+from pddlego.tasks.generators import generate
+from tests.clock import unhurried
 
 GREEDY = ("gbf(hff)", "gbf(hadd)", "gbf(hmax)", "gbf(blind)", "ehs(hsa)", "wastar(landmark)")
 OPTIMAL = ("bfs", "ids", "astar(lmcut)", "astar(blind)")
+
+BASELINES = ("hff", "hadd", "hgc", "hlmc", "hcg", "hcea")
 
 HAS = {
     "auto": (*GREEDY, *OPTIMAL),
@@ -26,6 +32,25 @@ HAS = {
 def test_a_search_that_an_engine_does_not_have_is_refused(engine: str) -> None:
     has = [name for name in (*GREEDY, *OPTIMAL) if not refusal(engine, Search.parse(name))]
     assert sorted(has) == sorted(HAS[engine])
+
+
+@pytest.mark.parametrize("engine", [None, *ENGINES])
+def test_eager_search_with_one_heuristic_is_that_of_fast_downward(engine: str | None) -> None:
+    reason = refusal(engine, Search(EAGER, "hadd"))
+    assert reason == ("" if engine == "fast-downward" else f"{engine or 'auto'} has no eager(hadd); use fast-downward")
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("heuristic", BASELINES)
+def test_each_heuristic_of_fast_downward_finds_a_plan(heuristic: str) -> None:
+    domain, problem = (
+        load_planning("ferry")["domain"],
+        generate("ferry", {"locations": (4, 4), "cars": (3, 3)}, "eager"),
+    )
+    with ProcessPlanner("fast-downward", clock=unhurried) as planner:
+        result = planner.solve(domain, problem, Search(EAGER, heuristic, "auto"))
+    assert result.plan is not None
+    assert validate(domain, problem, result.plan) is None
 
 
 @pytest.mark.parametrize("name", ["gbf(blind)", "gbf(hmax)"])

@@ -12,14 +12,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pddlego.episode.events import Outcome
+from pddlego.episode.events import Outcome, Usage
 from pddlego.evaluation.table import NAMES, by_configuration, rows
 from pddlego.methods.programs.measure import DOMAINS
+from pddlego.models.limiter import Price
 from pddlego.report.build import Report
 from pddlego.report.figures import draw_figures
 from pddlego.report.plots import draw, styles_of
 from pddlego.report.tables import (
     Table,
+    cost_table,
     efficiency_table,
     figure_table,
     published_means,
@@ -159,6 +161,28 @@ def test_the_paper_s_column_of_graphplan_alone_is_compared_whatever_the_model() 
         assert row[-1] == "0.60"
 
 
+@pytest.mark.method("graphplan")
+def test_nodes_of_the_paper_stand_beside_those_of_a_plain_search() -> None:
+    """Tables 2 and 4 of LLMs4Plan: those of GPT-4 for its own runs, and those of GP for every run without a model."""
+    cell = Cell("movie", "graphplan-no-sort", "gpt-4", 0)
+    measures = Measures({"nodes": 1e6, "expanded": 300, "mutexes": 8})
+    results = [
+        Summary(cell, 1, Outcome.WON, score=1.0, measures=measures),
+        Summary(replace(cell, mode="graphplan-no-prune-no-sort"), 1, Outcome.WON, score=1.0, measures=measures),
+        Summary(replace(cell, mode="graphplan-no-prune", model="relaxed"), 1, Outcome.WON, measures=measures),
+    ]
+    settings = {"movie (graphplan)": {"method": "graphplan", "options": {"extraction": "plain"}}}
+    body = [row[1:] for row in published_means(rows(results), settings).body if row[3] != "score"]
+    alone = "graphplan-no-prune-no-sort"
+    assert body == [
+        [alone, "gpt-4", "nodes", "1,000,000", "10,869,160"],
+        [alone, "gpt-4", "expanded", "300", "401"],
+        [alone, "gpt-4", "mutexes", "8", "7"],
+        ["graphplan-no-sort", "gpt-4", "nodes", "1,000,000", "1,211,830"],
+    ]
+    assert not [row for row in published_means(rows(results), {}).body if row[3] == "nodes"]
+
+
 def test_table_1_of_pddlego_is_compared_by_success() -> None:
     results = [played("paper-coin", "edit", "gpt-4-1106-preview"), played("coin", "edit", "gpt-4-1106-preview")]
     body = published_means(rows(results), {}).body
@@ -192,6 +216,15 @@ def test_efficiency_is_that_of_won_episodes_beside_the_baseline() -> None:
     _, _, body, _ = efficiency_table(by_configuration(results))
     assert ["coin", "act", "m", "2", "10.00", "3.00", "", ""] in body
     assert ["coin", "edit", "m", "3", "6.00", "0.33", "40%", "1.41"] in body
+
+
+def test_the_cost_of_a_call_counts_no_answers_of_the_cache() -> None:
+    """One answer is one heuristic in mode heuristic: 25 of them for $0.7650, as DeepSeek R1 in the paper."""
+    usage = Usage(calls=30, from_cache=5, tokens_in=0, tokens_out=765_000)
+    result = replace(played("blocks", "heuristic", "m"), usage=usage)
+    table = cost_table(rows([result], {"m": Price(1.0, 1.0)}))
+    assert dict(zip(table.head, table.body[0], strict=True))["cost per call"] == "$0.03060"
+    assert cost_table(rows([result], {})).body[0][-1] == ""
 
 
 @pytest.mark.method("thought_of_search")

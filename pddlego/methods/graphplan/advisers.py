@@ -22,10 +22,12 @@ from pddlego.episode.events import Event, Rejected
 from pddlego.errors import UsageError
 from pddlego.methods.base import BUILT_IN_MODEL, BuiltIn, base_mode
 from pddlego.methods.graphplan.options import PLANS_BY_MODEL
+from pddlego.methods.graphplan.setting import shortest_plan
+from pddlego.methods.planning_settings import PlanningSetting
 from pddlego.models.base import Feedback, Message, Model, Request, RuleModel, incomplete
 from pddlego.pddl import Domain, Problem
 from pddlego.pddl.costs import needs_numbers
-from pddlego.planning import Planner, PlanResult, Search
+from pddlego.planning import Planner, PlanResult, ProcessPlanner, Search
 from pddlego.planning.graphplan.graph import relevance
 from pddlego.planning.graphplan.values import (
     NOOP,
@@ -183,7 +185,13 @@ def _readings(line: str, orders: Mapping[str, Sequence[str]]) -> Iterator[tuple[
 _ORACLE_SECONDS = 60.0
 """Seconds that the oracle searches for a plan; without a plan it keeps all actions."""
 
+_INTACT = "oracle:intact"
+"""The adviser that knows the domain before its damage, so that it needs a setting."""
+
 _RANDOM = re.compile(r"random(?::(0|1|0?\.\d+|1\.0*))?\Z")
+
+_Steps = tuple[tuple[str, ...], ...]
+"""The actions of each level of a plan; empty without a plan."""
 
 Choose = Callable[[AdviceQuestion, random.Random], Sequence[str]]
 """A rule of an adviser: returns some of the candidates of a question, in an order."""
@@ -191,6 +199,9 @@ Choose = Callable[[AdviceQuestion, random.Random], Sequence[str]]
 
 def adviser_rule(name: str) -> Choose | None:
     """The rule of the adviser of that name; None for a language model. Raises `UsageError` for a malformed name."""
+    if name == _INTACT:
+        reason = "It knows the intact domain of a setting, and a file of yours has none."
+        raise UsageError(f"{name} cannot advise here", reason, "Choose oracle, or play a setting in mode graphplan.")
     built_in = BuiltIn() if name == "relaxed" else BuiltIn.parse(name)
     if built_in is not None:
         return _relaxed() if built_in.rate is None else _noisy(_relaxed(), built_in.rate)
@@ -206,17 +217,19 @@ def adviser_rule(name: str) -> Choose | None:
 
 def make_adviser(name: str, seed: str) -> RuleModel | None:
     """The adviser of that name; None for a language model. Raises `UsageError` for a malformed name."""
-    choose, rng, built_in = adviser_rule(name), random.Random(f"{name}/{seed}"), BuiltIn.parse(name)
+    choose = adviser_rule(name)
+    return _adviser(name, choose, seed) if choose is not None else None
+
+
+def _adviser(name: str, choose: Choose, seed: str) -> RuleModel:
+    rng, built_in = random.Random(f"{name}/{seed}"), BuiltIn.parse(name)
 
     def answer(request: Request) -> str:
         question = request.context
         assert isinstance(question, AdviceQuestion)
         assert question.domain is not None
-        assert choose is not None
         return "\n".join(paper_form(action, question.domain) for action in choose(question, rng))
 
-    if choose is None:
-        return None
     return RuleModel(name, answer, {} if built_in is None or built_in.rate is None else {"noise": built_in.rate})
 
 
@@ -301,7 +314,23 @@ def _oracle() -> Choose:
     return choose
 
 
-def _plan_of(task: GraphTask) -> tuple[tuple[str, ...], ...]:
+def _knowing(setting: PlanningSetting | None) -> Choose:
+    """Keep, at each level, the actions of that level of a shortest plan in the domain before its damage."""
+    plans: list[_Steps] = []
+
+    def choose(question: AdviceQuestion, rng: random.Random) -> Sequence[str]:
+        if not plans:
+            assert setting is not None
+            assert question.problem is not None
+            with ProcessPlanner() as planner:  # that of the episode waits for the answer
+                plans.append(shortest_plan(planner, setting.domain, question.problem, _ORACLE_SECONDS) or ())
+        now = plans[0][question.level - 1 : question.level]
+        return [name for name in question.candidates if any(name in level for level in now)]
+
+    return choose
+
+
+def _plan_of(task: GraphTask) -> _Steps:
     """The actions of each level of a shortest plan; empty if no plan is found in time."""
     from pddlego.planning.graphplan.search import plan_graph  # most advisers plan nothing
 
@@ -340,10 +369,10 @@ class PlanRequest:
     problem: Problem
 
 
-def builtin_model(name: str, cell: Cell, setting: object) -> Model | None:
+def builtin_model(name: str, cell: Cell, setting: PlanningSetting | None) -> Model | None:
     """The built-in model of that name; None for a language model. Raises `UsageError` if it cannot play the cell."""
     seed = f"{cell.setting}/{cell.model_seed}"
-    adviser = make_adviser(name, seed)
+    adviser = _adviser(name, _knowing(setting), seed) if name == _INTACT else make_adviser(name, seed)
     if adviser is None or base_mode(cell.mode) not in PLANS_BY_MODEL:
         return adviser
     built_in = BuiltIn.parse(name)

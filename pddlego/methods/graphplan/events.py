@@ -18,6 +18,7 @@ from pddlego.episode.events import Asked, Event, Rejected
 from pddlego.episode.trace import Step, Trace
 from pddlego.methods.base import Column, CountTable, Figure, Measuring, base_mode
 from pddlego.methods.graphplan.options import PLANS_BY_MODEL, GraphplanOptions
+from pddlego.methods.graphplan.printed import printed_numbers
 from pddlego.methods.graphplan.setting import GraphplanSetting, shortest_plan
 from pddlego.methods.setting_files import published
 from pddlego.models import Model
@@ -326,6 +327,7 @@ MEASURING = Measuring(
         Figure(_ACTIONS, "Actions by level, with no-ops", "level", "actions", "median"),
     ),
     published=published,
+    more_published=printed_numbers,
     checked=check_recorded,
 )
 

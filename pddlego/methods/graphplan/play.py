@@ -303,6 +303,7 @@ class _GraphplanEpisode(_TaskEpisode):
             levels=options.levels,
             memo=options.memo,
             seed=f"{self.cell.setting}/{self.cell.seed}",
+            extraction=options.extraction,
         )
 
         def solve(advise: Advise, watch: SearchWatcher) -> PlanResult:

@@ -13,6 +13,7 @@ from pddlego.episode.trace import Trace
 from pddlego.methods.base import Column, CountTable, Figure, Measuring, Published, PublishedShares
 from pddlego.methods.programs.events import Began, Chosen, Evaluated, ProgramWritten, Ran, Sampled
 from pddlego.methods.programs.options import HEURISTIC, PLAN, PROGRAM, SHOWN
+from pddlego.methods.programs.printed import coverage
 from pddlego.methods.setting_files import published
 from pddlego.runs.summary import LastingError, Measures
 from pddlego.util.text import count
@@ -133,7 +134,8 @@ def _published(name: str, options: Mapping[str, Any]) -> Published:
     """The figures of the papers. Those of heuristics are about tasks that a user provides, under the paper's limits."""
     figures = published(name, options)
     if options.get("tasks") and options.get("parity") == "paper":
-        return figures
+        covered = coverage(name, options.get("baseline"))
+        return {model: {**figures.get(model, {}), **covered.get(model, {})} for model in {**figures, **covered}}
     return {
         model: {mode: value for mode, value in modes.items() if mode not in (HEURISTIC, PLAN)}
         for model, modes in figures.items()

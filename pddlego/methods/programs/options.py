@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import ConfigDict, Field
 
 from pddlego.methods.base import Mode
@@ -17,7 +19,7 @@ class ProgramOptions(TaskOptions, SandboxOptions):
 
     `candidates` is the number of heuristics that the model writes, and `training_timeout` the seconds for one of them
     on a training task; they default to 5 and 10, and with `parity = "paper"` to 25 and 300; for direct heuristics to 10
-    and 30.
+    and 30. `baseline` is the heuristic with which mode `plan` searches in Fast Downward, without anything else.
     """
 
     model_config = ConfigDict(title="Programs (modes program, heuristic, tos)")
@@ -31,6 +33,7 @@ class ProgramOptions(TaskOptions, SandboxOptions):
     horizon: int = Field(default=1000, ge=1, le=10_000_000)
     candidates: int | None = Field(default=None, ge=1, le=1_000)
     training_timeout: float | None = Field(default=None, gt=0, le=86_400)
+    baseline: Literal["hff", "hadd", "hgc", "hlmc", "hcg", "hcea"] | None = None
 
 
 SHOWN = 2

@@ -40,6 +40,7 @@ from pddlego.models.prompts import Prompts
 from pddlego.pddl.domain import Function, Predicate
 from pddlego.pddl.problem import abbreviated
 from pddlego.planning import Plan, PlanStatus, PlanStep, Search, validate
+from pddlego.planning.result import EAGER
 from pddlego.planning.world import Simulator, World
 from pddlego.runs.cells import Cell
 from pddlego.sandbox import Sandbox
@@ -267,7 +268,8 @@ BLIND = Search("gbf", "blind", "auto")
 def baseline_search(setting: ProgramSetting, mode: str) -> tuple[Search, ...]:
     """The search of the baseline `plan`; other modes do not search with the planner."""
     variant = parse_variant(mode, MODES)
-    return (BLIND if NO_HEURISTIC in variant.without else SEARCH,) if variant.mode.name == PLAN else ()
+    informed = SEARCH if setting.baseline is None else Search(EAGER, setting.baseline, "auto")
+    return (BLIND if NO_HEURISTIC in variant.without else informed,) if variant.mode.name == PLAN else ()
 
 
 _KINDS = {

@@ -43,9 +43,10 @@ class Benchmark:
 
 @dataclass(frozen=True)
 class ProgramSetting(PlanningSetting):
-    """A planning setting whose programs run under this `isolation`."""
+    """A planning setting whose programs run under this `isolation`. `baseline` is the heuristic of mode `plan`."""
 
     isolation: Isolation = "required"
+    baseline: str | None = None
 
     def benchmark(self, seed: int, nameless: bool) -> Benchmark:
         """The domain and the tasks of a seed; if `nameless`, with meaningless names."""
@@ -109,7 +110,7 @@ def load(name: str, options: ProgramOptions) -> ProgramSetting:
     prompts = ["tasks", "summarize", "strategy", "implement", "debug", "heuristic", "heuristic-again"]
     prompts += [] if fields["numeric"] is None else ["implement-numbers"]
     fields["sources"] |= prompt_texts(f"programs/{prompt}" for prompt in prompts)
-    return ProgramSetting(**fields, isolation=options.isolation)
+    return ProgramSetting(**fields, isolation=options.isolation, baseline=options.baseline)
 
 
 def upper_bound(setting: PlanningSetting, mode: str, options: ProgramOptions, retries: int) -> UpperBound:

@@ -18,6 +18,7 @@ from pddlego.planning.graphplan.graph import PlanningGraph
 from pddlego.planning.graphplan.values import (
     AdviceQuestion,
     Advise,
+    ExtractionKind,
     GraphSearch,
     GraphTask,
     LevelAdded,
@@ -131,7 +132,7 @@ class Extraction:
             while True:  # a conflict goes back to the last choice that is part of it
                 top = stack.pop()
                 if top.first:
-                    if self.memo and self.nogoods[top.level].add(conflict):
+                    if self.memo and self.nogoods[top.level].add(conflict & top.first):
                         self.count.nogoods += 1
                     if not stack:
                         return None
@@ -260,6 +261,57 @@ class Extraction:
         return [[] for _ in range(stack[0].level - len(layers))] + layers
 
 
+class PlainExtraction(Extraction):
+    """The backward search of Blum and Furst (1997): goals in their order, and chronological backtracking.
+
+    Nothing explains a failure: the last choice is changed next, and a no-good is a whole set of goals, which is found
+    again only if the same set is.
+    """
+
+    _ALL = -1
+    """The conflict of every failure: every choice is part of it."""
+
+    def __init__(
+        self,
+        graph: PlanningGraph,
+        ranks: Mapping[int, Mapping[int, int]] | None = None,
+        memo: bool = True,
+        tick: Callable[[], None] = lambda: None,
+    ) -> None:
+        super().__init__(graph, ranks, memo, tick)
+        self.nogoods = defaultdict(_WholeNoGoods)
+        self._failed_before = -1
+
+    def hopeless(self, level_off: int) -> bool:
+        """Whether longer graphs hold no plan either: one more level has added no no-good where the levels are equal.
+
+        This is the test of Blum and Furst. It searches nothing, so that `count` is that of the plain search.
+        """
+        failed = len(self.nogoods[level_off].all)
+        before, self._failed_before = self._failed_before, failed
+        return self.memo and failed == before
+
+    def _prepared(self, choice: _Choice) -> _Choice:
+        """Choose the first goal."""
+        choice.goal, choice.conflict = choice.remaining & -choice.remaining, self._ALL
+        ways, ordered = self._ways_of(choice.level, choice.goal.bit_length() - 1)
+        choice.available, choice.ways = ways & ~choice.forbidden, iter(ordered)
+        return choice
+
+    def _regressed(self, conflict: int, chosen: _Chosen) -> int:
+        return self._ALL
+
+
+class _WholeNoGoods(_NoGoods):
+    """No-goods of which only the same set is found again."""
+
+    def within(self, facts: int) -> int:
+        return facts if facts in self._known else 0
+
+
+_EXTRACTIONS: Mapping[ExtractionKind, type[Extraction]] = {"backjumping": Extraction, "plain": PlainExtraction}
+
+
 _QuestionKey = tuple[int, int]
 """The facts and the candidates of a question."""
 
@@ -321,7 +373,7 @@ class _Pass:
         memo = search.memo or kappa > 0
         self._most = None if search.levels is None else search.levels + bool(task.goal_steps)
         self._tick: Callable[[], None] = lambda: tick(self._progress)
-        self._extraction = Extraction(self.graph, self._ranks, memo, self._tick)
+        self._extraction = _EXTRACTIONS[search.extraction](self.graph, self._ranks, memo, self._tick)
         self._tossed: dict[_QuestionKey, bool] = {}
         self._draw = random.Random(f"{search.seed}/{iteration}").random
         self._pruned = self._hopeless = False

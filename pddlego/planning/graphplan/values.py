@@ -105,6 +105,9 @@ Purpose = Literal["prune", "sort"]
 TaskKind = Literal["relevant", "whole"]
 """The extent of a ground task: the part that may contribute to the goal, or everything."""
 
+ExtractionKind = Literal["backjumping", "plain"]
+"""The backward search: with conflict-directed backjumping, or plain as in Blum and Furst (1997)."""
+
 _Ending = Literal["found", "no plan", "levels", "given up"]
 """How a pass ended: with a plan; with a proof that no plan exists; at the maximum number of levels; or without a plan
 in a pruned graph, which proves nothing."""
@@ -123,7 +126,7 @@ class GraphSearch:
     is complete. The `coin` is tossed for each level, or once for a pass; `seed` is the seed of the coins. `levels` is
     the maximum number of action levels of a graph; None: no bound. `memo` records sets of goals that cannot be reached
     together (no-goods); without them, it is never proved that no plan exists once all goals are in the graph. After
-    `questions` questions, all actions are kept.
+    `questions` questions, all actions are kept. `extraction` is the kind of the backward search.
     """
 
     prune: bool = False
@@ -134,6 +137,7 @@ class GraphSearch:
     memo: bool = True
     seed: str = ""
     questions: int = MOST_QUESTIONS
+    extraction: ExtractionKind = "backjumping"
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
 
 from pddlego.episode.events import Asked, Ended, Event, Limits, Outcome
 from pddlego.errors import ModelError, UsageError
 from pddlego.methods.graphplan import METHOD
+from pddlego.methods.graphplan.advisers import make_adviser
 from pddlego.methods.graphplan.events import Bounded, Grown, Looking, PassEnded, PlanConcluded, TaskGiven, measure
 from pddlego.models.base import Completion, Request
 from pddlego.runs.cells import Cell
@@ -45,6 +46,15 @@ def test_every_adviser_ends_with_a_plan_that_works(name: str) -> None:
     assert done.bound is not None
     assert (done.kind == "solved") == (len(done.steps) <= done.bound)
     assert done.kind in ("solved", "too long")
+
+
+def test_a_plain_extraction_has_more_nodes_and_as_many_levels() -> None:
+    directed, plain = (
+        measure(trace_of(played(TASK, "random", ALONE, 5, extraction=kind))).numbers
+        for kind in ("backjumping", "plain")
+    )
+    assert (directed["nodes"], plain["nodes"]) == (121, 5_010)
+    assert directed["levels"] == plain["levels"] == 10
 
 
 def test_the_plain_algorithm_asks_nobody_and_is_what_keep_all_gives() -> None:
@@ -121,6 +131,21 @@ def test_a_plan_counts_in_the_domain_that_judges(setting: str, share: float, jud
     assert (numbers["found"], numbers["valid_damaged"]) == (1, 1)
     assert numbers["valid"] == int(setting == "movie")
     assert any(isinstance(event, Bounded) for event in events) == (kind == "solved" and bound != "none")
+
+
+def test_an_adviser_that_knows_the_intact_domain_may_find_a_plan_that_works_there() -> None:
+    """At each level it keeps what a plan of the intact domain does there; without advice, a shorter plan is found that
+    uses a removed precondition."""
+    damage: dict[str, Any] = {"corrupt": 0.1, "damage": "pooled", "judge": "intact", "bound": "none"}
+    alone = concluded(played("satellite", "keep-all", ALONE, 1, **damage))
+    assert alone.kind == "invalid plan"
+    assert alone.valid_damaged
+    assert concluded(played("satellite", "oracle:intact", "graphplan", 1, **damage)).kind == "solved"
+
+
+def test_an_adviser_for_settings_cannot_advise_on_files() -> None:
+    with pytest.raises(UsageError, match="oracle:intact cannot advise here"):
+        make_adviser("oracle:intact", "solve/0")
 
 
 def test_what_is_found_nowhere_is_valid_nowhere() -> None:
