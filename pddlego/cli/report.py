@@ -72,7 +72,7 @@ def command(
             Console(stderr=True).print(note, style="yellow", soft_wrap=True)
     paths = _write_figures(report, figures, optima) if figures is not None else {}
     if table is not None:
-        _write(one_table(report.table(table), chosen), output)
+        _write(one_table(report.table(table), chosen, report.games), output)
         return
     if chosen == "html":
         _write(html(report, pages, optima), output)

@@ -7,6 +7,8 @@ import select
 import sys
 from typing import Any
 
+from pddlego.errors import UsageError
+
 _ESCAPE_WAIT = 0.05
 """Seconds after which an Esc byte is read as the key Esc, and not as the beginning of an escape sequence."""
 
@@ -15,6 +17,15 @@ MOVES = {"down": 1, "j": 1, "up": -1, "k": -1, "pagedown": 10, "pageup": -10, "h
 
 # The names of prompt_toolkit for keys, and ours.
 _NAMES = {"c-m": "enter", "c-j": "enter", "c-i": "tab", "s-tab": "backtab", "c-h": "backspace", " ": "space"}
+
+
+def check_keyboard() -> None:
+    """Raise `UsageError` on Windows: prompt_toolkit reads its keys, but a terminal there cannot be waited for."""
+    try:
+        import termios  # noqa: F401
+    except ImportError:
+        reason = "Single keys are read from Unix terminals only."
+        raise UsageError("Proposals cannot be confirmed here", reason, "Use Linux, macOS or WSL.") from None
 
 
 class Keyboard:

@@ -16,7 +16,7 @@ from rich.panel import Panel
 from rich.text import Text
 
 from pddlego.display.console import Glyphs
-from pddlego.display.keyboard import MOVES, Keyboard
+from pddlego.display.keyboard import MOVES, Keyboard, check_keyboard
 from pddlego.display.lines import LineDisplay, LiveDisplay
 from pddlego.display.rows import wrapped
 from pddlego.episode.approval import ACCEPTED, Decision, Question
@@ -96,9 +96,12 @@ def _restored_terminal() -> Iterator[None]:
     """Restore the modes of the terminal at the end, if standard input is a terminal."""
     try:
         import termios
-
+    except ImportError:  # Windows
+        yield
+        return
+    try:
         modes = termios.tcgetattr(sys.stdin.fileno())
-    except (ImportError, OSError, ValueError, termios.error):
+    except (OSError, ValueError, termios.error):
         yield
         return
     try:
@@ -116,11 +119,15 @@ _SCROLLS = {**MOVES, "pagedown": _ROWS, "pageup": -_ROWS}
 
 
 class AskingApprover:
-    """Shows each proposal to the user and reads the decision as a key. Ctrl-C raises `KeyboardInterrupt`."""
+    """Shows each proposal to the user and reads the decision as a key. Ctrl-C raises `KeyboardInterrupt`.
+
+    Making one raises `UsageError` on a system whose terminals cannot be read by keys.
+    """
 
     def __init__(
         self, display: LiveDisplay | LineDisplay, kinds: Collection[str], glyphs: Glyphs, width: Callable[[], int]
     ) -> None:
+        check_keyboard()
         self._display, self._kinds, self._glyphs, self._width = display, kinds, glyphs, width
         self._message = ""
         self._scroll = 0

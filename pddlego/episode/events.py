@@ -86,6 +86,7 @@ class Started(Event):
     """
 
     type = "started"
+    times = ("details.engine",)  # another version of an engine is no difference if it plays the same game
     setting: str
     title: str
     mode: str

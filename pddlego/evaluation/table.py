@@ -19,7 +19,7 @@ from rich.text import Text
 
 from pddlego.evaluation.models import is_free
 from pddlego.evaluation.statistics import Interval, wilson
-from pddlego.methods.base import CELL_COLUMNS, COMMON_COLUMNS, FILE_COLUMNS, Column
+from pddlego.methods.base import CELL_COLUMNS, COMMON_COLUMNS, ENGINE_COLUMN, FILE_COLUMNS, Column
 from pddlego.methods.registry import measuring_of
 from pddlego.models.limiter import LedgerEntry, Price
 from pddlego.runs.cells import Cell
@@ -192,7 +192,8 @@ def columns(results: Collection[Summary]) -> tuple[str, ...]:
         measured |= dict.fromkeys(name for summary in group for name in summary.measures.numbers if name not in hidden)
     first, *others = (column.name for column in COMMON_COLUMNS if column.listed)
     files = FILE_COLUMNS if any(summary.game_file for summary in results) else ()
-    return tuple(dict.fromkeys((*CELL_COLUMNS, first, *measured, *others, *files)))
+    engine = (ENGINE_COLUMN,) if any(summary.engine for summary in results) else ()
+    return tuple(dict.fromkeys((*CELL_COLUMNS, first, *measured, *others, *files, *engine)))
 
 
 def result_table(results: Iterable[Summary]) -> str:
@@ -220,6 +221,7 @@ def as_values(summary: Summary) -> dict[str, object]:
         "outcome": summary.outcome.value,
         "game_file": summary.game_file.get("path", ""),
         "game_sha256": summary.game_file.get("sha256", ""),
+        ENGINE_COLUMN: summary.engine,
         **{name: round(number, 4) for name, number in common.items() if number is not None},
     }
 

@@ -254,7 +254,10 @@ COMMON_COLUMNS = (
 
 CELL_COLUMNS = ("game", "mode", "model", "seed", "repeat", "outcome")
 FILE_COLUMNS = ("game_file", "game_sha256")
-RESERVED = frozenset((*CELL_COLUMNS, *FILE_COLUMNS, *(column.name for column in COMMON_COLUMNS if column.listed)))
+ENGINE_COLUMN = "engine"
+RESERVED = frozenset(
+    (*CELL_COLUMNS, *FILE_COLUMNS, ENGINE_COLUMN, *(column.name for column in COMMON_COLUMNS if column.listed))
+)
 """The columns of every method in the table of episodes. The numbers that a method measures must have other names."""
 
 

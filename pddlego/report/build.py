@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -51,7 +52,7 @@ from pddlego.runs.store import (
     read_results,
 )
 from pddlego.runs.summary import Summary
-from pddlego.util.text import one_line
+from pddlego.util.text import count, one_line
 
 _NO_RESULT = {
     RESUMED: "Its episodes were resumed from the middle of others.",
@@ -93,7 +94,17 @@ class Report:
     def notes(self) -> tuple[str, ...]:
         """Notes that every format prints with the tables."""
         models = dict.fromkeys(model for model, _ in methods_of(self.rows))
-        return (*([f"{self.incomplete}."] if self.incomplete else []), *notes(models), *self.damage)
+        incomplete = [f"{self.incomplete}."] if self.incomplete else []
+        return (*incomplete, *self.games, *notes(models), *self.damage)
+
+    @property
+    def games(self) -> tuple[str, ...]:
+        """A note on each game for every table: the engine with its version, and a digest of the game's files.
+
+        Equal digests are the same files. It is the SHA-256 of the sorted digests of the files, one per line.
+        """
+        known = {result.cell.setting: True for result in self.results if result.engine or result.game_file}
+        return tuple(_played_by(game, [one for one in self.results if one.cell.setting == game]) for game in known)
 
     def table(self, name: str) -> Table:
         """The table of this name for a paper: success, steps, cost, comparison or errors."""
@@ -110,6 +121,15 @@ class Report:
         """Every table of the report."""
         causes = [table for table in [cause_table(self.causes)] if table.body]
         return success(self.rows), *causes, all_numbers(self.rows), *self.analyses, *self.counts
+
+
+def _played_by(game: str, results: Sequence[Summary]) -> str:
+    """What ran the games of these results: `alfworld: alfworld 0.4.2, textworld 1.7.1; 134 game files, …`."""
+    engines = sorted({result.engine for result in results if result.engine})
+    files = sorted({str(result.game_file.get("sha256", "")) for result in results if result.game_file})
+    whole = hashlib.sha256("".join(f"{file}\n" for file in files).encode()).hexdigest()
+    digest = f"{count(len(files), 'game file')}, SHA-256 of their digests {whole[:16]}" if files else ""
+    return one_line(f"{game}: {'; '.join(filter(None, (' or '.join(engines), digest)))}.", 300)
 
 
 def load_results(paths: Sequence[Path]) -> list[Summary]:

@@ -6,7 +6,7 @@ import contextlib
 import io
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import starmap
 from pathlib import Path
@@ -208,22 +208,23 @@ def _tex(text: str) -> str:
     return "".join(_TEX.get(letter, letter) for letter in plain)
 
 
-def one_table(table: Table, to: str) -> str:
-    """A single table in the format of this name."""
+def one_table(table: Table, to: str, notes: Sequence[str] = ()) -> str:
+    """A single table in the format of this name, with notes; CSV has no place for them."""
     if to == "csv":
         return table.csv()
     if to == "json":
-        return json.dumps({"title": table.title, "head": table.head, "rows": table.body}, indent=1) + "\n"
+        noted = {"notes": notes} if notes else {}
+        return json.dumps({"title": table.title, "head": table.head, "rows": table.body, **noted}, indent=1) + "\n"
     if to == "latex":
-        return latex_table(table) + "\n"
+        return "".join(f"% {note}\n" for note in notes) + latex_table(table) + "\n"
     short = table.short()
     if to == "text":
         file = io.StringIO()
         print_table(Console(file=file), table)
-        return file.getvalue()
+        return file.getvalue() + "".join(f"{clean(note)}\n" for note in notes)
     if to == "markdown":
-        return f"{markdown_cell(short.title)}\n\n{short.markdown()}\n"
-    return f"<h2>{escape(short.title)}</h2>\n{short.html()}\n"
+        return "\n\n".join((markdown_cell(short.title), short.markdown(), *map(markdown_cell, notes))) + "\n"
+    return f"<h2>{escape(short.title)}</h2>\n{short.html()}\n" + "".join(f"<p>{escape(note)}</p>\n" for note in notes)
 
 
 def as_text(report: Report) -> str:

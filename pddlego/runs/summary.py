@@ -79,6 +79,9 @@ kind."""
 GAME_FILE = "file"
 """The key in `Started.details` of the file that the game was read from: its `path` and `sha256`."""
 
+ENGINE = "engine"
+"""The key in `Started.details` of the packages that ran the game, with their versions: `textworld 1.7.1`."""
+
 Measure = Callable[[Trace], Measures]
 """A function of a method that measures an episode."""
 
@@ -89,7 +92,8 @@ class Summary:
 
     `measures` contains the measures of the method and the counts that every method has. `cause` names the exhausted
     budget, if there is one. `digest` is a digest of the journal. `game_file` has the `path` and the `sha256` of the
-    file that the game was read from; it is empty for a generated game.
+    file that the game was read from; it is empty for a generated game. `engine` names the packages that ran the game,
+    with their versions.
     """
 
     cell: Cell
@@ -102,6 +106,7 @@ class Summary:
     cause: Cause = ""
     digest: str = ""
     game_file: Mapping[str, Any] = field(default_factory=dict)
+    engine: str = ""
 
     @property
     def won(self) -> bool:
@@ -133,7 +138,8 @@ def summarize(cell: Cell, attempt: int, trace: Trace, measure: Measure) -> Summa
         defects.update(event.kinds)
     rejected.update(event.feedback.category for event in trace.all(Rejected))
     ended = trace.ended or Ended(Outcome.INTERRUPTED, "the process ended", 0.0, trace.usage)
-    file = trace.started.details.get(GAME_FILE) if trace.started is not None else None
+    details = trace.started.details if trace.started is not None else {}
+    file = details.get(GAME_FILE)
     measured = _measured(measure, trace)
     groups = {**measured.counts, REJECTED: rejected, LINES: lines, DEFECTS: defects}
     return Summary(
@@ -146,6 +152,7 @@ def summarize(cell: Cell, attempt: int, trace: Trace, measure: Measure) -> Summa
         measures=replace(measured, counts={name: dict(sorted(counts.items())) for name, counts in groups.items()}),
         cause=ended.cause,
         game_file=file if isinstance(file, Mapping) else {},
+        engine=str(details.get(ENGINE) or ""),
     )
 
 

@@ -69,7 +69,8 @@ def limit_memory(mebibytes: int) -> None:
         import resource
     except ImportError:  # Windows has no such limits.
         return
-    resource.setrlimit(resource.RLIMIT_AS, (mebibytes << 20, mebibytes << 20))
+    with contextlib.suppress(ValueError):  # macOS has no limit of this kind; elsewhere a lower one holds already
+        resource.setrlimit(resource.RLIMIT_AS, (mebibytes << 20, mebibytes << 20))
 
 
 def kill_group(leader: int) -> None:
@@ -88,14 +89,16 @@ def die_with(parent: int, folder: str | None = None) -> None:
     """Wait until the parent is gone; then remove the folder and end this process with all its children.
 
     A long search would not notice that its pipe was closed. The parent passes its own process number: `os.getppid` in
-    the child could already return the process that adopted the child.
+    the child could already return the process that adopted the child. On Windows, where `os.getppid` never changes and
+    may be the launcher of a virtual environment, it returns at once.
     """
+    if not hasattr(os, "killpg"):
+        return
     while os.getppid() == parent:
         time.sleep(1.0)
     if folder is not None:
         shutil.rmtree(folder, ignore_errors=True)
-    if hasattr(os, "killpg"):
-        os.killpg(os.getpid(), signal.SIGKILL)
+    os.killpg(os.getpid(), signal.SIGKILL)
     os._exit(1)
 
 

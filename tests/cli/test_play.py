@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import signal
@@ -40,7 +41,9 @@ def test_one_line_wins_a_game(tmp_path: Path) -> None:
     assert coin["options"]["parameters"]["numLocations"] == "11"
     assert "prompts/coin/notes.j2" in coin["files"]
     assert manifest["asked"][0]["seeds"] == {"coin": [12]}
-    assert manifest["configuration"]["versions"]["textworld-express"]
+    version = manifest["configuration"]["versions"]["textworld-express"]
+    with (folder / "results.csv").open(newline="") as table:
+        assert [f"textworld-express {version}" in row["engine"] for row in csv.DictReader(table)] == [True]
     assert read(folder / "episodes" / "coin-edit-reader-seed12.jsonl").ended is not None
 
 

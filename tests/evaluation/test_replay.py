@@ -11,13 +11,14 @@ import os
 import re
 import shutil
 from dataclasses import dataclass, field, replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
 from pddlego.episode.approval import ACCEPTED, Decision, Question
-from pddlego.episode.events import Ended, Judged, Limits, Outcome
+from pddlego.episode.events import Ended, Judged, Limits, Outcome, Started
 from pddlego.episode.trace import Trace
 from pddlego.errors import EngineError, JournalError, UsageError
 from pddlego.evaluation.replay import Recorded, Replayed, SettingLoader, load_recorded, replay
@@ -275,6 +276,17 @@ def test_limits_are_compared_and_times_are_not(tmp_path: Path, coin: GameSetting
     times = [event for event in recorded.trace.events if event.times]
     assert {event.type for event in times} >= {"answered", "planned", "ended"}
     assert replay_in(small_house(), recorded, planner).difference is None
+
+
+def test_another_version_of_the_engine_is_no_difference(
+    tmp_path: Path, coin: GameSetting, planner: ProcessPlanner
+) -> None:
+    recorded = kept(tmp_path, coin, planner, "edit", Limits(50, calls=2))
+    begun, *events = recorded.trace.events
+    assert isinstance(begun, Started) and f"textworld-express {version('textworld-express')}" in begun.details["engine"]
+    older = replace(begun, details={**begun.details, "engine": "textworld-express 0.1"})
+    changed = replace(recorded, trace=Trace((event, 0.0) for event in (older, *events)))
+    assert replay_in(small_house(), changed, planner) == Replayed(len(changed.trace.events))
 
 
 def test_a_model_is_asked_again_as_it_was_asked(tmp_path: Path) -> None:

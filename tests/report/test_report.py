@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 import re
@@ -19,7 +20,7 @@ from pddlego.evaluation.table import results_table, rows
 from pddlego.evaluation.truth import ResultFilter
 from pddlego.models.limiter import Price
 from pddlego.report import build_report, load_results
-from pddlego.report.formats import as_csv, as_json, html, latex, markdown
+from pddlego.report.formats import as_csv, as_json, as_text, html, latex, markdown, one_table
 from pddlego.report.tables import Table, comparison_table, success
 from pddlego.runs.cells import Cell
 from pddlego.runs.summary import Measures, Summary, dump_summary
@@ -403,3 +404,41 @@ def test_only_whole_runs_with_carry_have_an_order(tmp_path: Path) -> None:
     report = build_report([carried_run(tmp_path, carry=False)])
     assert not any("by episode" in table.title for table in report.tables)
     assert not report.figures
+
+
+def test_every_table_says_which_engine_and_files_were_played(tmp_path: Path) -> None:
+    """The digest is the SHA-256 of the sorted digests of the files, one per line."""
+    digests = ["b" * 64, "a" * 64, "b" * 64]
+    played = [
+        replace(episode("edit", seed, Outcome.WON), engine="alfworld 0.4.2", game_file={"path": "x", "sha256": digest})
+        for seed, digest in enumerate(digests)
+    ]
+    (tmp_path / "results.jsonl").write_text("".join(map(dump_summary, [*played, episode("act", 0, Outcome.WON)])))
+    (tmp_path / "manifest.json").write_text("{}")
+    whole = hashlib.sha256(f"{'a' * 64}\n{'b' * 64}\n".encode()).hexdigest()[:16]
+    note = f"coin: alfworld 0.4.2; 2 game files, SHA-256 of their digests {whole}."
+    report = build_report([tmp_path])
+    assert report.games == (note,)
+    wholes = (markdown(report), latex(report), html(report, 0), as_text(report), as_json(report))
+    assert all(note in " ".join(text.split()) for text in wholes)
+    for form in ("text", "markdown", "json", "latex", "html"):
+        assert note in one_table(report.table("success"), form, report.games)
+    assert one_table(report.table("success"), "latex", report.games).startswith(f"% {note}\n")
+    act, *edit = csv.DictReader(io.StringIO(as_csv(report)))
+    assert {row["engine"] for row in edit} == {"alfworld 0.4.2"} and act["engine"] == act["game_sha256"] == ""
+
+
+def test_a_report_names_each_version_of_an_engine_on_one_line(tmp_path: Path) -> None:
+    engines = ["textworld 1.7.1", "textworld 1.7.0\n\\input{x}" + "y" * 1000, ""]
+    played = [replace(episode("edit", seed, Outcome.WON), engine=engine) for seed, engine in enumerate(engines)]
+    (tmp_path / "results.jsonl").write_text("".join(map(dump_summary, played)))
+    (tmp_path / "manifest.json").write_text("{}")
+    (note,) = build_report([tmp_path]).games
+    assert note.startswith("coin: textworld 1.7.0 ") and len(note) <= 300 and "\n" not in note
+
+
+def test_results_without_an_engine_have_no_note_and_no_column(tmp_path: Path) -> None:
+    (tmp_path / "results.jsonl").write_text("".join(map(dump_summary, RESULTS)))
+    (tmp_path / "manifest.json").write_text("{}")
+    report = build_report([tmp_path])
+    assert report.games == () and "engine" not in as_csv(report).splitlines()[0]

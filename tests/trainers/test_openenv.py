@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -251,6 +252,31 @@ def test_the_manifest_passes_the_static_checks() -> None:
     command = [sys.executable, "-m", "openenv.cli", "validate", "examples/openenv", "--level", "static", "--skip-build"]
     report = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     assert "PASS  static.manifest" in report.stdout, report.stdout + report.stderr
+
+
+def test_the_folder_of_the_space_is_what_openenv_uploads() -> None:
+    """As it is: `openenv push` finds the files that it wants, and changes none of them."""
+    from openenv.cli._cli_utils import validate_env_structure
+
+    folder = ROOT / "examples" / "openenv"
+    validate_env_structure(folder)
+    _, head, text = (folder / "README.md").read_text(encoding="utf-8").split("---\n", 2)
+    docker = (folder / "Dockerfile").read_text(encoding="utf-8")
+    port = re.search(r"^port: (\d+)$", (folder / "openenv.yaml").read_text(encoding="utf-8"), re.M)
+    assert port is not None and "sdk: docker\n" in head and "--no-interface" in text
+    assert f"app_port: {port[1]}\n" in head
+    assert f"EXPOSE {port[1]}\n" in docker and f"--port {port[1]}" in docker
+
+
+def test_the_server_starts_as_in_the_dockerfile() -> None:
+    """The command of the image, on another port, with the variables of the image and a token."""
+    docker = (ROOT / "examples" / "openenv" / "Dockerfile").read_text(encoding="utf-8")
+    shell = json.loads(re.findall(r"^CMD (.*)$", docker, re.M)[-1])
+    variables = dict(pair.split("=") for pair in re.findall(r"^ENV (.*)$", docker, re.M)[-1].split())
+    filled = re.sub(r'"\$(\w+)"', lambda name: variables[name[1]], shell[-1])
+    *arguments, _, _ = filled.removeprefix("exec pddlego serve ").split()  # without the port
+    with served(*arguments, PDDLEGO_SERVE_TOKEN="secret") as server:
+        assert fetched(server, "/metadata", token="secret")["name"] == "pddlego-coin"
 
 
 def test_a_public_server_needs_a_token() -> None:

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -84,7 +84,8 @@ from pddlego.pddl.edit import domain_diff
 from pddlego.pddl.exclusive import contradictions
 from pddlego.planning import Planner, PlanStatus, PlanStep
 from pddlego.planning.ladder import Rung, climb
-from pddlego.runs.summary import GAME_FILE
+from pddlego.runs.store import installed_version
+from pddlego.runs.summary import ENGINE, GAME_FILE
 from pddlego.util.limits import Clock
 from pddlego.util.text import count
 
@@ -115,8 +116,15 @@ def _started(episode: EpisodeSetup, model: Model, file: Mapping[str, str]) -> St
             **({DOMAIN.kind: begun_with} if episode.writes_domain and begun_with else {}),
             **({RULES.kind: rules} if (rules := setting.start.learned.text) else {}),
             **({GAME_FILE: file} if file else {}),
+            **({ENGINE: engine} if (engine := _engine(setting.packages)) else {}),
         },
     )
+
+
+def _engine(packages: Iterable[str]) -> str:
+    """The packages that run a game, with their versions; empty if none of them is installed."""
+    versions = ((name, installed_version(name)) for name in packages)
+    return ", ".join(f"{name} {version}" for name, version in versions if version is not None)
 
 
 def _rejected(retry: Retry, feedback: Feedback, proposal: Proposal) -> Rejected:

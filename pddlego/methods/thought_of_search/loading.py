@@ -56,8 +56,10 @@ class SearchSetting(Setting):
 
     def check(self, planner: Planner) -> None:
         """Raises `UsageError` if functions cannot be isolated as required, and `SettingError` for wrong files."""
-        with Sandbox(self.isolation) as sandbox, self.space.judge(sandbox, self.all_seeds[0]):
-            pass
+        with Sandbox(self.isolation) as sandbox:
+            sandbox.layers()
+            with self.space.judge(sandbox, self.all_seeds[0]):
+                pass
 
 
 def call_limits(options: SearchOptions) -> SandboxLimits:

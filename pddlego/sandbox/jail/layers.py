@@ -10,11 +10,13 @@ import contextlib
 import ctypes
 import os
 import platform
-import resource
 import signal
 import struct
 import sys
 from collections.abc import Callable
+
+with contextlib.suppress(ImportError):  # Windows, where no sandbox is started
+    import resource
 
 NOBODY = 65534
 """The number of the user, who owns nothing, that a sandbox started by root runs as."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import itertools
 import json
@@ -11,6 +12,7 @@ import signal
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from importlib.metadata import version
 from pathlib import Path
 from threading import Barrier
 from types import SimpleNamespace
@@ -394,8 +396,11 @@ def test_a_run_says_which_file_each_game_was(data: Data, tmp_path: Path) -> None
     assert {result.cell.seed: result.game_file for result in read_results(place)[0]} == {0: about[0], 1: about[1]}
     named_in_rows = {(row["game_file"], row["game_sha256"]) for row in results.rows()}
     assert named_in_rows == {tuple(game.values()) for game in about[:2]}
-    header, *lines = (place / "results.csv").read_text().splitlines()
-    assert header.endswith(",game_file,game_sha256") and lines[0].endswith(",".join(about[0].values()))
+    with (place / "results.csv").open(newline="") as table:
+        row = next(csv.DictReader(table))
+    assert (row["game_file"], row["game_sha256"]) == tuple(about[0].values())
+    engine = ", ".join(f"{name} {version(name)}" for name in ("alfworld", "textworld"))
+    assert row["engine"] == engine and any(engine in note for note in results.report.notes)
     files[2].write_text(files[2].read_text() + "\n")
     with pytest.raises(UsageError, match=r"settings\.alfworld\.games\.2\.sha256 was"):
         pddlego.evaluate("alfworld", place, seeds="0", **options)

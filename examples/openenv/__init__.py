@@ -1,0 +1,1 @@
+"""A game of pddlego as an OpenEnv environment: the folder of a Space."""
