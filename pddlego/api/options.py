@@ -115,7 +115,7 @@ class EpisodeOptions(BuildKeywords, total=False):
     bound: Literal["levels", "actions", "none"]
     coin: Literal["level", "pass"]
     memo: bool
-    extraction: Literal["backjumping", "plain"]
+    extraction: Literal["plain"] | None
     feedback: Literal["none", "model"]
     rounds: int
     """Maximum rounds of a model's review."""

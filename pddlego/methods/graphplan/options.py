@@ -18,8 +18,8 @@ class GraphplanOptions(TaskOptions, PassOptions):
     this share of the numeric conditions is wrong: removed, or with other changes or constants. A plan must be
     valid in the domain that `judge` names, and not longer than the `bound`: the fewest levels or actions of a plan in
     the intact domain. Whether levels are pruned is decided by a `coin` for each `level`, or once for a `pass`.
-    Without `memo`, no no-goods are kept. `extraction` is the backward search of the graph: with conflict-directed
-    `backjumping`, or `plain` with chronological backtracking, as that of Blum and Furst.
+    Without `memo`, no no-goods are kept. The backward search of the graph jumps back to a cause of a conflict; with the
+    `extraction` `plain`, it backtracks chronologically, as that of Blum and Furst.
     """
 
     model_config = ConfigDict(title="Graphplan (mode graphplan)")
@@ -31,7 +31,7 @@ class GraphplanOptions(TaskOptions, PassOptions):
     bound: Literal["levels", "actions", "none"] = "levels"
     coin: Literal["level", "pass"] = "level"
     memo: bool = True
-    extraction: Literal["backjumping", "plain"] = "backjumping"
+    extraction: Literal["plain"] | None = None
 
 
 NO_PRUNE, NO_SORT, NO_FEEDBACK = "prune", "sort", "feedback"

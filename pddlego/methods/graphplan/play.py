@@ -303,7 +303,7 @@ class _GraphplanEpisode(_TaskEpisode):
             levels=options.levels,
             memo=options.memo,
             seed=f"{self.cell.setting}/{self.cell.seed}",
-            extraction=options.extraction,
+            extraction=options.extraction or "backjumping",
         )
 
         def solve(advise: Advise, watch: SearchWatcher) -> PlanResult:
