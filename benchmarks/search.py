@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.table import show
+from pddlego.methods.thought_of_search.expander import canonical
 from pddlego.methods.thought_of_search.functions import Code, Expanded, Fault, ModelFunctions
 from pddlego.methods.thought_of_search.loading import call_limits, load, search_limits
 from pddlego.methods.thought_of_search.options import SearchOptions
 from pddlego.methods.thought_of_search.reference_model import reference_functions
 from pddlego.methods.thought_of_search.search import StateSearch
-from pddlego.methods.thought_of_search.space import SearchTask, StateKey, canonical
+from pddlego.methods.thought_of_search.space import SearchTask, StateKey
 from pddlego.sandbox import Sandbox
 
 SETTINGS, INSTANCES, MANY = ("24game", "blocksworld"), 100, 1_000_000
@@ -69,7 +70,7 @@ def main() -> None:
             functions = ModelFunctions(sandbox, call_limits(OPTIONS))
             for which in ("successors", "goal"):
                 functions.put(which, Code(texts[which], "successors" if which == "successors" else "is_goal"))
-            inside = _rate(_searcher(functions, key), searches)
+            inside = _rate(_searcher(functions, key, ("canonical", setting.space.unordered)), searches)
             functions.close()
         host = _rate(_searcher(HostFunctions({str(which): text for which, text in texts.items()}), key), searches)
         textbook = _rate(_textbook({str(which): text for which, text in texts.items()}, key), searches)
@@ -79,8 +80,10 @@ def main() -> None:
     _memory()
 
 
-def _searcher(functions: ModelFunctions, key: StateKey) -> Callable[[SearchTask], int]:
-    search = StateSearch(functions, "breadth-first", key, search_limits(OPTIONS, True))
+def _searcher(
+    functions: ModelFunctions, key: StateKey, form: tuple[str, Sequence[str]] | None = None
+) -> Callable[[SearchTask], int]:
+    search = StateSearch(functions, "breadth-first", key, search_limits(OPTIONS, True), key_form=form)
 
     def run(task: SearchTask) -> int:
         result = None
@@ -137,7 +140,8 @@ def _memory() -> None:
         functions = ModelFunctions(sandbox, call_limits(OPTIONS))
         functions.put("successors", Code(texts["successors"], "successors"))
         functions.put("goal", Code(texts["goal"], "is_goal"))
-        run, expanded, printed = _searcher(functions, canonical(setting.space.unordered)), 0, 0
+        form, expanded, printed = ("canonical", setting.space.unordered), 0, 0
+        run = _searcher(functions, canonical(setting.space.unordered), form)
         while expanded < MANY:
             for task in searches:
                 expanded += run(task)

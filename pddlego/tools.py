@@ -14,7 +14,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from pddlego.errors import PddlegoError, UsageError
 from pddlego.pddl import Atom, Defect, DefectKind, Domain, PddlSyntaxError, Problem, parse_domain
@@ -23,28 +23,25 @@ from pddlego.pddl.check import check_domain, check_reading
 from pddlego.pddl.conditions import Term
 from pddlego.pddl.costs import counts_cost, needs_time
 from pddlego.pddl.domain import MAX_TYPES, read_domain
-from pddlego.pddl.edit import edit_between
 from pddlego.pddl.numbers import TOTAL_TIME
 from pddlego.pddl.portable import as_errors, checked_domain, is_numeric_problem, problem_refusals
 from pddlego.pddl.problem import read_problem
 from pddlego.pddl.rules import Level, Position
 from pddlego.pddl.sexpr import LINE_BREAK, TOKEN
-from pddlego.pddl.tolerant.files import Repair, Repaired, repair_problem
-from pddlego.pddl.tolerant.files import repair as repair_pair
 from pddlego.planning import Plan, PlanResult, PlanStatus, Search
-from pddlego.planning import compare as comparing
 from pddlego.planning import validate as validate_plan
 from pddlego.planning.checked import checked_problem
-from pddlego.planning.compare import Comparison
 from pddlego.planning.numbers import HugeNumberError, shown
-from pddlego.planning.plan_text import TIMED_FORM, PlanReading, read_plan
-from pddlego.planning.result import LEAST_COST, WhyNoPlan
+from pddlego.planning.result import LEAST_COST, TOO_DEEP, WhyNoPlan
 from pddlego.planning.state import State
 from pddlego.planning.validate import FaultKind, PlanFault, as_number, plan_cost
-from pddlego.planning.worker import TOO_DEEP
 from pddlego.planning.world import Simulator, World
-from pddlego.util.answers import spoken
 from pddlego.util.files import read_source, read_text
+
+if TYPE_CHECKING:  # what only some of the functions need is imported there: `check` is used from shells and editors
+    from pddlego.pddl.tolerant.files import Repair, Repaired
+    from pddlego.planning.compare import Comparison
+    from pddlego.planning.plan_text import PlanReading
 
 DomainFile: TypeAlias = "str | Path | Domain"
 ProblemFile: TypeAlias = "str | Path | Problem"
@@ -281,6 +278,10 @@ def repair(text: str | Path, domain: DomainFile | None = None) -> RepairResult:
     checked; `repair_files` repairs both. Raises `UsageError` for a path that cannot be read, or a `domain` that is not
     valid.
     """
+    from pddlego.pddl.tolerant.files import repair as repair_pair
+    from pddlego.pddl.tolerant.files import repair_problem
+    from pddlego.util.answers import spoken
+
     content = _text(text, read_source)
     if domain is not None:
         value = read_domain_file(domain, Level.TIME)
@@ -310,6 +311,8 @@ def repair_files(domain: str | Path, problem: str | Path) -> tuple[RepairResult,
 
 
 def _repaired_pair(domain: str, problem: str) -> tuple[RepairResult, RepairResult]:
+    from pddlego.pddl.tolerant.files import repair as repair_pair
+
     repaired = repair_pair(domain, problem, Level.TIME)
     first, value = _repaired_domain(repaired, domain)
     if value is None:
@@ -363,7 +366,6 @@ def solve(
     from pddlego.planning.alternatives import other_plans
     from pddlego.planning.engines import check_search
     from pddlego.planning.process import make_planner
-    from pddlego.planning.why import why_no_plan
 
     try:
         parsed_search = Search.parse(search, "auto")
@@ -376,6 +378,8 @@ def solve(
         result = made.solve(value, task, parsed_search)
         solved = solve_result(result, parsed_search)
         if why_seconds > 0 and result.status in (PlanStatus.UNSOLVABLE, *_UNDECIDED):
+            from pddlego.planning.why import why_no_plan
+
             why = why_no_plan(made, value, task, result, why_seconds)
             return replace(solved, why=why, findings=check(domain, problem).findings)
         if plans > 1 and result.plan is not None:
@@ -504,6 +508,8 @@ def applicable(domain: DomainFile, problem: ProblemFile, plan: PlanFile = "", ac
 
 def difference(domain: DomainFile, left: ProblemFile, right: ProblemFile) -> DifferenceResult:
     """The objects, facts and numbers of `:init` that only one of two problems has. Raises `UsageError`."""
+    from pddlego.pddl.edit import edit_between
+
     value = read_domain_file(domain, Level.NUMBERS)
     edit = edit_between(*(read_problem_file(value, file, Level.NUMBERS) for file in (left, right)))
     return DifferenceResult((*edit.objects.delete, *edit.init.delete), (*edit.objects.add, *edit.init.add))
@@ -514,6 +520,8 @@ def compare(domain: DomainFile, left: ProblemFile | Domain, right: ProblemFile |
 
     Raises `UsageError` for invalid files.
     """
+    from pddlego.planning import compare as comparing
+
     value = read_domain_file(domain, Level.NUMBERS)
     if right is None or isinstance(left, Domain):
         assert not isinstance(left, Problem)
@@ -579,6 +587,8 @@ def read_problem_file(domain: Domain, file: ProblemFile, level: Level = Level.CL
 
 def _plan_parted(defect: Defect, domain: Domain, problem: Problem) -> tuple[str, str]:
     """The message of a defect of a plan without the advice, and the advice: its own, or how a step is written."""
+    from pddlego.planning.plan_text import TIMED_FORM
+
     what, _, advice = defect.message.rpartition("; ")
     if advice.startswith(("write ", "give ")):
         return what, f"{advice[0].upper()}{advice[1:]}."
@@ -588,6 +598,8 @@ def _plan_parted(defect: Defect, domain: Domain, problem: Problem) -> tuple[str,
 
 def _read_plan(domain: Domain, problem: Problem, file: PlanFile) -> PlanReading:
     """The plan in a file, and the positions of its steps. Raises `PddlSyntaxError`."""
+    from pddlego.planning.plan_text import PlanReading, read_plan
+
     if isinstance(file, Plan):
         return PlanReading(file, tuple((number, 1) for number in range(1, len(file) + 1)))
     return read_plan(_text(file), domain, problem)

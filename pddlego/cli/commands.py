@@ -96,6 +96,7 @@ class _Commands(typer.core.TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args and (args[0] in COMMANDS or args[0] in self.list_commands(ctx)):
             self.commands[args[0]] = load_command(args[0])
+            gc.freeze()  # modules stay: neither collections nor the end of the process need to visit them
             gc.enable()  # see `main`
         elif args and not ctx.resilient_parsing:
             from pddlego.util.text import suggestion

@@ -12,10 +12,11 @@ from pddlego.api.splits import setting_of
 from pddlego.cli.options import COMPLETIONS
 from pddlego.display.console import Console
 from pddlego.errors import PddlegoError, UsageError
-from pddlego.methods.base import BUILT_IN_MODEL, Mode, Setting
+from pddlego.methods.base import BUILT_IN_MODEL, Mode
 from pddlego.methods.registry import method_of, methods, modes_of
 from pddlego.methods.setting_files import read_setting, setting_names
 from pddlego.runs.cells import Cell
+from pddlego.util import resources
 from pddlego.util.text import clean
 
 
@@ -46,26 +47,40 @@ def command(
 
 def _list(console: Console) -> None:
     """Print the settings of each kind: those that are ready, then those that need an extra."""
-    kinds: dict[str, list[Setting]] = {}
+    kinds: dict[str, list[tuple[str, str, str]]] = {}
     for name in setting_names():
         try:
-            kinds.setdefault(read_setting(name).kind, []).append(setting_of(name, None))
+            kind, title, missing = _listed(name)
+            kinds.setdefault(kind, []).append((name, title, missing))
         except PddlegoError as error:
             console.print(Text(clean(f"{name}: {error.sentence}"), "red"))
     for kind, settings in sorted(kinds.items()):
         names = ", ".join(mode.name for mode in modes_of(kind))
         console.print(Text(f"{kind} (modes: {names})", "bold"), soft_wrap=True)
         table, waiting = _table(), dict[str, list[str]]()
-        for setting in settings:
-            if setting.missing:
-                waiting.setdefault(setting.missing, []).append(setting.name)
+        for name, title, missing in settings:
+            if missing:
+                waiting.setdefault(missing, []).append(name)
             else:
-                table.add_row(f"  {setting.name}", Text(clean(setting.title)))
+                table.add_row(f"  {name}", Text(clean(title)))
         console.print(table)
         for missing, needing in waiting.items():
             console.print(Text(f"  after {clean(missing)}: {', '.join(needing)}", "yellow"))
         console.print()
     console.print("pddlego games GAME describes one; pddlego games --modes lists what a model can write.")
+
+
+def _listed(name: str) -> tuple[str, str, str]:
+    """The kind, the title and the missing requirements of a setting. Raises `PddlegoError`.
+
+    A setting whose files are pddlego's own is valid: it is not loaded, because loading all of them takes a second.
+    """
+    table = read_setting(name)
+    players = [method for method in methods() if any(mode.plays == table.kind for mode in method.modes)]
+    if players and all(resources.is_shipped(*source.split("/")) for source in table.sources):
+        return table.kind, table.tables["title"], players[0].missing(table.tables)
+    setting = setting_of(name, None)
+    return table.kind, setting.title, setting.missing
 
 
 def _describe(console: Console, name: str) -> None:

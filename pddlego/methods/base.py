@@ -462,6 +462,10 @@ class Method:
         """The setting of that name. Raises `UsageError`, and `SettingError` if a file is wrong."""
         raise NotImplementedError
 
+    def missing(self, tables: Mapping[str, Any]) -> str:
+        """`Setting.missing` of a setting that pddlego ships, from the tables of its file."""
+        return ""
+
     def searches(self, setting: Any, mode: str) -> Iterable[Search]:
         """The searches of the planner that a mode needs: an engine without one of them is refused before the first
         task."""

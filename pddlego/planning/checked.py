@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections import defaultdict, deque
+import math
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
@@ -78,7 +79,8 @@ def checked_problem(domain: Domain, text: str, level: Level = Level.CLASSICAL) -
     problem = reading.problem
     warnings = [*problem_warnings(domain, problem, level), *_goal_warnings(domain, problem)]
     explained = any(defect.kind is DefectKind.NEVER_TRUE for defect in warnings)
-    defects = as_errors(text, (*defects, *warnings, *_relaxed_warnings(domain, problem, explained)))
+    work = Work(max(_LEAST_WORK, (len(domain.text) + len(text)) // _CHARACTERS_PER_STEP))
+    defects = as_errors(text, (*defects, *warnings, *_relaxed_warnings(domain, problem, explained, work)))
     errors = tuple(defect for defect in defects if defect.blocking)
     return CheckedProblem(None, errors) if errors else CheckedProblem(problem, defects[:MAX_DEFECTS])
 
@@ -101,21 +103,19 @@ def _goal_warnings(domain: Domain, problem: Problem) -> Iterator[Defect]:
     yield warning(DefectKind.GOAL_TRUE, ":goal", message, problem.goal.place)
 
 
-_MOST_WORK = 300_000
-"""The maximum number of facts and bindings, some tenths of a second. Larger tasks are not explored."""
+_LEAST_WORK, _CHARACTERS_PER_STEP = 20_000, 4
+"""The limit of an exploration, in facts and bindings: 20,000, a tenth of a second, and more for files with more than
+four characters for each. The exploration of such files takes at most three times as long as reading them."""
 
 
-def _relaxed_warnings(domain: Domain, problem: Problem, explained: bool) -> Iterator[Defect]:
+def _relaxed_warnings(domain: Domain, problem: Problem, explained: bool, work: Work) -> Iterator[Defect]:
     """Yield warnings about missing numbers and durations; without these, about unreachable goals and actions.
 
-    If a precondition is never true, unreachable goals and actions are `explained` by it. Large problems are not
-    explored.
+    If a precondition is never true, unreachable goals and actions are `explained` by it. If the exploration takes more
+    than `work`, those are reported that the explored part and the unchanging facts prove.
     """
-    explorer = Explorer(domain, problem)
-    try:
-        explorer.explore()
-    except TooManyCasesError:
-        return
+    explorer = Explorer(domain, problem, work)
+    explorer.decide(problem.goal)
     missing = [*explorer.missing_numbers(problem), *explorer.impossible_durations()]
     yield from missing
     if missing or explained:
@@ -131,8 +131,7 @@ def _relaxed_warnings(domain: Domain, problem: Problem, explained: bool) -> Iter
     never = [
         action.name
         for action in domain.schemas
-        if action.name not in explorer.possible
-        and all(atom.predicate in there for atom in explorer.required[action.name])
+        if all(atom.predicate in there for atom in explorer.required[action.name]) and explorer.is_impossible(action)
     ]
     if never:
         message = f"{action_names(never)} can never be applied in this problem"
@@ -152,9 +151,10 @@ class Explorer(Simulator):
     def __init__(self, domain: Domain, problem: Problem, work: Work | None = None) -> None:
         self._durations = {action.name: action.duration for action in domain.durative}
         domain = replace(domain, actions=domain.schemas, durative=())
-        super().__init__(World(domain, problem, work or Work(_MOST_WORK)), State())
+        super().__init__(World(domain, problem, work), State())
         self.is_numeric = self.world.is_numeric or bool(self._durations)
         self.possible: set[str] = set()
+        self.complete = False
         self._missing: dict[str, dict[Term, PlanStep]] = defaultdict(dict)
         self._impossible: dict[str, list[PlanStep]] = defaultdict(list)
         effects = [change for action in domain.actions for change in changed_fluents(action.effect)]
@@ -170,10 +170,13 @@ class Explorer(Simulator):
         self._known = set(self._waiting)
         self._initial = self.world.initial
         self._done: set[PlanStep] = set()
-        self._uses: dict[str, list[tuple[Action, int]]] = defaultdict(list)
+        self._uses: dict[tuple[str, int, str], list[tuple[Action, int]]] = defaultdict(list)
         for action in domain.actions:
             for index, atom in enumerate(self.required[action.name]):
-                self._uses[atom.predicate].append((action, index))
+                constants = ((place, arg) for place, arg in enumerate(atom.args) if not arg.startswith("?"))
+                place, arg = next(constants, (-1, ""))
+                self._uses[atom.predicate, place, arg].append((action, index))
+        self._kinds = {action.name: scope_of(action.parameters) for action in domain.actions}
         fluent = self.added | self.deleted | {*domain.rules}
         self._static = {action.name: _static_part(action, fluent, self.world.changing) for action in domain.actions}
         self._effects = {action.name: _unconditional(action.effect) for action in domain.actions}
@@ -182,7 +185,9 @@ class Explorer(Simulator):
         """Whether a part of the goal is a fact, or its negation, that is never true."""
         match goal:
             case Atom():
-                return goal.predicate not in self.world.domain.rules and goal not in self._facts
+                may_grow = not self.complete and goal.predicate in self.added
+                may_grow |= goal.predicate in self.world.domain.rules
+                return not may_grow and goal not in self._known
             case Not(part=Atom() as atom):
                 return atom in self._initial.facts and atom.predicate not in self.deleted
             case Compare():
@@ -191,11 +196,23 @@ class Explorer(Simulator):
                     return static and not self.world.holds(goal, self._initial, {})
         return False
 
+    def is_impossible(self, action: Action) -> bool:
+        """Whether an action is proved to be impossible: if not all is explored, by facts that no action adds."""
+        if self.complete or action.name in self.possible:
+            return action.name not in self.possible
+        unchanging = [atom for atom in self.required[action.name] if atom.predicate not in self.added]
+        with contextlib.suppress(TooManyCasesError):
+            bindings = self._bindings(action, unchanging, {})
+            return not any(self.world.holds(self._static[action.name], self._initial, values) for values in bindings)
+        return False
+
     def cause(self, action: Action) -> str:
         """The smallest part of the precondition of an impossible action that is never true; empty for a large one.
 
-        Raises `TooManyCasesError` if that is too much work.
+        It is also empty if not all is explored. Raises `TooManyCasesError` if that is too much work.
         """
+        if not self.complete:
+            return ""
         self.world.work.renew()
         atoms, needed = self.never_together(action, {}), self.required[action.name]
         if atoms:
@@ -218,6 +235,7 @@ class Explorer(Simulator):
     def missing_numbers(self, problem: Problem) -> Iterator[Defect]:
         """Yield a warning for each function without a number that an action needs to be applicable, or the goal."""
         kind = DefectKind.MISSING_NUMBER if self.is_numeric else DefectKind.MISSING_COST
+        least = "" if self.complete else "at least "
         metric = problem.metric
         needs: dict[str, dict[Term, PlanStep | Formula | Metric]] = defaultdict(dict)
         for head, terms in self._missing.items():
@@ -233,7 +251,9 @@ class Explorer(Simulator):
             term, user = min(lacking.items(), key=lambda item: (not isinstance(item[1], PlanStep), str(item[0])))
             message = f"{term} has no number in :init"
             if len(lacking) > 1:
-                message = f"{head} has no number in :init for {len(lacking)} combinations of arguments, as in {term}"
+                message = (
+                    f"{head} has no number in :init for {least}{len(lacking)} combinations of arguments, as in {term}"
+                )
             if isinstance(user, PlanStep):
                 message += f", so {user} can never be applied"
             else:
@@ -249,7 +269,8 @@ class Explorer(Simulator):
             fluents = (fluent for _, term in duration_bounds(duration) for fluent in fluents_in(term))
             values = {fluent: self.world.value(fluent, self._initial, {}) for fluent in fluents}
             known = ", ".join(f"{fluent} is {shown(value)}" for fluent, value in values.items() if value is not None)
-            others = f", as {count(len(steps) - 1, 'other call')} of {name}" if len(steps) > 1 else ""
+            least = "" if self.complete else "at least "
+            others = f", as {least}{count(len(steps) - 1, 'other call')} of {name}" if len(steps) > 1 else ""
             message = f"{step} can never be applied{others}: {duration} allows no duration from 0, as {known}"
             yield warning(DefectKind.IMPOSSIBLE_DURATION, name, f"{message}; correct these numbers or the duration")
 
@@ -279,20 +300,53 @@ class Explorer(Simulator):
                 if self._has_no_value(ground):
                     yield ground
 
-    def explore(self) -> None:
-        """Execute every possible action. Raises `TooManyCasesError` if that is too much work."""
+    def decide(self, goal: Formula) -> None:
+        """Explore until nothing can be reported, or as far as the work allows: `complete` says which."""
+        with contextlib.suppress(TooManyCasesError):
+            self.explore(goal)
+            self.complete = True
+        self.world.work.renew()
+        if not self.complete:
+            self.change(self._initial.facts, ())
+
+    def explore(self, goal: Formula | None = None) -> None:
+        """Execute every possible action. Raises `TooManyCasesError` if that is too much work.
+
+        With a `goal`, stop when its atoms and every action are known to be possible, unless numbers may be missing.
+        """
+        wanted: list[Atom] | None = None
+        if goal is not None and self._has_all_numbers():
+            parts, rules = conjuncts(goal), self.world.domain.rules
+            wanted = [part for part in parts if isinstance(part, Atom) and part.predicate not in rules]
         for action in self.world.domain.actions:
             if not self.required[action.name]:
                 self._try(action, [], {})
-        while self._waiting:
+        while self._waiting and not self._is_decided(wanted):
             fact = self._waiting.popleft()
             self.change((fact,), ())
-            for action, index in self._uses[fact.predicate]:
+            keys = [(fact.predicate, -1, ""), *((fact.predicate, place, arg) for place, arg in enumerate(fact.args))]
+            for action, index in (use for key in keys for use in self._uses.get(key, ())):
                 atoms = self.required[action.name]
-                kinds = scope_of(action.parameters)
-                binding = self._matched(atoms[index], fact, {}, kinds)
+                binding = self._matched(atoms[index], fact, {}, self._kinds[action.name])
+                self.world.work.spend()
                 if binding is not None:
                     self._try(action, [*atoms[:index], *atoms[index + 1 :]], binding)
+
+    def _has_all_numbers(self) -> bool:
+        """Whether no number can be missing: each cost has one for all arguments."""
+        counts = Counter(fluent.head for fluent in self.world.values)
+        sizes = (
+            (function.name, math.prod(len(self.world.of_type(parameter.type)) for parameter in function.parameters))
+            for function in self.world.domain.functions
+            if function.name != TOTAL_COST.head
+        )
+        return not self.is_numeric and all(counts[name] >= size for name, size in sizes)
+
+    def _is_decided(self, wanted: list[Atom] | None) -> bool:
+        """Whether every action and all `wanted` atoms are known to be possible. The known atoms are removed."""
+        while wanted and wanted[-1] in self._known:
+            wanted.pop()
+        return wanted == [] and len(self.possible) == len(self.world.domain.actions_by_name)
 
     def _try(self, action: Action, atoms: Sequence[Atom], binding: Mapping[str, str]) -> None:
         for values in self._bindings(action, atoms, binding):

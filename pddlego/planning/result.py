@@ -35,6 +35,8 @@ class PlanStatus(str, Enum):
 NOTHING_THERE = "nothing that the goal speaks of is known yet"
 """The message about a goal that is true because no object is of a type that it quantifies over."""
 
+TOO_DEEP = "a condition is nested too deeply, or a derived fact follows from too long a chain"
+
 NO_PLAN = "no sequence of actions reaches the goal"
 """The message about an unsolvable task."""
 

@@ -30,7 +30,7 @@ from pddlego.pddl.rules import Level
 from pddlego.planning.engines import EngineTurn, attempts, numeric_attempts
 from pddlego.planning.graphplan.values import GraphSearch, TaskKind
 from pddlego.planning.ground import PlanningError
-from pddlego.planning.result import EXPLAIN, GROUND, NO_PLAN, NOTHING_THERE, PlanResult, PlanStatus, Search
+from pddlego.planning.result import EXPLAIN, GROUND, NO_PLAN, NOTHING_THERE, TOO_DEEP, PlanResult, PlanStatus, Search
 from pddlego.planning.validate import FaultKind, goal_holds, plan_cost, speaks_of_nothing, validate
 from pddlego.util.children import die_with, limit_memory
 from pddlego.util.limits import Work
@@ -39,8 +39,6 @@ _MOST_DEFECTS = 5
 """The maximum number of defects of a domain in a message."""
 
 OUT_OF_MEMORY = "the planner ran out of memory: the problem has too many states, or too many objects"
-
-TOO_DEEP = "a condition is nested too deeply, or a derived fact follows from too long a chain"
 
 NO_MEMORY = 77
 """The exit status of a planning process that has no memory left to answer."""

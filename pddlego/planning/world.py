@@ -366,7 +366,11 @@ class Simulator(Execution):
         if not atoms:
             yield binding
             return
-        facts = {atom: self._matches(atom, binding) for atom in atoms}
+        facts: dict[Atom, set[Atom]] = {}
+        for atom in atoms:
+            facts[atom] = self._matches(atom, binding)
+            if not facts[atom]:
+                return
         first = min(atoms, key=lambda atom: len(facts[atom]))
         rest = [atom for atom in atoms if atom is not first]
         for fact in facts[first]:

@@ -124,6 +124,14 @@ def read(folder: str, name: str) -> str:
     raise SettingError(f"{folder}/{name} does not exist", f"Looked in: {looked}.", "Check the name.")
 
 
+def is_shipped(folder: str, name: str) -> bool:
+    """Whether the file that is read under this name is one that pddlego ships."""
+    package = files("pddlego")
+    shipped = [str(package / folder), *([str(package.parent / folder)] if isinstance(package, Path) else [])]
+    root = next((root for root in roots(folder) if inside(root, folder, name).is_file()), None)
+    return any(str(root) == place or str(root).startswith(place + os.sep) for place in shipped)
+
+
 def inside(root: Traversable, folder: str, name: str) -> Traversable:
     """The path of the file `name` in a folder. Raises `SettingError` for a name or a link that leads out of it."""
     parts = name.split("/")

@@ -5,8 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from pddlego.api.splits import setting_of
 from pddlego.cli.doctor import _check_listed
+from pddlego.cli.games import _listed
 from pddlego.errors import ModelError
+from pddlego.methods.setting_files import read_setting, setting_names
 from tests.cli.command import run
 from tests.model_server import ModelServer, fault
 
@@ -16,6 +19,24 @@ def test_games(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert "text game (modes: edit, gen, act" in done.stdout
     assert "  coin " in done.stdout
+
+
+@pytest.mark.parametrize("name", setting_names())
+def test_a_shipped_setting_is_listed_as_it_is_loaded(name: str) -> None:
+    setting = setting_of(name, None)
+    assert _listed(name) == (read_setting(name).kind, setting.title, setting.missing)
+
+
+def test_a_setting_of_the_user_is_loaded_to_list_it(tmp_path: Path) -> None:
+    (tmp_path / "envs").mkdir()
+    (tmp_path / "envs" / "mine.toml").write_text('extends = "coin"\ntitel = "Mine"\n')
+    (tmp_path / "envs" / "_household.toml").write_text('kind = "text game"\n')
+    done = run("games", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "mine: envs/mine.toml is not a valid setting" in done.stdout
+    assert "household: envs/household.toml is not a valid setting" in done.stdout, (
+        "a file that it extends is the user's"
+    )
 
 
 @pytest.mark.whole

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.command import run
+from tests.cli.test_check_and_solve import FERRY, TASK
 from tests.scale import PATIENCE
 
 _SLOW = {"asyncio", "fast_downward", "httpx2", "jinja2", "matplotlib", "mcp", "numpy", "openai", "prompt_toolkit"}
@@ -65,6 +66,24 @@ def test_the_list_of_commands_loads_none_of_them() -> None:
     assert "pydantic" not in loaded
     commands = {module for module in loaded if module.startswith("pddlego.cli.")}
     assert commands == {"pddlego.cli.commands", "pddlego.cli.exits"}
+
+
+def test_the_list_of_games_loads_no_setting(tmp_path: Path) -> None:
+    assert not loaded_by("games", folder=tmp_path) & {*_SLOW, "pddlego.pddl", "pddlego.planning", "pddlego.sandbox"}
+
+
+def test_check_loads_no_engine_and_no_repair(tmp_path: Path) -> None:
+    (tmp_path / "task.pddl").write_text(TASK)
+    loaded = loaded_by("check", str(FERRY), "task.pddl", folder=tmp_path)
+    ours = {"pddl.edit", "pddl.tolerant", "planning.compare", "planning.engines", "planning.plan_text"}
+    assert "pddlego.pddl.check" in loaded
+    assert not loaded & {*_SLOW, *(f"pddlego.{module}" for module in ours)}
+
+
+def test_a_planning_process_loads_no_edits() -> None:
+    script = "import sys, pddlego.planning.worker as worker; worker._preload('auto'); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=PATIENCE)
+    assert not set(done.stdout.split()) & {"pddlego.pddl.edit", "pydantic", "typer"}
 
 
 def test_a_report_loads_no_engine(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from pddlego import tools
 from pddlego.methods.planning_settings import PlanningSetting, load_planning
-from pddlego.pddl import DefectKind, parse_domain
+from pddlego.pddl import DefectKind, conjuncts, parse_domain, parse_problem
 from pddlego.pddl.portable import checked_domain
 from pddlego.planning.checked import Explorer, checked_problem
 from pddlego.planning.world import transitions
@@ -127,6 +127,46 @@ def test_a_domain_is_explored_in_linear_time_where_each_action_needs_the_one_bef
     domain = f"(define (domain d) (:predicates {heads}) {body})"
     assert parse_domain(domain)
     assert rules(domain, f"(define (problem one) (:domain d) (:init (at0)) (:goal (at{size})))") == []
+
+
+PILES = """(define (domain piles) (:requirements :strips :typing :action-costs) (:types pile flag)
+  (:predicates (top ?p ?q ?r - pile) (seen ?p - pile) (odd ?p - pile) (up ?f - flag))
+  (:functions (price ?p - pile) (total-cost))
+  (:action turn :parameters (?a ?b ?c ?d - pile) :precondition (and (top ?a ?b ?c) (seen ?d))
+    :effect (and (top ?b ?c ?d) (increase (total-cost) 1)))
+  (:action look :parameters (?p - pile) :precondition (seen ?p) :effect (increase (total-cost) (price ?p)))
+  (:action raise :parameters (?f - flag) :precondition () :effect (up ?f))
+  (:action hide :parameters (?p - pile) :precondition (and (seen ?p) (odd ?p)) :effect (and (not (seen ?p)))))"""
+
+
+def piles(count: int, prices: str, goal: str) -> str:
+    """A problem with `count` to the power of four possible actions."""
+    names = [f"p{number}" for number in range(count)]
+    facts = " ".join(f"(seen {name}) (= (price {name}) 1)" for name in names[1:])
+    return f"""(define (problem x) (:domain piles) (:objects {" ".join(names)} - pile)
+      (:init (seen p0) {prices} {facts} (top p0 p1 p2) (odd p1)) (:goal {goal}))"""
+
+
+def test_what_is_proved_is_reported_of_a_task_that_is_too_large_to_explore() -> None:
+    problem = piles(60, "(= (price p0) 1)", "(and (odd p0) (top p5 p6 p7))")
+    assert rules(PILES, problem) == [("unreachable-goal", "(odd p0)"), ("action-never-applicable", "raise")]
+    assert rules(PILES, problem.replace("(odd p0)", "(odd p1)")) == [("action-never-applicable", "raise")]
+    (finding,) = checked_problem(parse_domain(PILES), piles(60, "", "(top p5 p6 p7)")).defects
+    assert finding.message.startswith("(price p0) has no number in :init")
+
+
+@pytest.mark.parametrize("goal", ["(top p2 p1 p0)", "(odd p1)", "(odd p0)", "(and (top p2 p2 p2) (odd p2))"])
+@pytest.mark.parametrize("prices", ["", "(= (price p0) 1)"])
+def test_an_exploration_that_stops_early_finds_the_same(goal: str, prices: str) -> None:
+    domain, problem = parse_domain(PILES), parse_problem(piles(3, prices, goal))
+    whole, short = Explorer(domain, problem), Explorer(domain, problem)
+    whole.explore()
+    whole.complete = True
+    short.decide(problem.goal)
+    assert short.possible == whole.possible
+    parts = [part for part in conjuncts(problem.goal) if whole.is_out_of_reach(part)]
+    assert [part for part in conjuncts(problem.goal) if short.is_out_of_reach(part)] == parts
+    assert [str(one) for one in short.missing_numbers(problem)] == [str(one) for one in whole.missing_numbers(problem)]
 
 
 WHY = """(define (domain why) (:requirements :typing :adl) (:types cup shelf)

@@ -14,6 +14,7 @@ class _TextGames(Method):
     judges_each_answer = True
     screen = part("screen.SCREEN")
     load = part("loading.load")
+    missing = part("games.missing_in")
     builtin_model = part("reference_model.builtin_model")
     searches = part("loading.searches")
     upper_bound = part("loading.upper_bound")

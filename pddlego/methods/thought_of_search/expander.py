@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import marshal
 import sys
-from collections.abc import Callable, Iterator
+from collections import Counter, deque
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from contextlib import suppress
+from itertools import chain
+from time import monotonic
 from typing import Any
 
 from pddlego.sandbox.jail.values import WITHOUT_REFERENCES, as_list, differs, plain, tagged
@@ -14,6 +18,10 @@ GOAL, SUCCESSORS = FUNCTIONS = "goal", "successors"
 
 _MOST = 10_000_000
 """Maximum characters of a state."""
+
+
+_SENT, _TAGGED = 16, 1_000
+"""Estimates: bytes that a byte of a kept state takes where it is sent, and the kept bytes of a tagged state."""
 
 
 class Expander:
@@ -44,20 +52,50 @@ class Expander:
             self._first = fresh
             self._numbers.clear()
             self._kept.clear()
-        for name in FUNCTIONS:
-            if functions[name]["arguments"] is not None:
-                self._sent[name] = functions[name]["arguments"]
         before, done = len(self._kept), list[Any]()
         self._at = GOAL
         try:
-            called = [_function(*functions[name]["function"]) for name in FUNCTIONS]
-            self._expand(states, called, watched, done)
+            self._expand(states, self._called(functions), watched, done)
         finally:  # also after an exception, which goes on when this has been sent
             yield done, [_copied(kept) for kept in self._kept[before:]], self._at
 
-    def _expand(self, states: list[Any], functions: list[Callable[..., Any]], watched: bool, done: list[Any]) -> None:
-        goal, successors = functions
-        goal_arguments, arguments = (_Arguments(self._sent[name]) for name in FUNCTIONS)
+    def search(self, start: Any, functions: dict[str, Any], options: dict[str, Any]) -> Iterator[list[Any]]:
+        """Search with both functions for some `seconds` of wall time. Without a `start`, continue the search.
+
+        Yield the numbers of expanded and of generated states, whether the search is over, and the path from the first
+        state to a goal, if one is found. `key` is a name in `KEYS` with its argument. Raises `OverflowError` if there
+        may be more than `most` states, bytes of the new states of an expansion, or bytes of all states.
+        """
+        if start is not None:
+            self._first, self._kept, self._numbers, self._size = 0, [start], {}, 0
+            self._queue, self._key = Queue(options["depth_first"]), KEYS[options["key"][0]](options["key"][1])
+        called, queue, most = self._called(functions), self._queue, options["most"]
+        ends, number, path, done = monotonic() + options["seconds"], [0], None, list[Any]()
+        while number and path is None and monotonic() < ends:
+            new = self._kept[len(queue.keys) :]
+            size = _SENT * sum([len(kept) if isinstance(kept, bytes) else _TAGGED for kept in new])
+            self._size += size
+            if len(self._kept) > most[0] or size > most[1] or self._size > most[2]:
+                raise OverflowError
+            queue.keys.extend([self._key(_copied(kept)) for kept in new])
+            if number := queue.next(1):
+                self._expand(number, called, False, done)
+                if (successors := done.pop()) is True:
+                    path = [_copied(self._kept[place]) for place in queue.path(number[0])]
+                else:
+                    queue.add(number[0], successors)
+        yield [queue.expansions, queue.generated, not number or path is not None, path]
+
+    def _called(self, functions: dict[str, Any]) -> list[_Function]:
+        """Both functions with their arguments, which are those of the request before unless they are sent."""
+        for name in FUNCTIONS:
+            if functions[name]["arguments"] is not None:
+                self._sent[name] = functions[name]["arguments"]
+        called = {name: _function(*functions[name]["function"]) for name in FUNCTIONS}
+        return [(called[name], _Arguments(self._sent[name])) for name in FUNCTIONS]
+
+    def _expand(self, states: list[Any], functions: list[_Function], watched: bool, done: list[Any]) -> None:
+        (goal, goal_arguments), (successors, arguments) = functions
         numbers, first, dumps = self._numbers, self._first, marshal.dumps
         for sent in states:
             kept = self._kept[sent - first] if type(sent) is int else sent
@@ -93,6 +131,50 @@ class Expander:
         return number
 
 
+class Queue:
+    """The states of a search that wait to be expanded, by number, and the states that were: in the sandbox and here.
+
+    `keys` has the key of each known state, the first one's first; states with equal keys are equal. `parents` maps the
+    key of each expanded state to the number of the state from which it was first reached.
+    """
+
+    def __init__(self, depth_first: bool) -> None:
+        self.keys: list[Hashable] = []
+        self.parents: dict[Hashable, int | None] = {}
+        self.expansions = self.generated = 0
+        self.waiting: deque[tuple[int, int | None]] = deque([(0, None)])
+        self._queued: set[int] = set()
+        self._depth_first = depth_first
+
+    def next(self, most: int) -> list[int]:
+        """Take up to so many states that are not visited yet, and mark them as visited."""
+        batch: list[int] = []
+        while self.waiting and len(batch) < most:
+            number, parent = self.waiting.pop() if self._depth_first else self.waiting.popleft()
+            if self.keys[number] not in self.parents:
+                self.parents[self.keys[number]] = parent
+                batch.append(number)
+        return batch
+
+    def add(self, number: int, successors: Sequence[int]) -> None:
+        """Add the successors of an expanded state."""
+        self.expansions += 1
+        self.generated += len(successors)
+        for successor in successors:
+            if self._depth_first or successor not in self._queued:  # an earlier state may have the same successor
+                self._queued.add(successor)
+                self.waiting.append((successor, number))
+
+    def path(self, goal: int) -> list[int]:
+        """The states on the way from the first state to a goal."""
+        path: list[int] = []
+        number: int | None = goal
+        while number is not None:
+            path.append(number)
+            number = self.parents[self.keys[number]]
+        return path[::-1]
+
+
 class _Arguments:
     """The arguments of a function after the state, with the same values at every call even if a call changes them."""
 
@@ -112,6 +194,9 @@ class _Arguments:
         return place
 
 
+_Function = tuple[Callable[..., Any], _Arguments]
+
+
 def _copied(kept: bytes | dict[str, Any]) -> Any:
     """A fresh copy of a kept state, so that a call cannot change the state for later calls."""
     return marshal.loads(kept) if isinstance(kept, bytes) else plain(kept["v"])
@@ -123,3 +208,99 @@ def _function(module: str, name: str) -> Callable[..., Any]:
         raise NameError(f"name '{name}' is not defined")
     function: Callable[..., Any] = names[name]
     return function
+
+
+_GRID = 1_234_577.891
+"""Numbers are equal within about a millionth. No simple fraction lies on a border of this grid."""
+
+_LARGE = 2.0**50
+"""Numbers beyond it are compared exactly."""
+
+_TEXTS = frozenset((str,))
+_NUMBERS = frozenset((int, float))
+
+
+def canonical(unordered: Collection[str]) -> Callable[[Any], Hashable]:
+    """The key that compares states by content: `1` equals `1.0`, and a list equals a tuple with the same items."""
+    names = frozenset(unordered)
+    is_bag = "." in names
+
+    def key(state: Any) -> Hashable:
+        if is_bag and type(state) is list:
+            if state and set(map(type, state)) <= _NUMBERS and min(state) > -_LARGE and max(state) < _LARGE:
+                with suppress(ValueError):  # NaN is neither smaller nor larger than anything
+                    return tuple(sorted([round(part * _GRID) for part in state]))
+            return _bag(state)
+        if isinstance(state, dict):
+            return frozenset(
+                [
+                    (name, _bag(part) if name in names and isinstance(part, (list, tuple)) else _plain(part))
+                    for name, part in state.items()
+                ]
+            )
+        return _bag(state) if is_bag and isinstance(state, (list, tuple)) else _plain(state)
+
+    return key
+
+
+def as_the_paper(unordered: Collection[str]) -> Callable[[Any], Hashable]:
+    """The key of the paper's code, which compares texts: `1` differs from `1.0`, and the order of a dictionary counts.
+
+    All lists that are values of a dictionary are sorted.
+    """
+    is_ordered = not unordered
+
+    def key(state: Any) -> Hashable:
+        try:
+            if isinstance(state, dict):
+                parts = (f"{name}:{sorted(part) if isinstance(part, list) else part}" for name, part in state.items())
+                return "".join(parts)
+            texts = [str(part) for part in state]
+        except TypeError:  # not a state
+            return str(state)
+        return " ".join(texts if is_ordered and not isinstance(state, (set, frozenset)) else sorted(texts))
+
+    return key
+
+
+def _plain(value: Any) -> Hashable:
+    kind = type(value)
+    if kind is int or kind is float:
+        return _number(value)
+    if kind is list or kind is tuple:
+        kinds = set(map(type, value))
+        if kinds <= _TEXTS:
+            return tuple(value)
+        return tuple(map(_number if kinds <= _NUMBERS else _plain, value))
+    if kind is set or kind is frozenset:
+        return frozenset(map(_plain, value))
+    if kind is dict:
+        return frozenset((_plain(name), _plain(part)) for name, part in value.items())
+    atom: Hashable = value
+    return atom
+
+
+def _number(value: float) -> Hashable:
+    if -_LARGE < value < _LARGE:
+        return round(value * _GRID)
+    try:
+        return ("large", int(value))  # exact: a number this large has no fraction
+    except (OverflowError, ValueError):
+        return str(value)  # not a number, or infinite
+
+
+def _bag(value: list[Any] | tuple[Any, ...]) -> Hashable:
+    kinds = set(map(type, value))
+    if kinds <= _TEXTS or (kinds == {tuple} and set(map(type, chain.from_iterable(value))) <= _TEXTS):
+        return tuple(sorted(value))
+    items: list[Any] = list(map(_number if kinds <= _NUMBERS else _plain, value))
+    made = set(map(type, items))
+    if made == {int} or (made == {tuple} and set(map(type, chain.from_iterable(items))) <= _TEXTS):
+        return tuple(sorted(items))
+    return frozenset(Counter(items).items())  # these cannot be sorted
+
+
+KEYS: dict[str, Callable[[Collection[str]], Callable[[Any], Hashable]]] = {
+    function.__name__: function for function in (canonical, as_the_paper)
+}
+"""The functions that make keys of states, by their names."""

@@ -144,6 +144,9 @@ BOTH: tuple[Which, ...] = ("successors", "goal")
 KNOWN = 100_000
 """States that the sandbox remembers. Then both sides number states anew, so that its memory does not grow."""
 
+_PART = 0.1
+"""Seconds of wall time after which a search in the sandbox reports, at most a quarter of the time of a call."""
+
 _ERRORS: dict[Which, FunctionFault] = {"successors": FunctionFault.SUCCESSOR_ERROR, "goal": FunctionFault.GOAL_ERROR}
 _TIMES: dict[Which, FunctionFault] = {"successors": FunctionFault.SUCCESSOR_TIME, "goal": FunctionFault.GOAL_TIME}
 _LIMITS = {Status.TIMEOUT: "call_timeout", Status.MEMORY: "memory"}
@@ -192,6 +195,30 @@ def read_expansion(result: CallResult, states: int, arguments: int) -> CallResul
     if complete is not result.returned or len(done) > states:
         raise ValueError(f"{len(done)} of {states} states cannot be done")
     return replace(result, value=Expansion(done, tuple(new), at))
+
+
+@dataclass(frozen=True)
+class SearchPart:
+    """What `Expander.search` reports: counts, whether the search `is_over`, and the states from the start to a goal."""
+
+    expansions: int
+    generated: int
+    is_over: bool
+    path: tuple[Any, ...] | None
+
+
+def read_search(result: CallResult) -> CallResult:
+    """Read a report of `Expander.search`. Raises `ValueError` for a report that it never sends."""
+    if not result.returned:
+        return result
+    report = result.value[0] if len(result.value) == 1 else None
+    if not isinstance(report, list) or list(map(type, report[:3])) != [int, int, bool] or len(report) != 4:
+        raise ValueError("a search has two counts, whether it is over, and a path")
+    expansions, generated, is_over, path = report
+    is_path = path is None or (isinstance(path, list) and is_over and len(path) <= expansions + 1)
+    if not 0 <= expansions <= KNOWN or generated < 0 or not is_path:
+        raise ValueError("a search has counts, and at its end a path of states that it expanded")
+    return replace(result, value=SearchPart(expansions, generated, is_over, None if path is None else tuple(path)))
 
 
 def _changed(item: Any, arguments: int) -> Changed:
@@ -270,6 +297,28 @@ class ModelFunctions:
         self._forget()
         self.states, self._size, self._memory = [search.start], 0, memory
         self._offset, self._fresh = 1, True
+
+    def search(self, key: tuple[str, Sequence[str]], depth_first: bool, begins: bool, most: int) -> SearchPart | None:
+        """Search from the first state, or go on, in the sandbox. Returns None if that fails, or exceeds a limit.
+
+        `most` is the limit of states; those of sizes are estimated. The functions can forge the result, as they can
+        forge successors: the caller validates the path.
+        """
+        session = self._open()
+        start = {"v": tagged(self.states[0], self.limits.most * 10)} if begins else None
+        functions = {which: self._function(which) for which in BOTH}
+        limits = min(KNOWN, most), self.limits.most, self._memory << 20
+        seconds = min(_PART, self.limits.seconds / 4)
+        options = {"key": key, "depth_first": depth_first, "most": limits, "seconds": seconds}
+        session.post("search", start, functions, options, check=read_search)
+        result = session.collect()
+        self.seconds += result.seconds
+        if result.status not in (Status.RETURNED, Status.RAISED):
+            self.close()
+        part: SearchPart | None = result.value if result.returned else None
+        if part is not None and part.path is not None:
+            part = replace(part, path=(self.states[0], *part.path[1:]))
+        return part
 
     def post(self, numbers: Sequence[int], watched: bool) -> None:
         """Send a batch of states to be expanded. If they are `watched`, changing an argument is a fault."""

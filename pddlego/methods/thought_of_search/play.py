@@ -27,6 +27,7 @@ from pddlego.methods.thought_of_search.events import (
     Tested,
     TestStage,
 )
+from pddlego.methods.thought_of_search.expander import KEYS, as_the_paper, canonical
 from pddlego.methods.thought_of_search.functions import (
     BOTH,
     Code,
@@ -62,9 +63,7 @@ from pddlego.methods.thought_of_search.space import (
     StateKey,
     SuccessorTest,
     Which,
-    as_the_paper,
     brief,
-    canonical,
 )
 from pddlego.models.base import Feedback, Message
 from pddlego.models.prompts import Prompts
@@ -310,7 +309,8 @@ class _Episode:
         shorter = left is not None and left < limits.seconds
         if shorter and left is not None:
             limits = replace(limits, seconds=left, patience=1.0)
-        search = StateSearch(self.functions, self.space.order, self.tests.key, limits)
+        form = self.tests.key_name, self.space.unordered
+        search = StateSearch(self.functions, self.space.order, self.tests.key, limits, key_form=form)
         results: list[SearchResult] = []
         for task in instance.searches:
             results.append((yield from search.run(task, instance.name)))
@@ -348,7 +348,12 @@ class _Tests:
 
     @property
     def key(self) -> StateKey:
-        return (as_the_paper if self.paper else canonical)(self.space.unordered)
+        return KEYS[self.key_name](self.space.unordered)
+
+    @property
+    def key_name(self) -> str:
+        """The name of the function that makes `key`."""
+        return (as_the_paper if self.paper else canonical).__name__
 
     def goal(self) -> _Checking:
         """Step 2: known goals, and states that are not goals."""

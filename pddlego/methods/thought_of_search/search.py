@@ -1,19 +1,28 @@
-"""Breadth-first and depth-first search with a model's functions.
+"""Breadth-first and depth-first search with a model's functions, in the sandbox beside them or from this process.
 
-Breadth-first search expands states in batches: whatever their successors are, the first states of the queue come next.
+From here, breadth-first search expands states in batches: whatever their successors are, the first states of the queue
+come next.
 """
 
 from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Hashable, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pddlego.episode.events import Event
 from pddlego.methods.thought_of_search.events import SearchRunning
-from pddlego.methods.thought_of_search.functions import Expanded, Fault, FunctionFault, ModelFunctions
+from pddlego.methods.thought_of_search.expander import Queue
+from pddlego.methods.thought_of_search.functions import (
+    KNOWN,
+    Expanded,
+    Fault,
+    FunctionFault,
+    ModelFunctions,
+    SearchPart,
+)
 from pddlego.methods.thought_of_search.space import SearchOrder, SearchTask, StateKey
 from pddlego.sandbox.result import PATIENCE
 from pddlego.util.limits import Clock
@@ -61,7 +70,8 @@ class SearchResult:
 class StateSearch:
     """Searches with two functions. States with the same `key` are equal. `check`, if given, sees all transitions.
 
-    `parents` maps the key of each visited state to the number of the state from which it was first reached.
+    With a `key_form`, the name and the argument of `key` in `expander.KEYS`, a search without a `check` runs in the
+    sandbox. If it meets a fault or more than `KNOWN` states, all of it is done again from here. The results are equal.
     """
 
     functions: ModelFunctions
@@ -70,76 +80,94 @@ class StateSearch:
     limits: SearchLimits
     check: Check | None = None
     clock: Clock = time.monotonic
+    key_form: tuple[str, Sequence[str]] | None = None
 
     def run(self, search: SearchTask, instance: str = "") -> Generator[Event, None, SearchResult]:
         """Search, with an event about the progress for an instance once a second."""
+        if self.key_form is not None and self.check is None:
+            self._begin(search)
+            result = yield from self._beside(self.key_form, instance)
+            if result is not None:
+                return result
+        self._begin(search)
+        return (yield from self._from_here(search, instance))
+
+    def _begin(self, search: SearchTask) -> None:
+        self.functions.begin(search, self.limits.memory)
+        self._used, self._own = self.functions.seconds, time.thread_time()
+        self._began = self._reported = self.clock()
+
+    def _beside(
+        self, key_form: tuple[str, Sequence[str]], instance: str
+    ) -> Generator[Event, None, SearchResult | None]:
+        """Search beside the functions. Returns None if that fails: the same search from here finds the fault."""
+        begins, most = True, KNOWN if self.limits.states is None else self.limits.states
+        while True:
+            part = self.functions.search(key_form, self.order == "depth-first", begins, most)
+            begins = False
+            if part is None:
+                return None
+            fault = None if part.is_over else self._exceeded(part.expansions)
+            if part.is_over or fault is not None:
+                return self._ended(part, part.path, fault)
+            yield from self._progress(part, instance)
+
+    def _from_here(self, search: SearchTask, instance: str) -> Generator[Event, None, SearchResult]:
+        """Search with batches of states that the functions expand."""
         functions = self.functions
-        self.parents: dict[Hashable, int | None] = {}
-        self.keys = [self.key(search.start)]
-        self.queued: set[int] = set()
-        self.expansions = self.generated = 0
-        functions.begin(search, self.limits.memory)
-        used, own, began = functions.seconds, time.thread_time(), self.clock()
-        self.waiting: deque[tuple[int, int | None]] = deque([(0, None)])
-        size, last_report = (_FIRST if self.order == "breadth-first" else 1), began
-
-        def spent() -> float:
-            return functions.seconds - used + time.thread_time() - own
-
-        def ended(path: tuple[Any, ...] | None = None, fault: Fault | None = None) -> SearchResult:
-            return SearchResult(path, self.expansions, self.generated, spent(), fault)
-
+        queue = self.queue = Queue(self.order == "depth-first")
+        queue.keys.append(self.key(search.start))
+        size = _FIRST if self.order == "breadth-first" else 1
         pending: deque[list[int]] = deque()
         while True:
-            while self.waiting and len(pending) < (_PENDING if self.order == "breadth-first" else 1):
-                share = max(1, min(size, len(self.waiting) // _PENDING)) if len(self.waiting) > _FEW else size
-                batch = self._next(share)
-                if batch:
+            while queue.waiting and len(pending) < (_PENDING if self.order == "breadth-first" else 1):
+                share = max(1, min(size, len(queue.waiting) // _PENDING)) if len(queue.waiting) > _FEW else size
+                if batch := queue.next(share):
                     functions.post(batch, self.check is not None)
                     pending.append(batch)
             if not pending:
                 break
+            if (fault := self._exceeded(len(queue.keys))) is not None:
+                return self._ended(queue, fault=fault)
+            yield from self._progress(queue, instance)
             now = self.clock()
-            fault = self._exceeded(spent(), now - began)
-            if fault is not None:
-                return ended(fault=fault)
-            if now - last_report > 1.0:
-                last_report = now
-                yield SearchRunning(instance, self.expansions)
             batch = pending.popleft()
             done, fault = functions.expanded()
-            self.keys.extend(map(self.key, functions.states[len(self.keys) :]))
+            queue.keys.extend(map(self.key, functions.states[len(queue.keys) :]))
             goal = self._take(batch, done)
             if (bad := self._bad(batch, done)) is not None:
-                return ended(fault=bad)
+                return self._ended(queue, fault=bad)
             if goal is not None or fault is not None:
-                return ended(None if goal is None else self._path(goal), fault)
+                path = None if goal is None else tuple(functions.states[number] for number in queue.path(goal))
+                return self._ended(queue, path, fault)
             took = self.clock() - now
             if self.order == "breadth-first":
                 size = min(_LARGEST, size * 2) if took < _SHORT else max(1, size // 4) if took > _LONG else size
-        return ended()
+        return self._ended(queue)
 
-    def _exceeded(self, seconds: float, wall: float) -> Fault | None:
+    def _spent(self) -> float:
+        return self.functions.seconds - self._used + time.thread_time() - self._own
+
+    def _ended(
+        self, counts: Queue | SearchPart, path: tuple[Any, ...] | None = None, fault: Fault | None = None
+    ) -> SearchResult:
+        return SearchResult(path, counts.expansions, counts.generated, self._spent(), fault)
+
+    def _progress(self, counts: Queue | SearchPart, instance: str) -> Iterator[Event]:
+        """An event about the progress, once a second."""
+        if self.clock() - self._reported > 1.0:
+            self._reported = self.clock()
+            yield SearchRunning(instance, counts.expansions)
+
+    def _exceeded(self, states: int) -> Fault | None:
         limits = self.limits
-        if seconds > limits.seconds or wall > limits.seconds * limits.patience:
+        if self._spent() > limits.seconds or self.clock() - self._began > limits.seconds * limits.patience:
             reason = f"the search took longer than {limits.seconds:g} seconds"
             return Fault(FunctionFault.SEARCH_TIME, "successors", reason, limit="search_timeout")
-        if limits.states is not None and len(self.keys) > limits.states:
+        if limits.states is not None and states > limits.states:
             reason = f"the search met more than {limits.states:,} states"
             return Fault(FunctionFault.SEARCH_TIME, "successors", reason, limit="states")
         return None
-
-    def _next(self, size: int) -> list[int]:
-        """Take the next states that are not visited yet, and mark them as visited."""
-        batch: list[int] = []
-        take = self.waiting.popleft if self.order == "breadth-first" else self.waiting.pop
-        while self.waiting and len(batch) < size:
-            number, parent = take()
-            key = self.keys[number]
-            if key not in self.parents:
-                self.parents[key] = parent
-                batch.append(number)
-        return batch
 
     def _bad(self, batch: Sequence[int], done: Sequence[Expanded]) -> Fault | None:
         if self.check is None:
@@ -158,21 +186,5 @@ class StateSearch:
         for number, successors in zip(batch, done, strict=False):
             if successors is True:
                 return number
-            self.expansions += 1
-            self.generated += len(successors)
-            if self.order == "depth-first":
-                self.waiting.extend((successor, number) for successor in successors)
-                continue
-            for successor in successors:
-                if successor not in self.queued:  # an earlier state may have the same successor
-                    self.queued.add(successor)
-                    self.waiting.append((successor, number))
+            self.queue.add(number, successors)
         return None
-
-    def _path(self, goal: int) -> tuple[Any, ...]:
-        path = []
-        number: int | None = goal
-        while number is not None:
-            path.append(self.functions.states[number])
-            number = self.parents[self.keys[number]]
-        return tuple(reversed(path))

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Literal, Protocol
@@ -131,59 +130,6 @@ def _first_bad(transitions, item):
 """
 
 
-_GRID = 1_234_577.891
-"""Numbers are equal within about a millionth. No simple fraction lies on a border of this grid."""
-
-_LARGE = 2.0**50
-"""Numbers beyond it are compared exactly."""
-
-_TEXTS = frozenset((str,))
-_NUMBERS = frozenset((int, float))
-
-
-def canonical(unordered: Collection[str]) -> StateKey:
-    """The key that compares states by content: `1` equals `1.0`, and a list equals a tuple with the same items."""
-    names = frozenset(unordered)
-    is_bag = "." in names
-
-    def key(state: Any) -> Hashable:
-        if is_bag and type(state) is list:
-            if state and set(map(type, state)) <= _NUMBERS and min(state) > -_LARGE and max(state) < _LARGE:
-                with suppress(ValueError):  # NaN is neither smaller nor larger than anything
-                    return tuple(sorted([round(part * _GRID) for part in state]))
-            return _bag(state)
-        if isinstance(state, dict):
-            return frozenset(
-                [
-                    (name, _bag(part) if name in names and isinstance(part, (list, tuple)) else _plain(part))
-                    for name, part in state.items()
-                ]
-            )
-        return _bag(state) if is_bag and isinstance(state, (list, tuple)) else _plain(state)
-
-    return key
-
-
-def as_the_paper(unordered: Collection[str]) -> StateKey:
-    """The key of the paper's code, which compares texts: `1` differs from `1.0`, and the order of a dictionary counts.
-
-    All lists that are values of a dictionary are sorted.
-    """
-    is_ordered = not unordered
-
-    def key(state: Any) -> Hashable:
-        try:
-            if isinstance(state, dict):
-                parts = (f"{name}:{sorted(part) if isinstance(part, list) else part}" for name, part in state.items())
-                return "".join(parts)
-            texts = [str(part) for part in state]
-        except TypeError:  # not a state
-            return str(state)
-        return " ".join(texts if is_ordered and not isinstance(state, (set, frozenset)) else sorted(texts))
-
-    return key
-
-
 def have_form(values: Iterable[Any], known: Iterable[Any]) -> bool:
     """Whether values have the form of `known` states: the same types, and the length or keys that all of them share.
 
@@ -220,43 +166,6 @@ def _kind(value: Any) -> type:
     """The type of a value. Integers and truth values are one kind, lists and tuples are, and both types of sets are."""
     alike = {bool: int, tuple: list, frozenset: set}
     return alike.get(type(value), type(value))
-
-
-def _plain(value: Any) -> Hashable:
-    kind = type(value)
-    if kind is int or kind is float:
-        return _number(value)
-    if kind is list or kind is tuple:
-        kinds = set(map(type, value))
-        if kinds <= _TEXTS:
-            return tuple(value)
-        return tuple(map(_number if kinds <= _NUMBERS else _plain, value))
-    if kind is set or kind is frozenset:
-        return frozenset(map(_plain, value))
-    if kind is dict:
-        return frozenset((_plain(name), _plain(part)) for name, part in value.items())
-    atom: Hashable = value
-    return atom
-
-
-def _number(value: float) -> Hashable:
-    if -_LARGE < value < _LARGE:
-        return round(value * _GRID)
-    try:
-        return ("large", int(value))  # exact: a number this large has no fraction
-    except (OverflowError, ValueError):
-        return str(value)  # not a number, or infinite
-
-
-def _bag(value: list[Any] | tuple[Any, ...]) -> Hashable:
-    kinds = set(map(type, value))
-    if kinds <= _TEXTS or (kinds == {tuple} and set(map(type, chain.from_iterable(value))) <= _TEXTS):
-        return tuple(sorted(value))
-    items: list[Any] = list(map(_number if kinds <= _NUMBERS else _plain, value))
-    made = set(map(type, items))
-    if made == {int} or (made == {tuple} and set(map(type, chain.from_iterable(items))) <= _TEXTS):
-        return tuple(sorted(items))
-    return frozenset(Counter(items).items())  # these cannot be sorted
 
 
 _MOST_SHOWN = 2_000

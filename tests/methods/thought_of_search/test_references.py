@@ -13,11 +13,12 @@ import pytest
 
 from pddlego.episode.events import Outcome
 from pddlego.methods.thought_of_search.events import Attempted, Tested
+from pddlego.methods.thought_of_search.expander import canonical
 from pddlego.methods.thought_of_search.loading import load
 from pddlego.methods.thought_of_search.options import SearchOptions
 from pddlego.methods.thought_of_search.planning_space import PlanningSpace
 from pddlego.methods.thought_of_search.reference_model import planning_functions, reference_functions
-from pddlego.methods.thought_of_search.space import Instance, SearchTask, Which, canonical
+from pddlego.methods.thought_of_search.space import Instance, SearchTask, Which
 from pddlego.sandbox import Sandbox
 from tests.methods.thought_of_search.mutants import mutants
 from tests.methods.thought_of_search.playing import ending, events_of, fenced, kinds, right, small

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from pddlego.methods.thought_of_search import functions as functions_module
+from pddlego.methods.thought_of_search.expander import as_the_paper, canonical
 from pddlego.methods.thought_of_search.functions import Code, FunctionFault, ModelFunctions
 from pddlego.methods.thought_of_search.loading import call_limits, search_limits
 from pddlego.methods.thought_of_search.options import SearchOptions
 from pddlego.methods.thought_of_search.search import Check, SearchLimits, SearchResult, StateSearch
-from pddlego.methods.thought_of_search.space import SearchOrder, SearchTask, as_the_paper, canonical
+from pddlego.methods.thought_of_search.space import SearchOrder, SearchTask
 from pddlego.sandbox import Sandbox, SandboxLimits, SandboxSession
 from tests.clock import FakeClock
 from tests.methods.thought_of_search.playing import result_of
@@ -55,7 +56,15 @@ def searched(
     check: Check | None = None,
     limits: SearchLimits = LIMITS,
 ) -> SearchResult:
-    return result_of(StateSearch(functions, order, KEY, limits, check).run(SearchTask([0], (most,), (most,))))
+    """Search from here. Without a check, the search beside the functions must have the same result."""
+    task = SearchTask([0], (most,), (most,))
+    result = result_of(StateSearch(functions, order, KEY, limits, check).run(task))
+    if check is None:
+        beside = result_of(StateSearch(functions, order, KEY, limits, key_form=("canonical", ())).run(task))
+        assert beside.path == result.path
+        assert (beside.expansions, beside.generated) == (result.expansions, result.generated) or result.fault
+        assert (beside.fault and beside.fault.message) == (result.fault and result.fault.message)
+    return result
 
 
 def textbook(successors: str, most: int, order: SearchOrder) -> tuple[int, int]:
@@ -91,6 +100,63 @@ def test_it_finds_what_a_textbook_finds(sandbox: Sandbox, order: SearchOrder, mo
     for before, after in zip(result.path, result.path[1:], strict=False):
         assert after in names["successors"](before, most)
     functions.close()
+
+
+def beside(
+    functions: ModelFunctions, most: int, order: SearchOrder = "breadth-first", seconds: float = 60.0
+) -> SearchResult:
+    limits = SearchLimits(seconds=seconds, patience=PATIENT)
+    search = StateSearch(functions, order, KEY, limits, key_form=("canonical", ()))
+    return result_of(search.run(SearchTask([0], (most,), (most,))))
+
+
+@pytest.mark.parametrize(("order", "most"), [("breadth-first", 333), ("depth-first", 50)])
+def test_a_search_without_a_fault_stays_in_the_sandbox(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, order: SearchOrder, most: int
+) -> None:
+    monkeypatch.setattr(ModelFunctions, "post", None)
+    result = beside(made(sandbox), most, order)
+    assert (len(result.path or ()) - 1, result.expansions) == textbook(GRAPH, most, order)
+
+
+FORGE = """
+import sys
+frame = sys._getframe()
+while frame:
+    driver = getattr(frame.f_locals.get("self"), "_driver", None)
+    if driver is not None:
+        type(driver).search = lambda self, *arguments: {}
+    frame = frame.f_back
+"""
+"""A program that replaces the search of the driver, which is in its process."""
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        [1, 2, True, None, 5],
+        [-1, 2, True, None],
+        [1, 2, 1, None],
+        [True, 2, True, None],
+        [1, 2, False, [[0]]],
+        [1, 2, True, [[0], [1], [2]]],
+        [functions_module.KNOWN + 1, 2, True, None],
+        [1, 2.0, True, None],
+        [1, 2, True, "path"],
+        "report",
+    ],
+)
+def test_a_search_after_a_forged_report_is_done_from_here(sandbox: Sandbox, report: object) -> None:
+    assert beside(made(sandbox, FORGE.format("[0, 0, True, None]") + GRAPH), 333).expansions == 0
+    result = beside(made(sandbox, FORGE.format(repr(report)) + GRAPH), 333)
+    assert result.fault is None
+    assert (len(result.path or ()) - 1, result.expansions) == textbook(GRAPH, 333, "breadth-first")
+
+
+def test_a_forged_search_that_never_ends_meets_its_limit(sandbox: Sandbox) -> None:
+    fault = beside(made(sandbox, FORGE.format("[1, 2, False, None]") + GRAPH), 333, seconds=0.2).fault
+    assert fault is not None
+    assert fault.kind is FunctionFault.SEARCH_TIME
 
 
 def test_numbers_begin_anew_and_the_search_is_the_same(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pddlego.errors import SettingError
+from pddlego.methods.thought_of_search.expander import as_the_paper, canonical
 from pddlego.methods.thought_of_search.file_space import items_of
 from pddlego.methods.thought_of_search.functions import code_as_the_paper, function_code
-from pddlego.methods.thought_of_search.space import as_the_paper, brief, canonical, have_form
+from pddlego.methods.thought_of_search.space import brief, have_form
 
 NUMBERS = st.lists(st.one_of(st.integers(-1000, 1000), st.floats(-1000, 1000)), max_size=4)
 

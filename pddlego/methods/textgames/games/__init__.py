@@ -249,6 +249,11 @@ def missing_for(engine: str) -> str:
     return OWN[engine].missing if engine in OWN else ""
 
 
+def missing_in(tables: Mapping[str, Any]) -> str:
+    """The command that installs the engine of a setting with these tables; empty if it is installed."""
+    return missing_for(tables["game"]["engine"])
+
+
 def packages_of(engine: str) -> tuple[str, ...]:
     """The packages that run the engine's games."""
     if engine in OWN:
