@@ -85,6 +85,8 @@ class EpisodeOptions(BuildKeywords, total=False):
     patience: float | None
     parity: Literal["off", "paper"]
     """paper: behave like the paper's code."""
+    prompts: str | None
+    """The authors' prompts: llm-genplan:PATH or autotos:PATH (docs/papers.md)."""
     tasks: str | None
     """Your own tasks: a folder or tar archive (docs/programs.md)."""
     tasks_no_names: str | None
@@ -97,6 +99,7 @@ class EpisodeOptions(BuildKeywords, total=False):
     candidates: int | None
     training_timeout: float | None
     baseline: Literal["hff", "hadd", "hgc", "hlmc", "hcg", "hcea"] | None
+    problem: str | None
     answers: int
     call_timeout: float
     search_timeout: float

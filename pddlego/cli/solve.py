@@ -81,7 +81,7 @@ Plans = Annotated[
 
 
 _GROUPS = (PlannerOptions, PassOptions, Endpoint, SandboxOptions)
-NAMES = names_of(*_GROUPS) - {"stream", "eval_timeout", "patience", "parity"}
+NAMES = names_of(*_GROUPS) - {"stream", "eval_timeout", "patience", "parity", "prompts"}
 
 
 @with_options(_GROUPS, only=NAMES - {"planner"})

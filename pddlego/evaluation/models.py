@@ -83,12 +83,13 @@ def _recorded_model(cell: Cell, setting: Setting) -> Model:
     """
     wanted = parse_place(cell.model.removeprefix(TRANSCRIPT))
     path = Path(wanted.place)
-    if not is_conversations(path):
+    recordings = setting.recordings(wanted.place)
+    if recordings is None and not is_conversations(path):
         return transcript(wanted.place)
     domains = wanted.domains or (setting.name, *setting.also_called)
     parts = tuple(cell.mode.split(WITHOUT)[1:])
     conversation = choose(
-        read_conversations(path),
+        read_conversations(path) if recordings is None else recordings,
         replace(
             wanted,
             domains=domains,

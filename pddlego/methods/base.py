@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # the modules of options import this one, and every command n
     from pddlego.episode.lifecycle import Body
     from pddlego.episode.trace import Trace
     from pddlego.models import Model, Request
+    from pddlego.models.transcript import Conversation
     from pddlego.planning import Planner, Search
     from pddlego.runs.cells import Cell
     from pddlego.runs.summary import Measures, Summary
@@ -179,6 +180,13 @@ class Setting:
     def recorded_variants(self, parts: Sequence[str]) -> tuple[str, ...]:
         """Names in recorded conversations of the variant without these parts."""
         return ()
+
+    def recordings(self, place: str) -> Sequence[Conversation] | None:
+        """The conversations at a place that only the method can read, such as a repository; None if it is a file.
+
+        Raises `PddlegoError` if they cannot be read.
+        """
+        return None
 
     def resolved(self) -> Mapping[str, Any]:
         """The values of options whose default is in the setting's files, as plain JSON values by option.

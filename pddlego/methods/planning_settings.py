@@ -25,7 +25,7 @@ from pddlego.pddl.check import check_domain
 from pddlego.pddl.conditions import Formula, in_short
 from pddlego.pddl.perturb import anonymous
 from pddlego.pddl.rules import Level
-from pddlego.tasks import Split, Task, Tasks
+from pddlego.tasks import Split, Task, Tasks, llm_genplan
 from pddlego.tasks.folder import TaskFolder, read_tasks
 from pddlego.tasks.generators import GENERATORS, generate, parameters_of
 from pddlego.util import resources
@@ -151,14 +151,18 @@ def load_planning(name: str, tasks: str | None = None, tasks_no_names: str | Non
     """
     table = read_setting(name, PLANNING)
     file = validated(name, PlanningFile, table.tables)
-    place = tasks or file.tasks
+    own = tasks or file.tasks
+    place = llm_genplan.place(own, file.domain)
     folder = read_tasks(place) if place else None
-    hidden = tasks_no_names or (file.tasks_no_names if place == file.tasks else None)
+    hidden = tasks_no_names or (file.tasks_no_names if own == file.tasks else None)
+    if hidden is None and place != own:  # a clone has the tasks without names, too
+        hidden = own
+    hidden = llm_genplan.place(hidden, file.domain, nameless=True)
     nameless = read_tasks(hidden) if hidden else None
     sources = dict(table.sources)
     if folder is not None:
         domain = folder.domain()
-        if place != file.tasks:
+        if place == own != file.tasks:  # a clone is read by the name of the domain
             _check_same_domain(name, file, folder.place, domain)
         sources |= {"tasks": _digest(folder.place), **({"tasks_no_names": _digest(nameless.place)} if nameless else {})}
         seeds = {"all": range(folder.seeds[0], folder.seeds[-1] + 1)}

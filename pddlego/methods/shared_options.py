@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import ConfigDict, Field, field_validator
 
+from pddlego.errors import UsageError
 from pddlego.util.options import Flag, Options, option
 
 if TYPE_CHECKING:
@@ -66,10 +67,18 @@ class SandboxOptions(Options):
     """Options for running Python programs of a model. `eval_timeout` is CPU time in seconds; None: the tests' time-out.
 
     The limit of wall time is `patience` times that of CPU time (4 if it is None).
-    With `parity = "paper"`, pddlego repeats the deviations of the paper's code (docs/programs.md, docs/search.md).
+    With `parity = "paper"`, pddlego repeats the deviations of the paper's code (docs/programs.md, docs/search.md), and
+    can send the authors' `prompts` of a clone of their repository.
     """
 
     isolation: Literal["required", "best-effort", "off"] = option("required", "Sandbox: required, best-effort or off.")
     eval_timeout: float | None = option(None, "Seconds of CPU time per evaluation task.", gt=0, le=86_400)
     patience: float | None = Field(default=None, ge=1, le=1_000_000)
     parity: Literal["off", "paper"] = option("off", "paper: behave like the paper's code.")
+    prompts: str | None = option(None, "The authors' prompts: llm-genplan:PATH or autotos:PATH (docs/papers.md).")
+
+    def check_prompts(self) -> None:
+        """Raises `UsageError` for prompts of a paper where pddlego does not behave like its code."""
+        if self.prompts and self.parity != "paper":
+            reason = "The authors' prompts leave open what pddlego's own prompts say."
+            raise UsageError(f"--prompts {self.prompts} needs the paper's rules", reason, "Add --parity paper.")

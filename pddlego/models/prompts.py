@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Mapping
 from types import CodeType
 from typing import Any
 
@@ -36,12 +37,13 @@ class Prompts:
     """The templates in `prompts/`. An undefined name in a template is an error.
 
     A file `NAME.txt` or `NAME.j2` in `folder`, which belongs to one game, replaces the shared `NAME.j2`, and so does a
-    shared `NAME.txt`. A `.txt` file is not a template and is sent unchanged. Templates run in Jinja's sandbox and can
-    include files of `prompts/` only.
+    shared `NAME.txt`. A `.txt` file is not a template and is sent unchanged, as are the `fixed` texts, by the names of
+    the prompts that they replace. Templates run in Jinja's sandbox and can include files of `prompts/` only.
     """
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, fixed: Mapping[str, str] | None = None) -> None:
         self.folder = folder
+        self._fixed = dict(fixed or {})
         self._files: dict[str, str] = {}
         self._environment = jinja2.sandbox.ImmutableSandboxedEnvironment(
             loader=jinja2.FunctionLoader(_load),
@@ -54,6 +56,8 @@ class Prompts:
 
     def render(self, name: str, **values: Any) -> str:
         """The text of a prompt. Raises `SettingError`, with the file and the line, if it cannot be rendered."""
+        if name in self._fixed:
+            return self._fixed[name].strip()
         file = self._file(name)
         if file.endswith(".txt"):
             return resources.read("prompts", file).strip()

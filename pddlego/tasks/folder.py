@@ -26,6 +26,7 @@ from pddlego.pddl.conditions import Formula
 from pddlego.pddl.numbers import numeric_part
 from pddlego.pddl.problem import read_problem
 from pddlego.pddl.rules import Level
+from pddlego.tasks import llm_genplan
 from pddlego.util.text import natural
 
 Split = Literal["training", "evaluation"]
@@ -129,10 +130,13 @@ class TaskFolder:
 
 @lru_cache(maxsize=8)
 def read_tasks(place: str) -> TaskFolder:
-    """The tasks in a folder or an archive. Raises `SettingError`."""
+    """The tasks in a folder, an archive, or a clone (`llm_genplan.place`). Raises `SettingError`."""
     path = Path(place)
     try:
-        files = _of_archive(path) if path.is_file() else _of_folder(path)
+        if place.startswith(llm_genplan.PREFIX):
+            files = llm_genplan.task_files(place)
+        else:
+            files = _of_archive(path) if path.is_file() else _of_folder(path)
     except (OSError, tarfile.TarError, EOFError, zlib.error, lzma.LZMAError) as error:
         raise SettingError(f"The tasks {place} cannot be read", f"{error}.", FORM) from error
     except UnicodeDecodeError as error:

@@ -27,7 +27,6 @@ from pddlego.methods.programs.options import (
     NO_COT,
     NO_DEBUG,
     NO_HEURISTIC,
-    NO_NAMES,
     PLAN,
     PROGRAM,
     SHOWN,
@@ -51,7 +50,7 @@ from pddlego.util.limits import Work
 def play(cell: Cell, setting: ProgramSetting, options: ProgramOptions, tools: Tools, budget: Budget) -> Body:
     """Every event of the episode after the first. Ends by raising `EpisodeOver`."""
     variant = parse_variant(cell.mode, MODES)
-    benchmark = setting.benchmark(cell.seed, nameless=NO_NAMES in variant.without)
+    benchmark = setting.benchmark(cell.seed, variant)
     training, evaluation = (
         tuple(task.name for task in tasks) for tasks in (benchmark.tasks.training, benchmark.tasks.evaluation)
     )
@@ -98,7 +97,7 @@ class _ProgramDialogue:
         self._answers = 0
         self._exhausted = 0  # exhausted tasks in a row, the first of them in training
         self._tools, self._chat = tools, Chat(tools.model, budget)
-        self._prompts = Prompts("programs")
+        self._prompts = Prompts("programs", benchmark.fixed_prompts)
 
     @property
     def _paper(self) -> bool:

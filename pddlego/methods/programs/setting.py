@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from pddlego.episode.budget import Budget
 from pddlego.errors import UsageError
 from pddlego.methods.base import UpperBound, Variant, parse_variant
 from pddlego.methods.planning_settings import PlanningSetting, load_planning
+from pddlego.methods.programs import llm_genplan
 from pddlego.methods.programs.options import (
     DIRECT,
     HEURISTIC,
@@ -21,6 +23,7 @@ from pddlego.methods.programs.options import (
     ProgramOptions,
 )
 from pddlego.methods.setting_files import prompt_texts
+from pddlego.models.transcript import Conversation, TranscriptName, choose
 from pddlego.pddl import Domain
 from pddlego.planning import Planner
 from pddlego.sandbox import Isolation, Sandbox, SandboxLimits
@@ -32,26 +35,41 @@ from pddlego.tasks import Tasks
 class Benchmark:
     """The domain and the tasks of a seed, as prompts show them, and the domain's own name.
 
-    In `numeric` tasks, programs get the numbers of `:init`.
+    In `numeric` tasks, programs get the numbers of `:init`. `fixed_prompts` are the authors' texts that are sent in
+    place of our prompts, by their names.
     """
 
     name: str
     domain: Domain
     tasks: Tasks
     numeric: bool = False
+    fixed_prompts: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True)
 class ProgramSetting(PlanningSetting):
-    """A planning setting whose programs run under this `isolation`. `baseline` is the heuristic of mode `plan`."""
+    """A planning setting whose programs run under this `isolation`. `baseline` is the heuristic of mode `plan`, and
+    `authors` are the conversations of a paper's authors whose prompts are sent in place of ours."""
 
     isolation: Isolation = "required"
     baseline: str | None = None
+    authors: tuple[Conversation, ...] = field(default=(), repr=False)
 
-    def benchmark(self, seed: int, nameless: bool) -> Benchmark:
-        """The domain and the tasks of a seed; if `nameless`, with meaningless names."""
-        shown = self.nameless(seed) if nameless else (self.domain, self.tasks(seed))
-        return Benchmark(self.domain.name, *shown, numeric=self.numeric is not None)
+    def benchmark(self, seed: int, variant: Variant) -> Benchmark:
+        """The domain and the tasks of a seed, as a mode shows them.
+
+        Raises `SettingError`, and `UsageError` if the `authors` have no conversation of this seed and variant.
+        """
+        shown = self.nameless(seed) if NO_NAMES in variant.without else (self.domain, self.tasks(seed))
+        fixed: dict[str, str] = {}
+        if self.authors and variant.mode.name == PROGRAM:
+            wanted = TranscriptName("--prompts", "gpt-4", seed=seed, parts=variant.without)
+            turns = choose(self.authors, wanted).turns
+            fixed = {f"programs/{turn.purpose}": turn.prompt for turn in turns if turn.purpose != "debug"}
+        return Benchmark(self.domain.name, *shown, numeric=self.numeric is not None, fixed_prompts=fixed)
+
+    def recordings(self, place: str) -> Sequence[Conversation] | None:
+        return llm_genplan.cached_conversations(place, self.file.domain or self.name)
 
     def check_mode(self, variant: Variant) -> None:
         """Raises `UsageError` for numbers where heuristics or blind search plan, and if names must be hidden and the
@@ -106,11 +124,20 @@ def limits_within(budget: Budget, limits: SandboxLimits) -> tuple[SandboxLimits,
 
 def load(name: str, options: ProgramOptions) -> ProgramSetting:
     """The setting, with its prompts among its sources. Raises `UsageError` and `SettingError`."""
+    options.check_prompts()
     fields = load_planning(name, options.tasks, options.tasks_no_names)
     prompts = ["tasks", "summarize", "strategy", "implement", "debug", "heuristic", "heuristic-again"]
     prompts += [] if fields["numeric"] is None else ["implement-numbers"]
     fields["sources"] |= prompt_texts(f"programs/{prompt}" for prompt in prompts)
-    return ProgramSetting(**fields, isolation=options.isolation, baseline=options.baseline)
+    setting = ProgramSetting(**fields, isolation=options.isolation, baseline=options.baseline)
+    if options.prompts:
+        authors = setting.recordings(options.prompts)
+        if authors is None or options.tasks != options.prompts:
+            reason, advice = "They show the tasks of a clone.", "Add --tasks and --prompts llm-genplan:PATH."
+            raise UsageError(f"--prompts {options.prompts} cannot be sent", reason, advice)
+        texts = "\n".join(turn.prompt for conversation in authors for turn in conversation.turns)
+        setting = replace(setting, authors=tuple(authors), sources={**setting.sources, "authors": texts})
+    return setting
 
 
 def upper_bound(setting: PlanningSetting, mode: str, options: ProgramOptions, retries: int) -> UpperBound:

@@ -17,6 +17,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from pddlego.errors import SettingError
 from pddlego.methods.setting_files import SettingHead
+from pddlego.methods.thought_of_search.autotos import lists
 from pddlego.methods.thought_of_search.space import (
     BadTransition,
     GoalTest,
@@ -104,16 +105,18 @@ class FileSpace(Space):
     paper: bool = False
 
     @classmethod
-    def read(cls, name: str, file: SearchFile, paper: bool = False) -> FileSpace:
-        """Read all files. Raises `SettingError`."""
+    def read(cls, name: str, file: SearchFile, paper: bool = False, problem: str | None = None) -> FileSpace:
+        """Read all files; the lists are those of the clone `problem`, if there is one. Raises `SettingError`."""
         folder = file.space or name
         usual = {"checks": f"{folder}/checks.py", **{kind: f"{folder}/{kind}.jsonl" for kind in _LISTS}}
         places = {kind: getattr(file.files, kind) or place for kind, place in usual.items()}
+        cloned = lists(problem, folder) if problem else {}
+        texts = {kind: cloned[kind][1] if kind in cloned else _text_of(place) for kind, place in places.items()}
         return cls(
             folder,
             file,
-            places,
-            {kind: _text_of(place) for kind, place in places.items()},
+            places | {kind: place for kind, (place, _) in cloned.items()},
+            texts,
             arguments={"successors": file.successors.arguments, "goal": file.goal.arguments},
             order=file.search,
             unordered=file.unordered,

@@ -6,15 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from pddlego.errors import UsageError
 from pddlego.methods.base import Setting, UpperBound, Variant
 from pddlego.methods.planning_settings import PlanningSetting, load_planning
 from pddlego.methods.setting_files import SettingTable, prompt_texts, read_setting, validated
 from pddlego.methods.shared_options import PLANNING
+from pddlego.methods.thought_of_search import autotos
 from pddlego.methods.thought_of_search.file_space import FileSpace, SearchFile
 from pddlego.methods.thought_of_search.options import NO_CHECK, OWN_TESTS, SEARCH, SearchOptions
 from pddlego.methods.thought_of_search.planning_space import PlanningSpace
 from pddlego.methods.thought_of_search.search import SearchLimits
 from pddlego.methods.thought_of_search.space import Space
+from pddlego.models.transcript import Conversation
 from pddlego.planning import Planner
 from pddlego.sandbox import Isolation, Sandbox, SandboxLimits
 from pddlego.sandbox.result import PATIENCE
@@ -36,15 +39,21 @@ _ANSWER, _QUESTION = 3_000, 2_500
 
 @dataclass(frozen=True)
 class SearchSetting(Setting):
-    """A setting of Thought of Search. `recorded_as` are its names in recorded conversations."""
+    """A setting of Thought of Search. `recorded_as` are its names in recorded conversations, and `fixed_prompts` the
+    authors' texts that are sent in place of our prompts, by their names."""
 
     space: Space = field(repr=False)
     isolation: Isolation
     recorded_as: tuple[str, ...] = ()
+    fixed_prompts: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def also_called(self) -> tuple[str, ...]:
         return self.recorded_as
+
+    def recordings(self, place: str) -> Sequence[Conversation] | None:
+        space = self.space.name if isinstance(self.space, FileSpace) else self.name
+        return autotos.logged_dialogues(place, space, self.name)
 
     def recorded_variants(self, parts: Sequence[str]) -> tuple[str, ...]:
         return tuple(name for name, without in _RECORDED.items() if set(parts) == set(without))
@@ -80,8 +89,12 @@ def most_answers(options: SearchOptions) -> int:
 
 def load(name: str, options: SearchOptions) -> SearchSetting:
     """Load a setting, with its prompts among its sources. Raises `UsageError` and `SettingError`."""
+    options.check_prompts()
     prompts = prompt_texts(f"thought_of_search/{prompt}" for prompt in _PROMPTS)
     table = read_setting(name)
+    if table.kind == PLANNING and (options.problem or options.prompts):
+        what = f"{name} cannot be played with {options.problem or options.prompts}"
+        raise UsageError(what, "It is a planning domain, which is not in that repository.", "Leave this option out.")
     if table.kind == PLANNING:
         fields = load_planning(name, options.tasks)
         planning = PlanningSetting(**fields)
@@ -99,7 +112,8 @@ def load(name: str, options: SearchOptions) -> SearchSetting:
 
 def _of_files(name: str, table: SettingTable, prompts: Mapping[str, str], options: SearchOptions) -> SearchSetting:
     file = validated(name, SearchFile, table.tables)
-    space = FileSpace.read(name, file, options.parity == "paper")
+    space = FileSpace.read(name, file, options.parity == "paper", options.problem)
+    fixed = autotos.source_prompts(options.prompts, space.name) if options.prompts else {}
     texts: dict[str, Any] = {f"domains/{place}": space.texts[name] for name, place in space.places.items()}
     return SearchSetting(
         name=name,
@@ -108,10 +122,11 @@ def _of_files(name: str, table: SettingTable, prompts: Mapping[str, str], option
         max_steps=None,
         seeds={"all": _REPEATS},
         all_seeds=range(100_000),
-        sources={**table.sources, **texts, **prompts},
+        sources={**table.sources, **texts, **prompts, **{f"authors/{name}": text for name, text in fixed.items()}},
         space=space,
         isolation=options.isolation,
         recorded_as=file.recorded_as,
+        fixed_prompts=fixed,
     )
 
 

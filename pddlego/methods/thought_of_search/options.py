@@ -12,6 +12,7 @@ class SearchOptions(TaskOptions, SandboxOptions):
     """`answers` is the maximum number of answers for each function. Time limits are in seconds of CPU time: of one
     call, of one search in the tests, and of one search in the evaluation (`eval_timeout`).
 
+    `problem` is a clone of the paper's repository, `autotos:PATH`: its unit tests and instances replace the setting's.
     `memory` limits the states of a search, and the functions, in MiB. `states` limits the number of states of a search.
     `instances` is the number of instances, from the first. `sampled` is the number of states on which completeness is
     tested in planning settings. With `curve`, functions are evaluated at three points of the dialogue (the paper's
@@ -20,6 +21,7 @@ class SearchOptions(TaskOptions, SandboxOptions):
 
     model_config = ConfigDict(title="Search spaces (mode tos)")
 
+    problem: str | None = None
     answers: int = Field(default=10, ge=1, le=1_000)
     call_timeout: float = Field(default=1.0, gt=0, le=86_400)
     search_timeout: float = Field(default=600.0, gt=0, le=86_400)

@@ -128,7 +128,7 @@ class _Episode:
         self._passed = 0  # answers with a goal test that passed
         self._reached: set[Point] = set()
         self._attempts: dict[tuple[str, ...], list[Attempted]] = {}  # of the functions with these texts
-        self._prompts = Prompts("thought_of_search")
+        self._prompts = Prompts("thought_of_search", setting.fixed_prompts)
 
     def run(self, chat: Chat, budget: Budget) -> Body:
         """Play the episode. Ends by raising `EpisodeOver`."""
