@@ -99,6 +99,9 @@ class EpisodeOptions(BuildKeywords, total=False):
     candidates: int | None
     training_timeout: float | None
     baseline: Literal["hff", "hadd", "hgc", "hlmc", "hcg", "hcea"] | None
+    strategy: Literal["pseudocode"] | None
+    strategy_rounds: int | None
+    programs: int | None
     problem: str | None
     answers: int
     call_timeout: float

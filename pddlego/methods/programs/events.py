@@ -39,6 +39,43 @@ class Began(ProgramEvent):
 
 
 @dataclass(frozen=True)
+class Followed(ProgramEvent):
+    """The model followed a `version` of its strategy, from 0, on a training task; the fields are as those of `Ran`."""
+
+    type = "followed"
+    version: int
+    number: int
+    task: str
+    size: int
+    kind: str
+    length: int = 0
+    message: str = ""
+
+    def describe(self, glyphs: Glyphs) -> Description:
+        solved = self.kind == SOLVED
+        mark, style = (glyphs.done, "green") if solved else (glyphs.failed, "red")
+        result = count(self.length, "step") if solved else self.message
+        text = f"     {mark} strategy {self.version + 1}, {self.task} ({count(self.size, 'object')}): {self.kind}"
+        line = Line(f"{text}, {result}", style)
+        return Description(line, (line,))
+
+
+@dataclass(frozen=True)
+class StrategyChosen(ProgramEvent):
+    """This `version` of the strategy, with the pseudocode `text`, is implemented: it solved most small tasks."""
+
+    type = "strategy"
+    version: int
+    solved: int
+    total: int
+    text: str
+
+    def describe(self, glyphs: Glyphs) -> Description:
+        line = Line(f"     strategy {self.version + 1} is implemented: {self.solved} of {self.total} solved", "bold")
+        return Description(line, (line,), tuple(Line(f"     {line}") for line in self.text.splitlines()))
+
+
+@dataclass(frozen=True)
 class ProgramWritten(ProgramEvent):
     """The model wrote `code`, and the program is now `text`. `answer` counts the answers with a program from 1."""
 

@@ -20,6 +20,9 @@ class ProgramOptions(TaskOptions, SandboxOptions):
     `candidates` is the number of heuristics that the model writes, and `training_timeout` the seconds for one of them
     on a training task; they default to 5 and 10, and with `parity = "paper"` to 25 and 300; for direct heuristics to 10
     and 30. `baseline` is the heuristic with which mode `plan` searches in Fast Downward, without anything else.
+
+    With `strategy = "pseudocode"`, the strategy is pseudocode, which the model follows on small tasks and corrects at
+    most `strategy_rounds` times (default: 5), and the number `programs` of first programs is 3, not 1, by default.
     """
 
     model_config = ConfigDict(title="Programs (modes program, heuristic, tos)")
@@ -34,6 +37,10 @@ class ProgramOptions(TaskOptions, SandboxOptions):
     candidates: int | None = Field(default=None, ge=1, le=1_000)
     training_timeout: float | None = Field(default=None, gt=0, le=86_400)
     baseline: Literal["hff", "hadd", "hgc", "hlmc", "hcg", "hcea"] | None = None
+    # None as defaults: runs that were begun before these options existed can be continued.
+    strategy: Literal["pseudocode"] | None = None
+    strategy_rounds: int | None = Field(default=None, ge=0, le=100)
+    programs: int | None = Field(default=None, ge=1, le=100)
 
 
 SHOWN = 2
@@ -41,6 +48,14 @@ SHOWN = 2
 
 
 NO_COT, NO_DEBUG, NO_NAMES = "cot", "debug", "names"
+
+NO_STRATEGY_DEBUG, NO_REFLECTION, NO_VARIANTS = "strategy-debug", "reflection", "variants"
+
+PSEUDOCODE_PARTS = {
+    NO_STRATEGY_DEBUG: "with strategy=pseudocode: the pseudocode is not followed on tasks and not corrected",
+    NO_REFLECTION: "with strategy=pseudocode: no failure is explained before a correction",
+    NO_VARIANTS: "with strategy=pseudocode: one first program, not several",
+}
 
 _PARTS = {
     NO_COT: "the model is asked for the program at once, without a summary and a strategy before",
@@ -60,7 +75,7 @@ _HEURISTIC_PARTS = {
 PROGRAM, PLAN, HEURISTIC, DIRECT = "program", "plan", "heuristic", "heuristic-direct"
 
 MODES = (
-    Mode(PROGRAM, "the model writes a program that plans for every task", PLANNING, _PARTS),
+    Mode(PROGRAM, "the model writes a program that plans for every task", PLANNING, {**_PARTS, **PSEUDOCODE_PARTS}),
     Mode(HEURISTIC, "the model writes heuristics, and the best one guides the search", PLANNING, _HEURISTIC_PARTS),
     Mode(
         DIRECT,

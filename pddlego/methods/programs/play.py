@@ -27,14 +27,17 @@ from pddlego.methods.programs.options import (
     NO_COT,
     NO_DEBUG,
     NO_HEURISTIC,
+    NO_REFLECTION,
+    NO_STRATEGY_DEBUG,
     PLAN,
     PROGRAM,
     SHOWN,
     ProgramOptions,
 )
-from pddlego.methods.programs.setting import Benchmark, ProgramSetting, limits_within, task_limits
+from pddlego.methods.programs.setting import Benchmark, ProgramSetting, first_programs, limits_within, task_limits
+from pddlego.methods.programs.strategy import StrategyCorrection
 from pddlego.methods.programs.trial import Trial, TrialKind, attempt, code_of, grown, operators
-from pddlego.models.base import Feedback
+from pddlego.models.base import Feedback, Message
 from pddlego.models.prompts import Prompts
 from pddlego.pddl.domain import Function, Predicate
 from pddlego.pddl.problem import abbreviated
@@ -44,6 +47,7 @@ from pddlego.planning.world import Simulator, World
 from pddlego.runs.cells import Cell
 from pddlego.sandbox import Sandbox
 from pddlego.tasks import Split, Task
+from pddlego.util.answers import spoken
 from pddlego.util.limits import Work
 
 
@@ -78,7 +82,11 @@ an evaluation task gets the share `_HURRIED` of its seconds, but at least `_LEAS
 
 
 class _ProgramDialogue:
-    """The conversation about one program. `program` is its text so far, without answers that are not Python."""
+    """The conversation about one program, or about each of several first programs.
+
+    `program` is the text of the program so far, without answers that are not Python. `best` is the program that is
+    evaluated: the last one, or of several first programs and their corrections the one that solves most training tasks.
+    """
 
     def __init__(
         self,
@@ -92,7 +100,12 @@ class _ProgramDialogue:
         self.benchmark, self.options, self.budget, self.sandbox = benchmark, options, budget, sandbox
         self.reasons = NO_COT not in variant.without
         self.rounds = 0 if NO_DEBUG in variant.without else options.debug_rounds
-        self.program = ""
+        pseudocode = options.strategy == "pseudocode"
+        self.reflects = pseudocode and NO_REFLECTION not in variant.without
+        self.corrects = pseudocode and NO_STRATEGY_DEBUG not in variant.without
+        self.programs = first_programs(options, variant)
+        self.program = self.best = ""
+        self._most, self._best_answer = 0, 0
         self._failed: tuple[Trial, Task] | None = None  # the last failure on a training task
         self._answers = 0
         self._exhausted = 0  # exhausted tasks in a row, the first of them in training
@@ -107,14 +120,28 @@ class _ProgramDialogue:
         """Summary, strategy, program, corrections, evaluation. Returns `Evaluated.failed`."""
         if self.reasons:
             yield from self._chat.say("summarize", self._prompts.render("programs/summarize", **self._tasks()))
-            yield from self._chat.say("strategy", self._prompts.render("programs/strategy"))
+            yield from self._find_strategy()
+        before = self._chat.messages
         try:
-            yield from refine(self._propose, self.rounds)
+            for number in range(self.programs):
+                self._chat.messages, self._failed, self.program, self._number = before, None, "", number
+                if (yield from refine(self._propose, self.rounds)).feedback is None:
+                    break
         except (EpisodeOver, ModelError) as error:
-            if self.program and is_out_of_requests(error, self._tools):
-                yield from self._evaluate(self._answers, final=True)
+            if self.best and is_out_of_requests(error, self._tools):
+                yield from self._evaluate(self._best_answer, final=True)
             raise
-        return (yield from self._evaluate(self._answers, final=True))
+        return (yield from self._evaluate(self._best_answer, final=True))
+
+    def _find_strategy(self) -> Generator[Event, None, None]:
+        """Ask for a strategy. Pseudocode is corrected, and takes the place of its first version in the conversation."""
+        kind = self.options.strategy or "strategy"
+        answer = yield from self._chat.say(kind, self._prompts.render(f"programs/{kind}"))
+        if self.corrects:
+            tools, budget = self._tools, self.budget
+            correction = StrategyCorrection(self.benchmark, self.options, tools, budget, self._prompts, self.reflects)
+            corrected = yield from correction.run(spoken(answer).strip())
+            self._chat.messages = (*self._chat.messages[:-1], Message("assistant", corrected))
 
     def _tasks(self) -> dict[str, object]:
         shown = [self._shown(task) for task in self.benchmark.tasks.training[:SHOWN]]
@@ -125,14 +152,19 @@ class _ProgramDialogue:
 
     def _propose(self, retry: Retry) -> Generator[Event, None, Attempt[str]]:
         """Ask for a program and try it on the training tasks until it fails."""
-        answer, limit = retry.attempt + 1, ""
+        answer, limit = self._answers + 1, ""
         if self._failed is None:
-            reply = yield from self._chat.say("implement", self._implement())
+            reply = yield from self._chat.say("implement", self._implement(), self._number)
         else:
             trial, task = self._failed
             if trial.kind in LIMITS:
                 limit = f"{LIMITS[trial.kind]} ({trial.message})"
-            reply = yield from self._chat.say("debug", self._debug(trial, task), retry.attempt - 1, limit=limit)
+            text = self._debug(trial, task)
+            if self.reflects:
+                text = self._prompts.render("programs/reflect", failure=text)
+                yield from self._chat.say("reflect", text, retry.attempt - 1, limit=limit)
+                text, limit = self._prompts.render("programs/correct", paper=self._paper), ""
+            reply = yield from self._chat.say("debug", text, retry.attempt - 1, limit=limit)
         code = code_of(reply, self._paper)
         program = grown(self.program, code)
         self._answers = answer
@@ -145,7 +177,7 @@ class _ProgramDialogue:
         evidence = (trial.traceback or trial.advice or trial.reason,)
         feedback = Feedback(trial.kind.value, f"on {task.name}: {trial.message}", tuple(filter(None, evidence)))
         yield Rejected(retry.attempt, feedback, attempts=retry.attempts)
-        if answer <= self.rounds and self.options.curve:
+        if retry.attempt < self.rounds and self.options.curve:
             yield from self._evaluate(answer, final=False)
         return Attempt(reply, feedback=feedback)
 
@@ -163,16 +195,24 @@ class _ProgramDialogue:
         )
 
     def _failure(self, program: str, answer: int) -> Generator[Event, None, tuple[Trial, Task] | None]:
-        """The first training task that a program fails, with the trial; None if it solves all of them."""
+        """The first training task that a program fails, with the trial; None if it solves all of them.
+
+        Of several first programs, the others are tried on the remaining tasks, too: the best one is evaluated.
+        """
+        failed, solved = None, 0
         for number, task in enumerate(self.benchmark.tasks.training):
             trial = yield from self._try("training", number, task, program, answer)
-            if not trial.solved:
-                if not self._is_no_python(trial):
-                    self.program = program
-                self._exhausted = int(trial.kind in LIMITS)
-                return trial, task
-        self.program, self._exhausted = program, 0
-        return None
+            solved += trial.solved
+            failed = failed or (None if trial.solved else (trial, task))
+            if failed is not None and (self.programs == 1 or failed[0].unreadable):
+                break
+        is_python = failed is None or not self._is_no_python(failed[0])
+        if is_python:
+            self.program = program
+        self._exhausted = int(failed is not None and failed[0].kind in LIMITS)
+        if self.programs == 1 or (is_python and solved >= self._most):
+            self.best, self._best_answer, self._most = self.program, answer, solved
+        return failed
 
     def _is_no_python(self, trial: Trial) -> bool:
         """Whether an answer is not Python, so that its code is discarded.
@@ -206,9 +246,9 @@ class _ProgramDialogue:
         return trial
 
     def _evaluate(self, answer: int, final: bool) -> Generator[Event, None, tuple[str, ...]]:
-        tasks, kinds = self.benchmark.tasks.evaluation, list[str]()
+        program, tasks, kinds = self.best if final else self.program, self.benchmark.tasks.evaluation, list[str]()
         for number, task in enumerate(tasks):
-            trial = yield from self._try("evaluation", number, task, self.program, answer)
+            trial = yield from self._try("evaluation", number, task, program, answer)
             if trial.kind not in LIMITS:
                 self._exhausted = 0
             elif self._exhausted:
@@ -226,7 +266,7 @@ class _ProgramDialogue:
             len(tasks),
             answer=answer,
             final=final,
-            program=self.program,
+            program=program,
             failed=failed,
         )
         return failed

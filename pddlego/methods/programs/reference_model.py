@@ -5,14 +5,17 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from pddlego.errors import UsageError
 from pddlego.methods.base import BuiltIn, Mode, parse_variant
 from pddlego.methods.planning_settings import PlanningSetting
 from pddlego.methods.programs.options import DIRECT, MODES, NO_NAMES, PROGRAM
 from pddlego.models.base import Model, Request, RuleModel
+from pddlego.pddl import Domain, Problem
 from pddlego.pddl.names import is_name
 from pddlego.pddl.perturb import anonymous
+from pddlego.planning import Planner, Search
 from pddlego.runs.cells import Cell
 from pddlego.util import resources
 
@@ -55,7 +58,26 @@ _EXAMPLES = ("gripper", "miconic")
 _WORDS = {
     "summarize": "The built-in reader has a program for this domain, and needs no summary.",
     "strategy": "It is the strategy of that program.",
+    "pseudocode": "1. Do what that program does.",
+    "reflect-strategy": "The built-in reader errs on purpose.",
+    "correct-strategy": "1. Do what that program does, without errors.",
+    "reflect": "The built-in reader errs on purpose.",
 }
+
+
+@dataclass(frozen=True)
+class FollowRequest:
+    """The context of a request to follow a strategy, from which the built-in model computes its answer."""
+
+    planner: Planner
+    domain: Domain
+    problem: Problem
+
+    def plan(self) -> list[str]:
+        """The actions of a plan by the planner; empty without one."""
+        plan = self.planner.solve(self.domain, self.problem, Search("gbf", "hff", "auto")).plan
+        return [] if plan is None else [str(step) for step in plan.steps]
+
 
 _UNNAMED = """
 
@@ -94,6 +116,9 @@ def builtin_model(name: str, cell: Cell, setting: PlanningSetting | None) -> Mod
         if request.purpose in _WORDS:
             return _WORDS[request.purpose]
         is_wrong = bool(noise) and rng.random() < noise
+        if isinstance(request.context, FollowRequest):
+            plan = request.context.plan()
+            return "\n".join(plan[:-1] if is_wrong else plan)
         if mode.name != PROGRAM:
             answers = _heuristics(code, mode.name == DIRECT)
             text = (

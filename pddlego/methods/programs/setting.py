@@ -18,7 +18,11 @@ from pddlego.methods.programs.options import (
     NO_DEBUG,
     NO_HEURISTIC,
     NO_NAMES,
+    NO_REFLECTION,
+    NO_STRATEGY_DEBUG,
+    NO_VARIANTS,
     PROGRAM,
+    PSEUDOCODE_PARTS,
     SHOWN,
     ProgramOptions,
 )
@@ -49,10 +53,12 @@ class Benchmark:
 @dataclass(frozen=True)
 class ProgramSetting(PlanningSetting):
     """A planning setting whose programs run under this `isolation`. `baseline` is the heuristic of mode `plan`, and
-    `authors` are the conversations of a paper's authors whose prompts are sent in place of ours."""
+    `authors` are the conversations of a paper's authors whose prompts are sent in place of ours. Strategies are words,
+    or `pseudocode`."""
 
     isolation: Isolation = "required"
     baseline: str | None = None
+    pseudocode: bool = False
     authors: tuple[Conversation, ...] = field(default=(), repr=False)
 
     def benchmark(self, seed: int, variant: Variant) -> Benchmark:
@@ -73,7 +79,11 @@ class ProgramSetting(PlanningSetting):
 
     def check_mode(self, variant: Variant) -> None:
         """Raises `UsageError` for numbers where heuristics or blind search plan, and if names must be hidden and the
-        user's own tasks have no version without names."""
+        user's own tasks have no version without names, or for parts that only a strategy in pseudocode has."""
+        unknown = [part for part in variant.without if part in PSEUDOCODE_PARTS and not self.pseudocode]
+        if unknown:
+            reason = f"-no-{unknown[0]} takes out a part that only a strategy in pseudocode has."
+            raise UsageError(f"{variant} has no effect here", reason, "Add --set strategy=pseudocode.")
         if variant.mode.name in (HEURISTIC, DIRECT) or NO_HEURISTIC in variant.without:
             self.refuse_numbers(str(variant))
         if NO_NAMES not in variant.without or self.folder is None or self.nameless_folder is not None:
@@ -114,6 +124,18 @@ def candidates_of(options: ProgramOptions, direct: bool = False) -> int:
     return options.candidates or (10 if direct else 25 if options.parity == "paper" else 5)
 
 
+def first_programs(options: ProgramOptions, variant: Variant) -> int:
+    """The number of first programs that the model writes."""
+    if NO_VARIANTS in variant.without:
+        return 1
+    return options.programs or (3 if options.strategy == "pseudocode" else 1)
+
+
+def strategy_rounds(options: ProgramOptions) -> int:
+    """The maximum number of corrections of a strategy."""
+    return 5 if options.strategy_rounds is None else options.strategy_rounds
+
+
 def limits_within(budget: Budget, limits: SandboxLimits) -> tuple[SandboxLimits, bool]:
     """The limits of a task, and whether the time that is left for the episode shortens them."""
     left = budget.seconds_left
@@ -128,8 +150,11 @@ def load(name: str, options: ProgramOptions) -> ProgramSetting:
     fields = load_planning(name, options.tasks, options.tasks_no_names)
     prompts = ["tasks", "summarize", "strategy", "implement", "debug", "heuristic", "heuristic-again"]
     prompts += [] if fields["numeric"] is None else ["implement-numbers"]
+    pseudocode = options.strategy == "pseudocode"
+    if pseudocode:  # read only then, so that a run without it has the same files as before these prompts existed
+        prompts += ["pseudocode", "follow", "reflect-strategy", "correct-strategy", "reflect", "correct"]
     fields["sources"] |= prompt_texts(f"programs/{prompt}" for prompt in prompts)
-    setting = ProgramSetting(**fields, isolation=options.isolation, baseline=options.baseline)
+    setting = ProgramSetting(**fields, isolation=options.isolation, baseline=options.baseline, pseudocode=pseudocode)
     if options.prompts:
         authors = setting.recordings(options.prompts)
         if authors is None or options.tasks != options.prompts:
@@ -148,5 +173,9 @@ def upper_bound(setting: PlanningSetting, mode: str, options: ProgramOptions, re
     if variant.mode.name != PROGRAM:  # an estimate: the prompt shows two domains, and counterexamples
         return UpperBound(candidates_of(options, variant.mode.name == DIRECT), len(setting.domain.text) + 15_000)
     rounds = 0 if NO_DEBUG in variant.without else options.debug_rounds
-    calls = (1 if NO_COT in variant.without else 3) + rounds
+    without, pseudocode = variant.without, options.strategy == "pseudocode"
+    requests = 2 if pseudocode and NO_REFLECTION not in without else 1  # for each correction
+    calls = (0 if NO_COT in without else 2) + first_programs(options, variant) * (1 + rounds * requests)
+    if pseudocode and not {NO_COT, NO_STRATEGY_DEBUG} & set(without):
+        calls += SHOWN + strategy_rounds(options) * (SHOWN + requests)
     return UpperBound(calls, len(setting.domain.text) + 2_500 * (SHOWN + calls))
