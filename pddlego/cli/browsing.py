@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from pddlego.display.opened import Explanation, ShownEpisode, Sources
 from pddlego.display.rows import cleaned
 from pddlego.display.screens import MIN_HEIGHT, MIN_WIDTH, Canvas, Screen
 from pddlego.display.steps import full_lines
-from pddlego.episode.events import Answered, Asked
+from pddlego.episode.events import Answered, Asked, Event
 from pddlego.episode.trace import Step, Trace
 from pddlego.errors import PddlegoError, UsageError
 from pddlego.methods.commands import load
@@ -50,7 +50,7 @@ def browse(app: Browser) -> None:
 
 def sources(console: Console) -> Sources:
     """How the browser reads and draws episodes on this terminal."""
-    return Sources(make_codec(), screen_of, glyphs_for(console.encoding), explain_episode, causes_of)
+    return Sources(make_codec(), screen_of, glyphs_for(console.encoding), explain_episode, causes_of, checks_of)
 
 
 def explain_episode(journal: Path, known: Mapping[Path, Summary] | None = None) -> Explanation:
@@ -65,6 +65,13 @@ def explain_episode(journal: Path, known: Mapping[Path, Summary] | None = None) 
     known = explain_losses(journal.parent.parent, None)[0] if known is None else known
     causes = Causes({**known, journal: result}.values())
     return Explanation(trace.timed, causes.error_of(result), result.measures.errors)
+
+
+def checks_of(journal: Path) -> Callable[[Event], Iterable[Event]]:
+    """The checks of a running episode, event by event. Raises `PddlegoError` if it has no checks."""
+    from pddlego.evaluation import replay  # other views need no code of games
+
+    return replay.running_checker(journal)
 
 
 def causes_of(run: Path, progress: Callable[[int, int], None] | None) -> Mapping[str, LastingError]:

@@ -76,7 +76,15 @@ def prepare(console: Console, setup: Setup, confirm: str, pace: float, json_line
     mode, played = parse_mode(cell.mode).mode, setup.played_in(cell)
     for note in setup.notes:
         Console(stderr=json_lines).print(note, style="dim", soft_wrap=True)
-    display = make_display(console, pace, played.method.screen, json_lines=json_lines, lines=mode.needs_person)
+    checker = played.method.measuring.checker
+    display = make_display(
+        console,
+        pace,
+        played.method.screen,
+        json_lines=json_lines,
+        lines=mode.needs_person,
+        checker=None if checker is None else lambda trace: checker(trace, played.setting, played.options),
+    )
     approved = mode.confirms if mode.needs_person else kinds
     if mode.needs_person and kinds:
         raise UsageError("There is nothing to confirm", "The mode asks you anyway.", "Leave --confirm out.")

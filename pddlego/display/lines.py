@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 import time
 from abc import abstractmethod
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TextIO
 
 import rich.console
@@ -17,11 +17,17 @@ from pddlego.display.console import Glyphs, glyphs_for
 from pddlego.display.description import describe, with_words
 from pddlego.display.rows import cleaned
 from pddlego.display.screens import Canvas, Screen, is_large, progress_of, result_line, usage_line
-from pddlego.episode.events import Ended, Event, Rejected
+from pddlego.episode.events import Ended, Event, Rejected, Started
 from pddlego.episode.trace import Trace
+from pddlego.errors import PddlegoError
 from pddlego.runs.journal import dump_line
 from pddlego.util.limits import Clock, Heartbeat
 from pddlego.util.text import clean
+
+Checks = Callable[[Event], Iterable[Event]]
+"""Returns the checks of an event."""
+
+Checker = Callable[[Trace], Checks]
 
 _MIN_PANES_HEIGHT = 15
 """Lines that all panes together need. If a question leaves fewer, only the pane with the latest events is drawn."""
@@ -41,8 +47,11 @@ class Display(AbstractContextManager["Display"]):
 class LiveDisplay(Display):
     """Panes that are redrawn after each event. Events of the method and rejected answers stay for `pace` seconds."""
 
-    def __init__(self, console: rich.console.Console, pace: float, screen: Screen) -> None:
-        self._console = console
+    def __init__(
+        self, console: rich.console.Console, pace: float, screen: Screen, checker: Checker | None = None
+    ) -> None:
+        self._console, self._checker = console, checker
+        self._checks: Checks | None = None
         self._pace = pace
         self._screen = screen
         self._trace = self._preview_trace = Trace()
@@ -81,11 +90,20 @@ class LiveDisplay(Display):
 
     def show(self, event: Event, seconds: float) -> None:
         self._trace.add(cleaned(event), seconds)
+        self._check(event, seconds)
         self._clock_paused = True
         self._live.refresh()
         if event.method or isinstance(event, Rejected):
             time.sleep(self._pace)
         self._clock_started_at, self._clock_paused = time.monotonic(), False
+
+    def _check(self, event: Event, seconds: float) -> None:
+        """Add the checks of an event, in an episode that the screen of its method checks while it runs."""
+        with suppress(PddlegoError):  # the episode does not need them
+            if isinstance(event, Started) and self._checker is not None and self._screen.checks_running(self._trace):
+                self._checks = self._checker(self._trace)
+            for check in self._checks(event) if self._checks is not None else ():
+                self._trace.add(cleaned(check), seconds)
 
     def _now(self) -> float:
         """The seconds since the start. The clock pauses after each event, and while the user is asked."""
@@ -192,13 +210,15 @@ def make_display(
     screen: Screen | None,
     json_lines: bool = False,
     lines: bool = False,
+    checker: Checker | None = None,
 ) -> Display:
     """The display for the options and the output: JSON with `json_lines`, else panes, else lines.
 
-    Panes need a `screen` and a large terminal. They are not drawn with `lines`, for a user who types commands.
+    `checker` returns the checks of an episode that has begun. Panes need a `screen` and a large terminal. They are not
+    drawn with `lines`, for a user who types commands.
     """
     if json_lines:
         return JsonDisplay()
     if console.is_terminal and not console.is_dumb_terminal and not lines and is_large(*console.size) and screen:
-        return LiveDisplay(console, pace, screen)
+        return LiveDisplay(console, pace, screen, checker)
     return LineDisplay(console)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,9 +13,9 @@ from pddlego.display.console import Glyphs
 from pddlego.display.rows import cleaned
 from pddlego.display.screens import Screen, ScreenOf, Tab, result_line
 from pddlego.display.steps import answer_lines, derived_lines, is_refused, is_rejected, is_surprise, tabs_of
-from pddlego.episode.events import Outcome
+from pddlego.episode.events import Event, Outcome
 from pddlego.episode.trace import Step, TimedEvent, Trace
-from pddlego.errors import JournalError
+from pddlego.errors import JournalError, PddlegoError
 from pddlego.runs.journal import Codec, JournalTail
 from pddlego.runs.summary import LastingError
 
@@ -41,7 +41,7 @@ class Sources:
 
     `explain` checks the facts of an ended episode. `causes` returns the cause of each lost episode of a run folder, by
     the name of its journal; it calls a function with the numbers of checked episodes and of all, or without a function
-    checks nothing and uses only known errors.
+    checks nothing and uses only known errors. `checker` returns the checks of a running episode, event by event.
     """
 
     codec: Codec
@@ -49,6 +49,7 @@ class Sources:
     glyphs: Glyphs
     explain: Callable[[Path], Explanation]
     causes: Callable[[Path, Callable[[int, int], None] | None], Mapping[str, LastingError]]
+    checker: Callable[[Path], Callable[[Event], Iterable[Event]]]
 
 
 @dataclass(frozen=True)
@@ -138,6 +139,7 @@ class OpenEpisode(ShownEpisode):
     def __init__(self, path: Path, sources: Sources) -> None:
         self.path, self.sources = path, sources
         self.fault = ""
+        self.checks: Callable[[Event], Iterable[Event]] | None = None
         super().__init__(Explanation(()), sources.screen_of, sources.glyphs)
         self._tail = JournalTail(path, sources.codec)
         self._read_at = time.monotonic()
@@ -148,6 +150,24 @@ class OpenEpisode(ShownEpisode):
         """The seconds since the last event was read if a request is open, else 0."""
         return time.monotonic() - self._read_at if self.trace.request is not None else 0.0
 
+    def check(self, checks: Callable[[Event], Iterable[Event]] | None) -> None:
+        """Read the episode again, with these checks in place of recorded ones; None: as it was recorded."""
+        self.checks = checks
+        self._tail = JournalTail(self.path, self.sources.codec)
+        self._load(())
+        self.poll()
+
+    def _checked(self, timed: TimedEvent) -> Iterator[TimedEvent]:
+        """An event and its checks, which end when the reference cannot answer."""
+        event, seconds = timed
+        if self.checks is None or not event.derived:
+            yield timed
+        if self.checks is not None and not event.derived:
+            try:
+                yield from ((more, seconds) for more in self.checks(event))
+            except PddlegoError:
+                self.checks = None
+
     def poll(self) -> bool:
         """Read new events. Returns whether there is a new event or a damaged line, which ends the reading."""
         if self.fault or self.trace.ended is not None:
@@ -155,7 +175,7 @@ class OpenEpisode(ShownEpisode):
         events: list[TimedEvent] = []
         try:
             for timed in self._tail.poll():
-                events.append(timed)
+                events += self._checked(timed)
         except JournalError as error:
             self.fault = error.sentence
         if not events:

@@ -139,10 +139,14 @@ class Tab:
 
 @dataclass(frozen=True)
 class Screen:
-    """The panes for a trace, and the tabs for its steps. The trace must not contain control characters."""
+    """The panes for a trace, and the tabs for its steps. The trace must not contain control characters.
+
+    `checks_running` are episodes that are shown with the method's checks also while they run.
+    """
 
     panes: Callable[[Trace, Canvas], Sequence[PaneColumn]]
     tabs: Sequence[Tab] = field(default=())
+    checks_running: Callable[[Trace], bool] = lambda trace: False
 
     def draw(self, trace: Trace, canvas: Canvas) -> RenderableType:
         """The title line, the panes and the result, at most as high as the canvas."""

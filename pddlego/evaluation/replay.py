@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -56,6 +56,15 @@ class Recorded:
         """The episode with the truth of the model's claims, as far as the method can check it now (`Measuring`)."""
         check = self.played.method.measuring.checked
         return self.trace if check is None else check(self.trace, self.played.setting, self.played.options, reference)
+
+
+def running_checker(path: Path) -> Callable[[Event], Iterable[Event]]:
+    """The checks of a running episode, event by event (`Measuring`). Raises `PddlegoError` if it has no checks."""
+    recorded = load_recorded(path)
+    checker = recorded.played.method.measuring.checker
+    if checker is None:
+        raise UsageError("There are no facts to check", "The method has none.", "Look at its tabs.")
+    return checker(recorded.trace, recorded.played.setting, recorded.played.options)
 
 
 class SettingLoader:

@@ -329,10 +329,11 @@ class Measuring:
 
     `best` computes the optimum of the compared column on a seed, or None. `checked` returns a recorded episode, in a
     setting with options, with additional events that check the model's claims; it may compare them with the answers of
-    another model. `published` returns a paper's means of the number `printed` (or of the `success`) for a setting with
-    options, and `more_published` those of other numbers, by number. Each table of `bars` is drawn: a bar for each
-    configuration, divided into kinds. With `restarts`, reports show the score of the best of several seeds. The
-    compared number is shown relative to that of the mode `baseline`.
+    another model. `checker` returns the same events of a running episode one by one, if that takes no time and no
+    second game; else it raises `UsageError`. `published` returns a paper's means of the number `printed` (or of the
+    `success`) for a setting with options, and `more_published` those of other numbers, by number. Each table of `bars`
+    is drawn: a bar for each configuration, divided into kinds. With `restarts`, reports show the score of the best of
+    several seeds. The compared number is shown relative to that of the mode `baseline`.
     """
 
     of: Callable[[Trace], Measures]
@@ -348,6 +349,7 @@ class Measuring:
     baseline: str = ""
     best: Callable[[Any, int, Planner], int | None] | None = None
     checked: Callable[[Trace, Any, Any, Model | None], Trace] | None = None
+    checker: Callable[[Trace, Any, Any], Callable[[Event], Iterable[Event]]] | None = None
 
     def measured(self, trace: Trace) -> Measures:
         """The values of an episode. Raises `ValueError` and `TypeError` for a number that cannot be a column."""

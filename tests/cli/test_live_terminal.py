@@ -37,3 +37,14 @@ def test_an_answer_is_seen_as_it_is_written(tmp_path: Path, model_server: ModelS
         end.set()
         playing.close()
         watching.close()
+
+
+@pytest.mark.parametrize(("width", "height"), [(80, 24), (120, 40), (200, 50)])
+def test_a_map_is_drawn_of_an_episode_without_problems(tmp_path: Path, width: int, height: int) -> None:
+    playing = Terminal(tmp_path, width, height)
+    try:
+        playing.type(f"{PDDLEGO} play coin --seed 12 --mode act --pace 0 --max-steps 9; echo code $?")
+        playing.wait_for("map as the built-in reader reads the game", "● kitchen")
+        playing.wait_for("code 1", "map as the built-in reader reads the game")
+    finally:
+        playing.close()

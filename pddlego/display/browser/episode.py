@@ -13,6 +13,7 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Footer, Input, OptionList, Static, TabbedContent, TabPane
 from textual.widgets.option_list import Option
@@ -53,6 +54,13 @@ class EpisodeView(Vertical):
     EpisodeView.narrow OptionList { display: none; }
     """
 
+    class Begun(Message):
+        """A running episode is shown that the screen of its method checks."""
+
+        def __init__(self, view: EpisodeView) -> None:
+            super().__init__()
+            self.view = view
+
     def __init__(self, episode: OpenEpisode, *, step: int | None = None) -> None:
         super().__init__()
         self.episode = episode
@@ -62,6 +70,7 @@ class EpisodeView(Vertical):
         self.step_index = last if self.is_following else numbers.index(step) if step in numbers else 0
         self.search_text = ""
         self.difference: int | None = None
+        self._has_begun = False
 
     def compose(self) -> ComposeResult:
         yield Static(id="title")
@@ -80,6 +89,11 @@ class EpisodeView(Vertical):
 
     def update(self) -> None:
         """Update the list of steps, and show the current step."""
+        trace = self.episode.trace
+        if not self._has_begun and trace.started is not None:
+            self._has_begun = True
+            if trace.ended is None and self.episode.screen.checks_running(trace) and self.episode.checks is None:
+                self.post_message(self.Begun(self))
         self._list_steps()
         self.show(len(self.episode.steps) - 1 if self.is_following else self.step_index)
 
@@ -379,9 +393,22 @@ class EpisodeScreen(BrowserScreen):
         """Add checks of the model's facts to the episodes."""
         for view in self.views:
             if view.episode.trace.ended is None:
-                self.notify("Facts can be checked when the episode has ended.", severity="warning")
+                self.check_running(view)
             else:
                 self._explain(view)
+
+    @work(thread=True)
+    def check_running(self, view: EpisodeView, quiet: bool = False) -> None:
+        """Add checks to a running episode, or remove them. If `quiet`, a failure is not reported."""
+        checks, episode = None, view.episode
+        try:
+            checks = episode.sources.checker(episode.path) if episode.checks is None else None
+        except PddlegoError as error:
+            if not quiet:
+                self.app.call_from_thread(self.notify, clean(error.sentence), severity="warning", markup=False)
+            return
+        self.app.call_from_thread(episode.check, checks)
+        self.app.call_from_thread(view.update)
 
     @work(thread=True)
     def _explain(self, view: EpisodeView, jumps: bool = False) -> None:
@@ -396,6 +423,10 @@ class EpisodeScreen(BrowserScreen):
         self.app.call_from_thread(view.update)
         if jumps and view.step_index == place:
             self.app.call_from_thread(view.show, view.episode.decisive_index)
+
+    @on(EpisodeView.Begun)
+    def _begun(self, event: EpisodeView.Begun) -> None:
+        self.check_running(event.view, quiet=True)
 
     def action_next(self) -> None:
         """Show the next match of the search, or without a search the next failure."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import get_args
 
-from pddlego.episode.events import Outcome, Rejected
+from pddlego.episode.events import Event, Outcome, Rejected
 from pddlego.episode.trace import Trace
+from pddlego.errors import UsageError
 from pddlego.methods.base import parse_variant
 from pddlego.methods.textgames.events import FactError, FactsChecked, GameRead, Observed, Verdict
 from pddlego.methods.textgames.loading import setting_for
@@ -149,15 +150,31 @@ def check_recorded(trace: Trace, setting: GameSetting, options: TextGameOptions,
     reference are added to the trace. Raises `UsageError` if the reader cannot read the game, `ModelError` if the model
     cannot answer, and `EngineError` if the game fails.
     """
+    with closing(_checker(trace, setting, model)) as checker:
+        return trace.without(FactsChecked, GameRead).with_checks(checker.after)
+
+
+def check_running(
+    trace: Trace, setting: GameSetting, options: TextGameOptions
+) -> Callable[[Event], Iterator[FactsChecked | GameRead]]:
+    """The checks of `check_recorded` for a running episode, event by event, with the built-in reader as reference.
+
+    Raises `UsageError` if the reader cannot read the game, and if the game's own facts are the reference.
+    """
+    if setting.facts:
+        reason = "The facts of this game are those of a second game."
+        raise UsageError("The facts cannot be checked yet", reason, "Check them when the episode has ended.")
+    return _checker(trace, setting, None).after
+
+
+def _checker(trace: Trace, setting: GameSetting, model: Model | None) -> Checker | GameReader:
     started = trace.begun
     variant = parse_variant(started.mode, MODES)
     setting = setting_for(setting, variant, first_text(trace, variant.mode.carries.kind))
     seed = started.seed or 0
     reference = make_reference(setting, seed) if model is None else Reference(setting, model)
     plans = variant.mode.name in PLANNING
-    checker = Checker(setting, make_method(started.mode, setting, seed), reference) if plans else GameReader(reference)
-    with closing(checker):
-        return trace.without(FactsChecked, GameRead).with_checks(checker.after)
+    return Checker(setting, make_method(started.mode, setting, seed), reference) if plans else GameReader(reference)
 
 
 @dataclass(frozen=True)

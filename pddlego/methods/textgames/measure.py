@@ -13,7 +13,7 @@ from pddlego.episode.trace import Trace
 from pddlego.methods.base import Column, CountTable, Figure, Measuring, ShareTable, base_mode
 from pddlego.methods.setting_files import published
 from pddlego.methods.textgames.events import FactsChecked, Observed, Planned, PlannedStep, Verdict
-from pddlego.methods.textgames.first_error import check_recorded, lasting_errors
+from pddlego.methods.textgames.first_error import check_recorded, check_running, lasting_errors
 from pddlego.methods.textgames.formalize import Exchange, Observations, PromptContext
 from pddlego.methods.textgames.games import Game
 from pddlego.methods.textgames.options import PLANNING
@@ -263,4 +263,5 @@ MEASURING = Measuring(
     baseline="act",
     best=optimum,
     checked=check_recorded,
+    checker=check_running,
 )

@@ -15,7 +15,7 @@ from textual.css.query import NoMatches
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static, TabbedContent
 
-from pddlego.cli.browsing import causes_of, explain_episode
+from pddlego.cli.browsing import causes_of, checks_of, explain_episode
 from pddlego.display.browser.app import Browser, at_episodes, at_run, at_runs, is_light
 from pddlego.display.browser.episode import EpisodeScreen, EpisodeView
 from pddlego.display.browser.lists import EpisodesScreen, RunsScreen
@@ -49,7 +49,7 @@ def drive(app: Browser, steps: Drive, size: tuple[int, int] = (120, 40)) -> None
     asyncio.run(run())
 
 
-SOURCES = Sources(make_codec(), screen_of, UNICODE, explain_episode, causes_of)
+SOURCES = Sources(make_codec(), screen_of, UNICODE, explain_episode, causes_of, checks_of)
 
 
 async def until(pilot: Pilot[None], holds: Callable[[], bool]) -> None:
@@ -484,3 +484,37 @@ def test_the_answer_that_brought_a_refused_command_is_beside_what_was_asked(tmp_
     why = episode.why(episode.steps[-1])
     assert [line.plain for line in why.answer] == ["answer 1: refused in step 1", "I would go to the north"]
     assert [line.plain for line in why.truth] == ["asked", "Valid actions: look around, move west"]
+
+
+@pytest.mark.parametrize("mode", ["act", "edit"])
+def test_a_running_episode_is_checked_by_a_switch(tmp_path: Path, mode: str) -> None:
+    """In mode `act`, the map of the built-in reader is there at once; `t` removes it and adds it again."""
+    arguments = {"games": ("coin",), "modes": (mode,), "seeds": "12", "max_steps": 3}
+    with evaluating(make_setup(resolve(arguments, {})), tmp_path / "run") as running:
+        assert list(running.evaluation.run())
+    (journal,) = (tmp_path / "run" / "episodes").glob("*.jsonl")
+    lines = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join(lines[:-3]))
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await until(pilot, lambda: isinstance(pilot.app.screen, EpisodeScreen))
+        episode = view(pilot).episode
+
+        def is_checked() -> bool:
+            return any(event.derived for event in episode.trace.events)
+
+        if mode == "edit":
+            assert not is_checked()
+            await pilot.press("t")
+        await until(pilot, is_checked)
+        with journal.open("ab") as file:
+            file.write(b"".join(lines[-3:-1]))
+        await until(
+            pilot, lambda: len([event for event in episode.trace.events if not event.derived]) == len(lines) - 1
+        )
+        await pilot.press("t")
+        await until(pilot, lambda: not is_checked())
+        await pilot.press("t")
+        await until(pilot, is_checked)
+
+    drive(at_episodes([journal], SOURCES), steps)

@@ -13,7 +13,9 @@ from pddlego.display.rows import fitted
 from pddlego.display.screens import Canvas, Fit, Pane, PaneColumn, Screen, Tab, request_lines, streamed_lines
 from pddlego.episode.events import Accepted, Rejected
 from pddlego.episode.trace import Step, Trace
+from pddlego.methods.base import parse_variant
 from pddlego.methods.textgames.events import DONE, NOT_YET, FactsChecked, Observed, Planned, status_of
+from pddlego.methods.textgames.options import MODES, PLANNING
 from pddlego.methods.textgames.screen.map import DrawnHouse, draw_map, fits, house_of, recipe_of, words_of
 from pddlego.methods.textgames.screen.reading import reading_lines
 from pddlego.methods.textgames.screen.rules import has_rules, rules_lines
@@ -494,4 +496,5 @@ SCREEN = Screen(
             lambda trace: bool(GameView(trace).goals),
         ),
     ),
+    lambda trace: parse_variant(trace.begun.mode, MODES).mode.name not in (*PLANNING, "human"),
 )
