@@ -12,7 +12,7 @@ from pddlego.cli.exits import INTERRUPTS, handle, handle_sigterm, ignore_interru
 from pddlego.display.console import Console
 from pddlego.evaluation.assemble import Running, evaluating
 from pddlego.evaluation.config import Resolved
-from pddlego.evaluation.estimate import estimates, hours_lines, local_speeds, upper_bound_table
+from pddlego.evaluation.estimate import check_local_files, estimates, upper_bound_table
 from pddlego.evaluation.progress import EvaluationState, LineProgress, LiveProgress
 from pddlego.evaluation.runner import Stop, WorkerDone
 from pddlego.evaluation.setup import make_setup, run_path
@@ -32,11 +32,8 @@ def play_missing(resolved: Resolved, dry_run: bool, tracker: str | None = None) 
     setup = make_setup(resolved, sends=not dry_run)
     console = Console()
     if dry_run:
-        speeds = local_speeds(setup)
-        bounds = estimates(setup)
-        console.print(upper_bound_table(bounds))
-        for line in hours_lines(bounds, speeds):
-            console.print(line, soft_wrap=True)
+        check_local_files(setup)
+        console.print(upper_bound_table(estimates(setup)))
         return exits.WON
     if ignores_keys():
         text = f"Ctrl-C (SIGINT) is ignored here. 'kill {os.getpid()}' ends the evaluation at once."

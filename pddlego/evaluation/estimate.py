@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 
@@ -17,11 +17,8 @@ from pddlego.evaluation.models import is_free
 from pddlego.evaluation.setup import Setup, make_planners, play, run_path
 from pddlego.evaluation.table import Configuration, by_configuration, name_columns
 from pddlego.methods.base import BUILT_IN_MODEL
-from pddlego.methods.registry import methods
-from pddlego.models.base import ATTEMPTS, HUGGING_FACE, Message, Request, is_local
-from pddlego.models.endpoint import make_endpoint
+from pddlego.models.base import ATTEMPTS, HUGGING_FACE, is_local
 from pddlego.models.limiter import OUTPUT_ESTIMATE, SharedLimiter
-from pddlego.models.speed import Speed, measure_speed
 from pddlego.planning import Planner
 from pddlego.runs.cells import Cell
 from pddlego.runs.store import read_results
@@ -37,12 +34,11 @@ CHARACTERS = 4
 
 @dataclass(frozen=True)
 class Amount:
-    """Calls, tokens and US dollars; `written` are the tokens of answers. `cost` is None without a price."""
+    """Calls, tokens and US dollars. `cost` is None without a price."""
 
     calls: int
     tokens: int
     cost: float | None
-    written: int = 0
 
 
 @dataclass(frozen=True)
@@ -101,7 +97,7 @@ def _results(setup: Setup) -> list[Summary]:
 def _amount(setup: Setup, cell: Cell, calls: int, tokens_in: int, tokens_out: int) -> Amount:
     price = setup.prices.get(cell.model)
     cost = 0.0 if is_free(cell) else price.cost(tokens_in, tokens_out) if price else None
-    return Amount(calls, tokens_in + tokens_out, cost, tokens_out)
+    return Amount(calls, tokens_in + tokens_out, cost)
 
 
 def _worst(setup: Setup, cell: Cell, episodes: int) -> Amount:
@@ -148,38 +144,14 @@ def _sample_episodes(cells: list[Cell], setup: Setup, planner: Planner) -> Itera
             yield ended.usage.calls, ended.usage.characters, sum(map(len, answers))
 
 
-def local_speeds(setup: Setup) -> dict[str, Speed]:
-    """The speed of each model on this machine, measured now; a model that is not downloaded yet has none.
-
-    Raises `UsageError` for a missing file, and `ModelError` if a model does not answer.
-    """
+def check_local_files(setup: Setup) -> None:
+    """Raise `UsageError` if the file of a model on this machine is missing. A model may still be downloaded."""
     # Imported here, because only models on this machine need it.
     from pddlego.models.local import find_file
 
-    names = dict.fromkeys(cell.model for cell in setup.cells() if is_local(cell.model))
-    here = [name for name in names if not name.startswith(HUGGING_FACE)]
-    for name in here:
-        find_file(name)
-    requests = [request for method in methods() for request in method.first_requests().values()]
-    probe = requests[0] if requests else Request("probe", (Message("user", "Count to one hundred."),))
-    endpoint = setup.config.endpoint.model_copy(update={"cache": "off"})
-    return {name: measure_speed(make_endpoint(name, endpoint, setup.access, attempts=1), probe) for name in here}
-
-
-def hours_lines(cases: Iterable[Estimate], speeds: Mapping[str, Speed]) -> Iterator[str]:
-    """A line for each model with a known speed: the time that its episodes are likely to take, and the most."""
-    estimates = list(cases)
-    for name, speed in speeds.items():
-        own = [bound for bound in estimates if bound.configuration[2] == name]
-        likely = [bound.expected for bound in own if bound.expected is not None]
-        times = [f"at most {_hours(speed, [bound.most for bound in own])}"]
-        times = [*([f"likely {_hours(speed, likely)}"] if len(likely) == len(own) else []), *times]
-        yield f"{name} {speed} here, now: {', '.join(times)} (requests that begin alike take less)"
-
-
-def _hours(speed: Speed, amounts: Iterable[Amount]) -> str:
-    hours = sum(speed.seconds(amount.tokens - amount.written, amount.written) for amount in amounts) / 3600
-    return f"{hours:,.0f} hours" if hours >= 10 else f"{hours:.1f} hours"
+    for name in dict.fromkeys(cell.model for cell in setup.cells() if is_local(cell.model)):
+        if not name.startswith(HUGGING_FACE):
+            find_file(name)
 
 
 def upper_bound_table(cases: Iterable[Estimate]) -> Table:

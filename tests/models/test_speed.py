@@ -1,4 +1,4 @@
-"""The speed of a model, and the hours that it makes of an estimate."""
+"""The speed of a model, and a dry run without its file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from pddlego.evaluation.estimate import Amount, Estimate, hours_lines
 from pddlego.models import Completion, Message, Request
 from pddlego.models.base import Delta
 from pddlego.models.speed import Speed, measure_speed
@@ -43,22 +42,6 @@ def test_reading_is_measured_where_an_answer_is_streamed() -> None:
     assert streamed == Speed(50.0, 4.0, 4.0)
     assert whole == Speed(math.inf, 4.0, 4.0)
     assert str(Speed(30.4, 10.2, 4)) == "reads 30 tokens a second, writes 10 tokens a second"
-
-
-def test_hours_of_each_model_are_the_sums_over_its_games() -> None:
-    most = Amount(10, 144_000, None, 36_000)  # an hour to read and an hour to write
-    half = Amount(5, 72_000, None, 18_000)
-    cases = [
-        Estimate(("coin", "edit", "local"), 1, most, half),
-        Estimate(("twc", "edit", "local"), 1, most, half),
-        Estimate(("twc", "act", "local:a"), 1, most),
-        Estimate(("twc", "edit", "other"), 1, most, half),
-    ]
-    speed = Speed(30.0, 10.0, 4.0)
-    first, second = hours_lines(cases, {"local": speed, "local:a": speed})
-    assert "likely 2.0 hours, at most 4.0 hours" in first
-    assert second.startswith("local:a reads 30 tokens a second")
-    assert "now: at most 2.0 hours" in second
 
 
 @pytest.mark.server
