@@ -81,7 +81,9 @@ class StrategyCorrection:
             trial = judged(steps, 0.0, domain, task, self.options.parity == "paper")
         except PddlSyntaxError as error:
             trial = Trial(TrialKind.SYNTAX, error.faults[0])
-        yield Followed(version, number, task.name, task.size, trial.kind.value, trial.length, trial.message)
+        yield Followed(
+            version, number, task.name, task.size, trial.kind.value, length=trial.length, message=trial.message
+        )
         return trial, chat
 
     def _correct(self, failure: _Failure, version: int) -> Generator[Event, None, str]:
