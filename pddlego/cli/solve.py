@@ -134,7 +134,7 @@ def command(
             files = (domain, problem) if domain.is_file() and problem.is_file() else (parsed, task)
             call = partial(tools.solve, *files, planner=options.engine or "auto", search=search or "gbf(hff)")
             result = call(seconds=options.timeout, memory=options.memory, why_seconds=why_seconds, plans=plans)
-        _report(result, task, options.engine, form)
+        _report(result, parsed, task, options.engine, form)
     if form == "json":
         print_result(result, form, ())
     if result.plan is None:
@@ -215,9 +215,9 @@ def _check_heuristic(heuristic: Path | None, planner: str | None, search: str | 
         raise UsageError(f"--heuristic and {other} exclude each other", reason, "Leave one of them out.")
 
 
-def _report(result: SolveResult, problem: Problem, engine: str | None, form: str) -> None:
+def _report(result: SolveResult, domain: Domain, problem: Problem, engine: str | None, form: str) -> None:
     """Report how the plan was found, or why there is no plan. Raises `EngineError` if the planner failed."""
-    from pddlego.pddl.costs import counts_cost
+    from pddlego.pddl.costs import counts_cost, needs_time
     from pddlego.planning import PlanStatus
     from pddlego.planning.result import LEAST_COST
 
@@ -232,7 +232,7 @@ def _report(result: SolveResult, problem: Problem, engine: str | None, form: str
         raise EngineError(what, f"{result.message}.", "See 'pddlego check', or choose another --planner.")
     else:
         say(f"No plan: {result.status} ({result.message}).")
-        show_lines(_reasons(result) if form == "text" else (), errors=True)
+        show_lines(_reasons(result, needs_time(domain, problem) is not None) if form == "text" else (), errors=True)
     if result.plan and not result.optimal and counts_cost(problem):
         other = " --planner auto" if engine in (GRAPHPLAN, "mimir", "kairos") else ""
         say(f"The cost is not proved to be minimal. To minimize it: --search '{LEAST_COST}'{other}.")
@@ -241,7 +241,7 @@ def _report(result: SolveResult, problem: Problem, engine: str | None, form: str
 _REACHABLE = {True: "can be reached", False: "cannot be reached", None: "not decided"}
 
 
-def _reasons(result: SolveResult) -> Iterator[Line]:
+def _reasons(result: SolveResult, timed: bool) -> Iterator[Line]:
     """The lines about the reasons why there is no plan: from check, and from a search."""
     for finding in result.findings:
         yield f"{finding.severity}: {finding.rule}: {finding.message}. {finding.advice}", "yellow"
@@ -253,6 +253,8 @@ def _reasons(result: SolveResult) -> Iterator[Line]:
     if result.why.exclusive:
         yield f"goal: never true together: {', '.join(result.why.exclusive)}", ""
     yield from ((f"why: {sentence}", "") for sentence in result.why.chain)
+    if not (result.why.chain or result.why.exclusive) and timed:
+        yield "why: not known: in tasks with time, only what no action can ever make true is explained", ""
 
 
 def _check_graphplan(

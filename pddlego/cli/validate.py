@@ -37,6 +37,6 @@ def _lines(result: ValidationResult, plan: Path) -> Iterator[Line]:
     else:
         yield f"{plan}: not valid: {result.rule}", "bold red"
         yield f"  why: {result.message}", ""
-        yield f"  do:  {result.advice}", ""
+        yield f"  do:  {result.advice or 'Correct this step.'}", ""
     if result.note:
         yield result.note, "yellow"

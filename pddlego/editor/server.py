@@ -19,6 +19,7 @@ from pddlego.editor import features
 from pddlego.editor.document import MAX_TEXT, Document
 from pddlego.editor.files import Files
 from pddlego.editor.worker import Worker
+from pddlego.errors import EngineError
 from pddlego.pddl.sexpr import LINE_BREAK
 
 _PAUSE = 0.05
@@ -318,5 +319,8 @@ def serve_editor(seconds: float, memory: int) -> None:
     server.command("pddlego.solve")(_solve)
     try:
         server.start_io()
+    except MemoryError as error:
+        reason = "A message says that it is larger than the memory."
+        raise EngineError("The editor cannot be served", reason, "Start the language server again.") from error
     finally:
         server.checker.close()

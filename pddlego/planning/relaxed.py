@@ -188,7 +188,7 @@ class Relaxation(Explorer):
         if isinstance(part, Not) and isinstance(part.part, Atom):
             return [f"no action that is possible makes {part.part} false"]
         if not isinstance(part, Atom):
-            return [f"{part} is never true{self._bounds_text(part)}"]
+            return [f"{part} is never true{self._then}{self._bounds_text(part)}"]
         sentences: list[str] = []
         waiting, seen = [part], {part}
         while waiting and len(sentences) < most:

@@ -210,6 +210,17 @@ def test_without_a_plan_the_reasons_are_printed(tmp_path: Path) -> None:
     assert done.stderr.splitlines() == lines[:1]
 
 
+def test_several_plans_are_printed(tmp_path: Path, task: str) -> None:
+    done = run("solve", str(FERRY), task, "--plans", "3", cwd=tmp_path)
+    plans = done.stdout.split("\n\n")
+    assert done.returncode == 0
+    assert f"{plans[0]}\n" == PLAN
+    assert len(plans) == len({*plans}) == done.stderr.count("Plan ")
+    for wrong in (("--planner", "graphplan"), ("-o", "a.plan")):
+        done = run("solve", str(FERRY), task, "--plans", "2", *wrong, cwd=tmp_path)
+        assert (done.returncode, "--plans is not possible here" in done.stderr) == (2, True)
+
+
 def test_the_result_of_solve_is_written_as_json(tmp_path: Path, task: str) -> None:
     done = run("solve", str(FERRY), task, "--format", "json", cwd=tmp_path)
     found = json.loads(done.stdout)
@@ -230,6 +241,9 @@ def test_a_plan_is_validated_and_simulated(tmp_path: Path, task: str) -> None:
     assert (done.returncode, done.stdout) == (0, "a.plan: valid, cost 3\n")
     done = run("validate", *files, "b.plan", cwd=tmp_path)
     assert (done.returncode, done.stdout.splitlines()[0]) == (1, "b.plan: not valid: unsatisfied-precondition")
+    (tmp_path / "c.plan").write_text("(board c0 l0)\n(fly c0)\n")
+    done = run("validate", *files, "c.plan", cwd=tmp_path)
+    assert done.stdout.splitlines()[-1] == "  do:  Correct this step."
     done = run("simulate", *files, "a.plan", "--html", "a.html", cwd=tmp_path)
     assert done.returncode == 0
     assert done.stdout.splitlines()[-5:] == [

@@ -51,6 +51,13 @@ def test_right_files_have_no_errors() -> None:
     asyncio.run(run())
 
 
+def test_a_message_that_is_too_large_is_said_in_three_lines() -> None:
+    command = [sys.executable, "-m", "pddlego", "lsp"]
+    done = subprocess.run(command, input=b"Content-Length: 99999999999\r\n\r\n{}", capture_output=True, timeout=120)
+    assert done.returncode == 3
+    assert done.stderr.decode().startswith("Error: The editor cannot be served")
+
+
 @pytest.mark.shared("cases")
 def test_broken_cases_never_stop_the_server() -> None:
     from tests.editor.client import editor
