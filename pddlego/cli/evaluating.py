@@ -149,6 +149,9 @@ def report_missing_results(console: Console, running: Running) -> int:
     if good == planned:
         return exits.WON
     reason = evaluation.stopped.value if evaluation.stopped else "errors"
-    text = f"{planned - good} of {planned} episodes have no result ({reason}). Run the same command again to resume."
+    how = " with a higher limit (--max-calls, --max-tokens, --max-cost)" if evaluation.stopped is Stop.BUDGET else ""
+    text = (
+        f"{planned - good} of {planned} episodes have no result ({reason}). Run the same command again{how} to resume."
+    )
     console.print(text, style="yellow", soft_wrap=True)
     return exits.INTERRUPTED if evaluation.stopped in (Stop.DRAINED, Stop.ABORTED) else exits.BROKEN

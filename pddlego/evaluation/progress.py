@@ -121,7 +121,7 @@ def waiting_line(stopping: Stopping, state: EvaluationState) -> str:
     """The effect of an interrupt, and the running episodes."""
     flying = count(len(state.in_flight), "episode")
     if stopping.broken_off:
-        return f"Interrupted again: stopping {flying}."
+        return f"Interrupted: stopping {flying}."
     if not state.in_flight:
         return "Interrupted: no further episode starts."
     shown = [f"{_cell_line(cell)} ({what})" for cell, what in sorted(state.in_flight.items())[:3]]

@@ -141,7 +141,7 @@ def _row(summaries: Sequence[Summary], cost: float | None, paid: int, unanswered
         won=won,
         counted=sum(summary.counts for summary in summaries),
         interval=wilson(won, len(summaries)),
-        common=_measured((column for column in COMMON_COLUMNS if column.shown), summaries),
+        common=_measured(COMMON_COLUMNS, summaries),
         cost=cost,
         paid=paid,
         unanswered=unanswered,

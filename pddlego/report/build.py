@@ -95,6 +95,10 @@ class Report:
         """Notes that every format prints with the tables."""
         models = dict.fromkeys(model for model, _ in methods_of(self.rows))
         incomplete = [f"{self.incomplete}."] if self.incomplete else []
+        errors = [result for result in self.results if result.played and not result.counts]
+        if errors:
+            of = count(len(self.results), "episode")
+            incomplete.append(f"{len(errors)} of {of} ended with an error, not by the game, and count as not won here.")
         return (*incomplete, *self.games, *notes(models), *self.damage)
 
     @property

@@ -283,4 +283,4 @@ def test_an_interrupt_is_acknowledged_with_what_it_waits_for(store: Store) -> No
             (evaluation.abort if not told.broken_off else go.set)()
     assert text[0].startswith("Interrupted: waiting for 2 episodes, coin edit reader seed 0 (begins)")
     assert text[0].endswith("Press Ctrl-C again to stop them now.")
-    assert text[1] == "Interrupted again: stopping 2 episodes."
+    assert text[1] == "Interrupted: stopping 2 episodes."
