@@ -65,11 +65,16 @@ class EpisodeStatus:
     cause: LastingError | None = None
 
     def state(self, now: float) -> str:
-        """The outcome, or else `running` or `silent M:SS` since the last event; `damaged` for an invalid journal."""
+        """The outcome, or else `running` or `silent M:SS` since the last event; `damaged` for an invalid journal.
+
+        `not ended` if nobody looks at the journal again, as in a saved page: then `modified_at` is not set.
+        """
         if self.damaged:
             return "damaged"
         if self.outcome is not None:
             return self.outcome.value
+        if not self.modified_at:
+            return "not ended"
         seconds = now - self.modified_at
         return "running" if seconds < _SILENT else f"silent {int(seconds // 60)}:{int(seconds % 60):02}"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -114,3 +115,9 @@ def test_what_a_model_writes_is_text(place: str) -> None:
     assert text.count("<img") == 0
     (value,) = pages_in(text)
     assert all("<img" not in line and "<script" not in line for line in value["lines"])
+
+
+def test_an_unfinished_episode_of_a_saved_page_has_no_clock() -> None:
+    status = EpisodeStatus(Path("journal.jsonl"))
+    assert status.state(1.7e9) == "not ended"
+    assert replace(status, modified_at=1.7e9).state(1.7e9 + 61) == "silent 1:01"
