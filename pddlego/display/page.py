@@ -235,7 +235,15 @@ def _ending(status: EpisodeStatus) -> str:
     without = ", no model" if status.model == NO_MODEL else ""
     if status.outcome is Outcome.WON:
         return f"won{without}"
-    return f"lost{without}: {status.cause.kind}" if status.cause is not None else f"lost{without or ': no known cause'}"
+    if status.cause is not None:
+        return f"lost{without}: {status.cause.kind}"
+    if status.outcome in _NO_LOSSES:
+        return f"{status.outcome.value}{without}"
+    return f"lost{without or ': no known cause'}"
+
+
+_NO_LOSSES = (Outcome.MODEL_ERROR, Outcome.BUDGET, Outcome.INTERRUPTED, Outcome.CRASHED)
+"""Endings that say nothing about the game."""
 
 
 def _order(status: EpisodeStatus, sizes: Mapping[str, int]) -> tuple[bool, int, int]:
