@@ -331,3 +331,20 @@ def test_the_session_with_a_corrected_fact_is_as_shown(tmp_path: Path) -> None:
     )
     assert not done.stderr
     assert re.sub(r"\d{8}-\d{6}", "20261121-110000", done.stdout) == session
+
+
+def test_the_numbers_of_items_of_papers_are_those_of_the_tables() -> None:
+    """The first table and the sentence below it count the rows, and every row has one of three states."""
+    states = ("works", "differs", "missing")
+    page = (DOCS / "papers.md").read_text(encoding="utf-8")
+    introduction, *sections = page.split("\n## ")
+    form = re.compile(
+        r"^\| (?!R)[A-Z]+\d+ \| .+? \| (\w+) \| ", re.MULTILINE
+    )  # R: a paper that follows one of the seven
+    rows = list(filter(None, map(form.findall, sections)))
+    assert {state for section in rows for state in section} == {*states}
+    counted = [", ".join(str(section.count(state)) for state in states) for section in rows]
+    assert re.findall(r"\| (\d+, \d+, \d+) \|$", introduction, re.MULTILINE) == counted
+    total = [sum(section.count(state) for section in rows) for state in states]
+    said = f"{sum(total)} items, of which {total[0]} work as printed, {total[1]} differ and {total[2]} are missing."
+    assert said in " ".join(introduction.split())

@@ -50,17 +50,18 @@ class Measured:
 class Row:
     """The results of one configuration over its `episodes`, which is the number of its played cells.
 
-    `counted` is the number of episodes that were not lost to errors of an endpoint or an engine. `interval` is Wilson's
-    interval (95 %) of the success over all episodes. `common` has the numbers of `COMMON_COLUMNS` by name, and
-    `measured` those of the method. `cost` is the cost of all requests, None if a model has no price, and `paid` their
-    number without answers of the cache; `unanswered` is the part of the cost that may have been spent on requests
-    without an answer.
+    `seeds` are those of these cells. `counted` is the number of episodes that were not lost to errors of an endpoint or
+    an engine. `interval` is Wilson's interval (95 %) of the success over all episodes. `common` has the numbers of
+    `COMMON_COLUMNS` by name, and `measured` those of the method. `cost` is the cost of all requests, None if a model
+    has no price, and `paid` their number without answers of the cache; `unanswered` is the part of the cost that may
+    have been spent on requests without an answer.
     """
 
     setting: str
     mode: str
     model: str
     episodes: int
+    seeds: frozenset[int]
     won: int
     counted: int
     interval: Interval
@@ -138,6 +139,7 @@ def _row(summaries: Sequence[Summary], cost: float | None, paid: int, unanswered
         mode=mode,
         model=model,
         episodes=len(summaries),
+        seeds=frozenset(summary.cell.seed for summary in summaries),
         won=won,
         counted=sum(summary.counts for summary in summaries),
         interval=wilson(won, len(summaries)),

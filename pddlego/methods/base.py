@@ -331,9 +331,9 @@ class Measuring:
     setting with options, with additional events that check the model's claims; it may compare them with the answers of
     another model. `checker` returns the same events of a running episode one by one, if that takes no time and no
     second game; else it raises `UsageError`. `published` returns a paper's means of the number `printed` (or of the
-    `success`) for a setting with options, and `more_published` those of other numbers, by number. Each table of `bars`
-    is drawn: a bar for each configuration, divided into kinds. With `restarts`, reports show the score of the best of
-    several seeds. The compared number is shown relative to that of the mode `baseline`.
+    `success`) for a setting with options, and the seeds that were played; `more_published` those of other numbers, by
+    number. Each table of `bars` is drawn: a bar for each configuration, divided into kinds. With `restarts`, reports
+    show the score of the best of several seeds. The compared number is shown relative to that of the mode `baseline`.
     """
 
     of: Callable[[Trace], Measures]
@@ -342,7 +342,7 @@ class Measuring:
     shares: tuple[ShareTable, ...] = ()
     figures: tuple[Figure, ...] = ()
     bars: tuple[CountTable, ...] = ()
-    published: Callable[[str, Mapping[str, Any]], Published] | None = None
+    published: Callable[[str, Mapping[str, Any], Collection[int]], Published] | None = None
     printed: str = "score"
     more_published: Callable[[str, Mapping[str, Any]], Mapping[str, Published]] | None = None
     restarts: bool = False
@@ -361,9 +361,11 @@ class Measuring:
                 raise TypeError(f"measured {name} = {number!r:.60}")
         return measures
 
-    def published_for(self, setting: str, options: Mapping[str, Any]) -> Mapping[str, Published]:
-        """A paper's means for a setting with options, by number."""
-        printed = {self.printed: self.published(setting, options)} if self.published is not None else {}
+    def published_for(
+        self, setting: str, options: Mapping[str, Any], seeds: Collection[int]
+    ) -> Mapping[str, Published]:
+        """A paper's means for a setting with options and the played seeds, by number."""
+        printed = {self.printed: self.published(setting, options, seeds)} if self.published is not None else {}
         return {**printed, **(self.more_published(setting, options) if self.more_published is not None else {})}
 
     @property

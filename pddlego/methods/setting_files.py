@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -102,7 +102,7 @@ def load_plain(name: str, kind: str, prompts: Iterable[str] = (), max_steps: int
     return Setting(name, head.title or name, head.about, max_steps, {"dev": range(10)}, range(100_000), sources=sources)
 
 
-def published(name: str, options: Mapping[str, Any]) -> Published:
+def published(name: str, options: Mapping[str, Any], seeds: Collection[int]) -> Published:
     """The figures in the table `[paper]` of a setting; empty for a setting that can no longer be read."""
     try:
         return TypeAdapter(Published).validate_python(read_setting(name).tables.get(_PAPER, {}))

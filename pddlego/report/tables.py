@@ -418,7 +418,8 @@ def published_means(rows: Iterable[Row], settings: Mapping[str, Any]) -> Table:
         except UsageError:  # a setting or a method that is not there any more
             continue
         played = recorded_setting(settings, row.setting, method.name) or {}
-        for number, models in method.measuring.published_for(row.setting, played.get("options", {})).items():
+        options = played.get("options", {})
+        for number, models in method.measuring.published_for(row.setting, options, row.seeds).items():
             own = models.get(answered_by(row.model), {})
             paper = own.get(row.mode, models.get(NO_MODEL, {}).get(row.mode))  # a mode may use its model in parts only
             ours = row.success if number == "success" else row.mean(number)

@@ -67,7 +67,7 @@ class EpisodeStatus:
     def state(self, now: float) -> str:
         """The outcome, or else `running` or `silent M:SS` since the last event; `damaged` for an invalid journal.
 
-        `not ended` if nobody looks at the journal again, as in a saved page: then `modified_at` is not set.
+        `not ended` if the journal is not read again, as for a saved page: then `modified_at` is not set.
         """
         if self.damaged:
             return "damaged"

@@ -189,6 +189,21 @@ def test_table_1_of_pddlego_is_compared_by_success() -> None:
     assert body == [["paper-coin", "edit", "gpt-4-1106-preview", "success", "1.00", "0.78"]]
 
 
+@pytest.mark.parametrize(
+    ("seeds", "expected"),
+    [(range(10), ["0.80", "0.20"]), (range(10, 60), ["0.78", "0.04"]), (range(9), ["0.78", "0.04"])],
+)
+def test_on_the_development_seeds_pddlegos_appendix_f_is_compared(seeds: range, expected: list[str]) -> None:
+    methods = (("edit", "gpt-4-1106-preview"), ("random", "none"))
+    results = [
+        replace(played("paper-coin", mode, model), cell=Cell("paper-coin", mode, model, seed))
+        for mode, model in methods
+        for seed in seeds
+    ]
+    body = published_means(rows(results), {}).body
+    assert [row[-1] for row in body] == expected
+
+
 @given(st.lists(st.sampled_from((0.0, 0.25, 1.0)), min_size=1, max_size=7), st.integers(1, 7))
 def test_the_best_of_k_seeds_is_the_mean_maximum_over_all_choices(scores: list[float], k: int) -> None:
     results = [

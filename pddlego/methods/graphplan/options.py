@@ -18,8 +18,8 @@ class GraphplanOptions(TaskOptions, PassOptions):
     this share of the numeric conditions is wrong: removed, or with other changes or constants. A plan must be
     valid in the domain that `judge` names, and not longer than the `bound`: the fewest levels or actions of a plan in
     the intact domain. Whether levels are pruned is decided by a `coin` for each `level`, or once for a `pass`.
-    Without `memo`, no no-goods are kept. The backward search of the graph jumps back to a cause of a conflict; with the
-    `extraction` `plain`, it backtracks chronologically, as that of Blum and Furst.
+    Without `memo`, the pass without pruning keeps no no-goods. The backward search of the graph jumps back to a cause
+    of a conflict; with the `extraction` `plain`, it backtracks chronologically, as that of Blum and Furst.
     """
 
     model_config = ConfigDict(title="Graphplan (mode graphplan)")

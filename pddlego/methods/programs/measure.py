@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from pddlego.episode.events import Outcome, Rejected
@@ -130,9 +130,9 @@ def _shares(exception: float, semantics: float, syntax: float, timeout: float) -
     return PublishedShares("gpt-4", PROGRAM, DOMAINS, shares)
 
 
-def _published(name: str, options: Mapping[str, Any]) -> Published:
+def _published(name: str, options: Mapping[str, Any], seeds: Collection[int]) -> Published:
     """The figures of the papers. Those of heuristics are about tasks that a user provides, under the paper's limits."""
-    figures = published(name, options)
+    figures = published(name, options, seeds)
     if options.get("strategy"):  # the first paper's programs were written from strategies in words
         figures = {model: {m: mean for m, mean in means.items() if m != PROGRAM} for model, means in figures.items()}
     if options.get("tasks") and options.get("parity") == "paper":

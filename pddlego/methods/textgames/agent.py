@@ -39,12 +39,14 @@ from pddlego.methods.textgames.formalize import (
     LOOK_GOAL,
     SEPARATOR,
     CommandProposal,
+    Exchange,
     Formalizer,
     Observations,
     ProblemProposal,
     PromptContext,
     Proposal,
 )
+from pddlego.methods.textgames.formalize.contents import CONTENTS, contents_request, read_contents
 from pddlego.methods.textgames.formalize.problems import (
     read_file,
     unless_contradicting,
@@ -76,10 +78,11 @@ from pddlego.methods.textgames.world import (
     names_any,
     normalize_command,
 )
-from pddlego.models import Completion, Model
+from pddlego.models import Completion, Model, Request
 from pddlego.models.base import Feedback, incomplete
+from pddlego.models.prompts import Prompts
 from pddlego.models.transcript import TranscriptModel
-from pddlego.pddl import Defect, DefectKind, EntryKind, Problem, diff
+from pddlego.pddl import Defect, DefectKind, EditSyntaxError, EntryKind, Problem, diff
 from pddlego.pddl.edit import domain_diff
 from pddlego.pddl.exclusive import contradictions
 from pddlego.planning import Planner, PlanStatus, PlanStep
@@ -342,6 +345,29 @@ class PlanningPolicy:
         if reference is not None and any(fact.predicate in reference.only_planned for fact in expected.facts):
             return None
         return without_planned(expected, self.knowledge.only_planned)[0]
+
+    def list_contents(self) -> Iterator[Event]:
+        """Let the model list what rooms and opened containers hold, where the script does not read it."""
+        while (script := self._rules.script) is not None and script.unread is not None:
+            seen = Observations((Exchange(None, script.unread),))
+            situation = PromptContext(self.knowledge, self._world.game.task, seen, reader=self.setting.reader)
+            request = contents_request(Prompts(self.setting.asking.prompts), situation)
+            attempt = yield from refine(partial(self._list, request), self.episode.most_retries)
+            if attempt.value is None:
+                raise EpisodeOver(Outcome.NO_PLAN, attempt.failure)
+            script.listed(attempt.value)
+
+    def _list(self, request: Request, retry: Retry) -> Generator[Event, None, Attempt[tuple[str, ...]]]:
+        """Ask once for the contents of a room or a container. The value are the script's commands for them."""
+        answer = (yield from ask(self.agents.model, request, self._budget, retry.attempt)).text
+        try:
+            commands = read_contents(answer)
+        except EditSyntaxError:
+            feedback = Feedback("invalid answer", 'it is not a JSON object with the lists "things" and "closed"')
+            yield Rejected(retry.attempt, feedback, attempts=retry.attempts)
+            return Attempt(answer, feedback=feedback)
+        yield Accepted(CONTENTS, answer, added=commands)
+        return Attempt(answer, commands)
 
     def _attempt(self, retry: Retry) -> Generator[Event, None, Attempt[Intentions]]:
         """Ask the model once, read its answer as a proposal, and plan with it. The user may change the proposal."""
@@ -628,11 +654,13 @@ class Agent:
     def _follow_rules(self) -> Generator[Event, None, bool]:
         """Send the commands of fixed rules. Returns whether any was sent."""
         followed = False
+        yield from self._policy.list_contents()
         while (command := self._rules.due()) is not None:
             followed = True
             decision, intention = yield from self._judge_command(Intention(command, by_rule=True))
             if decision.kind != "rejected":
                 yield from self._send(intention)
+            yield from self._policy.list_contents()
         return followed
 
     def _judge_command(self, intention: Intention) -> Generator[Event, None, tuple[Decision, Intention]]:

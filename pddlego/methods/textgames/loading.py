@@ -16,6 +16,7 @@ from pddlego.methods.registry import make_codec
 from pddlego.methods.setting_files import SettingTable, read_setting
 from pddlego.methods.textgames.knowledge import ActionRule, Knowledge, beginning_with, blank_knowledge, reference_of
 from pddlego.methods.textgames.options import (
+    CONTENT_RULES,
     DOMAIN,
     MODES,
     PLANNING,
@@ -423,7 +424,8 @@ def upper_bound(setting: GameSetting, mode: str, options: TextGameOptions, retri
     prompts = {name: len(text) for name, text in setting.sources.items() if name.startswith("prompts/")}
     own = sum(length for name, length in prompts.items() if base in name or "notes" in name)
     attempts = setting.asking.protocol.attempts or 1 + retries
-    calls = setting.max_steps * attempts * requests_of(mode)
+    listing = CONTENT_RULES in parse_variant(mode, MODES).without
+    calls = setting.max_steps * attempts * (requests_of(mode) + listing)
     return UpperBound(calls, own + len(setting.start.domain.text) + _GROWTH + MAX_REJECTED)
 
 
@@ -488,6 +490,9 @@ def without_parts(setting: GameSetting, without: Collection[str]) -> GameSetting
     if "recipe" in without:
         hidden = (*setting.asking.hidden, *removable.recipe)
         setting = replace(setting, asking=replace(setting.asking, hidden=hidden))
+    if "start-file" in without:
+        empty = Problem("start", setting.start.domain.name, goal=setting.start.problem.goal)
+        setting = replace(setting, start=setting.start.with_problem(empty))
     baseline = removable.baseline
     if "domain" in without and baseline is not None:
         start = replace(baseline.start, placeholder=setting.start.placeholder)
@@ -515,6 +520,8 @@ def _check_part(setting: GameSetting, part: str, without: Collection[str]) -> No
         "domain": removable.baseline is not None,
         "prompts": removable.baseline is not None,
         "recipe": bool(removable.recipe),
+        "start-file": bool(setting.start.problem.facts),
+        CONTENT_RULES: bool(setting.fixed.script),
     }
     reason = "" if is_removable.get(part, True) else f"Its file does not say what to play without its {part}."
     removed = setting.asking.protocol.removed

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
-from typing import get_args
+from typing import Any, get_args
 
 from pddlego.episode.events import Accepted, Asked, Limits, Outcome, Rejected
 from pddlego.episode.trace import Trace
-from pddlego.methods.base import Column, CountTable, Figure, Measuring, ShareTable, base_mode
+from pddlego.methods.base import Column, CountTable, Figure, Measuring, Published, ShareTable, base_mode
 from pddlego.methods.setting_files import published
 from pddlego.methods.textgames.events import FactsChecked, Observed, Planned, PlannedStep, Verdict
 from pddlego.methods.textgames.first_error import check_recorded, check_running, lasting_errors
@@ -26,6 +26,8 @@ from pddlego.models import Request
 from pddlego.pddl import Atom, Problem, parse_problem, same_name
 from pddlego.planning import Planner, Search
 from pddlego.runs.summary import LastingError, Measures
+from pddlego.util import resources
+from pddlego.util.files import parse_toml
 from pddlego.util.text import count
 
 
@@ -230,6 +232,18 @@ def _initial_problem(setting: GameSetting, task: str, exchanges: list[Exchange])
     return replace(problem, facts=frozenset(kept | closed | {Atom("at", (rooms[0][0],))}))
 
 
+_DEVELOPMENT, _DEVELOPMENT_SEEDS = "_paper-dev", frozenset(range(10))
+"""The file with the success on the development seeds (PDDLEGO, appendix F), and these seeds (appendix C)."""
+
+
+def _published(name: str, options: Mapping[str, Any], seeds: Collection[int]) -> Published:
+    """The paper's success: that of the development table if exactly its seeds were played, else that of Table 1."""
+    if frozenset(seeds) != _DEVELOPMENT_SEEDS:
+        return published(name, options, seeds)
+    tables: Mapping[str, Published] = parse_toml(resources.read("envs", f"{_DEVELOPMENT}.toml"))
+    return tables.get(name, {})
+
+
 MEASURING = Measuring(
     of=measure,
     columns=(
@@ -258,7 +272,7 @@ MEASURING = Measuring(
         Figure(RECALL, "Recall of facts by step", "step", "recall"),
         Figure(_INPUT, "Input length by step", "step", "characters of a request"),
     ),
-    published=published,
+    published=_published,
     printed="success",
     baseline="act",
     best=optimum,

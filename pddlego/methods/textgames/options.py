@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
-from pddlego.methods.base import Carried, Mode, base_mode
+from pddlego.methods.base import Carried, Mode, Variant, base_mode
 from pddlego.util.options import Flag, Options, option
 
 
@@ -43,6 +43,9 @@ class TextGameOptions(Options):
 TEXT_GAME = "text game"
 """The kind of setting that these modes play."""
 
+CONTENT_RULES = "content-rules"
+"""The part of the paper's script that reads what rooms and containers hold."""
+
 ABLATIONS: Mapping[str, str] = {
     "feedback": "after an unusable answer the same question is asked again, without a word about what was wrong",
     "tolerance": "an answer must be the bare edit or file, and every line of an edit must fit",
@@ -52,8 +55,15 @@ ABLATIONS: Mapping[str, str] = {
     "ladder": "the goals of the paper, and its fixed rules in place of the others",
     "domain": "the domain of the paper, with its goals and its fixed rules",
     "prompts": "the prompts of the paper, in one message",
+    CONTENT_RULES: "a second model instance lists what rooms and opened containers hold, not rules of the script",
 }
 """The removable parts of a mode that plans, and how the mode works without each."""
+
+_GENERATING: Mapping[str, str] = {
+    **ABLATIONS,
+    "start-file": "the first problem file is the model's: the requests before it show an empty one",
+}
+"""The removable parts of the mode in which a model writes whole problem files."""
 
 CHOOSING: Mapping[str, str] = {
     "check": "an answer without a valid command sends an empty command, which costs a step",
@@ -105,6 +115,12 @@ made from the facts that the model states for single sentences."""
 LEARNING = (LEARN, LEARN_FACTS)
 """Modes with rules of a model."""
 
+
+def repeats_answers(variant: Variant) -> bool:
+    """Whether a resumed episode repeats its recorded answers: more depends on them than the last problem."""
+    return variant.mode.name in LEARNING or CONTENT_RULES in variant.without
+
+
 MOST_SENTENCES = 30
 """The maximum number of sentences, with a request for each, before the rules are checked in mode `learn-facts`."""
 
@@ -123,7 +139,7 @@ _CONFIRMS = ("edits", *_PLANS)
 
 MODES = (
     Mode("edit", "the model edits the problem (PDDL-edit)", TEXT_GAME, ABLATIONS, _CONFIRMS, rewarded=True),
-    Mode("gen", "the model writes the problem anew (PDDL-gen)", TEXT_GAME, ABLATIONS, _CONFIRMS, rewarded=True),
+    Mode("gen", "the model writes the problem anew (PDDL-gen)", TEXT_GAME, _GENERATING, _CONFIRMS, rewarded=True),
     Mode("act", "the model picks commands (Action-gen)", TEXT_GAME, CHOOSING, confirms=("commands",)),
     Mode(ACT_COT, "as act, with a chain of thought before each command", TEXT_GAME, CHOOSING, confirms=("commands",)),
     Mode("random", "any valid command", TEXT_GAME, confirms=("commands",), asks_model=False),

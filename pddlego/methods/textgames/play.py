@@ -17,13 +17,23 @@ from pddlego.methods.textgames.agent import Agent, Agents
 from pddlego.methods.textgames.events import Observed, Resumed
 from pddlego.methods.textgames.formalize import Exchange, Formalizer, Observations, PromptContext, Terms
 from pddlego.methods.textgames.formalize.act import ActionGen, HumanActions, Person, RandomActions, typed_before
+from pddlego.methods.textgames.formalize.contents import contents_request
 from pddlego.methods.textgames.formalize.facts import LearnFacts
 from pddlego.methods.textgames.formalize.full import FullEditor, FullFormalizer, FullSteps
 from pddlego.methods.textgames.formalize.learn import LearnRules
 from pddlego.methods.textgames.formalize.problems import PddlEdit, PddlGen
 from pddlego.methods.textgames.games import Closes, Game, ReportsFacts, Solves
 from pddlego.methods.textgames.loading import setting_for
-from pddlego.methods.textgames.options import ACT_COT, LEARN, LEARN_FACTS, LEARNING, MODES, TextGameOptions, requests_of
+from pddlego.methods.textgames.options import (
+    ACT_COT,
+    CONTENT_RULES,
+    LEARN,
+    LEARN_FACTS,
+    MODES,
+    TextGameOptions,
+    repeats_answers,
+    requests_of,
+)
 from pddlego.methods.textgames.reader import can_read, check_reader
 from pddlego.methods.textgames.reader.houses import with_opinion
 from pddlego.methods.textgames.settings import GameSetting
@@ -53,6 +63,8 @@ def make_method(mode: str, setting: GameSetting, seed: int, person: Person | Non
         formalizer.request(
             PromptContext(setting.start, "trial", seen, retry, answers, ("trial",), reader=setting.reader)
         )
+    if CONTENT_RULES in parse_variant(mode, MODES).without:
+        contents_request(Prompts(setting.asking.prompts), PromptContext(setting.start, "trial", seen))
     return formalizer
 
 
@@ -230,6 +242,6 @@ def _restart_of(recorded: Trace) -> Restart | None:
         corrected=None if resumed.corrected is None else parse_problem(resumed.corrected),
         first_observation=observed[0].text if observed else "",
         written=resumed.written,
-        repeated=repeated if parse_variant(recorded.begun.mode, MODES).mode.name in LEARNING else None,
+        repeated=repeated if repeats_answers(parse_variant(recorded.begun.mode, MODES)) else None,
         replayed=True,
     )

@@ -12,10 +12,11 @@ from pddlego.errors import JournalError, UsageError
 from pddlego.methods.base import Variant, parse_variant
 from pddlego.methods.textgames.events import Observed, Resumed
 from pddlego.methods.textgames.formalize import ProblemProposal, PromptContext
+from pddlego.methods.textgames.formalize.contents import CONTENTS
 from pddlego.methods.textgames.formalize.problems import read_file
 from pddlego.methods.textgames.knowledge import Knowledge, restored
 from pddlego.methods.textgames.loading import setting_for
-from pddlego.methods.textgames.options import LEARNING, MODES, PLANNING, WRITES_DOMAIN
+from pddlego.methods.textgames.options import LEARNING, MODES, PLANNING, WRITES_DOMAIN, repeats_answers
 from pddlego.methods.textgames.play import make_method
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.world import Restart
@@ -78,7 +79,7 @@ def restart_at(recorded: RecordedGame, step: int) -> Restart:
         reason = f"The episode has the steps 0 to {last}." if last >= 0 else "The game never answered."
         raise UsageError(f"Unknown step {step}", reason, "Choose another.")
     _check_not_before_resumption(recorded, step)
-    part, verdicts = shown.after, [call.verdict for call in shown.after.calls]
+    part, verdicts = shown.after, [call.verdict for call in shown.after.calls if call.purpose != CONTENTS]
     resumed = part.last(Resumed)
     problem = part.last(Accepted, where=lambda event: event.kind == "problem")
     kind = recorded.variant.mode.carries.kind
@@ -97,7 +98,7 @@ def restart_at(recorded: RecordedGame, step: int) -> Restart:
         covered_observations=resumed.known if resumed and covering < 0 else len(read),
         first_observation=observed[0].text,
         written=own.text if own else begun_with,
-        repeated=part.until(_end_of_repetition(part)) if recorded.mode in LEARNING else None,
+        repeated=part.until(_end_of_repetition(part)) if repeats_answers(recorded.variant) else None,
     )
     call = shown.calls[-1] if shown.calls else None
     if call is None or isinstance(call.verdict, Accepted) or not call.completion.text:

@@ -18,7 +18,7 @@ from pddlego.methods.textgames.formalize import Exchange
 from pddlego.methods.textgames.games import Game, Lists, Observation
 from pddlego.methods.textgames.knowledge import Knowledge
 from pddlego.methods.textgames.memory import Memory
-from pddlego.methods.textgames.options import MODES, PLANNING, WRITES_DOMAIN, TextGameOptions
+from pddlego.methods.textgames.options import CONTENT_RULES, MODES, PLANNING, WRITES_DOMAIN, TextGameOptions
 from pddlego.methods.textgames.reader.paper_cooking import PaperCooking
 from pddlego.methods.textgames.settings import FixedRule, GameSetting
 from pddlego.pddl import Atom, Problem, from_name, same_name, to_name
@@ -243,7 +243,8 @@ class GameSession:
         self.seen = Observation("")
         self._table, self.observing, fixed = episode.setting.game, episode.setting.observing, episode.setting.fixed
         self.game, self.memory, self.budget = game, memory, budget
-        self.rules = FixedRules(fixed.rules, fixed.script if episode.plans else "")
+        script = PaperCooking(CONTENT_RULES not in episode.without) if fixed.script and episode.plans else None
+        self.rules = FixedRules(fixed.rules, script)
         self._worked: list[tuple[str, str]] = []
         self._asking = episode.setting.asking
         all_valid = episode.options.valid_actions == "all" or self._asking.protocol.plain_requests
@@ -352,24 +353,23 @@ class GameSession:
 class FixedRules:
     """The fixed rules and the script of a setting, with their state in one episode."""
 
-    def __init__(self, rules: Sequence[FixedRule], script: str = "") -> None:
-        self._rules = rules
-        self._script = PaperCooking() if script else None
+    def __init__(self, rules: Sequence[FixedRule], script: PaperCooking | None = None) -> None:
+        self._rules, self.script = rules, script
         self._waiting: deque[str] = deque()
         self._sent: set[str] = set()
 
     @property
     def is_reported(self) -> bool:
         """Whether the model reads the observations of their commands: a script adds their facts to problems itself."""
-        return self._script is None
+        return self.script is None
 
     def take_in(self, command: str | None, text: str) -> None:
         """Queue the commands of the rules that match the observation `text`, which followed `command`."""
         if command is not None and command in self._waiting:  # the command was repeated for a restart
             self._waiting.remove(command)
             self._sent.add(command)
-        if self._script is not None:
-            self._script.take_in(command, text)
+        if self.script is not None:
+            self.script.take_in(command, text)
         for rule in self._rules:
             for match in re.finditer(rule.when, text):
                 due = filled(rule.command, match.groupdict(default=""))
@@ -382,20 +382,20 @@ class FixedRules:
 
     def due(self) -> str | None:
         """Remove the next command from the queue, and return it; None if the queue is empty."""
-        command = self._waiting.popleft() if self._waiting else self._script.due() if self._script else None
+        command = self._waiting.popleft() if self._waiting else self.script.due() if self.script else None
         if command is not None:
             self._sent.add(command)
         return command
 
     def with_script_facts(self, problem: Problem) -> Problem:
         """The problem with the facts that the script knows."""
-        return self._script.with_script_facts(problem) if self._script is not None else problem
+        return self.script.with_script_facts(problem) if self.script is not None else problem
 
     def ladder(self, ladder: tuple[Rung, ...]) -> tuple[Rung, ...]:
         """The goals of the script, followed by those of the ladder."""
-        return (*(self._script.goals() if self._script is not None else ()), *ladder)
+        return (*(self.script.goals() if self.script is not None else ()), *ladder)
 
     def plan_ended(self, rung: str | None) -> None:
         """Notify the script that a plan for the goal `rung` was executed completely."""
-        if self._script is not None:
-            self._script.plan_ended(rung)
+        if self.script is not None:
+            self.script.plan_ended(rung)

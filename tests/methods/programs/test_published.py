@@ -11,10 +11,10 @@ from pddlego.methods.programs.printed import DOMAINS, FAST_DOWNWARD, MODELS, PYP
 def test_figures_of_heuristics_are_for_the_papers_tasks_and_limits() -> None:
     assert MEASURING.published is not None
     for options in ({}, {"tasks": "track"}, {"parity": "paper"}):
-        assert "heuristic" not in str(MEASURING.published("blocks", options))
-        assert MEASURING.published("spanner", options)["gpt-4"]["program"] == 0.10
+        assert "heuristic" not in str(MEASURING.published("blocks", options, ()))
+        assert MEASURING.published("spanner", options, ())["gpt-4"]["program"] == 0.10
     options = {"tasks": "track/blocksworld", "parity": "paper"}
-    shown = [MEASURING.published(name, options) for name in ("blocks", "miconic", "spanner")]
+    shown = [MEASURING.published(name, options, ()) for name in ("blocks", "miconic", "spanner")]
     assert [round(90 * figures["deepseek-r1"]["heuristic"]) for figures in shown] == [66, 90, 70]
     assert [round(90 * figures["none"]["plan"]) for figures in shown] == [24, 74, 30]
 
@@ -44,6 +44,7 @@ def test_coverage_by_domain_has_the_sums_of_the_paper(numbers: tuple[int, ...], 
 def test_the_baseline_of_fast_downward_is_that_of_the_option() -> None:
     assert MEASURING.published is not None
     options = {"tasks": "track/rovers", "parity": "paper"}
-    own = [MEASURING.published("rovers", {**options, "baseline": name})["none"] for name in (None, "hadd", "hlmc")]
+    names = (None, "hadd", "hlmc")
+    own = [MEASURING.published("rovers", {**options, "baseline": name}, ())["none"] for name in names]
     assert [round(90 * figures["plan"]) for figures in own] == [28, 33, 41]
     assert {round(90 * figures["plan-no-heuristic"]) for figures in own} == {12}

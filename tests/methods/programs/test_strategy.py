@@ -166,8 +166,8 @@ def test_parts_of_pseudocode_need_pseudocode_and_older_runs_have_the_same_files(
 def test_the_first_papers_mean_is_not_shown_for_pseudocode() -> None:
     published = MEASURING.published
     assert published is not None
-    assert "program" in published("ferry", {})["gpt-4"]
-    assert "program" not in published("ferry", {"strategy": "pseudocode"})["gpt-4"]
+    assert "program" in published("ferry", {}, ())["gpt-4"]
+    assert "program" not in published("ferry", {"strategy": "pseudocode"}, ())["gpt-4"]
 
 
 @pytest.mark.parametrize(

@@ -328,3 +328,17 @@ def test_a_baseline_that_leads_back_is_no_circle(tmp_path: Path, monkeypatch: py
     monkeypatch.chdir(tmp_path)
     assert load("coin").removable.baseline is not None
     assert load("paper-coin").title == "mine"
+
+
+def test_without_the_start_file_the_first_problem_file_is_the_models(planner: ProcessPlanner) -> None:
+    for name in PAPER:
+        setting = of_variant(name, "gen-no-start-file")
+        assert not setting.start.problem.objects and not setting.start.problem.facts
+        assert setting.start.problem.goal == load(name).start.problem.goal
+        events = play(setting, planner, setting_game(setting, 12), ReaderModel(), "gen-no-start-file")
+        assert ended(events).outcome is Outcome.WON
+        sent = of(events, Asked)[0].messages[-1].content.partition("This is the problem file so far")[2]
+        assert "(:init" in sent and "(at kitchen)" not in sent
+        assert "kitchen - location" in of(events, Accepted)[0].added
+    with pytest.raises(UsageError, match="coin has no start-file to take out"):
+        of_variant("coin", "gen-no-start-file")

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from pddlego.errors import ModelError, UsageError
 from pddlego.methods.base import base_mode
 from pddlego.methods.textgames.formalize import PromptContext
+from pddlego.methods.textgames.formalize.contents import CONTENTS, contents_answer
 from pddlego.methods.textgames.formalize.full import PARTS
 from pddlego.methods.textgames.formalize.learn import uncovered
 from pddlego.methods.textgames.formalize.lifting import AskedSentence
@@ -20,6 +21,7 @@ from pddlego.methods.textgames.knowledge import Knowledge
 from pddlego.methods.textgames.options import ACT_COT, LEARN, LEARN_FACTS, LEARNING, PLANNING, STEPS
 from pddlego.methods.textgames.reader.houses import chain_command, coin_command, cook_command, with_opinion
 from pddlego.methods.textgames.reader.laboratory import ExperimentRules, LaboratoryRules
+from pddlego.methods.textgames.reader.paper_cooking import seen_in
 from pddlego.methods.textgames.reading.engine import HistoryReader, matching, read_news
 from pddlego.methods.textgames.reading.rules import NOTE, ReadingRule
 from pddlego.methods.textgames.settings import GameSetting, ReaderRules
@@ -175,6 +177,8 @@ class ReaderModel:
 
     def _answer(self, request: Request) -> str:
         situation = situation_of(request)
+        if request.purpose == CONTENTS:
+            return contents_answer(seen_in(situation.seen.news[-1].text))
         reason = can_answer(situation.reader, request.purpose)
         if reason:
             raise ModelError(f"The built-in reader cannot answer for '{request.purpose}'", *reason)

@@ -63,6 +63,24 @@ def _things(text: str) -> list[str]:
     return [without_words(name, _ADJECTIVES) for name in read_names(text)]
 
 
+def seen_in(text: str) -> tuple[str, ...]:
+    """The things that an observation of a room or an opened container names, as commands.
+
+    A closed container is to be opened, and any other thing taken: first those that lie about, then those in containers
+    and on surfaces.
+    """
+    if opened := _OPENED.match(text):
+        return tuple(f"take {thing}" for thing in _things(opened["list"] or ""))
+    named = [match[1] for match in _SEEN.finditer(text)]
+    commands = [f"take {thing}" for names in named if " that " not in names for thing in _things(names)]
+    for holder in (names for names in named if " that " in names):
+        if closed := _CLOSED.fullmatch(holder):
+            commands.append(f"open {closed[1]}")
+        elif holding := _HOLDING.fullmatch(holder):
+            commands += (f"take {thing}" for thing in _things(holding[1]))
+    return tuple(commands)
+
+
 _PREPARE = "prepare the meal"
 """The name of the goal of cooking on the ladder."""
 
@@ -70,9 +88,15 @@ KITCHEN = "kitchen"
 
 
 class PaperCooking:
-    """The state of the paper's script in one episode of Cooking World: the commands that it sends without a plan."""
+    """The state of the paper's script in one episode of Cooking World: the commands that it sends without a plan.
 
-    def __init__(self) -> None:
+    If it does not `read` what rooms and containers hold, a model lists it (`unread` and `listed`).
+    """
+
+    def __init__(self, reads: bool = True) -> None:
+        self._reads = reads
+        self._unread = deque[tuple[str, str]]()
+        self._sent: set[str] = set()
         self._recipe: _Recipe | None = None
         self._waiting = deque(["read cookbook"])
         self._here = ""
@@ -84,6 +108,7 @@ class PaperCooking:
         """Update the state with an observation, and queue the commands that it requires."""
         if command is not None and command in self._waiting:
             self._waiting.remove(command)
+        self._sent.add(command or "")
         room, opened = _ROOM.match(text), _OPENED.match(text)
         self._recipe = self._recipe or _read_recipe(text)
         if done := _DONE.match(text):
@@ -92,9 +117,21 @@ class PaperCooking:
             self._held.add(taken[1])
         elif room is not None:
             self._here = to_name(room[1])
-            self._look_around(text)
-        elif opened is not None:
-            self._look(_things(opened["list"] or ""))
+        if (room is not None or opened is not None) and self._reads:
+            self._queue(seen_in(text), self._here)
+        elif (room is not None or opened is not None) and self._missing():
+            self._unread.append((self._here, text))
+
+    @property
+    def unread(self) -> str | None:
+        """The first observation whose things a model has not listed yet; None without one."""
+        return self._unread[0][1] if self._unread else None
+
+    def listed(self, commands: Iterable[str]) -> None:
+        """Queue the commands for the things that a model listed in `unread`, each at most once in the episode."""
+        place, _ = self._unread.popleft()
+        old = self._sent.union(self._waiting)
+        self._queue((command for command in dict.fromkeys(commands) if command not in old), place)
 
     def due(self) -> str | None:
         """Remove the next command from the queue, and return it; None if the queue is empty."""
@@ -144,25 +181,12 @@ class PaperCooking:
             if direction[0] in PREPARED and direction not in self._followed
         )
 
-    def _look_around(self, text: str) -> None:
-        """Look at all things of a room: first at those that lie about, then at containers and surfaces."""
-        holders = []
-        for match in _SEEN.finditer(text):
-            if " that " in match[1]:
-                holders.append(match[1])
-            else:
-                self._look(_things(match[1]))
-        for holder in holders:
-            if closed := _CLOSED.fullmatch(holder):
-                self._waiting.append(f"open {closed[1]}")
-            elif holding := _HOLDING.fullmatch(holder):
-                self._look(_things(holding[1]))
-
-    def _look(self, things: Iterable[str]) -> None:
-        for thing in things:
-            if thing in APPLIANCES:
-                self.seen.setdefault(thing, self._here)
-            self._waiting.append(f"take {thing}")
+    def _queue(self, commands: Iterable[str], place: str) -> None:
+        for command in commands:
+            verb, _, thing = command.partition(" ")
+            if verb == "take" and thing in APPLIANCES:
+                self.seen.setdefault(thing, place)
+            self._waiting.append(command)
 
     def _wanted(self) -> set[str]:
         """The things that the agent needs in hand: the ingredients, and a knife if a food must be cut."""
