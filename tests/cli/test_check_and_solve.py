@@ -212,9 +212,9 @@ def test_without_a_plan_the_reasons_are_printed(tmp_path: Path) -> None:
 
 def test_several_plans_are_printed(tmp_path: Path, task: str) -> None:
     done = run("solve", str(FERRY), task, "--plans", "3", cwd=tmp_path)
-    plans = done.stdout.split("\n\n")
+    plans = done.stdout.strip().split("\n\n")
     assert done.returncode == 0
-    assert f"{plans[0]}\n" == PLAN
+    assert plans[0] == PLAN.strip()
     assert len(plans) == len({*plans}) == done.stderr.count("Plan ")
     for wrong in (("--planner", "graphplan"), ("-o", "a.plan")):
         done = run("solve", str(FERRY), task, "--plans", "2", *wrong, cwd=tmp_path)
