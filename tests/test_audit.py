@@ -104,6 +104,14 @@ def test_the_least_cost_of_a_maximized_metric_is_undecided() -> None:
     assert verdicts == {"minimize": "contradicted", "maximize": "undecided"}
 
 
+def test_a_plan_that_cannot_be_read_contradicts_nothing() -> None:
+    row = pair(0, False)
+    read = LabelledPair(id="x", domain=row["domain"], problem=row["problem"], plan="plans/p1.plan", valid=True)
+    assert [judgement.verdict for judgement in judge(read, 30)] == ["undecided"]
+    with pytest.raises(ValueError, match="finite"):
+        LabelledPair(id="x", domain=row["domain"], problem=row["problem"], cost=float("nan"))
+
+
 def test_the_same_pairs_in_every_form(tmp_path: Path) -> None:
     rows = [pair(number, False) for number in range(4)]
     rows[0]["problem"] += " ; \u2028 and \x85 end no line in JSON"
