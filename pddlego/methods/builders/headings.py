@@ -84,7 +84,7 @@ def headed_component(kind: str, text: str, action: str) -> Component | None:
 
 
 def _parts(text: str) -> dict[str, str]:
-    """The text after each known heading, without its fence. The last of equal headings counts."""
+    """The text after each heading, without its fence. The last of equal headings counts."""
     found: dict[str, list[str]] = {}
     lines: list[str] = []
     for line in text.splitlines():
@@ -117,10 +117,9 @@ def _lines(text: str) -> list[tuple[str, str]]:
 
 def _described(text: str) -> list[tuple[str, str]]:
     """Names with their descriptions, as a Python dictionary has them or as lines."""
-    pairs = [match.groups() for line in text.splitlines() if (match := _DESCRIBED.search(line))]
-    return [(name, about) for name, about in pairs] or [
-        (name, about) for name, about in _lines(text) if name not in "{}"
-    ]
+    # A search would try every brace of a long line as its beginning.
+    pairs = [(match[1], match[2]) for line in text.splitlines() if (match := _DESCRIBED.match(line))]
+    return pairs or [(name, about) for name, about in _lines(text) if name not in "{}"]
 
 
 def _predicates(text: str) -> tuple[NewPredicate, ...]:

@@ -80,8 +80,9 @@ def logged_dialogues(place: str, space: str, name: str) -> tuple[Conversation, .
     return tuple(known)
 
 
-_SYSTEM = r'sysmsg = """(.*?)"""'
-_REQUEST = r'def get_initial_{}_prompt\(self\):\s*return """(.*?)"""'
+_SYSTEM = r'sysmsg = """'
+_REQUEST = r'def get_initial_{}_prompt\(self\):\s*return """'
+"""What a text begins after. It ends at the next three quotes."""
 
 
 def source_prompts(place: str, space: str) -> dict[str, str]:
@@ -97,10 +98,12 @@ def source_prompts(place: str, space: str) -> dict[str, str]:
         "successors": (f"{folder}/{code}", _REQUEST.format("successor")),
         "goal": (f"{folder}/{code}", _REQUEST.format("goal")),
     }.items():
-        match = re.search(pattern, source.text(f"src/{file}"), re.DOTALL)
-        if match is None or "\\" in match[1]:
+        whole = source.text(f"src/{file}")
+        begin = re.search(pattern, whole)
+        text, end, _ = whole[begin.end() :].partition('"""') if begin else ("", "", "")
+        if not end or "\\" in text:
             raise source.wrong(f"src/{file}", f"it has no text for the prompt '{name}' in the known form")
-        texts[f"thought_of_search/{name}"] = match[1]
+        texts[f"thought_of_search/{name}"] = text
     return texts
 
 
