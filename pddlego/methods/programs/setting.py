@@ -79,11 +79,15 @@ class ProgramSetting(PlanningSetting):
 
     def check_mode(self, variant: Variant) -> None:
         """Raises `UsageError` for numbers where heuristics or blind search plan, and if names must be hidden and the
-        user's own tasks have no version without names, or for parts that only a strategy in pseudocode has."""
+        user's own tasks have no version without names, for parts that only a strategy in pseudocode has, and for the
+        `authors` where nothing of theirs is sent."""
         unknown = [part for part in variant.without if part in PSEUDOCODE_PARTS and not self.pseudocode]
         if unknown:
             reason = f"-no-{unknown[0]} takes out a part that only a strategy in pseudocode has."
             raise UsageError(f"{variant} has no effect here", reason, "Add --set strategy=pseudocode.")
+        if self.authors and variant.mode.name in (HEURISTIC, DIRECT):
+            reason = "The authors' conversations ask for programs, and have no prompt for a heuristic."
+            raise UsageError(f"--prompts has no effect in mode {variant}", reason, f"Use mode {PROGRAM}.")
         if variant.mode.name in (HEURISTIC, DIRECT) or NO_HEURISTIC in variant.without:
             self.refuse_numbers(str(variant))
         if NO_NAMES not in variant.without or self.folder is None or self.nameless_folder is not None:

@@ -88,6 +88,9 @@ def test_the_authors_prompts_are_sent_unchanged(tmp_path: Path) -> None:
     assert asked(tmp_path / "runs") == ["Their domain: {{ x }}", "How?", "Write."]
     refused = run("play", "ferry", "--mode", "program-no-cot", "--seed", "0", *options, cwd=tmp_path)
     assert "holds no such conversation" in refused.stderr
+    for mode in ("heuristic", "heuristic-direct"):
+        refused = run("play", "ferry", "--mode", mode, "--seed", "0", *options, cwd=tmp_path)
+        assert f"--prompts has no effect in mode {mode}" in refused.stderr
 
 
 @pytest.mark.parametrize(
