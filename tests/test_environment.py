@@ -267,6 +267,7 @@ def test_renaming_to_an_invented_name_costs(game: str, mode: str, seed: int) -> 
         assert any("zorkmid0" in reason and "is invented" in reason for reason in reasons)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["edit", "gen"])
 def test_a_character_that_pddl_does_not_have_pays_nothing(mode: str) -> None:
     with Environment("coin", mode, retries=0) as environment:

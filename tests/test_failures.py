@@ -57,6 +57,7 @@ def test_options_that_do_not_fit(losses: Path) -> None:
         assert run("export", *options, cwd=losses).returncode == 2
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(find_spec("inspect_ai") is None, reason="the extra inspect is not installed")
 def test_a_judge_is_graded(losses: Path, tmp_path: Path) -> None:
     import inspect_ai

@@ -54,6 +54,7 @@ def rows_in(hub: Path, path: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (hub / path).read_text(encoding="utf-8").splitlines()]
 
 
+@pytest.mark.slow
 def test_the_header_names_every_file_with_its_rows(hub: Path) -> None:
     head = head_of(hub)
     assert [item["config_name"] for item in head["configs"]] == list(ROWS)

@@ -143,6 +143,7 @@ def test_every_tool_answers(tmp_path: Path) -> None:
     talk(tmp_path, conversation)
 
 
+@pytest.mark.slow
 def test_every_tool_knows_numbers(tmp_path: Path) -> None:
     async def conversation(client: ClientSession) -> None:
         task = {"domain": fuel.DOMAIN, "problem": fuel.PROBLEM}
@@ -173,6 +174,7 @@ def test_every_tool_knows_numbers(tmp_path: Path) -> None:
     talk(tmp_path, conversation)
 
 
+@pytest.mark.slow
 def test_bad_input_is_explained(tmp_path: Path) -> None:
     async def conversation(client: ClientSession) -> None:
         for path in ("/etc/passwd", "domain.pddl"):
@@ -204,6 +206,7 @@ def test_a_planner_without_time_ends_with_a_result_and_others_go_on(tmp_path: Pa
     talk(tmp_path, conversation, "--timeout", "20")  # to start a process may take so long on a busy machine
 
 
+@pytest.mark.slow
 def test_two_clients_at_once(tmp_path: Path) -> None:
     async def conversation(client: ClientSession) -> None:
         assert (await call(client, "solve", domain=DOMAIN, problem=PROBLEM))["status"] == "solved"
@@ -230,6 +233,7 @@ def walk(steps: int) -> str:
     return "\n".join(f"(go room-number-{step % 2} room-number-{(step + 1) % 2})" for step in range(steps))
 
 
+@pytest.mark.slow
 def test_every_answer_is_bounded(tmp_path: Path) -> None:
     """What is left out is said, with how to get it."""
     action = "(:action a{0} :parameters (?x) :precondition (q{0} ?x) :effect (q ?x))"
@@ -291,6 +295,7 @@ LINES: list[tuple[bytes, object]] = [
 """Lines, and the id of the answer to each."""
 
 
+@pytest.mark.slow
 def test_every_line_is_answered() -> None:
     """Whatever a client writes; the SDK drops what it cannot read. After each line the server still works."""
     command = [sys.executable, "-m", "pddlego", "mcp"]
@@ -362,6 +367,7 @@ def _is_running(pid: int) -> bool:
         return False
 
 
+@pytest.mark.slow
 def test_an_interrupt_ends_the_server_quietly(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pddlego", "mcp"]
     with started(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as server:

@@ -89,6 +89,7 @@ print(json.dumps(failed))
 """
 
 
+@pytest.mark.slow
 def test_every_module_is_imported_without_unix(without_unix: dict[str, str], tmp_path: Path) -> None:
     """Packages of extras may be missing; modules and functions of Unix are not needed while a module is imported."""
     done = _run(without_unix, tmp_path, "-c", _IMPORT_ALL % (HIDDEN,))
@@ -96,6 +97,7 @@ def test_every_module_is_imported_without_unix(without_unix: dict[str, str], tmp
     assert json.loads(done.stdout.splitlines()[-1]) == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [
@@ -112,6 +114,7 @@ def test_a_command_works_without_unix(command: tuple[str, ...], without_unix: di
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode, isolation", [("program", "required"), ("program", "off"), ("tos", "required")])
 def test_a_program_is_refused_without_unix(
     mode: str, isolation: str, without_unix: dict[str, str], tmp_path: Path

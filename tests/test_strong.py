@@ -20,6 +20,7 @@ EPISODES = read()
 QUICK = ("coin-fulledit-263", "text-blocks-whole", "gripper-pbm", "24game-tos")
 
 
+@pytest.mark.slow
 @pytest.mark.whole
 @needs_locks
 @pytest.mark.usefixtures("patient_sandboxes")

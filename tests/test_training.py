@@ -30,6 +30,7 @@ def noisy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_exported_conversations_play_back_to_the_same_results(noisy: Path, tmp_path: Path) -> None:
     done = run("export", str(noisy), "--test-seeds", "-o", "chat.jsonl", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -43,6 +44,7 @@ def test_exported_conversations_play_back_to_the_same_results(noisy: Path, tmp_p
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("to_file", [True, False])
 def test_rows_are_written_as_episodes_are_read(to_file: bool, tmp_path: Path) -> None:
     """The first ones of 900 episodes come long before the last."""
@@ -187,6 +189,7 @@ def test_trajectories_keep_the_rules_of_the_format(game: str) -> None:
     json.dumps(value)
 
 
+@pytest.mark.slow
 def test_rewards() -> None:
     (episode,) = training.expert("coin", "edit", [60])
     rows = list(training.chat_rows(episode))

@@ -82,6 +82,7 @@ def test_short_help_has_ten_options_and_examples(tmp_path: Path) -> None:
     assert "Explain (pddlego show latest --lost)" in run("--help", cwd=tmp_path).stdout
 
 
+@pytest.mark.slow
 def test_doctor_is_content(tmp_path: Path, model_server: ModelServer) -> None:
     done = run("doctor", "--model", "m", "--base-url", model_server.url, cwd=tmp_path)
     assert done.returncode == 0, done.stdout

@@ -65,6 +65,7 @@ def test_first_errors_are_those_that_were_made(lost: Path) -> None:
     assert right >= 0.9 * len(single)
 
 
+@pytest.mark.slow
 def test_lost_episodes_are_won_without_their_first_error(lost: Path) -> None:
     """At least 90 % of the lost episodes are won after one correction; the second time nothing is played."""
     options = ("counterfactual", "lost", "--with", "reader", "--run", "again")
@@ -90,6 +91,7 @@ def paper(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_every_loss_has_a_cause_where_a_script_plays_along(paper: Path) -> None:
     rows = json.loads(run("truth", "paper", "--format", "json", cwd=paper).stdout)
     lost = [row for row in rows if row["outcome"] != "won" and row["model"] != "none"]
@@ -201,6 +203,7 @@ def test_truth_goes_on_after_a_damaged_journal(tmp_path: Path, refusals: Path) -
     assert third.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("correction", [1, 2])
 def test_every_correction_can_be_stopped(
     tmp_path: Path, refusals: Path, model_server: ModelServer, correction: int

@@ -63,6 +63,7 @@ def test_an_episode_that_was_won_opens_at_its_beginning() -> None:
     assert (value["tab"], value["opens"]) == ("overview", 0)
 
 
+@pytest.mark.slow
 def test_data_grow_as_the_episode_does() -> None:
     """Made step by step, they are those of the whole episode."""
     whole = list(JournalTail(JOURNAL, make_codec()).poll())

@@ -32,6 +32,7 @@ def place(uri: str, line: int, character: int) -> dict[str, Any]:
     return {"text_document": types.TextDocumentIdentifier(uri), "position": types.Position(line, character)}
 
 
+@pytest.mark.slow
 @pytest.mark.shared("competition")
 def test_right_files_have_no_errors() -> None:
     from lsprotocol import types
@@ -58,6 +59,7 @@ def test_a_message_that_is_too_large_is_said_in_three_lines() -> None:
     assert done.stderr.decode().startswith("Error: The editor cannot be served")
 
 
+@pytest.mark.slow
 @pytest.mark.shared("cases")
 def test_broken_cases_never_stop_the_server() -> None:
     from tests.editor.client import editor
@@ -72,6 +74,7 @@ def test_broken_cases_never_stop_the_server() -> None:
     asyncio.run(run())
 
 
+@pytest.mark.slow
 def test_newest_text_wins_and_a_problem_follows_its_domain(tmp_path: Path) -> None:
     from tests.editor.client import editor
 
@@ -135,6 +138,7 @@ def test_requests(tmp_path: Path) -> None:
     asyncio.run(run())
 
 
+@pytest.mark.slow
 def test_many_names_in_one_long_line_are_renamed_in_bounded_time(tmp_path: Path) -> None:
     """Positions are not counted from the start of the line for each of the places."""
     from lsprotocol import types
@@ -178,6 +182,7 @@ def test_a_quick_fix_repairs_the_text(tmp_path: Path) -> None:
     asyncio.run(run())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("link", [False, True])
 def test_files_outside_the_workspace_are_not_read(tmp_path: Path, link: bool) -> None:
     """Neither the domain beside a problem that lies elsewhere, nor one that a link leads to."""
@@ -198,6 +203,7 @@ def test_files_outside_the_workspace_are_not_read(tmp_path: Path, link: bool) ->
     asyncio.run(run())
 
 
+@pytest.mark.slow
 def test_memory_after_many_edits_and_huge_texts(tmp_path: Path) -> None:
     from tests.editor.client import editor
 

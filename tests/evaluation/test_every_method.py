@@ -129,6 +129,7 @@ def scores(folder: Path) -> list[str]:
     return [",".join(line.split(",")[:9]) for line in (folder / "runs" / "r" / "results.csv").read_text().splitlines()]
 
 
+@pytest.mark.slow
 def test_a_budget_stops_it_and_it_goes_on_where_it_was(
     tmp_path: Path, command: tuple[str, ...], model_server: ModelServer
 ) -> None:
@@ -161,6 +162,7 @@ def test_the_result_table_of_a_run_is_that_of_the_next(tmp_path: Path, command: 
     assert all(times & {*row} for row in text["rows"])
 
 
+@pytest.mark.slow
 def test_what_the_cache_has_is_not_asked_again(
     tmp_path: Path, command: tuple[str, ...], model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -174,6 +176,7 @@ def test_what_the_cache_has_is_not_asked_again(
     assert scores(tmp_path / "first") == scores(tmp_path / "second")
 
 
+@pytest.mark.slow
 def test_every_episode_plays_again_and_stands_in_every_report(tmp_path: Path, command: tuple[str, ...]) -> None:
     assert run(*command, cwd=tmp_path).returncode == 0
     again = run("replay", "runs/r", cwd=tmp_path)

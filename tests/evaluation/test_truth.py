@@ -112,6 +112,7 @@ def night(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_runs_with_and_without_truth_join_and_are_checked_once(night: Path) -> None:
     done = run("report", "plain", "live", cwd=night)
     assert done.returncode == 0, done.stderr

@@ -62,6 +62,7 @@ def test_verdicts_are_agreed_by_two() -> None:
     assert agreed({"a": VALID, "b": INVALID, "c": VALID}) == agreed({"a": VALID, "b": f"{MISSING}: b"}) == ""
 
 
+@pytest.mark.slow
 @pytest.mark.val
 @pytest.mark.kairos
 @pytest.mark.oracle

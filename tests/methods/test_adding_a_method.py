@@ -160,6 +160,7 @@ def test_it_is_watched_shown_and_reported_in_every_format(folder: Path) -> None:
     assert "guess.highest" in run("config", cwd=folder).stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -338,6 +339,7 @@ def test_what_cannot_be_measured_is_a_result_all_the_same(folder: Path) -> None:
     assert "100%" in report
 
 
+@pytest.mark.slow
 def test_what_cannot_be_described_is_one_line(folder: Path) -> None:
     broken(folder, "{command} is {answer}", "{command} is {nothing}")
     assert run("play", "numbers", "--mode", "guess", "--model", "halving", "--seed", "3", cwd=folder).returncode == 0

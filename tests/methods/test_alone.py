@@ -21,6 +21,7 @@ for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in METHODS if name != "textgames"])
 def test_a_method_is_imported_without_the_others(name: str) -> None:
     """Not text games: some of their engines are packages that may not be installed."""

@@ -36,6 +36,7 @@ def requests_of(setting: str, mode: str, tasks: str | None = None) -> str:
     return requested(played(setting, ("a",), mode, tasks=tasks, levels=1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("setting", "mode"), [(name, mode) for number, mode in enumerate(MODES) for name in SETTINGS[number % 2 :: 2]]
 )
@@ -47,6 +48,7 @@ def test_no_request_shows_a_comment_of_the_domain_file(setting: str, mode: str) 
     assert not [comment for comment in comments if comment and comment in text]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["program", "tos", "graphplan"])
 def test_nor_of_a_user_s_own_domain_file(mode: str, tmp_path: Path) -> None:
     setting = small("ferry")

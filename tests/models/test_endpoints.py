@@ -165,6 +165,7 @@ def _ended(reason: str, streams: bool, text: str = HALF) -> Reply:
     return answer(text, reason)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("streams", [True, False])
 @pytest.mark.parametrize("reason", FINISHED)
 def test_a_reason_to_stop_that_means_a_finished_answer(model_server: ModelServer, reason: str, streams: bool) -> None:
@@ -237,6 +238,7 @@ KINDS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("body", BODIES)
 def test_a_body_is_read_whatever_it_is_called(model_server: ModelServer, body: str, kind: str) -> None:

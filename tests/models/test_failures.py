@@ -272,6 +272,7 @@ def test_a_url_without_v1_that_is_not_found(
     assert ("under /v1" in caught.value.next_step) is names_it
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("place", "advice"),
     [

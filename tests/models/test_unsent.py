@@ -120,6 +120,7 @@ def test_what_never_reached_a_server_costs_nothing(
     assert costs(tmp_path / "ledger", load) == (0, 0)
 
 
+@pytest.mark.slow
 @LIMITERS
 def test_a_connection_that_is_given_up_before_it_is_made_costs_nothing(tmp_path: Path, make: Any) -> None:
     """The other side accepts the connection, and never answers the handshake."""
@@ -167,6 +168,7 @@ def test_a_request_that_is_given_up_after_it_was_sent_is_paid_for(
     assert min(costs(tmp_path / "ledger", load)) > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
 @pytest.mark.parametrize("name", ["SSL_CERT_FILE", "SSL_CERT_DIR"])
 def test_a_server_of_this_machine_is_trusted_by_its_certificate(

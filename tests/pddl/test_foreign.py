@@ -163,6 +163,7 @@ def test_a_fact_with_a_truth_value_in_init_names_the_fact() -> None:
     assert error.advice == "Write (full can)"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sign", ["/* ", "<!-- ", "// (\n", "# x)", "a -- b\n", "[", "'a "])
 def test_many_signs_are_read_in_linear_time(sign: str) -> None:
     def read(length: int) -> None:

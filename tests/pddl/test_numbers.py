@@ -207,6 +207,7 @@ def test_numbers_out_of_range_are_findings(number: str) -> None:
         assert all(len(finding.message) < 1_000 for finding in result.findings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new", "repeated"),
     [("(>= (fuel ?t)", "(>= (f{} ?t)", "uel"), ("(fuel ?t) (dist", "(+ 1 {}) (dist", " (fuel ?t)")],

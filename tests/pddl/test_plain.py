@@ -49,6 +49,7 @@ NESTED_TASK = """(define (problem p) (:domain d) (:objects a b c - t)
   (:init (p a) (q b) (r a b) (r b c) (r c c)) (:goal (forall (?x - t) (p ?x))))"""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("domain_text", "problem_text"), [(HARBOUR, TASK), (NESTED, NESTED_TASK)])
 def test_walks_of_a_task_and_of_its_plain_form_are_the_same(domain_text: str, problem_text: str) -> None:
     domain, problem = parse_domain(domain_text), parse_problem(problem_text)

@@ -252,6 +252,7 @@ def test_our_own_files_are_not_changed(file: Path) -> None:
     _is_not_changed(domain, begin + problem, level)
 
 
+@pytest.mark.slow
 @pytest.mark.shared("competition")
 @pytest.mark.parametrize("name", shared.SUITES)
 def test_tasks_of_the_competitions_are_not_changed(name: str) -> None:
@@ -270,6 +271,7 @@ REFUSED_BY_PLANNERS = ("requirements ", "found twice", "another order")
 """Repairs of what the check accepts and Fast Downward's translator refuses; none of them changes a meaning."""
 
 
+@pytest.mark.slow
 @pytest.mark.shared("corpus")
 @pytest.mark.parametrize("file", [CORPUS, OTHER_MODELS], ids=lambda file: file.stem)
 def test_pairs_without_errors_are_not_changed_and_others_only_once(file: Path) -> None:
@@ -450,6 +452,7 @@ def test_any_text_gives_a_result(domain: str, problem: str) -> None:
     assert bool(files.repairs) or (files.domain, files.problem) == (domain, problem)
 
 
+@pytest.mark.slow
 @given(st.text(max_size=200), st.text(max_size=200))
 def test_no_text_is_an_accident(domain: str, problem: str) -> None:
     repair(domain, problem)
@@ -460,6 +463,7 @@ def report(planner: ProcessPlanner) -> list[CheckedPair]:
     return [check_pair(pair, planner) for pair in read_pairs(CORPUS)]
 
 
+@pytest.mark.slow
 @pytest.mark.shared("corpus")
 def test_the_corpus_is_read_and_contradicts_nothing(report: list[CheckedPair]) -> None:
     assert len(report) == 343

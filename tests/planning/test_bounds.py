@@ -209,6 +209,7 @@ SHAPES: dict[str, Callable[[int], str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHAPES)
 def test_a_repair_takes_steps_in_proportion_to_its_text(name: str) -> None:
     assert _steps(lambda: tools.repair(SHAPES[name](400))) < 2.3 * _steps(lambda: tools.repair(SHAPES[name](200)))

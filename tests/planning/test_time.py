@@ -315,6 +315,7 @@ def test_numbers_that_are_too_long_are_named(line: str) -> None:
         read_plan(line, DOMAIN, PROBLEM)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "line", ["0: (fire{})", "0: (fire){}x", "{}0: (fire)", "0: (fire) [1{}", "0: (fire) [{}", "{}:"]
 )

@@ -241,6 +241,7 @@ def matches(pattern: Atom, fact: Atom) -> bool:
     return Renaming(values).atom(pattern) == fact
 
 
+@pytest.mark.slow
 def test_nothing_false_is_said_of_random_tasks() -> None:
     """Goals that are called unreachable, or exclusive, are so according to a search of all states."""
     told = {"unreachable": 0, "exclusive": 0, "sentences": 0}
@@ -274,6 +275,7 @@ def test_nothing_false_is_said_of_random_tasks() -> None:
     assert min(told.values()) >= 10, told
 
 
+@pytest.mark.slow
 def test_another_planner_agrees_on_random_tasks() -> None:
     """The exploration of states is ours; pyperplan with the grounding of Fast Downward is not."""
     compared = 0

@@ -90,6 +90,7 @@ def test_a_sign_at_either_end_of_a_name_is_part_of_it(sign: str) -> None:
     assert set(short_names(models).values()) == {f"{sign}8b", "70b"}
 
 
+@pytest.mark.slow
 def test_names_that_the_font_lacks_are_drawn_without_a_warning(
     tmp_path: Path, recwarn: pytest.WarningsRecorder
 ) -> None:

@@ -150,6 +150,7 @@ def test_a_value_that_would_take_too_much_is_refused(value: str) -> None:
         read_call(f'{{"status": "returned", "value": {value}}}'.encode())
 
 
+@pytest.mark.slow
 def test_the_rows_of_columns_are_counted() -> None:
     numbers = ",".join(["0"] * 900_000)
     line = f'{{"status": "returned", "value": {{"c": {{"a": [{numbers}]}}}}}}'

@@ -18,6 +18,7 @@ from tests.trainers.serving import expert_answers
 EXAMPLE = Path(__file__).parents[2] / "examples" / "grpo.py"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["act", "edit", "gen"])
 def test_the_expert_is_rewarded(mode: str) -> None:
     factory = environment_factory("coin", mode)

@@ -189,6 +189,7 @@ def test_what_is_unspoken_are_parts_in_order(pieces: list[str]) -> None:
     assert len(blanked(answer, unspoken(answer))) == len(answer)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "part", ["<|im_end|>", "<think>", "</think>", " ", "<|im_end|> ", "\n<|x|>a", "<|channel>", "'<|"]
 )

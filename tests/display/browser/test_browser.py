@@ -212,6 +212,7 @@ def test_every_tab_of_every_step(runs: Path, size: tuple[int, int]) -> None:
     drive(at_episodes([journal], SOURCES), steps, size)
 
 
+@pytest.mark.slow
 def test_what_tabs_show(runs: Path) -> None:
     async def steps(pilot: Pilot[None]) -> None:
         await pilot.press("right", "right", "4")
@@ -298,6 +299,7 @@ def test_marking_two_of_a_list(tmp_path: Path) -> None:
     drive(at_run(many(tmp_path / "run", 3), SOURCES), steps)
 
 
+@pytest.mark.slow
 def test_an_episode_is_followed_while_it_is_played(tmp_path: Path) -> None:
     folder = many(tmp_path / "run", 2) / "episodes"
 
@@ -353,6 +355,7 @@ def test_damage_stops_nothing(tmp_path: Path, data: bytes) -> None:
     drive(at_run(run, SOURCES), steps)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("others", [0, 1], ids=["alone", "beside another"])
 @pytest.mark.parametrize("data", [None, b"", LINES[0][:30], b"\xff\xfe{\n", *(b"".join(LINES[:n]) for n in (1, 2, 4))])
 def test_every_key_works_on_an_episode_that_has_hardly_begun(tmp_path: Path, data: bytes | None, others: int) -> None:
@@ -486,6 +489,7 @@ def test_the_answer_that_brought_a_refused_command_is_beside_what_was_asked(tmp_
     assert [line.plain for line in why.truth] == ["asked", "Valid actions: look around, move west"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["act", "edit"])
 def test_a_running_episode_is_checked_by_a_switch(tmp_path: Path, mode: str) -> None:
     """In mode `act`, the map of the built-in reader is there at once; `t` removes it and adds it again."""

@@ -36,6 +36,7 @@ SETTINGS = tuple(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize("mode", [mode.name for mode in MODES])
 def test_text_to_pddl_to_a_plan_that_works_in_the_gold_domain(setting: str, mode: str, planner: ProcessPlanner) -> None:

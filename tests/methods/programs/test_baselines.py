@@ -55,6 +55,7 @@ def test_a_reader_that_errs_is_told_so_and_recovers() -> None:
     assert ending(events).usage.steps > 2
 
 
+@pytest.mark.slow
 def test_a_random_policy_stops_at_dead_ends_goals_and_the_horizon() -> None:
     spanner = events_of(small("spanner", evaluation=6), mode="random")
     assert {event.kind for event in spanner if isinstance(event, Ran)} <= {"dead end", "solved"}

@@ -42,6 +42,7 @@ def sandbox() -> Iterator[Sandbox]:
         yield made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("domain", DOMAINS)
 @pytest.mark.parametrize("algorithm", [GREEDY, CLIMB, PROPERTY])
 def test_our_heuristics_are_direct(sandbox: Sandbox, planner: ProcessPlanner, domain: str, algorithm: str) -> None:
@@ -155,6 +156,7 @@ def test_the_heuristic_of_an_exception_has_its_own_line(sandbox: Sandbox, planne
     assert "in __call__" in endless.traceback
 
 
+@pytest.mark.slow
 def test_a_search_that_ends_by_its_own_clock_has_counts(sandbox: Sandbox, planner: ProcessPlanner) -> None:
     trial = tried(sandbox, planner, GOAL_COUNT.replace("len(", "-len("), number=25, seconds=3.0, memory=4096)
     assert trial.kind is GuidedKind.TIMEOUT
@@ -275,6 +277,7 @@ def test_grounding_counts_and_ends_in_time(sandbox: Sandbox, planner: ProcessPla
     assert trial.message.startswith("while grounding: no answer within 0.02 s")
 
 
+@pytest.mark.slow
 def test_a_large_task_is_sent_in_slices(sandbox: Sandbox, planner: ProcessPlanner) -> None:
     task = grounded(planner, blocks(105))
     assert len(task.result.slices) > 3

@@ -137,6 +137,7 @@ class Noisy(_Base):
 """A heuristic with which hill climbing reaches the goals of the training tasks, and that is not direct."""
 
 
+@pytest.mark.slow
 def test_a_state_beside_the_path_of_hill_climbing_goes_back(planner: ProcessPlanner) -> None:
     setting = small("blocks", QUICK, 5)
     assert events_of(setting, (NOISY,), "heuristic", QUICK, planner)
@@ -161,6 +162,7 @@ def test_a_heuristic_passes_if_the_search_for_a_violation_is_not_finished(planne
     assert (chosen.answer, chosen.solved) == (1, 0)
 
 
+@pytest.mark.slow
 def test_each_failure_goes_back_with_its_own_lines(planner: ProcessPlanner) -> None:
     options = replace_options(candidates=5)
     broken = (
@@ -202,6 +204,7 @@ def test_after_the_last_answer_the_best_one_is_evaluated_with_the_greedy_search(
     assert ending(again).score == 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("part", "text"),
     [
@@ -260,6 +263,7 @@ def test_the_built_in_model_writes_heuristics(planner: ProcessPlanner, domain: s
         assert failures[1] == failures[4] == "exception in __call__"
 
 
+@pytest.mark.slow
 def test_a_built_in_model_that_errs_makes_each_kind_of_fault(planner: ProcessPlanner) -> None:
     options = replace_options(candidates=25, training_timeout=0.5, task_memory=256)
     setting = small("ferry", options, 1, 1)
@@ -318,6 +322,7 @@ class _OneAnswer(ScriptedModel):
         return replace(super().complete(request), tokens_in=1, tokens_out=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["heuristic", "heuristic-direct"])
 @pytest.mark.parametrize("ended", ["calls", "tokens", "evaluation"])
 def test_what_was_written_before_a_budget_ended_is_evaluated(planner: ProcessPlanner, mode: str, ended: str) -> None:

@@ -111,6 +111,7 @@ def sandbox() -> Iterator[Sandbox]:
         yield made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", [GREEDY, CLIMB])
 @pytest.mark.parametrize("name", HEURISTICS)
 def test_nothing_is_gained_and_nothing_harmed(

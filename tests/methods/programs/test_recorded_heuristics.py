@@ -19,6 +19,7 @@ FILE = Path(__file__).parent.parent.parent / "recorded" / "heuristics" / "conver
 CALL, LOADING = "exception in __call__", "exception in loading"
 
 
+@pytest.mark.slow
 @needs_locks
 @pytest.mark.parametrize(
     ("domain", "expected"),

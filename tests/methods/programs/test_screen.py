@@ -31,6 +31,7 @@ def heuristics() -> list[Event]:
     return events_of(small("spanner", options), answers, "heuristic", options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("width", "height"), [(72, 18), (80, 22), (109, 30), (110, 30), (200, 42)])
 def test_every_moment_fits(events: list[Event], heuristics: list[Event], width: int, height: int) -> None:
     for trace in (*prefixes(events), *prefixes(heuristics)):
@@ -69,6 +70,7 @@ def on_large_tasks(fault: str) -> str:
     return heuristic(f"if len(self.goals) > 10:\n    {fault}\nreturn len(self.goals - node.state)")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mode", "code", "reason"),
     [

@@ -93,6 +93,7 @@ def asked(events: list[Event]) -> list[str]:
 FOLLOWED = ["summarize", "pseudocode", "follow", "follow"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("domain", FLAWS)
 def test_a_flaw_of_the_pseudocode_is_corrected_before_code_is_written(domain: str) -> None:
     events = played(domain)
@@ -184,6 +185,7 @@ def test_no_conversation_is_longer_than_the_upper_bound(mode: str) -> None:
     assert len(asked(events)) == upper_bound(load("ferry", options), mode, options, 0).calls
 
 
+@pytest.mark.slow
 def test_a_run_is_recorded_replayed_and_resumed(tmp_path: Path, planner: ProcessPlanner) -> None:
     model = "reader+noise:0.5,seed=1"
     plain = ("eval", "ferry", "--modes", "program", "--models", model, "--run", "one", "--planner", "pyperplan")

@@ -84,6 +84,7 @@ def dishonest(rewards: Rewards, name: str, honest: Honest, kind: str) -> float |
     return None if answer is None else rewards(name, answer).value
 
 
+@pytest.mark.slow
 def test_no_dishonest_answer_gets_what_an_honest_one_gets(
     pair: tuple[str, str], asked: list[tuple[str, Honest]], rewards: Rewards
 ) -> None:
@@ -96,6 +97,7 @@ def test_no_dishonest_answer_gets_what_an_honest_one_gets(
         assert value is None or value < 1.0, (name, kind, answer_of(kind, honest))
 
 
+@pytest.mark.slow
 def test_answers_without_knowledge_get_almost_nothing(rewards: Rewards) -> None:
     """On average over all games and modes: answers to questions of other episodes share some facts of small games."""
     values: dict[str, list[float]] = {}

@@ -167,6 +167,7 @@ def test_a_reader_that_errs_wins_or_ends_in_a_typed_outcome(
     assert wrong
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game", ["coin", "mapreader", "twc", "cooking-easy"])
 def test_the_reader_plays_it_where_its_rules_are_templates(game: str) -> None:
     episode = pddlego.play(game, mode=LEARN_FACTS, seed=201)

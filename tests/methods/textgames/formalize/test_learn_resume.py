@@ -106,6 +106,7 @@ def test_wherever_a_journal_was_cut_off_the_rest_is_the_same(
         assert shown(again.since(place)) == shown(trace.since(place - 1)), end
 
 
+@pytest.mark.slow
 def test_a_resumed_episode_is_replayed_and_resumed_again(
     coin: GameSetting, planner: ProcessPlanner, remembering: Remembering, tmp_path: Path
 ) -> None:
@@ -157,6 +158,7 @@ class Windowed(ReaderModel):
     window = 2_200
 
 
+@pytest.mark.slow
 def test_shortened_requests_are_repeated_and_replayed(remembering: Remembering, tmp_path: Path) -> None:
     trace = trace_of(played("twc", Windowed(), remembering))
     assert ended(trace.events).outcome is Outcome.WON

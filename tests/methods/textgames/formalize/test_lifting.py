@@ -351,6 +351,7 @@ def instances(setting: GameSetting, seed: int) -> Iterator[tuple[PromptContext, 
                 yield situation, asked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game", ["coin", "mapreader", "twc", "cooking-easy"])
 def test_a_lifted_rule_reads_in_its_own_sentence_what_it_was_lifted_from(game: str) -> None:
     setting, reader, seen = loaded(game), ReaderModel(), set[str]()

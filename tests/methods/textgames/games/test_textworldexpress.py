@@ -124,6 +124,7 @@ def test_the_machine_is_small() -> None:
     assert resident < 150 * 1024
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["kill", "terminate", "exit"])
 def test_no_java_is_left_when_the_process_ends(how: str) -> None:
     script = (

@@ -21,6 +21,7 @@ RECORDED: dict[str, list[dict[str, Any]]] = json.loads(
 """Episodes by setting: the task, and for each request the news, the next placeholder, and a digest of the problem."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RECORDED)
 def test_each_problem_is_the_recorded_one_with_facts_and_types(name: str) -> None:
     setting, constants = load(name), load(name).start.domain.constants

@@ -17,6 +17,7 @@ from tests.methods.textgames.truth.injected import compare, played
 from tests.scale import scaled
 
 
+@pytest.mark.slow
 def test_the_reader_writes_no_wrong_fact(tmp_path: Path) -> None:
     run = played(tmp_path / "run", "reader", f"0-{scaled(1, in_ci=4)}")
     facts = 0
