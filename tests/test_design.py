@@ -239,7 +239,12 @@ def test_what_the_package_imports_is_declared_as_a_dependency() -> None:
     ]
     names = {re.split(r"[\[<>=;]", requirement)[0].lower().replace("_", "-") for requirement in required}
     names |= {"pddlego", "pydantic-core", "pyparsing"}  # pydantic and unified-planning need these
-    top_levels = {"fast_downward": "fast-downward.translate", "kairos": "kairos-planner", "PIL": "pillow"}
+    top_levels = {
+        "fast_downward": "fast-downward.translate",
+        "kairos": "kairos-planner",
+        "opentelemetry": "opentelemetry-sdk",
+        "PIL": "pillow",
+    }
     for module, path in modules().items():
         if ".reference." in module:
             continue

@@ -67,6 +67,11 @@ class Event:
         """Why the planner gave up, as `(STATUS): GOAL`; empty if it did not."""
         return ""
 
+    @property
+    def planner_calls(self) -> tuple[tuple[str, float], ...]:
+        """The planning calls in this event, which end with it: the status of each, and its seconds."""
+        return ()
+
 
 @runtime_checkable
 class Response(Protocol):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pddlego.models.limiter import RequestLimiter
     from pddlego.models.local import LocalServers
 
-_INSPECT = "inspect:"
+INSPECT = "inspect:"
 """Prefix of models of Inspect's providers: `inspect:PROVIDER/NAME`."""
 
 _TAKEN = {
@@ -134,7 +134,7 @@ def make_endpoint(
     """
     sampling = _sampling(options, seed)
     model: Model
-    if name.startswith(_INSPECT):
+    if name.startswith(INSPECT):
         from pddlego.models.inspect import InspectModel
 
         model = InspectModel(name, options.base_url, sampling, options.timeout, attempts, limiter)

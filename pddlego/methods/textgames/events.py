@@ -92,6 +92,10 @@ class Planned(GameEvent):
         exhausted = (rung for rung in self.tried if rung.status in (PlanStatus.TIMEOUT, PlanStatus.MEMORY))
         return next((f"({rung.status.value}): {rung.name}" for rung in exhausted), "")
 
+    @property
+    def planner_calls(self) -> tuple[tuple[str, float], ...]:
+        return tuple((rung.status.value, rung.seconds) for rung in self.tried)
+
     def describe(self, glyphs: Glyphs) -> Description:
         tried = (Line(f"{rung.name}: {status_of(rung)}") for rung in self.tried)
         steps = (Line(f"{step.action}  {step.command}") for step in self.plan)
