@@ -49,6 +49,17 @@ class ModelError(PddlegoError):
     """
 
 
+class RefusedError(ModelError):
+    """The endpoint refuses every request: because of the key, the account or the name of the model."""
+
+
+class NoEndpointError(ModelError):
+    """Nothing at the address answers as an endpoint: no connection, or a page that is not one of an endpoint.
+
+    A server that has answered before may come back.
+    """
+
+
 class BudgetSpentError(ModelError):
     """The budget of the whole evaluation allows no further request. An episode ends as `budget`.
 

@@ -262,13 +262,14 @@ class Usage:
         )
 
 
-Cause = Literal["", "calls", "tokens", "seconds", "evaluation"]
-"""The exhausted budget of an outcome `budget`: a limit of the episode, or the budget of the whole evaluation."""
+Cause = Literal["", "calls", "tokens", "seconds", "evaluation", "refused", "no endpoint"]
+"""The exhausted budget of an outcome `budget`: a limit of the episode, or the budget of the whole evaluation. Of a
+`model error`: `RefusedError` or `NoEndpointError`, if it was one of them."""
 
 
 @dataclass(frozen=True)
 class Ended(Event):
-    """The last event of an episode. `score` is between 0 and 1. `cause` names the exhausted budget, if there is one."""
+    """The last event of an episode. `score` is between 0 and 1. `cause` is a `Cause`."""
 
     type = "ended"
     times = ("usage.seconds", "usage.model_seconds")

@@ -7,7 +7,7 @@ from types import GeneratorType
 
 from pddlego.episode.budget import Budget, EpisodeOver
 from pddlego.episode.events import Cause, Ended, Event, Outcome
-from pddlego.errors import BudgetSpentError, ModelError, PddlegoError, explained
+from pddlego.errors import BudgetSpentError, ModelError, NoEndpointError, PddlegoError, RefusedError, explained
 from pddlego.util.text import writable
 
 Body = Generator[Event, None, None]
@@ -48,6 +48,10 @@ def _to_its_end(body: Body, budget: Budget, first: Event | None) -> Body:
         yield ended(over.outcome, over.message, over.cause)
     except BudgetSpentError as error:
         yield ended(Outcome.BUDGET, error.sentence, "evaluation")
+    except RefusedError as error:
+        yield ended(Outcome.MODEL_ERROR, error.sentence, "refused")
+    except NoEndpointError as error:
+        yield ended(Outcome.MODEL_ERROR, error.sentence, "no endpoint")
     except ModelError as error:
         yield ended(Outcome.MODEL_ERROR, error.sentence)
     except PddlegoError as error:

@@ -11,14 +11,14 @@ from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from pddlego.episode.events import Retrying, step_of
+from pddlego.episode.events import Ended, Event, Retrying, Streamed, step_of
 from pddlego.evaluation.runner import Begun, Happened, Progress, Stopping, WorkerDone
 from pddlego.evaluation.statistics import wilson
 from pddlego.evaluation.table import name_columns
 from pddlego.methods.registry import measuring_of
 from pddlego.runs.cells import Cell
 from pddlego.runs.summary import Summary
-from pddlego.util.limits import Heartbeat
+from pddlego.util.limits import Clock, Heartbeat
 from pddlego.util.text import clean, count, one_line
 
 _MOST_IN_FLIGHT = 8
@@ -27,13 +27,18 @@ _MOST_IN_FLIGHT = 8
 
 @dataclass
 class EvaluationState:
-    """The state of a running evaluation: results, running episodes with their states, and new results (`fresh`)."""
+    """The state of a running evaluation: results, running episodes with their states, and new results (`fresh`).
+
+    `arriving` has the times on the `clock` at which the first part of an answer was received that has not ended.
+    """
 
     cells: Sequence[Cell]
     results: dict[Cell, Summary] = field(default_factory=dict)
     in_flight: dict[Cell, str] = field(default_factory=dict)
     fresh: int = 0
     stopping: Stopping | None = None
+    arriving: dict[Cell, float] = field(default_factory=dict)
+    clock: Clock = time.monotonic
 
     def update(self, progress: Progress) -> None:
         if isinstance(progress, Stopping):
@@ -41,13 +46,33 @@ class EvaluationState:
         elif isinstance(progress, Begun):
             self.in_flight[progress.cell] = "begins"
         elif isinstance(progress, WorkerDone):
-            self.in_flight.pop(progress.summary.cell, None)
+            self._leave(progress.summary.cell)
             self.results[progress.summary.cell] = progress.summary
             self.fresh += 1
-        elif isinstance(progress.event, Retrying):
-            self.in_flight[progress.cell] = trouble(progress.event)
-        elif (step := step_of(progress.event)) is not None:
-            self.in_flight[progress.cell] = f"step {step}"
+        elif isinstance(progress.event, Ended):  # perhaps without a result
+            self._leave(progress.cell)
+        elif isinstance(progress.event, Streamed):
+            self.arriving.setdefault(progress.cell, self.clock())
+        else:
+            self._note(progress.cell, progress.event)
+
+    def _note(self, cell: Cell, event: Event) -> None:
+        self.arriving.pop(cell, None)
+        if isinstance(event, Retrying):
+            self.in_flight[cell] = trouble(event)
+        elif (step := step_of(event)) is not None:
+            self.in_flight[cell] = f"step {step}"
+
+    def _leave(self, cell: Cell) -> None:
+        self.in_flight.pop(cell, None)
+        self.arriving.pop(cell, None)
+
+    @property
+    def running(self) -> list[tuple[Cell, str]]:
+        """The running episodes, with their step or failure, and the seconds since an answer began to arrive."""
+        now, arriving = self.clock(), self.arriving.copy()  # a copy, because another thread may draw
+        ages = {cell: f", an answer has been arriving for {now - since:.0f} s" for cell, since in arriving.items()}
+        return [(cell, f"{what}{ages.get(cell, '')}") for cell, what in sorted(self.in_flight.items())]
 
 
 class LiveProgress:
@@ -93,7 +118,9 @@ class LineProgress:
 
     def _report(self, seconds: float) -> None:
         flying = count(len(self.state.in_flight), "episode")
-        self._say(f"{self._place()} {seconds:.0f} s, {flying} running", "dim")
+        now, since = self.state.clock(), tuple(self.state.arriving.values())
+        arriving = f", {count(len(since), 'answer')} arriving for up to {now - min(since):.0f} s" if since else ""
+        self._say(f"{self._place()} {seconds:.0f} s, {flying} running{arriving}", "dim")
 
     def _place(self) -> str:
         return f"[{len(self.state.results)}/{len(self.state.cells)}]"
@@ -124,7 +151,7 @@ def waiting_line(stopping: Stopping, state: EvaluationState) -> str:
         return f"Interrupted: stopping {flying}."
     if not state.in_flight:
         return "Interrupted: no further episode starts."
-    shown = [f"{_cell_line(cell)} ({what})" for cell, what in sorted(state.in_flight.items())[:3]]
+    shown = [f"{_cell_line(cell)} ({what})" for cell, what in state.running[:3]]
     more = f" and {len(state.in_flight) - 3} more" if len(state.in_flight) > 3 else ""
     return f"Interrupted: waiting for {flying}, {', '.join(shown)}{more}. Press Ctrl-C again to stop them now."
 
@@ -188,8 +215,7 @@ def _row(state: EvaluationState, configuration: tuple[str, str, str], compared: 
 
 
 def _flight(state: EvaluationState) -> Text:
-    flying = sorted(state.in_flight.items())
-    lines = [f"  {_cell_line(cell)}: {what}" for cell, what in flying]
+    lines = [f"  {_cell_line(cell)}: {what}" for cell, what in state.running]
     more = len(lines) - _MOST_IN_FLIGHT
     if more > 0:
         lines = [*lines[:_MOST_IN_FLIGHT], f"  and {more} more"]

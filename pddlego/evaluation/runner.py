@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
-from pddlego.episode.events import Ended, Event, Outcome, Usage
+from pddlego.episode.events import Answered, Ended, Event, Outcome, Usage
 from pddlego.errors import EngineError, JournalError, PddlegoError, explained
 from pddlego.models.limiter import Load
 from pddlego.runs.cells import Cell
@@ -29,6 +29,8 @@ _ENDING = 0.8
 
 _TRIES = 4
 """Maximum number of attempts at an episode whose process dies."""
+
+_AFTER_REFUSAL = "Correct this, and run the same command again: it plays every episode that has no result."
 
 
 class LostWorkerError(EngineError):
@@ -105,12 +107,12 @@ class _Attempt:
     def __init__(self, cell: Cell, store: Store) -> None:
         self._recorder = Recorder(cell, store)
         self._lock = threading.Lock()
-        self._summary: Summary | None = None
+        self._ended = False
 
     def keep(self, event: Event, seconds: float) -> None:
         """Record an event, unless the result was written already."""
         with self._lock:
-            if self._summary is None:
+            if not self._ended:
                 self._recorder.keep(event, seconds)
 
     @property
@@ -121,16 +123,18 @@ class _Attempt:
     def end(self, seconds: float = -1) -> Summary | None:
         """Write the result, and return it.
 
-        None if it was written already, or if the other thread is still writing after so many `seconds`.
+        None if it was written already, if the other thread is still writing after so many `seconds`, or if the budget
+        of the evaluation did not allow the first request: such an attempt leaves nothing.
         """
         if not self._lock.acquire(timeout=seconds):
             return None
         try:
-            if self._summary is not None:
+            if self._ended:
                 return None
             self._recorder.close()
-            self._summary = self._recorder.record()
-            return self._summary
+            summary = None if self._recorder.discard_untried() else self._recorder.record()
+            self._ended = True
+            return summary
         finally:
             self._lock.release()
 
@@ -155,6 +159,9 @@ class Runner:
         self._draining, self._aborting = threading.Event(), threading.Event()
         self._lock = threading.Lock()
         self._in_flight: dict[Cell, _Attempt] = {}
+        self._answers: dict[str, bool] = {}
+        """Whether a model that has answered did so after its last refusal."""
+        self._refused: dict[str, str] = {}
         self._deadline = math.inf
         self._updates: queue.SimpleQueue[Progress | None] = queue.SimpleQueue()
 
@@ -248,7 +255,29 @@ class Runner:
             if self._executor.load().exhausted:
                 self.stopped = self.stopped or Stop.BUDGET
                 return None
-            return None if self._draining.is_set() else next(self._cells, None)
+            if self._draining.is_set():
+                return None
+            for cell in self._cells:
+                if cell.model not in self._refused:
+                    return cell
+                what = f"No further episode with {cell.model} was begun"
+                self.fault = self.fault or PddlegoError(what, self._refused[cell.model], _AFTER_REFUSAL)
+            return None
+
+    def _note_refusal(self, cell: Cell, event: Event) -> None:
+        """Begin no further episodes with a model that refuses all requests.
+
+        A model that has answered is given up at its second refusal without an answer in between, and not because its
+        endpoint cannot be reached any more, which may pass.
+        """
+        with self._lock:
+            if isinstance(event, Answered) and not event.completion.from_cache:
+                self._answers[cell.model] = True
+            elif isinstance(event, Ended) and event.cause in ("refused", "no endpoint"):
+                if cell.model not in self._answers or (event.cause == "refused" and not self._answers[cell.model]):
+                    self._refused.setdefault(cell.model, event.message)
+                elif event.cause == "refused":
+                    self._answers[cell.model] = False
 
     def _attempt(self, cell: Cell, tries: int = _TRIES) -> Summary | None:
         """Play a cell, again if its process dies. None if the runner has recorded the result after an abort."""
@@ -266,6 +295,7 @@ class Runner:
 
         def keep(event: Event, seconds: float) -> None:
             attempt.keep(event, seconds)
+            self._note_refusal(cell, event)
             self._updates.put(Happened(cell, event))
             if self._aborting.is_set() and not isinstance(event, Ended):
                 raise KeyboardInterrupt

@@ -15,6 +15,9 @@ from typing import Any
 from pddlego.models.base import Request
 from pddlego.models.replies import error_of
 
+REFUSED_CONTENT = "The endpoint refuses this content: another model may accept it."
+"""The advice on an error that concerns one request only."""
+
 _CAUSES = (
     (r"api[ _-]?key|\b(key|token|license)\b.{0,20}(expired|revoked)|unauthorized|authenticat", "Check OPENAI_API_KEY."),
     (
@@ -30,10 +33,7 @@ _CAUSES = (
         r"(no such|unknown|invalid|not a valid) model|model\b.{0,80}(not found|not exist|not available|not a valid)",
         "Check the name of the model.",
     ),
-    (
-        r"safety|\b(content|usage)\b.{0,12}policy|moderation|flagged",
-        "The endpoint refuses this content: another model may accept it.",
-    ),
+    (r"safety|\b(content|usage)\b.{0,12}policy|moderation|flagged", REFUSED_CONTENT),
     (
         r"\b(location|region|country)\b.{0,30}(not |un)(supported|available)",
         "The provider does not serve your region: choose another.",
@@ -219,6 +219,11 @@ def advice_on(error: Exception) -> str:
     """The advice on an error whose cause is not an option, as its message says; empty if the message says no cause."""
     text = error_of(getattr(error, "body", None))
     return next((advice for cause, advice in _CAUSES if re.search(cause, text, re.IGNORECASE)), "")
+
+
+def is_about_access(error: Exception) -> bool:
+    """Whether the message of an error names the key, the account or the model, so that it concerns every request."""
+    return advice_on(error) not in ("", REFUSED_CONTENT)
 
 
 def _response_format(form: str, request: Request) -> dict[str, Any]:

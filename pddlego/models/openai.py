@@ -22,19 +22,21 @@ from urllib.parse import urljoin, urlsplit
 
 import httpx2
 
-from pddlego.errors import BudgetSpentError, ModelError, NoTimeLeftError, UsageError
+from pddlego.errors import BudgetSpentError, ModelError, NoEndpointError, NoTimeLeftError, RefusedError, UsageError
 from pddlego.models.base import ATTEMPTS, Completion, Delta, Request, RetryNotice
 from pddlego.models.credentials import check_key, check_url, secrets_of, split_query, without_credentials
 from pddlego.models.dialect import (
     EVERYTHING,
     FIELDS,
     OBJECT,
+    REFUSED_CONTENT,
     SCHEMA,
     STRICT,
     Dialect,
     Learned,
     Sampling,
     advice_on,
+    is_about_access,
     is_about_room,
     says_nothing_of_options,
 )
@@ -77,7 +79,7 @@ def _is_transient(error: BaseException) -> bool:
     if isinstance(error, openai.APIStatusError):
         if (_retry_after(error) or 0.0) > _MAX_WAIT or getattr(error, "code", None) == "insufficient_quota":
             return False
-        return error.status_code in (408, 409, 429) or error.status_code >= 500
+        return error.status_code in _PASSING or error.status_code >= 500
     if _is_too_long(error) or _CERTIFICATE in str(error.__cause__):
         return False
     return isinstance(error, openai.APIConnectionError)  # also time-outs
@@ -126,10 +128,9 @@ def explain(error: openai.OpenAIError) -> tuple[str, str]:
     import openai
 
     if isinstance(error, openai.APITimeoutError):
-        return (
-            "No part of an answer came for longer than the time-out.",
-            "Raise --model-timeout, or try a faster model.",
-        )
+        silence = "No part of an answer came for longer than the time-out"
+        reason = error.__cause__ if isinstance(error.__cause__, TimeoutError) else silence
+        return f"{reason}.", "Raise --model-timeout, or try a faster model."
     if _is_too_long(error):
         return f"{error.__cause__}.", "Is --base-url an OpenAI-compatible endpoint?"
     if isinstance(error.__cause__, FailedAnswerError):
@@ -143,7 +144,7 @@ def explain(error: openai.OpenAIError) -> tuple[str, str]:
     if _is_too_much(error):
         return text, _TOO_LONG
     status = getattr(error, "status_code", 500)
-    if status in _ADVICE:
+    if status in _ADVICE and advice_on(error) != REFUSED_CONTENT:
         return text, _ADVICE[status]
     if status < 400:
         return text, _elsewhere(error)
@@ -191,6 +192,12 @@ _ADVICE = {
     429: "Wait, or raise your limits at the provider.",
 }
 """The advice on an error with this status."""
+
+_PASSING = (408, 409, 429)
+"""Statuses below 500 with which the same request may succeed later."""
+
+_REFUSALS = (401, 402, 403, 404, 405)
+"""Statuses with which an endpoint refuses every request. A proxy sends them, too, but not in JSON."""
 
 _SAME_AGAIN = "The same request will not pass later: check your account, the name of the model and the options."
 """The advice on an error that the endpoint itself reported."""
@@ -309,10 +316,10 @@ class _Connection:
     ) -> Any:
         """The result of `call`, which uses the client, and fills the `stream` if the answer is streamed.
 
-        The call may take so many `seconds`, and at most `silence` seconds without a new part of the answer: comments
-        and empty chunks, with which some servers keep a connection open, are not. Raises `openai.APITimeoutError` at
-        the end of either time, and `KeyboardInterrupt` if the result is not `wanted` any more; in all these cases,
-        closes the connection.
+        The call may take so many `seconds`, at most `silence` seconds without a new part of the answer, and at most
+        `_TIMES_SILENCE` times as long in all. Comments and empty chunks, with which some servers keep a connection
+        open, are not parts. Raises `openai.APITimeoutError` at the end of any of these times, and `KeyboardInterrupt`
+        if the result is not `wanted` any more; in all these cases, closes the connection.
         """
         import openai
 
@@ -328,7 +335,7 @@ class _Connection:
 
         thread = threading.Thread(target=work, daemon=True)
         thread.start()
-        end = self._clock() + max(0.01, seconds)
+        end = self._clock() + max(0.01, min(seconds, _TIMES_SILENCE * silence))
         try:
             while True:
                 try:
@@ -338,9 +345,10 @@ class _Connection:
                 except queue.Empty:
                     if not wanted():
                         raise KeyboardInterrupt from None
-                    if self._clock() >= min(end, stream.heard + silence):
+                    if (now := self._clock()) >= min(end, stream.heard + silence):
                         request: Any = None
-                        raise openai.APITimeoutError(request=request) from None
+                        endless = TimeoutError(f"The answer was still arriving after {_TIMES_SILENCE * silence:.0f} s")
+                        raise openai.APITimeoutError(request=request) from (endless if now >= end else None)
         except BaseException:
             self._give_up(thread)
             raise
@@ -358,6 +366,9 @@ class _Connection:
             if client.stream is not None:
                 thread.join(_CLOSING)
 
+
+_TIMES_SILENCE = 10
+"""How many times longer a whole streamed answer may take than the maximum time without a new part of it."""
 
 MAX_REPLY = 16 * 2**20
 """Maximum bytes of a reply. Useful replies have at most some hundred thousand."""
@@ -520,7 +531,8 @@ class OpenAIModel:
                 raise
             raise self._too_late(failures, sent[0], isinstance(error, TurnedAwayError)) from None
         except ReportedError as error:
-            raise ModelError(f"{self.name} gave no answer", f"{self._clean(str(error))}.", _SAME_AGAIN) from None
+            kind = RefusedError if is_about_access(error) else ModelError
+            raise kind(f"{self.name} gave no answer", f"{self._clean(str(error))}.", _SAME_AGAIN) from None
         except NoReplyError as error:
             raise self._no_answer(self._clean(str(error))) from None
         except (ValueError, RecursionError) as error:  # a reply that claims to be JSON and is not
@@ -776,7 +788,23 @@ class OpenAIModel:
             what = f"{where} answered {error.status_code} to {self.name}{after}"
         else:
             what = f"{where} did not answer to {self.name}{after}"
-        return ModelError(self._clean(what), self._clean(reason), self._clean(advice))
+        return self._kind(error)(self._clean(what), self._clean(reason), self._clean(advice))
+
+    def _kind(self, error: openai.OpenAIError) -> type[ModelError]:
+        """The class of a final error: whether other requests would fail for the same reason."""
+        import openai
+
+        if not isinstance(error, openai.APIStatusError):
+            return ModelError if self._connection.has_sent else NoEndpointError
+        if error.code == "insufficient_quota":
+            return RefusedError
+        status = error.status_code
+        if status in _PASSING or status >= 500 or _is_too_much(error) or advice_on(error) == REFUSED_CONTENT:
+            return ModelError
+        is_json = "json" in error.response.headers.get("content-type", "") or isinstance(error.__cause__, ReportedError)
+        if is_about_access(error) or (is_json and status in _REFUSALS):
+            return RefusedError
+        return NoEndpointError if status < 400 or status in _REFUSALS else ModelError
 
     def _clean(self, text: str) -> str:
         """The text on one line, without secrets."""

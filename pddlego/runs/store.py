@@ -488,6 +488,15 @@ class Recorder:
         """Close the journal."""
         self._journal.close()
 
+    def discard_untried(self) -> bool:
+        """Remove the attempt, and return True, if the budget of the evaluation did not allow its first request."""
+        ended = self._trace.ended
+        if ended is None or ended.cause != "evaluation" or ended.usage.steps or ended.usage.calls:
+            return False
+        with contextlib.suppress(OSError):  # the next evaluation finds an attempt that the budget ended
+            self._journal.path.unlink()
+        return True
+
     def record(self) -> Summary:
         """The result of the attempt, after it was written to the results of the run folder."""
         measured = summarize(self._cell, self._attempt, self._trace, self._store.measure_of(self._cell))

@@ -90,8 +90,8 @@ Measure = Callable[[Trace], Measures]
 class Summary:
     """The result of one attempt at an episode. `attempt` counts from 1.
 
-    `measures` contains the measures of the method and the counts that every method has. `cause` names the exhausted
-    budget, if there is one. `digest` is a digest of the journal. `game_file` has the `path` and the `sha256` of the
+    `measures` contains the measures of the method and the counts that every method has. `cause` is that of
+    `Ended`. `digest` is a digest of the journal. `game_file` has the `path` and the `sha256` of the
     file that the game was read from; it is empty for a generated game. `engine` names the packages that ran the game,
     with their versions.
     """

@@ -123,7 +123,7 @@ def test_retries_of_an_endpoint_count_too(tmp_path: Path, model_server: ModelSer
 
 
 def test_errors_of_an_endpoint_are_counted_apart_and_played_again(tmp_path: Path, model_server: ModelServer) -> None:
-    model_server.replies = [fault(401, "no"), answer("look around")]
+    model_server.replies = [fault(418, "no"), answer("look around")]
     given = ("--modes", "act", "--models", "m", "--base-url", model_server.url, "--max-steps", "1", "--workers", "1")
     arguments = ("eval", "coin", "--seeds", "0-1", *given)
     first = run(*arguments, cwd=tmp_path, OPENAI_API_KEY=KEY)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
-from pddlego.episode.events import Ended, Event, Outcome, Usage
+from pddlego.episode.events import Answered, Ended, Event, Outcome, Streamed, Usage
 from pddlego.episode.trace import Trace
 from pddlego.errors import EngineError
-from pddlego.evaluation.progress import EvaluationState, waiting_line
+from pddlego.evaluation.progress import EvaluationState, LineProgress, waiting_line
 from pddlego.evaluation.runner import (
     Begun,
     Executor,
@@ -27,10 +29,12 @@ from pddlego.evaluation.runner import (
 )
 from pddlego.methods.registry import make_codec
 from pddlego.methods.textgames.events import Observed
+from pddlego.models.base import Completion
 from pddlego.models.limiter import Load
 from pddlego.runs.cells import Cell
 from pddlego.runs.store import Store, read_results
 from pddlego.runs.summary import Measures
+from tests.clock import FakeClock
 from tests.runs.stores import executor, open_store
 from tests.scale import PATIENCE
 
@@ -267,6 +271,28 @@ def test_a_disk_that_takes_nothing_stops_the_evaluation(store: Store) -> None:
     assert evaluation.stopped is Stop.DISK
     assert evaluation.fault is not None
     assert "Cannot write" in str(evaluation.fault)
+
+
+def test_an_answer_that_arrives_is_part_of_the_progress() -> None:
+    clock = FakeClock()
+    state = EvaluationState(CELLS, clock=clock)
+    lines = io.StringIO()
+    progress = LineProgress(Console(file=lines), state)
+    first, second = CELLS[:2]
+    for cell in (first, second):
+        state.update(Begun(cell))
+        state.update(Happened(cell, Observed(3, "move", "a", "a")))
+    for _ in range(4):
+        state.update(Happened(first, Streamed(1, "a")))
+        clock.advance(10)
+    assert state.running == [(first, "step 3, an answer has been arriving for 40 s"), (second, "step 3")]
+    progress._report(40)
+    assert "2 episodes running, 1 answer arriving for up to 40 s" in lines.getvalue()
+    state.update(Happened(first, Answered(1, Completion(""))))
+    assert state.running == [(first, "step 3"), (second, "step 3")]
+    state.update(Happened(second, Streamed(1, "a")))
+    state.update(Happened(second, Ended(Outcome.WON, "", 1.0)))
+    assert state.running == [(first, "step 3")]
 
 
 def test_an_interrupt_is_acknowledged_with_what_it_waits_for(store: Store) -> None:

@@ -108,6 +108,33 @@ def test_a_slow_answer_may_take_longer_than_the_time_out(model_server: ModelServ
     assert (completion.attempts, completion.seconds) == (1, 6 * PATIENCE)
 
 
+def test_an_answer_that_never_ends_is_a_time_out(model_server: ModelServer) -> None:
+    """A part of it comes in each half of the time-out, and the endpoint begins anew when it is asked again."""
+    clock, more = FakeClock(), threading.Event()
+
+    class Next(threading.Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            more.wait(PATIENCE)
+            more.clear()
+            return True
+
+    def endless(body: object) -> Reply:
+        parts = [part for number in range(20) for part in (("", f"{number} "), Next())]
+        return streamed_slowly([*parts, threading.Event()], 0.0)
+
+    def report(update: RetryNotice | Delta) -> None:
+        if isinstance(update, Delta):
+            clock.advance(PATIENCE / 2)
+            more.set()
+
+    model_server.replies = [endless]
+    model = OpenAIModel("m", base_url=model_server.url, timeout=PATIENCE, sleep=clock.advance, clock=clock)
+    with pytest.raises(ModelError, match="still arriving after 3000 s") as caught:
+        model.complete(replace(QUESTION, report=report))
+    assert caught.value.next_step == "Raise --model-timeout, or try a faster model."
+    assert len(model_server.requests) == 2
+
+
 def test_signs_of_life_without_an_answer_are_silence(model_server: ModelServer) -> None:
     clock = FakeClock()
     pings = (": ping\n\n", Passing(clock, 1.0)) * 10

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pddlego.episode import events as ev
-from pddlego.errors import ModelError, NoTimeLeftError
+from pddlego.errors import ModelError, NoEndpointError, NoTimeLeftError, RefusedError
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.models import Completion, Message, Request
 from pddlego.models.dialect import Sampling
@@ -37,7 +37,7 @@ class Case:
     """What the endpoint does, as long as it is asked; then it answers.
 
     `text` is in the error that ends the call; without it the call is tried again and succeeds. `requests` counts what
-    is sent until the end, `wait` the seconds before the second try.
+    is sent until the end, `wait` the seconds before the second try. `kind` is the class of the error.
     """
 
     name: str
@@ -45,6 +45,17 @@ class Case:
     text: str = ""
     requests: int = 2
     wait: tuple[float, float] = (0.7, 1.3)
+    kind: type[ModelError] = ModelError
+
+
+def refused(name: str, reply: Reply, text: str) -> Case:
+    """Every request would be refused."""
+    return Case(name, reply, text, 1, kind=RefusedError)
+
+
+def no_endpoint(name: str, reply: Reply, text: str) -> Case:
+    """There may be no endpoint at the address."""
+    return Case(name, reply, text, 1, kind=NoEndpointError)
 
 
 def shaped(message: dict[str, Any], finish: str = "stop", **more: Any) -> Reply:
@@ -101,38 +112,40 @@ CASES = [
     # what does not pass ends the call at once, in words
     Case("slow first byte", answer("{}", hold=SILENT), "longer than the time-out", 2),
     Case("a stream that stops", replace(answer("{}"), cut=20, stall=SILENT), "longer than the time-out", 2),
-    Case("401 wrong key", fault(401, "Incorrect API key"), "Check OPENAI_API_KEY", 1),
-    Case("403 forbidden", fault(403, "not for you"), "may not use this model", 1),
-    Case("404 no such model", fault(404, "The model `m` does not exist"), "Check the name of the model", 1),
+    refused("401 wrong key", fault(401, "Incorrect API key"), "Check OPENAI_API_KEY"),
+    refused("403 forbidden", fault(403, "not for you"), "may not use this model"),
+    refused("404 no such model", fault(404, "The model `m` does not exist"), "Check the name of the model"),
     Case("413 too large", Reply(413, "<html>Too Large</html>", HTML), "larger context", 1),
     Case("400 context too long", fault(400, "too much", "context_length_exceeded"), "larger context", 1),
     Case("400 for another reason", fault(400, "messages: wrong role"), "wrong role", 8),
-    Case("429 quota spent", fault(429, "You exceeded your quota", "insufficient_quota"), "quota", 1),
+    refused("429 quota spent", fault(429, "You exceeded your quota", "insufficient_quota"), "quota"),
     Case("429 for hours", fault(429, "slow down", headers={"retry-after": "7200"}), "answered 429", 1),
     Case("409 conflict", fault(409, "another request holds the lock")),
     Case("503 until a late date", fault(503, "busy", headers={"retry-after": IN_AN_HOUR}), "answered 503", 1),
     Case("HTML instead of JSON", Reply(200, "<html>Welcome</html>", HTML), "gave no answer", 1),
-    Case("an error with 200", Reply(body='{"error": {"message": "out of credits"}}'), "out of credits", 1),
-    Case("402 within a 200", reported(402, "Insufficient credits"), "Insufficient credits", 1),
-    Case("403 within a 200", reported(403, "Key limit exceeded"), "Key limit exceeded", 1),
-    Case("404 within a 200", reported(404, "No endpoints found"), "No endpoints found", 1),
-    Case("an unknown error within a 200", reported(1211, "Unknown model"), "Unknown model", 1),
-    Case("402 in a stream", lines('data: {"error": {"code": 402, "message": "Pay first"}}'), "Pay first", 1),
-    Case("a quota within a 200", reported("insufficient_quota", "Quota spent"), "Quota spent", 1),
+    refused("an error with 200", Reply(body='{"error": {"message": "out of credits"}}'), "out of credits"),
+    refused("402 within a 200", reported(402, "Insufficient credits"), "Insufficient credits"),
+    refused("403 within a 200", reported(403, "Key limit exceeded"), "Key limit exceeded"),
+    refused("404 within a 200", reported(404, "No endpoints found"), "No endpoints found"),
+    refused("an unknown error within a 200", reported(1211, "Unknown model"), "Unknown model"),
+    refused("402 in a stream", lines('data: {"error": {"code": 402, "message": "Pay first"}}'), "Pay first"),
+    refused("a quota within a 200", reported("insufficient_quota", "Quota spent"), "Quota spent"),
     Case("400 with a bare text", Reply(400, '{"error": "no such template"}'), "no such template.", 8),
-    Case("400 without a model", fault(400, "No models loaded. Please load one."), "Load the model in the server", 1),
-    Case("400 with an old key", Reply(400, '[{"error": {"message": "API key expired."}}]'), "Check OPENAI_API_KEY", 1),
-    Case("400 with a wrong key", fault(400, "API key not valid. Pass a valid one."), "Check OPENAI_API_KEY", 1),
-    Case("400 for the account", fault(400, "Your credit balance is too low"), "Check your account", 1),
-    Case("400 for the name", fault(400, "foo is not a valid model ID"), "Check the name of the model", 1),
-    Case("400 for the place", fault(400, "User location is not supported"), "does not serve your region", 1),
-    Case("400 for a crash", fault(400, "The model has crashed without a word"), "Load the model in the server", 1),
-    Case("402 no credit", fault(402, "More credits, or fewer max_tokens"), "Check your account", 1),
-    Case("404 without a model", fault(404, "No models loaded. Please load one."), "Load the model in the server", 1),
-    Case("422 with a place", Reply(422, missing("user_id")), "user_id: Field required. Send it with --extra-body", 1),
-    Case("422 with two places", Reply(422, missing("a", "b")), "a: Field required; b: Field required.", 1),
-    Case("401 with a page", Reply(401, "<b>Who are you?</b>", HTML), "Who are you?", 1),
-    Case("307 to elsewhere", Reply(307, "", {"location": "http://127.0.0.1:1/v2"}), "http://127.0.0.1:1/v2", 1),
+    refused("400 without a model", fault(400, "No models loaded. Please load one."), "Load the model in the server"),
+    refused("400 with an old key", Reply(400, '[{"error": {"message": "API key expired."}}]'), "Check OPENAI_API_KEY"),
+    refused("400 with a wrong key", fault(400, "API key not valid. Pass a valid one."), "Check OPENAI_API_KEY"),
+    refused("400 for the account", fault(400, "Your credit balance is too low"), "Check your account"),
+    refused("400 for the name", fault(400, "foo is not a valid model ID"), "Check the name of the model"),
+    refused("400 for the place", fault(400, "User location is not supported"), "does not serve your region"),
+    refused("400 for a crash", fault(400, "The model has crashed without a word"), "Load the model in the server"),
+    refused("402 no credit", fault(402, "More credits, or fewer max_tokens"), "Check your account"),
+    Case("403 for this content", fault(403, "Your input was flagged"), "another model may accept it", 1),
+    no_endpoint("404 with a page", Reply(404, "<b>Not Found</b>", HTML), "Not Found"),
+    refused("404 without a model", fault(404, "No models loaded. Please load one."), "Load the model in the server"),
+    refused("422 with a place", Reply(422, missing("user_id")), "user_id: Field required. Send it with --extra-body"),
+    refused("422 with two places", Reply(422, missing("a", "b")), "a: Field required; b: Field required."),
+    no_endpoint("401 with a page", Reply(401, "<b>Who are you?</b>", HTML), "Who are you?"),
+    no_endpoint("307 to elsewhere", Reply(307, "", {"location": "http://127.0.0.1:1/v2"}), "http://127.0.0.1:1/v2"),
     Case("packed twice", Reply(body="{}", headers={"content-encoding": "gzip, gzip"}), "encoding gzip, gzip", 1),
     Case("JSON that is no completion", Reply(body='{"error": "none"}'), "gave no answer", 1),
     Case("JSON that breaks off", Reply(body='{"choices": [{"mess'), "not JSON", 1),
@@ -150,7 +163,7 @@ def request_(coin: GameSetting) -> Request:
 
 
 def test_there_are_more_than_24() -> None:
-    assert len({item.name for item in CASES}) == len(CASES) == 65
+    assert len({item.name for item in CASES}) == len(CASES) == 67
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -167,6 +180,7 @@ def test_failure(model_server: ModelServer, request_: Request, case: Case) -> No
         with pytest.raises(ModelError) as caught:
             model.complete(request_)
         assert case.text in caught.value.sentence
+        assert type(caught.value) is case.kind
         assert KEY not in caught.value.sentence
         assert caught.value.next_step
         assert "200" not in case.name or not re.search("--base-url|--no-stream", caught.value.next_step)
