@@ -7,12 +7,12 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import pytest
 
 import pddlego
-from pddlego.errors import ModelError, UsageError
+from pddlego.errors import ModelError, RefusedError, UsageError
 from pddlego.methods.setting_files import setting_names
 from pddlego.models import Message, Request
 from tests.coin_endpoint import next_edit
@@ -204,3 +204,24 @@ def test_an_answer_of_inspect_failed_if_it_has_an_error(reason: Any) -> None:
     assert completion_of(output, request, 0.0).text == "look"
     with pytest.raises(ModelError, match="no whole answer"):
         completion_of(output.model_copy(update={"error": "overloaded"}), request, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "kind"),
+    [
+        (401, "Incorrect API key provided", RefusedError),
+        (403, "Your input was flagged", ModelError),
+        (529, "Overloaded", ModelError),
+        (None, "No connection", ModelError),
+    ],
+)
+def test_the_error_of_a_provider_that_refuses_every_request(
+    status: int | None, message: str, kind: type[ModelError]
+) -> None:
+    from pddlego.models.inspect import failure
+
+    class ProviderError(Exception):
+        status_code = status
+        body: ClassVar = {"message": message}
+
+    assert type(failure("m", ProviderError(message))) is kind

@@ -15,6 +15,9 @@ from typing import Any
 from pddlego.models.base import Request
 from pddlego.models.replies import error_of
 
+REFUSALS = (401, 402, 403, 404, 405)
+"""Statuses with which an endpoint refuses every request. A proxy sends them, too, but not in JSON."""
+
 REFUSED_CONTENT = "The endpoint refuses this content: another model may accept it."
 """The advice on an error that concerns one request only."""
 
@@ -215,7 +218,7 @@ def says_nothing_of_options(error: Exception) -> bool:
     return code not in _TURNED_DOWN and not code.startswith("model_") and not advice_on(error)
 
 
-def advice_on(error: Exception) -> str:
+def advice_on(error: BaseException) -> str:
     """The advice on an error whose cause is not an option, as its message says; empty if the message says no cause."""
     text = error_of(getattr(error, "body", None))
     return next((advice for cause, advice in _CAUSES if re.search(cause, text, re.IGNORECASE)), "")

@@ -12,9 +12,9 @@ from concurrent.futures import Future, wait
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pddlego.errors import ModelError, NoTimeLeftError, UsageError, message_of
+from pddlego.errors import ModelError, NoTimeLeftError, RefusedError, UsageError, message_of
 from pddlego.models.base import Completion, Delta, Request
-from pddlego.models.dialect import HOTTEST, Sampling
+from pddlego.models.dialect import HOTTEST, REFUSALS, REFUSED_CONTENT, Sampling, advice_on
 from pddlego.models.limiter import RequestLimiter, SharedLimiter
 from pddlego.models.replies import Reply, TokenCounts
 from pddlego.util.limits import SLICE, Clock
@@ -153,7 +153,9 @@ def completion_of(output: ModelOutput, request: Request, seconds: float) -> Comp
 def failure(name: str, error: BaseException) -> ModelError:
     """The `ModelError` for an exception of a provider."""
     reason = writable(" ".join(message_of(error).split())[:300])
-    return ModelError(f"{name} did not answer", f"{type(error).__name__}: {reason}")
+    is_refusal = getattr(error, "status_code", None) in REFUSALS and advice_on(error) != REFUSED_CONTENT
+    kind = RefusedError if is_refusal else ModelError
+    return kind(f"{name} did not answer", f"{type(error).__name__}: {reason}")
 
 
 def _provider_model(name: str, base_url: str | None, attempts: int) -> Model:

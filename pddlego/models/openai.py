@@ -29,6 +29,7 @@ from pddlego.models.dialect import (
     EVERYTHING,
     FIELDS,
     OBJECT,
+    REFUSALS,
     REFUSED_CONTENT,
     SCHEMA,
     STRICT,
@@ -195,9 +196,6 @@ _ADVICE = {
 
 _PASSING = (408, 409, 429)
 """Statuses below 500 with which the same request may succeed later."""
-
-_REFUSALS = (401, 402, 403, 404, 405)
-"""Statuses with which an endpoint refuses every request. A proxy sends them, too, but not in JSON."""
 
 _SAME_AGAIN = "The same request will not pass later: check your account, the name of the model and the options."
 """The advice on an error that the endpoint itself reported."""
@@ -802,9 +800,9 @@ class OpenAIModel:
         if status in _PASSING or status >= 500 or _is_too_much(error) or advice_on(error) == REFUSED_CONTENT:
             return ModelError
         is_json = "json" in error.response.headers.get("content-type", "") or isinstance(error.__cause__, ReportedError)
-        if is_about_access(error) or (is_json and status in _REFUSALS):
+        if is_about_access(error) or (is_json and status in REFUSALS):
             return RefusedError
-        return NoEndpointError if status < 400 or status in _REFUSALS else ModelError
+        return NoEndpointError if status < 400 or status in REFUSALS else ModelError
 
     def _clean(self, text: str) -> str:
         """The text on one line, without secrets."""
