@@ -351,12 +351,13 @@ class Evaluation:
     def _load(self) -> list[Summary]:
         """The results of the cells in the folders. Warns about damaged files."""
         from pddlego.report import load_results
-        from pddlego.runs.store import read_results
+        from pddlego.runs.store import RESULTS, read_results
 
         for folder in self.folders:
             for warning in read_results(folder)[1]:
                 warnings.warn(warning, stacklevel=3)
-        results = load_results(self.folders)
+        # Without the file, the budget of an evaluation did not allow one request.
+        results = load_results([path for path in self.folders if self._cells is None or (path / RESULTS).exists()])
         if not results:
             warnings.warn(f"{', '.join(map(str, self.folders))}: no episode has a result", stacklevel=3)
         return [summary for summary in results if self._cells is None or summary.cell in self._cells]

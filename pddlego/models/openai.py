@@ -346,7 +346,9 @@ class _Connection:
                     if (now := self._clock()) >= min(end, stream.heard + silence):
                         request: Any = None
                         endless = TimeoutError(f"The answer was still arriving after {_TIMES_SILENCE * silence:.0f} s")
-                        raise openai.APITimeoutError(request=request) from (endless if now >= end else None)
+                        raise openai.APITimeoutError(request=request) from (
+                            endless if now < stream.heard + silence else None
+                        )
         except BaseException:
             self._give_up(thread)
             raise
