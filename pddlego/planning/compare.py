@@ -28,6 +28,7 @@ from pddlego.pddl.conditions import (
     Formula,
     Imply,
     Not,
+    Or,
     Renaming,
     Term,
     TypedName,
@@ -157,7 +158,10 @@ def _compare_sides(
     if are_isomorphic(first, second, work) is False:
         return _different_metrics(*problems)
     if goals[0] is None or goals[1] is None:
-        return Comparison(ComparisonVerdict.UNDECIDED, "goals with or and exists that are not written alike")
+        return Comparison(
+            ComparisonVerdict.UNDECIDED,
+            "goals with conditions such as or, exists or numbers, which are not written alike",
+        )
     differ = _witnessed("the goals differ" if exact else "the goals are written differently", sides, "wanted", work)
     return differ if exact else replace(differ, verdict=ComparisonVerdict.UNDECIDED)
 
@@ -377,7 +381,7 @@ def _completed_goals(
 
 
 def _literals(domain: Domain, problem: Problem) -> _Literals | None:
-    """The literals of a goal, with `forall` written out; None if the goal is not a conjunction of literals."""
+    """The literals of a goal, with `forall` written out; None if the goal does not mean a conjunction of literals."""
     world = World(domain, problem)
     literals: set[tuple[Atom, bool]] = set()
     waiting: list[Formula] = [problem.goal]
@@ -388,6 +392,14 @@ def _literals(domain: Domain, problem: Problem) -> _Literals | None:
                     literals.add((part, True))
                 case Not(part=Atom() as atom):
                     literals.add((atom, False))
+                case Not(part=Not(part=inner)):
+                    waiting.append(inner)
+                case Not(part=Or(parts=parts)):
+                    waiting += [Not(part) for part in parts]
+                case Not(part=Imply(condition=condition, consequence=consequence)):
+                    waiting += [condition, Not(consequence)]
+                case Not(part=Exists(variables=variables, part=inner)):
+                    waiting.append(Forall(variables, Not(inner)))
                 case Forall() if world.cases(part) <= _MOST_CASES:
                     waiting += [Renaming(case).formula(part.part) for case in world.bindings(part.variables, {})]
                 case _:

@@ -318,3 +318,24 @@ def test_another_domain_name_is_a_note_and_no_verdict() -> None:
     assert (result.verdict, result.note) == (ComparisonVerdict.SAME, "the problems name different domains, d and e")
     assert compare_problems(parse_domain(LAMP), lamp("(on)"), lamp("(broken)", "e")).note
     assert not compare_problems(parse_domain(LAMP), lamp("(on)"), lamp("(on)")).note
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        "(not (or (not (s1)) (s2)))",
+        "(not (imply (s1) (s2)))",
+        "(and (not (not (s1))) (not (or (s2))))",
+        "(not (exists (?x) (or (not (s1)) (s2))))",
+    ],
+)
+def test_a_negated_goal_that_means_literals_is_compared_as_these(goal: str) -> None:
+    names = " ".join(f"(s{number})" for number in range(40))  # too many states to look at
+    body = " ".join(f"(:action set{n} :parameters () :precondition () :effect (s{n}))" for n in range(40))
+    domain = parse_domain(f"(define (domain d) (:constants a) (:predicates {names}) {body})")
+    left, right, other = (
+        parse_problem(f"(define (problem p) (:domain d) (:init (s1)) (:goal {goal}))")
+        for goal in (goal, "(and (s1) (not (s2)))", "(and (s1) (s2))")
+    )
+    assert compare_problems(domain, left, right, seconds=PATIENCE).verdict is ComparisonVerdict.SAME
+    assert compare_problems(domain, left, other, seconds=PATIENCE).verdict is not ComparisonVerdict.SAME

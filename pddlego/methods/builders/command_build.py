@@ -114,8 +114,9 @@ def _first_draft(level: LevelName, domain: Path | None, begin: Path | None) -> D
 
 def _model(name: str, endpoint: Endpoint) -> Model:
     if name == BUILT_IN_MODEL:
-        reason = "The built-in reader knows only the built-in settings (pddlego play text-blocks)."
-        raise UsageError("No language model was named", reason, "Name one with --model or PDDLEGO_MODEL.")
+        what = f"The built-in model {BUILT_IN_MODEL} cannot build from your text"
+        reason = "It knows only the built-in settings (pddlego play text-blocks)."
+        raise UsageError(what, reason, "Name a language model with --model or PDDLEGO_MODEL.")
     return model_of(name, endpoint)
 
 

@@ -129,7 +129,7 @@ def test_no_model_is_said_so(tmp_path: Path) -> None:
     (tmp_path / "coin.txt").write_text("A house.", encoding="utf-8")
     done = run("build", "task", "coin.txt", cwd=tmp_path)
     assert done.returncode == 2
-    assert "No language model was named" in done.stderr
+    assert "The built-in model reader cannot build" in done.stderr
 
 
 def test_the_same_in_five_lines_of_python(
