@@ -77,6 +77,7 @@ def prepare(console: Console, setup: Setup, confirm: str, pace: float, json_line
     for note in setup.notes:
         Console(stderr=json_lines).print(note, style="dim", soft_wrap=True)
     checker = played.method.measuring.checker
+    approved = mode.confirms if mode.needs_person else kinds
     display = make_display(
         console,
         pace,
@@ -84,8 +85,8 @@ def prepare(console: Console, setup: Setup, confirm: str, pace: float, json_line
         json_lines=json_lines,
         lines=mode.needs_person,
         checker=None if checker is None else lambda trace: checker(trace, played.setting, played.options),
+        reads_keys=not approved,  # else all keys are answers
     )
-    approved = mode.confirms if mode.needs_person else kinds
     if mode.needs_person and kinds:
         raise UsageError("There is nothing to confirm", "The mode asks you anyway.", "Leave --confirm out.")
     return LiveEpisode(console, cell, display, _make_approver(console, display, approved, mode), kinds, json_lines)
