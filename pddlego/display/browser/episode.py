@@ -431,9 +431,13 @@ class EpisodeScreen(BrowserScreen):
     def _explain(self, view: EpisodeView, jumps: bool = False) -> None:
         """Check the facts of an episode, and show its decisive step if it `jumps` and the user has not moved since."""
         place = view.step_index
+        view.episode.is_being_checked = True
+        self.app.call_from_thread(view.update)
         try:
             explanation = view.episode.sources.explain(view.episode.path)
         except PddlegoError as error:
+            view.episode.is_being_checked = False
+            self.app.call_from_thread(view.update)
             self.app.call_from_thread(self.notify, clean(error.sentence), severity="warning", markup=False)
             return
         self.app.call_from_thread(view.episode.use_checked, explanation)
