@@ -61,8 +61,9 @@ class LiveEpisode:
                 with contextlib.suppress(OSError):  # it contains other runs
                     path.parent.rmdir()
         if not self.json_lines:
-            back = ": pddlego show latest" if self.console.is_terminal else ""  # a line more would scroll the screen
-            self.console.print(f"Saved in {path}{back}", style="dim", soft_wrap=True)
+            saved, back = f"Saved in {path}", ": pddlego show latest"
+            has_room = self.console.is_terminal and len(saved + back) < self.console.width  # a line more would scroll
+            self.console.print(saved + back * has_room, style="dim", soft_wrap=True)
         return exit_code(ended)
 
 

@@ -287,7 +287,7 @@ class EpisodeScreen(BrowserScreen):
         Binding("r", "rejected", "Rejected"),
         Binding("x", "surprise", "Surprise"),
         Binding("n", "next", "Next failure"),
-        Binding("t", "truth", "Truth"),
+        Binding("t", "truth", "Check facts"),
         Binding("d", "difference", "First difference", show=False),
         Binding("slash", "search", "Search (n: next match)"),
     ]
