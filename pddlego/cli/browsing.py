@@ -99,13 +99,19 @@ def write_page(console: Console, path: Path, journals: Sequence[Path]) -> None:
 
     check_output(path)
     listed, known = list[ListedEpisode](), dict[Path, Mapping[Path, Summary]]()
+    runs = {run: EpisodeList(run) for run in {journal.parent.parent for journal in journals}}
+    for episodes in runs.values():
+        episodes.poll()
     for number, journal in enumerate(journals):
         explanation = Explanation(read_trace(journal)[1].timed)
         with contextlib.suppress(PddlegoError):
             run = journal.parent.parent
             known[run] = known.get(run) or explain_losses(run, None)[0]
             explanation = explain_episode(journal, known[run])
-        status = replace(journal_status(journal, journal.stat().st_size), cause=explanation.cause)
+        status = runs[journal.parent.parent].episodes.get(journal.name) or journal_status(
+            journal, journal.stat().st_size
+        )
+        status = replace(status, cause=explanation.cause, modified_at=0.0)  # the page is not updated
         page = episode_page(f"episode-{number}", ShownEpisode(explanation, screen_of, UNICODE))
         listed.append(ListedEpisode(status, page))
     write_whole(path, render("page.html.j2", listed, title="pddlego"))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 from functools import partial
 from typing import Annotated
 
 import typer
 
 from pddlego.cli.options import Runs
-from pddlego.errors import PddlegoError, UsageError
+from pddlego.errors import UsageError
 from pddlego.runs.folders import EPISODES, find_run, newest_run, runs_folder
 
 
@@ -27,7 +26,6 @@ def command(
     from pddlego.display.browser.app import at_run
     from pddlego.display.console import Console
     from pddlego.runs.listing import modified_at
-    from pddlego.runs.store import read_cells
 
     root = runs_folder(runs)
     folder = newest_run(root) if run is None else find_run(run, root)
@@ -35,11 +33,8 @@ def command(
         reason = f"It has no folder {EPISODES}/." if folder.is_dir() else "There is no such folder."
         raise UsageError(f"{folder} is not a run folder", reason, "Name one that 'pddlego play' or 'eval' made.")
     console = Console()
-    is_single, journals = False, sorted((folder / EPISODES).glob("*.jsonl"), key=modified_at, reverse=True)
     if is_terminal(console):
-        newest = partial(newest_run, root) if run is None else None
-        with contextlib.suppress(PddlegoError):  # without a manifest, more episodes may come
-            is_single = len(journals) == 1 == len(read_cells(folder))
-        browse(at_run(folder, sources(console), newest, opens=journals[0] if is_single else None))
+        browse(at_run(folder, sources(console), partial(newest_run, root) if run is None else None, watches=True))
         return
+    journals = sorted((folder / EPISODES).glob("*.jsonl"), key=modified_at, reverse=True)
     print_list(console, folder, journals)

@@ -61,8 +61,9 @@ class LiveEpisode:
                 with contextlib.suppress(OSError):  # it contains other runs
                     path.parent.rmdir()
         if not self.json_lines:
-            back = ": pddlego show latest" if self.console.is_terminal else ""  # a line more would scroll the screen
-            self.console.print(f"Saved in {path}{back}", style="dim", soft_wrap=True)
+            saved, back = f"Saved in {path}", ": pddlego show latest"
+            has_room = self.console.is_terminal and len(saved + back) < self.console.width  # a line more would scroll
+            self.console.print(saved + back * has_room, style="dim", soft_wrap=True)
         return exit_code(ended)
 
 
@@ -77,6 +78,7 @@ def prepare(console: Console, setup: Setup, confirm: str, pace: float, json_line
     for note in setup.notes:
         Console(stderr=json_lines).print(note, style="dim", soft_wrap=True)
     checker = played.method.measuring.checker
+    approved = mode.confirms if mode.needs_person else kinds
     display = make_display(
         console,
         pace,
@@ -84,8 +86,8 @@ def prepare(console: Console, setup: Setup, confirm: str, pace: float, json_line
         json_lines=json_lines,
         lines=mode.needs_person,
         checker=None if checker is None else lambda trace: checker(trace, played.setting, played.options),
+        reads_keys=not approved,  # else all keys are answers
     )
-    approved = mode.confirms if mode.needs_person else kinds
     if mode.needs_person and kinds:
         raise UsageError("There is nothing to confirm", "The mode asks you anyway.", "Leave --confirm out.")
     return LiveEpisode(console, cell, display, _make_approver(console, display, approved, mode), kinds, json_lines)

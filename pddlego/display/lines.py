@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from typing import TextIO
 
 import rich.console
 from rich.console import ConsoleOptions, RenderableType, RenderResult
 from rich.live import Live
+from rich.text import Text
 
 from pddlego.display.console import Glyphs, glyphs_for
 from pddlego.display.description import describe, with_words
+from pddlego.display.keyboard import KeyListener, keys_line
 from pddlego.display.rows import cleaned
 from pddlego.display.screens import Canvas, Screen, is_large, progress_of, result_line, usage_line
 from pddlego.episode.events import Ended, Event, Rejected, Started
@@ -45,13 +48,25 @@ class Display(AbstractContextManager["Display"]):
 
 
 class LiveDisplay(Display):
-    """Panes that are redrawn after each event. Events of the method and rejected answers stay for `pace` seconds."""
+    """Panes that are redrawn after each event. Events of the method and rejected answers stay for `pace` seconds.
+
+    With `reads_keys`, the key `t` adds the checks of the `checker` to the episode, or removes them.
+    """
 
     def __init__(
-        self, console: rich.console.Console, pace: float, screen: Screen, checker: Checker | None = None
+        self,
+        console: rich.console.Console,
+        pace: float,
+        screen: Screen,
+        checker: Checker | None = None,
+        *,
+        reads_keys: bool = False,
     ) -> None:
         self._console, self._checker = console, checker
         self._checks: Checks | None = None
+        self._keys = KeyListener(self._press) if reads_keys else None
+        self._message = ""  # why the last key had no effect
+        self._changing = threading.Lock()  # held while the trace is changed
         self._pace = pace
         self._screen = screen
         self._trace = self._preview_trace = Trace()
@@ -62,13 +77,24 @@ class LiveDisplay(Display):
         self._live = Live(self, console=console, refresh_per_second=8, screen=True)
 
     def __enter__(self) -> LiveDisplay:
-        self._live.start()
+        with ExitStack() as interrupted:
+            interrupted.callback(self._stop)
+            if self._keys is not None:
+                self._keys.__enter__()
+            self._live.start()
+            interrupted.pop_all()
         return self
 
     def __exit__(self, *_: object) -> None:
         """Leave the last screen in the terminal."""
-        self._live.stop()
+        self._stop()
         self._console.print(self)
+
+    def _stop(self) -> None:
+        """Restore the terminal."""
+        if self._keys is not None:
+            self._keys.__exit__()
+        self._live.stop()
 
     def show_question(self, question: RenderableType | None, preview: tuple[Event, ...] = ()) -> None:
         """Show a question below the panes, drawn as if `preview` had happened. None removes the question."""
@@ -89,8 +115,9 @@ class LiveDisplay(Display):
             self._live.start(refresh=True)
 
     def show(self, event: Event, seconds: float) -> None:
-        self._trace.add(cleaned(event), seconds)
-        self._check(event, seconds)
+        with self._changing:
+            self._trace.add(cleaned(event), seconds)
+            self._check(event, seconds)
         self._clock_paused = True
         self._live.refresh()
         if event.method or isinstance(event, Rejected):
@@ -104,6 +131,28 @@ class LiveDisplay(Display):
                 self._checks = self._checker(self._trace)
             for check in self._checks(event) if self._checks is not None else ():
                 self._trace.add(cleaned(check), seconds)
+
+    def _press(self, key: str) -> None:
+        """Add checks to the episode, or remove them, if the key is `t`."""
+        with self._changing:
+            self._message = self._switch_checks() if key == "t" and self._trace.started is not None else ""
+        self._live.refresh()
+
+    def _switch_checks(self) -> str:
+        """Add checks to the trace, or remove them. Returns why that is impossible, or an empty text."""
+        if self._checks is not None:
+            self._checks = None
+            self._trace = Trace((event, seconds) for event, seconds in self._trace.timed if not event.derived)
+            return ""
+        if self._checker is None:
+            return "There are no facts to check."
+        try:
+            checks = self._checker(self._trace)
+            self._trace = self._trace.with_checks(lambda event: map(cleaned, checks(event)))
+        except PddlegoError as error:
+            return clean(error.sentence)
+        self._checks = checks
+        return ""
 
     def _now(self) -> float:
         """The seconds since the start. The clock pauses after each event, and while the user is asked."""
@@ -122,6 +171,10 @@ class LiveDisplay(Display):
         yield self._screen.draw(trace, canvas) if is_high else self._screen.draw_latest(trace, canvas)
         if self._question is not None:
             yield self._question
+        elif self._keys is not None and self._keys.is_listening and trace.ended is None:
+            keys = ("t", "check facts" if self._checks is None else "hide checks"), ("ctrl-c", "stop")
+            message = Text(self._message, "yellow", no_wrap=True, overflow="ellipsis")
+            yield message if self._message else keys_line(keys, self._glyphs)
 
 
 class LineDisplay(Display):
@@ -211,14 +264,15 @@ def make_display(
     json_lines: bool = False,
     lines: bool = False,
     checker: Checker | None = None,
+    reads_keys: bool = False,
 ) -> Display:
     """The display for the options and the output: JSON with `json_lines`, else panes, else lines.
 
-    `checker` returns the checks of an episode that has begun. Panes need a `screen` and a large terminal. They are not
-    drawn with `lines`, for a user who types commands.
+    `checker` returns the checks of an episode that has begun; with `reads_keys`, a key switches them. Panes need a
+    `screen` and a large terminal. They are not drawn with `lines`, for a user who types commands.
     """
     if json_lines:
         return JsonDisplay()
     if console.is_terminal and not console.is_dumb_terminal and not lines and is_large(*console.size) and screen:
-        return LiveDisplay(console, pace, screen, checker)
+        return LiveDisplay(console, pace, screen, checker, reads_keys=reads_keys)
     return LineDisplay(console)

@@ -102,7 +102,8 @@ class LivePages:
     def _index(self, episodes: EpisodeList) -> dict[str, object]:
         listed = list[ListedEpisode]()
         for name, status in episodes.episodes.items():
-            checks, cause = self._checked.get(status.path, (0, status.cause))
+            checks, found = self._checked.get(status.path, (0, None))
+            cause = found or status.cause
             outcome = status.outcome.value if status.outcome is not None else "not ended"
             ending = f"{outcome}; cause: {cause}" if cause is not None else outcome
             page = EpisodePage(name, ending, version=f"{status.read} {outcome} {checks}")
@@ -120,7 +121,7 @@ class LivePages:
         if not episode.steps:
             return _missing(episode.fault or "The episode has not begun.")
         if episode.is_lost and not episode.waits:
-            episode.waits = True
+            episode.waits = episode.is_being_checked = True
             self._to_check.put(episode)
         if episode.checked is not None and episode.checked is not episode.explanation:
             episode.use_checked(episode.checked)
@@ -130,11 +131,13 @@ class LivePages:
         """Check the facts of one episode after the other, as long as the process lives."""
         while True:
             episode = self._to_check.get()
+            cause = None
             try:
-                checked = episode.checked = self._sources.explain(episode.path)
+                episode.checked = self._sources.explain(episode.path)
+                cause = episode.checked.cause
             except Exception:  # noqa: BLE001 -- it is shown without checks, and the others must still be checked
-                continue
-            self._checked[episode.path] = self._checked.get(episode.path, (0, None))[0] + 1, checked.cause
+                episode.is_being_checked = False
+            self._checked[episode.path] = self._checked.get(episode.path, (0, None))[0] + 1, cause
 
 
 def _json(value: Mapping[str, object]) -> WebPage:

@@ -64,8 +64,11 @@ class Why:
     truth: Sequence[Text] = ()
 
 
+_CHECKING = "the facts of the model are still being checked"
+
+
 class ShownEpisode:
-    """An episode with the tabs of its steps."""
+    """An episode with the tabs of its steps. `is_being_checked` while its facts are, and its cause may be missing."""
 
     def __init__(self, explanation: Explanation, screen_of: ScreenOf, glyphs: Glyphs) -> None:
         self._screen_of, self._glyphs = screen_of, glyphs
@@ -73,6 +76,7 @@ class ShownEpisode:
 
     def use_checked(self, explanation: Explanation) -> None:
         """Replace the events by those with checks of facts."""
+        self.is_being_checked = False
         self.explanation = explanation
         self._load(explanation.timed)
 
@@ -113,7 +117,8 @@ class ShownEpisode:
         cause, errors = self.explanation.cause, self.explanation.errors
         head = [result_line(self.trace)]
         if self.is_lost:
-            head.append(Text(f"cause: {cause or 'no lasting error of the model is known'}", "bold magenta"))
+            unknown = _CHECKING if self.is_being_checked else "no lasting error of the model is known"
+            head.append(Text(f"cause: {cause or unknown}", "bold magenta"))
         head += [Text(f"also: {error}", "magenta") for error in errors if error is not cause]
         call = step.after.call_before(step.done) if step.done is not None and is_refused(step) else None
         if call is not None:
@@ -126,7 +131,8 @@ class ShownEpisode:
                 ),
             )
         answer = [Text(f"answer after step {step.number}", "bold"), *answer_lines(step, self._glyphs)]
-        return Why(head, answer, [Text("truth", "bold"), *derived_lines(step, self._glyphs)])
+        truth = [Text(_CHECKING, "dim")] if self.is_being_checked else derived_lines(step, self._glyphs)
+        return Why(head, answer, [Text("truth", "bold"), *truth])
 
     def tabs(self) -> list[Tab]:
         """The tabs of each step between `OVERVIEW` and `WHY`."""

@@ -47,13 +47,15 @@ function list(again = false) {
     if (table.down) table.shown.reverse();
   }
   $("#count").textContent = `${table.shown.length} of ${index.rows.length} ${index.noun}`;
-  if (!again) $("#head").replaceChildren(make("tr", {}, ...index.columns.map(headOf)));
+  if (!again) showHead();
   $("#rows").replaceChildren();
   table.drawn = 0;
   do more();
   while (table.drawn < Math.min(drawn, table.shown.length));
   if (focused) document.querySelector(`#rows tr[data-key="${CSS.escape(focused)}"]`)?.focus();
 }
+
+const showHead = () => $("#head").replaceChildren(make("tr", {}, ...index.columns.map(headOf)));
 
 function headOf(column, place) {
   const arrow = table.sort === place ? (table.down ? " ▾" : " ▴") : "";
@@ -85,9 +87,12 @@ function headingOf(row, place) {
 }
 
 function rowOf(row) {
-  const cells = row.cells.map((text, place) =>
-    make("td", { textContent: text, title: text, className: [index.columns[place].right ? "" : "name", row.styles[place]].join(" ") }),
-  );
+  const cells = row.cells.map((text, place) => {
+    const { name, right } = index.columns[place];
+    const cell = make("td", { textContent: text, title: text, className: [right ? "" : "name", row.styles[place]].join(" ") });
+    cell.dataset.name = name; // shown on narrow screens
+    return cell;
+  });
   const element = make("tr", {}, ...cells);
   if (row.key) {
     element.tabIndex = 0;
@@ -127,7 +132,14 @@ async function refresh() {
     const next = await fetched("?index");
     const isNew = JSON.stringify(next) !== JSON.stringify(index);
     const old = index.episodes;
+    const sorted = index.columns[table.sort]?.name;
+    const hasNewColumns = JSON.stringify(next.columns) !== JSON.stringify(index.columns);
     index = next;
+    if (hasNewColumns) {
+      const place = next.columns.findIndex((column) => column.name === sorted);
+      table.sort = place < 0 ? null : place;
+      showHead();
+    }
     for (const key of [...loaded.keys()]) if (next.episodes[key]?.version !== old[key]?.version) loaded.delete(key);
     if (isNew) list(true);
     const current = view;

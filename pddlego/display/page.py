@@ -27,9 +27,21 @@ from pddlego.episode.events import Outcome
 from pddlego.episode.trace import Step, Trace
 from pddlego.runs.cells import NO_MODEL
 from pddlego.runs.listing import EpisodeStatus, RunRow
+from pddlego.runs.store import journal_parts
 from pddlego.util.text import clean, slug
 
-_COLUMNS = tuple(column for column in EPISODE_COLUMNS if column.name not in ("changed", "last command"))
+
+def _attempt(episode: EpisodeStatus) -> str:
+    """The number of an attempt after the first one, which has no number."""
+    attempt = journal_parts(episode.path)[1]
+    return str(attempt) if attempt > 1 else ""
+
+
+_COLUMNS = (
+    *EPISODE_COLUMNS[:4],
+    ListColumn("attempt", _attempt, right=True),
+    *(column for column in EPISODE_COLUMNS[4:] if column.name not in ("changed", "last command")),
+)
 
 
 @dataclass(frozen=True)
@@ -95,16 +107,17 @@ class EpisodeData:
         self._episode = episode
         self._numbers: dict[str, int] = {}
         self._steps: list[dict[str, object]] = []
-        self._made: tuple[Trace, int, list[str]] | None = None
+        self._made: tuple[Trace, int, list[str], bool] | None = None
 
     def value(self) -> dict[str, object]:
         """The value. While the episode is being played, a later call adds steps, and makes the last one again."""
         episode, tabs = self._episode, self._episode.tabs()
         trace, names = episode.trace, [OVERVIEW, *(tab.name for tab in tabs), WHY]
-        if self._made != (trace, len(trace), names):  # there are new events, or the same ones with checks
+        made = trace, len(trace), names, episode.is_being_checked
+        if self._made != made:  # there are new events, or the same ones with checks
             only_last = trace.ended is None and self._made is not None and names == self._made[2]
             del self._steps[-1 if only_last else 0 :]
-            self._made = trace, len(trace), names
+            self._made = made
         decisive = episode.decisive_index if episode.is_lost else None
         for number in range(len(self._steps), len(episode.steps)):
             self._steps.append(self._step(episode.steps[number], tabs, number == decisive))
@@ -205,8 +218,7 @@ def episode_index(listed: Sequence[ListedEpisode], start: bool) -> dict[str, obj
     in_order = sorted(listed, key=lambda each: (_order(each.status, sizes), _ending(each.status)))
     return {
         "noun": "episodes",
-        "columns": [{"name": column.name, "right": column.right} for column in _COLUMNS],
-        "rows": [_row(episode) for episode in in_order],
+        **_table(_COLUMNS, [episode.status for episode in in_order], map(_row, in_order)),
         "episodes": {
             episode.page.key: {
                 "about": _about(episode.status),
@@ -223,9 +235,14 @@ def episode_index(listed: Sequence[ListedEpisode], start: bool) -> dict[str, obj
 
 def run_index(runs: Iterable[tuple[RunRow, str]]) -> dict[str, object]:
     """The table of runs as a JSON value; with each run comes the address of its page."""
-    rows = [{"key": address, "href": address, "group": "", **_cells(RUN_COLUMNS, run)} for run, address in runs]
-    columns = [{"name": column.name, "right": column.right} for column in RUN_COLUMNS]
-    return {"noun": "runs", "columns": columns, "rows": rows, "episodes": {}, "start": []}
+    listed = list(runs)
+    rows = ({"key": address, "href": address, "group": ""} for _, address in listed)
+    return {
+        "noun": "runs",
+        **_table(RUN_COLUMNS, [run for run, _ in listed], rows),
+        "episodes": {},
+        "start": [],
+    }
 
 
 def _ending(status: EpisodeStatus) -> str:
@@ -268,11 +285,23 @@ def _group(episode: ListedEpisode) -> str:
 
 def _row(episode: ListedEpisode) -> dict[str, object]:
     key = episode.page.key if episode.page is not None else None
-    return {"key": key, "group": clean(_ending(episode.status)), **_cells(_COLUMNS, episode.status)}
+    return {"key": key, "group": clean(_ending(episode.status))}
 
 
-def _cells(columns: Sequence[ListColumn[R]], row: R) -> dict[str, object]:
+def _table(
+    columns: Sequence[ListColumn[R]], items: Sequence[R], rows: Iterable[Mapping[str, object]]
+) -> dict[str, object]:
+    """The columns, without those that are empty in every row, and the rows with their cells."""
+    texts = [[clean(column.text(item)) for item in items] for column in columns]
+    shown = [place for place, column in enumerate(texts) if any(column)]
     return {
-        "cells": [clean(column.text(row)) for column in columns],
-        "styles": [column.style(row) for column in columns],
+        "columns": [{"name": columns[place].name, "right": columns[place].right} for place in shown],
+        "rows": [
+            {
+                **row,
+                "cells": [texts[place][number] for place in shown],
+                "styles": [columns[place].style(items[number]) for place in shown],
+            }
+            for number, row in enumerate(rows)
+        ],
     }

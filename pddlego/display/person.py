@@ -16,7 +16,7 @@ from rich.panel import Panel
 from rich.text import Text
 
 from pddlego.display.console import Glyphs
-from pddlego.display.keyboard import MOVES, Keyboard, check_keyboard
+from pddlego.display.keyboard import MOVES, Keyboard, check_keyboard, keys_line
 from pddlego.display.lines import LineDisplay, LiveDisplay
 from pddlego.display.rows import wrapped
 from pddlego.episode.approval import ACCEPTED, Decision, Question
@@ -211,15 +211,6 @@ def question_panel(question: Question, width: int, glyphs: Glyphs, message: str 
     message_lines = [Text(line, "red") for line in textwrap.wrap(clean(message), width - 4)[:2]]
     body = Text("\n").join([*visible, *message_lines, keys_line(keys, glyphs)])
     return Panel(body, title=Text(clean(title)), subtitle=position, width=width, border_style="bold yellow")
-
-
-def keys_line(keys: tuple[tuple[str, str], ...], glyphs: Glyphs) -> Text:
-    """The keys and their meanings, on one line."""
-    line = Text(no_wrap=True, overflow="ellipsis")
-    for key, meaning in keys:
-        name = key if glyphs.across == "─" else key.replace("↑↓", "up/down")
-        line.append(f" {name} ", "reverse").append(f" {meaning}  ")
-    return line
 
 
 def _completed(typed: str, possible: tuple[str, ...]) -> str:

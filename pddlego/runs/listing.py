@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from io import BufferedReader
@@ -168,6 +169,14 @@ class EpisodeList:
     def episodes(self) -> Mapping[str, EpisodeStatus]:
         """Every episode by the name of its journal."""
         return self._statuses
+
+    @property
+    def only(self) -> Path | None:
+        """The journal of the only episode of the run; None if there are more, or may be."""
+        with suppress(PddlegoError):  # without a manifest, more episodes may come
+            if len(self._statuses) == 1 == len(read_cells(self.run)):
+                return next(iter(self._statuses.values())).path
+        return None
 
     def set_causes(self, causes: Mapping[str, LastingError]) -> None:
         """Set the causes of losses, by the names of the journals."""

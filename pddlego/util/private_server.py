@@ -16,9 +16,9 @@ from pddlego.errors import UsageError, explained
 
 HOST = "127.0.0.1"
 
-MOST_OPEN, SECONDS = 64, 10.0
-"""The most connections at once, further ones are closed; and the longest time for sending a request, or for reading
-its answer."""
+MOST_OPEN, MOST_WAITING, SECONDS = 64, 256, 10.0
+"""The most connections that are served at once, and the most that wait for that; further ones are closed. The longest
+time for sending a request, or for reading its answer."""
 
 _MOST_HEAD = 1 << 14
 """The most bytes of a request."""
@@ -77,30 +77,39 @@ class PrivateServer:
             ) from error
         self._answer, self._token, self._seconds = answer, secrets.token_urlsafe(24), seconds
         self.connections = 0
+        self._served = asyncio.Semaphore(MOST_OPEN)
         number = self._listening.getsockname()[1]
         self._hosts = (f"{HOST}:{number}", f"localhost:{number}")
         self.address = f"http://{HOST}:{number}/{self._token}/"
 
     async def serve(self) -> None:
         """Answer requests until the task is cancelled."""
-        async with await asyncio.start_server(self._connected, sock=self._listening, limit=_MOST_HEAD) as server:
+        most = MOST_OPEN + MOST_WAITING
+        async with await asyncio.start_server(
+            self._connected, sock=self._listening, limit=_MOST_HEAD, backlog=most
+        ) as server:
             await server.serve_forever()
 
     async def _connected(self, reader: StreamReader, writer: StreamWriter) -> None:
         self.connections += 1
         try:
-            if self.connections <= MOST_OPEN:
-                head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), self._seconds)
-                writer.transport.set_write_buffer_limits(0)  # so that `drain` waits until everything is sent
-                writer.write(self._page(head.decode("latin-1")).encoded())
-                await asyncio.wait_for(writer.drain(), self._seconds)
-                writer.close()
-                await asyncio.wait_for(writer.wait_closed(), self._seconds)
+            if self.connections <= MOST_OPEN + MOST_WAITING:
+                async with self._served:
+                    await self._serve(reader, writer)
         except (asyncio.TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, OSError):
             pass  # the client is gone, too slow, or does not speak HTTP
         finally:
             writer.transport.abort()
             self.connections -= 1
+
+    async def _serve(self, reader: StreamReader, writer: StreamWriter) -> None:
+        """Answer one request. Raises `TimeoutError` if the client is too slow."""
+        head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), self._seconds)
+        writer.transport.set_write_buffer_limits(0)  # so that `drain` waits until everything is sent
+        writer.write(self._page(head.decode("latin-1")).encoded())
+        await asyncio.wait_for(writer.drain(), self._seconds)
+        writer.close()
+        await asyncio.wait_for(writer.wait_closed(), self._seconds)
 
     def _page(self, head: str) -> WebPage:
         """The answer to a request."""

@@ -84,6 +84,10 @@ def test_a_page(recorded: Path, other: tuple[str, ...]) -> None:
     text = (recorded / "a.html").read_text()
     assert text.count('id="data-') == 1 + len(other)
     assert "coin edit reader seed 12" in text
+    index = json.loads(text.partition('id="index">')[2].partition("</script>")[0])
+    cells = dict(zip([column["name"] for column in index["columns"]], index["rows"][0]["cells"], strict=True))
+    assert (cells["calls"], cells["step"]) == ("10", "21"), "the numbers of the results"
+    assert "cost" not in cells
 
 
 def test_replay_says_the_same_or_what_differs(recorded: Path) -> None:

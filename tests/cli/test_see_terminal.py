@@ -96,7 +96,7 @@ def test_watch_lists_opens_and_follows(terminal: Terminal, tmp_path: Path) -> No
 
 def test_watch_opens_the_only_episode_of_a_run(terminal: Terminal) -> None:
     terminal.type(f"{PDDLEGO} watch {RUNS[0]}; echo code $?")
-    terminal.wait_for("step 0 of 21", "q Quit")
+    terminal.wait_for("step 21 of 21", "q Quit")
     terminal.press("Escape")
     terminal.wait_for("1 episode, 1 ended, 1 won")
     terminal.press("q")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -98,14 +99,21 @@ def lost(root: Path) -> str:
 def test_the_facts_of_a_lost_episode_are_checked_meanwhile(root: Path) -> None:
     error = LastingError("missing at", "missing (at kitchen)", 2)
 
+    may_end = threading.Event()
+
     def explain(journal: Path) -> Explanation:
+        assert may_end.wait(PATIENCE)
         return Explanation(list(JournalTail(journal, make_codec()).poll()), error, (error,))
 
     name = lost(root)
     pages = LivePages(root, Sources(make_codec(), screen_of, UNICODE, explain, causes_of, checks_of))
     run = f"{RUNS[0]}/"
     version = data(pages, run)["episodes"][name]["version"]
-    assert data(pages, run, episode=name)["tab"] == "why"
+    first = data(pages, run, episode=name)
+    assert first["tab"] == "why"
+    assert "cause: the facts of the model are still being checked" in "\n".join(first["lines"])
+    assert "no lasting error" not in "\n".join(first["lines"])
+    may_end.set()
     end = time.monotonic() + PATIENCE
     while data(pages, run)["episodes"][name]["version"] == version:
         assert time.monotonic() < end
@@ -113,7 +121,27 @@ def test_the_facts_of_a_lost_episode_are_checked_meanwhile(root: Path) -> None:
     assert data(pages, run)["rows"][0]["group"] == "lost: missing at"
     value = data(pages, run, episode=name)
     assert value["steps"][value["opens"]]["step"] == 2
-    assert "cause: missing (at kitchen) after step 2" in "\n".join(value["lines"])
+    text = "\n".join(value["lines"][line] for step in value["steps"] for part in step["lines"][-1] for line in part)
+    assert "cause: missing (at kitchen) after step 2" in text
+    assert "still being checked" not in text
+
+
+def test_a_check_that_fails_ends_nevertheless(root: Path) -> None:
+    def explain(journal: Path) -> Explanation:
+        raise ValueError("a bug")
+
+    name = lost(root)
+    pages = LivePages(root, Sources(make_codec(), screen_of, UNICODE, explain, causes_of, checks_of))
+    run = f"{RUNS[0]}/"
+    version = data(pages, run)["episodes"][name]["version"]
+    data(pages, run, episode=name)
+    end = time.monotonic() + PATIENCE
+    while data(pages, run)["episodes"][name]["version"] == version:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    value = data(pages, run, episode=name)
+    head = [value["lines"][line] for line in value["steps"][-1]["lines"][-1][0]]
+    assert any("cause: no lasting error of the model is known" in line for line in head)
 
 
 def test_nothing_is_written(root: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -122,3 +123,16 @@ def test_an_unfinished_episode_of_a_saved_page_has_no_clock() -> None:
     status = EpisodeStatus(Path("journal.jsonl"))
     assert status.state(1.7e9) == "not ended"
     assert replace(status, modified_at=1.7e9).state(1.7e9 + 61) == "silent 1:01"
+
+
+def test_a_column_without_values_is_left_out_and_attempts_are_numbered() -> None:
+    first = EpisodeStatus(Path("a.jsonl"), model="m", outcome=Outcome.LOST, calls=3)
+    again = EpisodeStatus(Path("a.2.jsonl"), model="m", outcome=Outcome.WON)
+    for statuses, expected in (
+        ([first], ["state", "seed", "step", "model", "calls"]),
+        ([first, again], ["state", "seed", "attempt", "step", "model", "calls"]),
+    ):
+        index = json.loads(json.dumps(episode_index([ListedEpisode(status) for status in statuses], start=False)))
+        assert [column["name"] for column in index["columns"]] == expected
+        assert {len(row["cells"]) for row in index["rows"]} == {len(expected)}
+    assert sorted(row["cells"][2] for row in index["rows"]) == ["", "2"]

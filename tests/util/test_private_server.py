@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from pddlego.errors import UsageError
-from pddlego.util.private_server import MOST_OPEN, PrivateServer, WebPage
+from pddlego.util.private_server import MOST_OPEN, MOST_WAITING, PrivateServer, WebPage
 from tests.scale import PATIENCE, scaled
 from tests.serving import connected, get, send, serving
 
@@ -146,18 +146,34 @@ def test_clients_that_never_read_or_never_write_are_dropped() -> None:
         until_idle(server)
 
 
-def test_too_many_connections_are_closed(server: PrivateServer) -> None:
-    until_idle(server)
-    with ExitStack() as clients:
-        for _ in range(MOST_OPEN):
-            clients.enter_context(connected(server))
-        end = time.monotonic() + PATIENCE
-        while server.connections < MOST_OPEN:
-            assert time.monotonic() < end
+def idle(server: PrivateServer, number: int, clients: ExitStack) -> list[socket.socket]:
+    """A number of clients that have connected, and send nothing."""
+    made = [clients.enter_context(connected(server)) for _ in range(number)]
+    end = time.monotonic() + PATIENCE
+    while server.connections < number:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    return made
+
+
+def test_a_request_waits_while_as_many_are_served_as_possible() -> None:
+    with serving(answer, seconds=PATIENCE) as server, ExitStack() as clients, ThreadPoolExecutor(100) as pool:
+        made = idle(server, MOST_OPEN, clients)
+        waiting = [pool.submit(get, server.address) for _ in range(100)]
+        while server.connections < MOST_OPEN + 100:
             time.sleep(0.01)
-        assert send(server, b"GET / HTTP/1.1\r\n\r\n") == b""
-    until_idle(server)
-    assert get(server.address)[0] == 200
+        assert not any(answered.done() for answered in waiting)
+        made[0].close()
+        assert {answered.result(PATIENCE)[0] for answered in waiting} == {200}
+
+
+def test_too_many_connections_are_closed() -> None:
+    with serving(answer, seconds=PATIENCE) as server:
+        with ExitStack() as clients:
+            idle(server, MOST_OPEN + MOST_WAITING, clients)
+            assert send(server, b"GET / HTTP/1.1\r\n\r\n") == b""
+        until_idle(server)
+        assert get(server.address)[0] == 200
 
 
 def test_it_listens_on_the_loopback_address_only(server: PrivateServer) -> None:

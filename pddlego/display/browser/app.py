@@ -68,13 +68,14 @@ def at_run(
     sources: Sources,
     newest: Callable[[], Path] | None = None,
     journals: Iterable[Path] = (),
-    opens: Path | None = None,
+    watches: bool = False,
 ) -> Browser:
-    """The browser with the episodes of a run: all, or those of the `journals`; the one that it `opens` is on top.
+    """The browser with the episodes of a run: all, or those of the `journals`.
 
-    `newest` returns the run folder to show when all episodes of the run have ended.
+    `newest` returns the run folder to show when all episodes of the run have ended. If it `watches`, the only episode
+    of a run is opened at once, and ended episodes at their last step.
     """
-    return Browser(lambda: EpisodesScreen(EpisodeList(run, newest), sources, journals, opens))
+    return Browser(lambda: EpisodesScreen(EpisodeList(run, newest), sources, journals, watches=watches))
 
 
 def at_episodes(journals: Sequence[Path], sources: Sources, step: int | None = None) -> Browser:

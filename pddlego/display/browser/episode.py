@@ -61,10 +61,10 @@ class EpisodeView(Vertical):
             super().__init__()
             self.view = view
 
-    def __init__(self, episode: OpenEpisode, *, step: int | None = None) -> None:
+    def __init__(self, episode: OpenEpisode, *, step: int | None = None, at_end: bool = False) -> None:
         super().__init__()
         self.episode = episode
-        self.is_following = step is None and episode.trace.ended is None
+        self.is_following = step is None and (at_end or episode.trace.ended is None)
         last = max(0, len(episode.steps) - 1)
         numbers = [shown.number for shown in episode.steps]
         self.step_index = last if self.is_following else numbers.index(step) if step in numbers else 0
@@ -287,24 +287,27 @@ class EpisodeScreen(BrowserScreen):
         Binding("r", "rejected", "Rejected"),
         Binding("x", "surprise", "Surprise"),
         Binding("n", "next", "Next failure"),
-        Binding("t", "truth", "Truth"),
+        Binding("t", "truth", "Check facts"),
         Binding("d", "difference", "First difference", show=False),
         Binding("slash", "search", "Search (n: next match)"),
     ]
 
-    def __init__(self, episodes: Sequence[OpenEpisode], step: int | None = None) -> None:
+    def __init__(self, episodes: Sequence[OpenEpisode], step: int | None = None, *, at_end: bool = False) -> None:
         super().__init__()
-        self._episodes, self._step = episodes, step
+        self._episodes, self._step, self._at_end = episodes, step, at_end
+        self._opened_at: tuple[str, int | None] = (OVERVIEW, None)  # None: the last step
 
     @classmethod
-    def of(cls, journals: Sequence[Path], sources: Sources, step: int | None = None) -> EpisodeScreen:
-        """The screen with the episodes of these journals."""
-        return cls([OpenEpisode(journal, sources) for journal in journals], step)
+    def of(
+        cls, journals: Sequence[Path], sources: Sources, step: int | None = None, *, at_end: bool = False
+    ) -> EpisodeScreen:
+        """The screen with the episodes of these journals, `at_end` at the last step of ended ones."""
+        return cls([OpenEpisode(journal, sources) for journal in journals], step, at_end=at_end)
 
     def compose(self) -> ComposeResult:
         with Horizontal():
             for number, episode in enumerate(self._episodes):
-                view = EpisodeView(episode, step=self._step)
+                view = EpisodeView(episode, step=self._step, at_end=self._at_end)
                 view.set_class(number > 0, "second")
                 yield view
         yield Input(placeholder="search")
@@ -314,6 +317,13 @@ class EpisodeScreen(BrowserScreen):
     def views(self) -> list[EpisodeView]:
         return list(self.query(EpisodeView))
 
+    @property
+    def is_as_opened(self) -> bool:
+        """Whether the user has chosen neither another tab nor another step, and does not type."""
+        view = self.views[0]
+        place = (view.tab, None if view.is_following else view.step_index)
+        return place == self._opened_at and not self.has_class("searching")
+
     def on_mount(self) -> None:
         for view in self.views if len(self._episodes) > 1 else ():
             if view.episode.is_lost:
@@ -322,7 +332,8 @@ class EpisodeScreen(BrowserScreen):
             different = first_difference(*(episode.steps for episode in self._episodes[:2]))
             for view in self.views:
                 view.difference = different
-            self.call_after_refresh(self.action_difference)
+            if all(view.episode.trace.ended is not None for view in self.views):
+                self.call_after_refresh(self.action_difference)
             if self.app.size.width // len(self._episodes) < MIN_WIDTH:  # the overview has no room
                 self.call_after_refresh(self._activate, self._names()[1])
         elif self._step is None and self.views[0].episode.is_lost:
@@ -331,9 +342,14 @@ class EpisodeScreen(BrowserScreen):
     def _open_at_failure(self) -> None:
         """Show why the episode was lost, at once with what is known, and again with checks of facts."""
         (view,) = self.views
-        view.show(view.episode.decisive_index)
+        view.is_following = False
+        self._show_decisive(view)
         self._activate(WHY)
         self._explain(view, jumps=True)
+
+    def _show_decisive(self, view: EpisodeView) -> None:
+        view.show(view.episode.decisive_index)
+        self._opened_at = WHY, view.step_index
 
     def action_step(self, by: int) -> None:
         """Show the step that is `by` steps further."""
@@ -387,6 +403,7 @@ class EpisodeScreen(BrowserScreen):
         """Show the first step at which the two episodes differ."""
         for view in self.views:
             if view.difference is not None:
+                view.is_following = False
                 view.show(view.difference)
 
     def action_truth(self) -> None:
@@ -414,15 +431,19 @@ class EpisodeScreen(BrowserScreen):
     def _explain(self, view: EpisodeView, jumps: bool = False) -> None:
         """Check the facts of an episode, and show its decisive step if it `jumps` and the user has not moved since."""
         place = view.step_index
+        view.episode.is_being_checked = True
+        self.app.call_from_thread(view.update)
         try:
             explanation = view.episode.sources.explain(view.episode.path)
         except PddlegoError as error:
+            view.episode.is_being_checked = False
+            self.app.call_from_thread(view.update)
             self.app.call_from_thread(self.notify, clean(error.sentence), severity="warning", markup=False)
             return
         self.app.call_from_thread(view.episode.use_checked, explanation)
         self.app.call_from_thread(view.update)
         if jumps and view.step_index == place:
-            self.app.call_from_thread(view.show, view.episode.decisive_index)
+            self.app.call_from_thread(self._show_decisive, view)
 
     @on(EpisodeView.Begun)
     def _begun(self, event: EpisodeView.Begun) -> None:

@@ -91,7 +91,10 @@ class RunsScreen(ListScreen):
 
 
 class EpisodesScreen(ListScreen):
-    """The episodes of a run, updated every second: all, or those of the `journals`."""
+    """The episodes of a run, updated every second: all, or those of the `journals`.
+
+    If it `watches`, the only episode of a run is opened at once, and ended episodes at their last step.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "mark", "Mark"),
@@ -99,10 +102,11 @@ class EpisodesScreen(ListScreen):
     ]
 
     def __init__(
-        self, episodes: EpisodeList, sources: Sources, journals: Iterable[Path] = (), opens: Path | None = None
+        self, episodes: EpisodeList, sources: Sources, journals: Iterable[Path] = (), *, watches: bool = False
     ) -> None:
         super().__init__()
-        self._list, self._sources, self._opens = episodes, sources, opens
+        self._list, self._sources, self._watches = episodes, sources, watches
+        self._only: tuple[Path, EpisodeScreen] | None = None  # the run whose only episode was opened
         self._names = {journal.name for journal in journals}
         self._marked: str | None = None
         self._explained: tuple[Path, int] | None = None
@@ -113,8 +117,6 @@ class EpisodesScreen(ListScreen):
 
     def on_mount(self) -> None:
         self.set_interval(1.0, self._poll)
-        if self._opens is not None:
-            self.app.push_screen(EpisodeScreen.of([self._opens], self._sources))
 
     def on_screen_resume(self) -> None:
         self._poll(first=True)
@@ -133,6 +135,19 @@ class EpisodesScreen(ListScreen):
         if ended and not active and self._explained != (self._list.run, ended):
             self._explained = self._list.run, ended
             self._find_causes(self._list.run)
+        if self._watches:
+            self._open_only()
+
+    def _open_only(self) -> None:
+        """Open the only episode of a run once; in place of that of an older run, unless the user has moved in it."""
+        run, opened = self._list.run, self._only
+        if opened is not None and opened[0] == run:
+            return
+        if opened is not None and opened[1].is_active:
+            if opened[1].is_as_opened:
+                opened[1].dismiss()  # this screen is resumed, and looks again
+        elif self.is_active and (only := self._list.only) is not None:
+            self._only = run, self._show([only])
 
     @work(thread=True, exclusive=True)
     def _find_causes(self, run: Path) -> None:
@@ -154,11 +169,12 @@ class EpisodesScreen(ListScreen):
             self.app.call_from_thread(self._poll, True)
 
     def open(self, key: str) -> None:
-        self._show([key])
+        self._show([self._list.episodes[key].path])
 
-    def _show(self, keys: Sequence[str]) -> None:
-        journals = [self._list.episodes[key].path for key in keys]
-        self.app.push_screen(EpisodeScreen.of(journals, self._sources))
+    def _show(self, journals: Sequence[Path]) -> EpisodeScreen:
+        screen = EpisodeScreen.of(journals, self._sources, at_end=self._watches)
+        self.app.push_screen(screen)
+        return screen
 
     def action_mark(self) -> None:
         """Remember the current episode for a comparison."""
@@ -172,4 +188,4 @@ class EpisodesScreen(ListScreen):
         if self._marked is None or current is None or self._marked == current:
             self.notify("Mark one episode with Space, and press c on another one.", severity="warning")
             return
-        self._show([self._marked, current])
+        self._show([self._list.episodes[key].path for key in (self._marked, current)])

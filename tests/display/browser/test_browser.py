@@ -334,6 +334,57 @@ def test_watching_goes_on_to_the_next_run(tmp_path: Path) -> None:
     drive(at_run(first, SOURCES, lambda: newest[0]), steps)
 
 
+def test_watching_goes_on_from_the_only_episode_of_a_run(runs: Path) -> None:
+    """Unless the user has chosen another step or tab. The last step is shown: what `play` shows, too."""
+    first, second = (runs / name for name in RUNS)
+    newest = [first]
+
+    def number(pilot: Pilot[None]) -> int | None:
+        return view(pilot).episode.trace.begun.seed if isinstance(pilot.app.screen, EpisodeScreen) else None
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await until(pilot, lambda: number(pilot) == 12)
+        step = view(pilot).step
+        assert step is not None
+        assert step.number == 21
+        newest[0] = second
+        await until(pilot, lambda: number(pilot) == 3)
+        await pilot.press("left")
+        newest[0] = first
+        await pilot.pause(2.5)  # the list looks for newer runs every second
+        assert number(pilot) == 3
+        await pilot.press("right")
+        await pilot.press("escape")
+        await until(pilot, lambda: number(pilot) == 12)
+        await pilot.press("escape")  # the list stays
+        await until(pilot, lambda: isinstance(pilot.app.screen, EpisodesScreen))
+        await pilot.pause(1.5)
+        assert isinstance(pilot.app.screen, EpisodesScreen)
+
+    drive(at_run(first, SOURCES, lambda: newest[0], watches=True), steps)
+
+
+def test_a_running_episode_beside_an_ended_one_is_followed(tmp_path: Path) -> None:
+    folder = many(tmp_path / "run", 2) / "episodes"
+    journals = [folder / f"coin-edit-reader-seed{seed}.jsonl" for seed in (1, 0)]
+
+    async def steps(pilot: Pilot[None]) -> None:
+        running, ended = pilot.app.screen.query(EpisodeView)
+        assert (running.step_index, ended.step_index) == (1, 0)
+        with journals[0].open("ab") as file:
+            file.write(b"".join(LINES[7:12]))
+        await until(pilot, lambda: len(running.episode.steps) > 2)
+        assert running.step_index == len(running.episode.steps) - 1
+        await pilot.press("left")
+        place = running.step_index
+        with journals[0].open("ab") as file:
+            file.write(b"".join(LINES[12:]))
+        await until(pilot, lambda: running.episode.trace.ended is not None)
+        assert (running.step_index, ended.step_index) == (place, 0)
+
+    drive(at_episodes(journals, SOURCES), steps, (200, 50))
+
+
 DAMAGE = [b"", b"noise", b"noise\n", b'{"event":3}\n', b'{"event":{"type":"ended"}}\n', LINES[0] + b"noise\n"]
 
 
