@@ -42,13 +42,16 @@ _Head = TypeVar("_Head", Predicate, Function)
 def in_plain_pddl(domain: Domain, problem: Problem) -> tuple[Domain, Problem]:
     """The task without `(either …)` types, nested effects, and repeated or missing declarations and bindings.
 
-    Returns the same values if nothing has to change. Actions keep their names and parameters, so each plan of the
-    result is a plan of the task. Neither domain nor problem may have blocking defects.
+    It has no constant, such as `(or)`, below a quantifier over a type without objects either. Returns the same values
+    if nothing has to change. Actions keep their names and parameters, so each plan of the result is a plan of the task.
+    Neither domain nor problem may have blocking defects.
     """
     simpler = _simpler(domain)
     stated = problem if not _is_shadowed(problem.goal, ()) else problem.with_goal(_renamed(problem.goal, ()))
     if not domain.durative and _has_either(simpler, stated.goal):  # the planner for time knows `either`
         simpler, stated = _without_either(simpler, stated)
+    if any(map(_has_quantified_constant, (*simpler.conditions(), stated.goal))):
+        simpler, stated = _without_empty_types(simpler, stated)
     return (domain if simpler == domain else replace(simpler, text=str(simpler))), stated
 
 
@@ -192,6 +195,39 @@ class _EitherRewriter:
 
 def _guarded(guards: tuple[Formula, ...], condition: Formula) -> Formula:
     return And((*guards, condition)) if guards else condition
+
+
+# quantifiers over types without objects
+
+
+def _has_quantified_constant(formula: Formula) -> bool:
+    nodes = [node for node, _ in walk(formula)]
+    is_constant = any(isinstance(node, And | Or) and not node.parts for node in nodes)
+    return is_constant and any(isinstance(node, Exists | Forall) for node in nodes)
+
+
+def _without_empty_types(domain: Domain, problem: Problem) -> tuple[Domain, Problem]:
+    """The task without quantifiers over types that have no objects.
+
+    Fast Downward's translator takes `(forall (?x - t) (or))` for `(or)`, and `(exists (?x - t) (and))` for `(and)`.
+    """
+    kinds = {thing.type for thing in (*domain.constants, *problem.objects)}
+
+    def is_filled(variable: TypedName) -> bool:
+        return any(domain.is_a(kind, variable.type) for kind in kinds)
+
+    def decided(node: Formula) -> Formula:
+        node = with_parts(node, decided)
+        if not isinstance(node, Exists | Forall) or all(map(is_filled, node.variables)):
+            return node
+        return Or(()) if isinstance(node, Exists) else TRUE
+
+    def decided_action(action: Action) -> Action:
+        return replace(action, precondition=decided(action.precondition), effect=decided(action.effect))
+
+    actions = tuple(map(decided_action, domain.actions))
+    derived = tuple(replace(rule, condition=decided(rule.condition)) for rule in domain.derived)
+    return replace(domain, actions=actions, derived=derived), problem.with_goal(decided(problem.goal))
 
 
 # conditions and effects
