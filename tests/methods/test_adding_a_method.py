@@ -327,6 +327,13 @@ def test_a_method_that_breaks_down_ends_its_episode_only(folder: Path, old: str,
     assert '"outcome":"crashed"' in (made / "results.jsonl").read_text()
 
 
+def test_the_limit_of_steps_holds_for_a_method_that_does_not_check_it(folder: Path) -> None:
+    broken(folder, "            budget.check_steps()\n", "            low, high = 1, 1\n")
+    done = run("play", "numbers", "--mode", "guess", "--model", "halving", "--seed", "3", cwd=folder)
+    assert done.returncode == 1
+    assert "step limit after 10 steps: not won within 10 steps" in done.stdout
+
+
 def test_what_cannot_be_measured_is_a_result_all_the_same(folder: Path) -> None:
     broken(folder, 'Measures({"guesses": trace.usage.steps})', 'Measures({"guesses": 1 // len(())})')
     done = run(
