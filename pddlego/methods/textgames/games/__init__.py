@@ -17,6 +17,7 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from pddlego.errors import EngineError, UsageError
 from pddlego.util.text import writable
+from pddlego.util.unexpected import located
 
 
 @dataclass(frozen=True)
@@ -115,8 +116,8 @@ def _guarded(engine: str, what: str, call: Callable[[], T]) -> T:
     except EngineError:
         raise
     except (Exception, SystemExit) as error:
-        reason = f"{type(error).__name__}: {error}"
-        raise EngineError(f"The engine '{engine}' failed to {what}", reason, "Ask those who made it.") from error
+        advice = "Ask those who made it."
+        raise EngineError(f"The engine '{engine}' failed to {what}", f"{located(error)}.", advice) from error
 
 
 class ForeignGame:
