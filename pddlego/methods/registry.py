@@ -159,12 +159,15 @@ def method_of(setting: str, mode: str) -> Method:
 
 def first_mode(setting: str) -> str:
     """The default mode of a setting. Raises `UsageError` if no method plays it."""
-    from pddlego.methods.setting_files import read_setting
+    from pddlego.methods.setting_files import line_of, read_setting
 
-    kind = read_setting(setting).kind
-    known = modes_of(kind)
+    table = read_setting(setting)
+    known = modes_of(table.kind)
     if not known:
-        raise UsageError(f"{setting} cannot be played", f"No method plays its kind, '{kind}'.", "Fix its file.")
+        reason = f"{line_of(('kind',), table.sources)}No method plays the kind '{table.kind}'."
+        kinds = {mode.plays for mode in modes()}
+        advice = suggestion(table.kind, sorted(kinds), "Fix the file, or install the package of its method.")
+        raise UsageError(f"{setting} cannot be played", reason, advice)
     return known[0].name
 
 

@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from pddlego.errors import EngineError, UsageError
-from pddlego.util.text import writable
+from pddlego.util.text import suggestion, writable
 from pddlego.util.unexpected import located
 
 
@@ -297,10 +297,8 @@ def _loaded(place: str) -> Any:
 def _foreign_game(engine: str, spec: GameSpec) -> Game:
     entry_point = next((entry_point for entry_point in entry_points(group=GROUP) if entry_point.name == engine), None)
     if entry_point is None:
-        names = ", ".join(engine_names())
-        raise UsageError(
-            f"Unknown engine '{engine}'", f"The engines are: {names}.", "Fix engine in [game], or install the engine."
-        )
+        advice = suggestion(engine, engine_names(), "Fix engine in [game], or install the engine.")
+        raise UsageError(f"Unknown engine '{engine}'", f"The engines are: {', '.join(engine_names())}.", advice)
     factory: Factory = _guarded(engine, f"load {entry_point.value}", entry_point.load)
     made = _guarded(engine, "make the game", lambda: factory(spec))
     if not (hasattr(made, "start") and hasattr(made, "step")):
