@@ -42,6 +42,10 @@ class SettingError(UsageError):
     """A file in `envs/`, `domains/` or `prompts/`, or a folder of tasks, is missing or invalid. The exit code is 2."""
 
 
+class ReservedNameError(UsageError):
+    """A method measures a number under the name of a column that every table has."""
+
+
 class ModelError(PddlegoError):
     """A model did not answer: the endpoint, the network or the key failed, or a recorded answer is to another question.
 
@@ -124,21 +128,3 @@ def message_of(error: BaseException) -> str:
         raise
     except BaseException as failure:  # noqa: BLE001 -- a class of another program may raise anything
         return f"(no message: its __str__ raises {type(failure).__name__})"
-
-
-def explained(error: BaseException, owner: str = "pddlego") -> str:
-    """The message of `Ended` about an unexpected exception: the limit of open files, or 'a bug in `owner`'."""
-    if any(map(is_too_many_files, _chain(error))):
-        return f"too many files are open at once. {TOO_MANY_FILES}"
-    first, *_ = message_of(error).splitlines() or [""]
-    return f"a bug in {owner}: {type(error).__name__}{': ' * bool(first)}{first}"
-
-
-def _chain(error: BaseException) -> list[BaseException]:
-    """The exception and those that led to it: an error in handling a reached limit follows from the limit."""
-    errors: list[BaseException] = []
-    following: BaseException | None = error
-    while following is not None and following not in errors:
-        errors.append(following)
-        following = following.__cause__ or following.__context__
-    return errors

@@ -18,8 +18,9 @@ import typer.core
 
 from pddlego import __version__
 from pddlego.cli import exits
-from pddlego.errors import TOO_MANY_FILES, PddlegoError, UsageError, explained, is_too_many_files
+from pddlego.errors import TOO_MANY_FILES, PddlegoError, UsageError, is_too_many_files
 from pddlego.methods.commands import BUILT_IN, REMOVED, guest_commands, load
+from pddlego.util.unexpected import explained, guest_line
 
 _GROUPED_COMMANDS: Mapping[str, Mapping[str, str]] = {
     "Play (pddlego play coin --mode edit --seed 12)": {
@@ -240,9 +241,9 @@ def _bug(error: Exception) -> PddlegoError:
     place = traceback.extract_tb(error.__traceback__)[-1]
     reason = f"{Path(place.filename).name}, line {place.lineno}, in {place.name}."
     message = explained(error)
-    return PddlegoError(
-        message[0].upper() + message[1:], reason, f"Run it with {_TRACEBACK}=1 to see all of it, and report it."
-    )
+    to = " to the authors of that package" if guest_line(error)[1] else ""
+    advice = f"Run it with {_TRACEBACK}=1 to see all of it, and report it{to}."
+    return PddlegoError(message[0].upper() + message[1:], reason, advice)
 
 
 def _version(is_requested: bool) -> None:

@@ -19,7 +19,7 @@ from pddlego.evaluation.setup import make_setup, run_path
 from pddlego.evaluation.table import played_of, results_table, rows, spent_elsewhere
 from pddlego.models.base import notes
 from pddlego.report.trackers import WAIT, Tracking, check_tracker
-from pddlego.runs.summary import Summary
+from pddlego.runs.summary import UNMEASURED, Summary
 from pddlego.util.guard import Guard, Interrupts
 from pddlego.util.text import money
 
@@ -79,6 +79,7 @@ def _show_results(console: Console, running: Running) -> None:
         f"{incomplete}." if incomplete else "",
         elsewhere,
         *notes({run_result.cell.model for run_result in results}),
+        *sorted({f"Not measured: {fault}." for result in results for fault in result.counts_of(UNMEASURED)}),
     ):
         if note:
             console.print(note, style="dim", soft_wrap=True)

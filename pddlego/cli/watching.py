@@ -15,15 +15,16 @@ from pddlego.display.console import Console, glyphs_for
 from pddlego.display.lines import Display, LineDisplay, LiveDisplay, make_display
 from pddlego.episode.approval import Approver
 from pddlego.episode.events import Ended, Event, Outcome
-from pddlego.errors import PddlegoError, UsageError, explained
+from pddlego.errors import PddlegoError, UsageError
 from pddlego.evaluation.assemble import evaluating
 from pddlego.evaluation.setup import Setup, one_cell, play
 from pddlego.methods.base import Mode
-from pddlego.methods.registry import modes, parse_mode
+from pddlego.methods.registry import modes, package_that_plays, parse_mode
 from pddlego.runs.cells import Cell
 from pddlego.runs.folders import CONFIRMED, EPISODES, fresh_folder
 from pddlego.runs.journal import Listener, follow
 from pddlego.runs.store import Recorder
+from pddlego.util.unexpected import explained
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class LiveEpisode:
             with evaluating(setup, path, {**about, **confirmed}) as running:
                 events = play(self.cell, setup, running.planner, running.limiter, approver=self.approver, person=person)
                 recorder = Recorder(self.cell, running.store)
-                ended = _play_watched(events, recorder, self.display)
+                ended = _play_watched(events, recorder, self.display, package_that_plays(*self.cell.configuration[:2]))
                 recorder.record()
         finally:
             if not any((path / EPISODES).glob("*")):  # without any event
@@ -126,7 +127,7 @@ def _parse_kinds(text: str) -> tuple[str, ...]:
     return tuple(kind for kind in known if kind in named)
 
 
-def _play_watched(events: Iterator[Event], recorder: Recorder, display: Display) -> Ended:
+def _play_watched(events: Iterator[Event], recorder: Recorder, display: Display, package: str | None) -> Ended:
     """Play to the end, and record and show every event. A bug of the method ends the episode as `crashed`.
 
     Raises `PddlegoError` for errors before the first event, and if events cannot be written.
@@ -139,7 +140,7 @@ def _play_watched(events: Iterator[Event], recorder: Recorder, display: Display)
             except (PddlegoError, OSError, KeyboardInterrupt):
                 raise
             except BaseException as error:  # noqa: BLE001 -- as in a worker of an evaluation
-                ended = Ended(Outcome.CRASHED, explained(error), 0.0)
+                ended = Ended(Outcome.CRASHED, explained(error, package), 0.0)
                 recorder.keep(ended, 0.0)
                 show(ended, 0.0)
                 return ended

@@ -23,6 +23,7 @@ from pddlego.episode.events import (
 from pddlego.episode.trace import E, Trace
 from pddlego.models.base import label
 from pddlego.util.text import clean, count, one_line
+from pddlego.util.unexpected import located
 
 WARNING_KINDS = frozenset({"matched nothing", "refused", "merged"})
 """The kinds of lines of an edit that the user should see."""
@@ -80,7 +81,7 @@ def describe(event: Event, glyphs: Glyphs) -> Description:
             raise TypeError(f"{description!r:.60} is not a description")
         return description
     except Exception as error:  # noqa: BLE001 -- a method's bug must not hide the other events
-        return in_one_line(f"{event.type}: cannot be described ({type(error).__name__}: {error!s:.80})", "dim")
+        return in_one_line(f"{event.type}: cannot be described ({located(error):.160})", "dim")
 
 
 def with_words(event: E, trace: Trace) -> E:

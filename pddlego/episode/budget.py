@@ -56,6 +56,8 @@ class Budget:
         return None if self.limits.seconds is None else self.limits.seconds - self.seconds
 
     def step(self, refused: bool = False) -> None:
+        """Count a step. Raises `EpisodeOver` if the limit of steps was reached before."""
+        self.check_steps()
         self.usage = replace(self.usage, steps=self.usage.steps + 1, refused=self.usage.refused + refused)
 
     def asked(self, characters: int) -> None:

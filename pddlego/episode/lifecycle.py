@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from types import GeneratorType
 
 from pddlego.episode.budget import Budget, EpisodeOver
 from pddlego.episode.events import Cause, Ended, Event, Outcome
-from pddlego.errors import BudgetSpentError, ModelError, NoEndpointError, PddlegoError, RefusedError, explained
+from pddlego.errors import BudgetSpentError, ModelError, NoEndpointError, PddlegoError, RefusedError
 from pddlego.util.text import writable
+from pddlego.util.unexpected import explained
 
 Body = Generator[Event, None, None]
 """A method's part of an episode: a generator of its events, which ends by raising `EpisodeOver`."""
@@ -36,14 +36,12 @@ def _to_its_end(body: Body, budget: Budget, first: Event | None) -> Body:
     def ended(outcome: Outcome, message: str, cause: Cause = "") -> Ended:
         return Ended(outcome, writable(message), budget.score, budget.final(), cause)
 
-    frame = body.gi_frame if isinstance(body, GeneratorType) else None
-    owner = str(frame.f_globals["__name__"]).partition(".")[0] if frame else "pddlego"
     budget.begin()
     try:
         if first is not None:
             yield first
-        yield from body
-        yield ended(Outcome.CRASHED, "a bug in the method: it stopped without an outcome")
+        yield from body or ()  # `play` of another package may contain no `yield`, and so return None
+        yield ended(Outcome.CRASHED, "an error in the method: 'play' ended without raising EpisodeOver")
     except EpisodeOver as over:
         yield ended(over.outcome, over.message, over.cause)
     except BudgetSpentError as error:
@@ -59,4 +57,4 @@ def _to_its_end(body: Body, budget: Budget, first: Event | None) -> Body:
     except KeyboardInterrupt:
         yield ended(Outcome.INTERRUPTED, "stopped by the user")
     except (Exception, SystemExit) as error:  # noqa: BLE001 -- the episode's border: a bug ends only this episode
-        yield ended(Outcome.CRASHED, explained(error, owner))
+        yield ended(Outcome.CRASHED, explained(error))

@@ -13,13 +13,15 @@ from enum import Enum
 from typing import TypeAlias
 
 from pddlego.episode.events import Answered, Ended, Event, Outcome, Usage
-from pddlego.errors import EngineError, JournalError, PddlegoError, explained
+from pddlego.errors import EngineError, JournalError, PddlegoError
+from pddlego.methods.registry import package_that_plays
 from pddlego.models.limiter import Load
 from pddlego.runs.cells import Cell
 from pddlego.runs.journal import follow
 from pddlego.runs.store import Recorder, Store
 from pddlego.runs.summary import Summary
 from pddlego.util.text import writable
+from pddlego.util.unexpected import explained
 
 INTERRUPTED = "stopped by the user"
 
@@ -246,7 +248,7 @@ class Runner:
                     self._updates.put(WorkerDone(summary))
         except BaseException as error:  # noqa: BLE001 -- the worker's border: every error is reported
             broken = PddlegoError("A worker broke down", f"{explained(error)}.", "Continue the evaluation.")
-            self._stop_for(error if isinstance(error, JournalError) else broken, Stop.DISK)
+            self._stop_for(error if isinstance(error, PddlegoError) else broken, Stop.DISK)
         finally:
             self._updates.put(None)
 
@@ -319,7 +321,7 @@ class Runner:
             ended(Outcome.INTERRUPTED if gone or died else Outcome.CRASHED, error.sentence)
             return died
         except BaseException as error:  # noqa: BLE001 -- the worker's border: a bug ends only this episode
-            ended(Outcome.CRASHED, explained(error))
+            ended(Outcome.CRASHED, explained(error, package_that_plays(cell.setting, cell.mode)))
         finally:
             attempt.close()
         return False

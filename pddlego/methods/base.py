@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from pddlego.errors import UsageError
+from pddlego.errors import ReservedNameError, UsageError
 from pddlego.util.text import suggestion
 
 if TYPE_CHECKING:  # the modules of options import this one, and every command needs these
@@ -263,10 +263,11 @@ COMMON_COLUMNS = (
 CELL_COLUMNS = ("game", "mode", "model", "seed", "repeat", "outcome")
 FILE_COLUMNS = ("game_file", "game_sha256")
 ENGINE_COLUMN = "engine"
+ROW_COLUMNS = ("setting", "episodes", "seeds", "won", "success", "counted", "interval", "cost", "paid", "unanswered")
 RESERVED = frozenset(
-    (*CELL_COLUMNS, *FILE_COLUMNS, ENGINE_COLUMN, *(column.name for column in COMMON_COLUMNS if column.listed))
+    (*CELL_COLUMNS, *FILE_COLUMNS, ENGINE_COLUMN, *ROW_COLUMNS, *(column.name for column in COMMON_COLUMNS))
 )
-"""The columns of every method in the table of episodes. The numbers that a method measures must have other names."""
+"""The columns of every method, also in JSON. The numbers that a method measures must have other names."""
 
 
 Published = Mapping[str, Mapping[str, float]]
@@ -352,11 +353,13 @@ class Measuring:
     checker: Callable[[Trace, Any, Any], Callable[[Event], Iterable[Event]]] | None = None
 
     def measured(self, trace: Trace) -> Measures:
-        """The values of an episode. Raises `ValueError` and `TypeError` for a number that cannot be a column."""
+        """The values of an episode. Raises `ReservedNameError`, and `TypeError` for another value."""
         measures = self.of(trace)
         for name, number in measures.numbers.items():
             if name in RESERVED:
-                raise ValueError(f"measured '{name}', and every table has a column of that name")
+                reason = "The tables, or rows in JSON, of every method have a value of that name."
+                advice = "Rename the number in the method, and run the same command again."
+                raise ReservedNameError(f"The method measures '{name}', which is a reserved name", reason, advice)
             if not isinstance(number, (int, float)):
                 raise TypeError(f"measured {name} = {number!r:.60}")
         return measures

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pddlego.errors import UsageError
+from pddlego.util.unexpected import located
 
 _OURS = {
     "build": "pddlego.methods.builders.command_build:command",
@@ -44,7 +45,7 @@ def load(name: str) -> Any:
         try:
             return entry.load()
         except (Exception, SystemExit) as error:
-            reason = f"{entry.value}: {type(error).__name__}: {error}."
+            reason = f"{entry.value}: {located(error)}."
             raise UsageError(f"The command '{name}' cannot be loaded", reason, "Fix or remove its package.") from error
     raise UsageError(f"{name.replace('.', ' with ')} is not available", "Its method is not here.", "Install it.")
 

@@ -29,6 +29,7 @@ from pddlego.tasks import Split, Task, Tasks, llm_genplan
 from pddlego.tasks.folder import TaskFolder, read_tasks
 from pddlego.tasks.generators import GENERATORS, generate, parameters_of
 from pddlego.util import resources
+from pddlego.util.text import suggestion
 
 
 class PlanningFile(SettingHead):
@@ -150,7 +151,7 @@ def load_planning(name: str, tasks: str | None = None, tasks_no_names: str | Non
     Raises `UsageError` for an unknown name, and `SettingError` for an invalid file.
     """
     table = read_setting(name, PLANNING)
-    file = validated(name, PlanningFile, table.tables)
+    file = validated(name, PlanningFile, table)
     own = tasks or file.tasks
     place = llm_genplan.place(own, file.domain)
     folder = read_tasks(place) if place else None
@@ -230,7 +231,8 @@ def _check_generator(name: str, file: PlanningFile) -> None:
         reason = (
             f"It names no folder of tasks, and no generator with a domain; the generators are {', '.join(GENERATORS)}."
         )
-        raise SettingError(f"{where} has no tasks", reason, 'Add: tasks = "FOLDER".')
+        advice = suggestion(file.generator or "", GENERATORS, 'Add: tasks = "FOLDER".')
+        raise SettingError(f"{where} has no tasks", reason, advice)
     wanted = set(parameters_of(file.generator))
     tables = [("training", file.training), ("evaluation", file.evaluation)]
     tables += [(split, ranges) for split, ranges in (("search", file.search), ("graphplan", file.graphplan)) if ranges]

@@ -18,6 +18,7 @@ from pddlego.errors import UsageError
 from pddlego.methods.base import RESERVED, Measuring, Method, Mode, Variant, base_mode, parse_variant
 from pddlego.util.resources import entry_points_of, guests, installed
 from pddlego.util.text import suggestion
+from pddlego.util.unexpected import located
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -60,7 +61,7 @@ def method(name: str) -> Method:
         loaded: Method = entry.load()
         fault = _fault(loaded, name)
     except (Exception, SystemExit) as error:  # noqa: BLE001 -- another package's code: its faults are not ours
-        fault = f"{type(error).__name__}: {error}"
+        fault = located(error)
     if fault:
         reason = f"{entry.value}: {fault}."
         raise UsageError(f"The method '{name}' cannot be loaded", reason, "Fix or remove its package.")
@@ -78,7 +79,7 @@ def _fault(loaded: Method, name: str) -> str:
     if not loaded.modes or not all(isinstance(mode, Mode) for mode in loaded.modes):
         return "its modes are not values of Mode"
     taken = [column.name for column in loaded.measuring.columns if column.name in RESERVED]
-    return f"it measures '{taken[0]}', and every table has a column of that name" if taken else ""
+    return f"it has a column '{taken[0]}', which is a reserved name" if taken else ""
 
 
 def broken_methods() -> list[UsageError]:
@@ -96,6 +97,14 @@ def package_of(name: str) -> str | None:
     """The name of the distribution that contains a method; None for our own methods."""
     entry = _guest(name)
     return entry.dist.name if entry is not None and entry.dist is not None else None
+
+
+def package_that_plays(setting: str, mode: str) -> str | None:
+    """The distribution that contains the method of a setting in a mode; None for our own methods and without one."""
+    try:
+        return package_of(method_of(setting, mode).name)
+    except UsageError:
+        return None
 
 
 def methods() -> Iterator[Method]:
@@ -128,7 +137,7 @@ def parse_mode(text: str, setting: str = "") -> Variant:
         return parse_variant(text, every if known or not fitting else fitting)
     except UsageError as error:
         broken = [f"{method.what}: {method.reason}" for method in broken_methods()]
-        raise UsageError(error.what, " ".join((error.reason, *broken)), error.next_step) from error
+        raise UsageError(error.what, " ".join((*broken, error.reason)), error.next_step) from error
 
 
 def method_of(setting: str, mode: str) -> Method:
@@ -150,12 +159,15 @@ def method_of(setting: str, mode: str) -> Method:
 
 def first_mode(setting: str) -> str:
     """The default mode of a setting. Raises `UsageError` if no method plays it."""
-    from pddlego.methods.setting_files import read_setting
+    from pddlego.methods.setting_files import line_of, read_setting
 
-    kind = read_setting(setting).kind
-    known = modes_of(kind)
+    table = read_setting(setting)
+    known = modes_of(table.kind)
     if not known:
-        raise UsageError(f"{setting} cannot be played", f"No method plays its kind, '{kind}'.", "Fix its file.")
+        reason = f"{line_of(('kind',), table.sources)}No method plays the kind '{table.kind}'."
+        kinds = {mode.plays for mode in modes()}
+        advice = suggestion(table.kind, sorted(kinds), "Fix the file, or install the package of its method.")
+        raise UsageError(f"{setting} cannot be played", reason, advice)
     return known[0].name
 
 

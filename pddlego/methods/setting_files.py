@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from types import UnionType
+from typing import Any, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
@@ -12,7 +14,7 @@ from pddlego.errors import PddlegoError, SettingError, UsageError
 from pddlego.methods.base import Published, Setting
 from pddlego.util import resources
 from pddlego.util.files import parse_toml
-from pddlego.util.text import fault_of, suggestion
+from pddlego.util.text import fault_of, nearest, suggestion
 
 File = TypeVar("File", bound=BaseModel)
 
@@ -69,7 +71,9 @@ def read_setting(name: str, kind: str | None = None) -> SettingTable:
     own_kind = str(merged.pop(_KIND, ""))
     if not own_kind:
         reason = 'It has no kind, such as kind = "text game" or kind = "planning".'
-        raise SettingError(f"envs/{name}.toml is not a valid setting", reason, "Add its kind.")
+        misspelt = nearest(_KIND, merged)
+        advice = f"Write {_KIND} in place of {misspelt}." if misspelt else "Add its kind."
+        raise SettingError(f"envs/{name}.toml is not a valid setting", reason, advice)
     if kind not in (None, own_kind):
         reason = f"It is of the kind '{own_kind}', and the mode plays the kind '{kind}'."
         raise UsageError(f"{name} cannot be played in this mode", reason, f"See its modes: pddlego games {name}.")
@@ -77,12 +81,65 @@ def read_setting(name: str, kind: str | None = None) -> SettingTable:
     return SettingTable(own_kind, merged, sources)
 
 
-def validated(name: str, model: type[File], tables: Mapping[str, Any]) -> File:
+_MOST = 5
+"""The maximum number of errors of a file that are reported."""
+
+
+def validated(name: str, model: type[File], table: SettingTable) -> File:
     """The tables of a setting file as a value. Raises `SettingError` for an invalid key or value."""
     try:
-        return model.model_validate(tables)
+        return model.model_validate(table.tables)
     except ValidationError as error:
-        raise SettingError(f"envs/{name}.toml is wrong", f"{fault_of(error.errors()[0])}.", "Fix the file.") from error
+        faults = error.errors()
+        unknown = [fault for fault in faults if fault["type"] == "extra_forbidden"]
+        # A key that is required is also missing where it is misspelt: unknown keys are reported alone.
+        reason = " ".join(_reason(fault, model, table.sources) for fault in (unknown or faults)[:_MOST])
+        raise SettingError(f"envs/{name}.toml is not a valid setting", reason, "Fix the file.") from error
+
+
+def _reason(fault: Mapping[str, Any], model: type[BaseModel], sources: Mapping[str, str]) -> str:
+    """An error of pydantic in sentences: the file and the line if it can be found, the key, and what is similar."""
+    place, text = fault["loc"], fault_of(fault)
+    text += "" if text.endswith("?") else "."
+    if fault["type"] == "extra_forbidden":
+        keys = list(_keys(model, place[:-1]))
+        text = f"Unknown key '{'.'.join(map(str, place))}'. "
+        text += suggestion(str(place[-1]), keys, f"The keys there are: {', '.join(keys)}.")
+    elif fault["type"] == "literal_error":
+        choices = re.findall("'(.*?)'", fault["ctx"]["expected"])
+        text = f"{text} {suggestion(str(fault['input']), choices, '')}".strip()
+    return line_of(place, sources) + text
+
+
+def _keys(kind: Any, place: Sequence[str | int]) -> Iterator[str]:
+    """The keys of the table at a place in a model."""
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        fields = {str(info.validation_alias or info.alias or name): info for name, info in kind.model_fields.items()}
+        if not place:
+            yield from fields
+        elif place[0] in fields:
+            yield from _keys(fields[str(place[0])].annotation, place[1:])
+    elif get_origin(kind) in (Union, UnionType):  # pydantic puts the name of a class that is not the only one in front
+        for part in get_args(kind):
+            yield from _keys(part, place[1:] if place[:1] == (getattr(part, "__name__", ""),) else place)
+    elif parts := [part for part in get_args(kind) if part is not ...]:  # a table or a list of values of the last part
+        yield from _keys(parts[-1], place[1:])
+
+
+def line_of(place: Sequence[str | int], sources: Mapping[str, str]) -> str:
+    """`envs/coin.toml, line 3: ` for a key or a table that is in one line of the nearest file; else empty."""
+    wanted = [str(part) for part in place if not str(part).isdigit()]
+    for file, text in sources.items():
+        table: list[str] = []
+        lines: list[int] = []
+        for number, line in enumerate(text.splitlines(), 1):
+            if match := re.match(r"""(\[*)\s*([\w."'-]+)\s*(?:\]|=)""", line.strip()):
+                path = [part.strip("\"'") for part in match[2].split(".")]
+                table = path if match[1] else table
+                lines += [number] if (path if match[1] else [*table, *path]) == wanted else []
+        if lines:
+            return f"{file}, line {lines[0]}: " if len(lines) == 1 else f"{file}: "
+    return ""
 
 
 def prompt_texts(names: Iterable[str]) -> dict[str, str]:
@@ -97,7 +154,7 @@ def load_plain(name: str, kind: str, prompts: Iterable[str] = (), max_steps: int
     `prompts` are the names of its templates, such as `guess/ask`. Raises `UsageError` and `SettingError`.
     """
     table = read_setting(name, kind)
-    head = validated(name, SettingHead, table.tables)
+    head = validated(name, SettingHead, table)
     sources = {**table.sources, **prompt_texts(prompts)}
     return Setting(name, head.title or name, head.about, max_steps, {"dev": range(10)}, range(100_000), sources=sources)
 
@@ -120,7 +177,8 @@ def _chain(name: str) -> dict[str, dict[str, Any]]:
         if not isinstance(following, str) or following in chain or following not in known:
             again = isinstance(following, str) and following in chain
             reason = "It extends itself." if again else f"extends names no setting: {following!r}."
-            raise SettingError(f"envs/{last}.toml is not a valid setting", reason, "Fix the file.")
+            advice = "Fix the file." if again else suggestion(str(following), known, "Fix the file.")
+            raise SettingError(f"envs/{last}.toml is not a valid setting", reason, advice)
         chain[following] = _table(following)
         following = chain[following].get("extends")
     return chain

@@ -13,8 +13,9 @@ from pydantic_core import from_json
 
 from pddlego.episode.events import Accepted, Cause, Ended, Outcome, Rejected, Usage
 from pddlego.episode.trace import Trace
-from pddlego.errors import message_of
+from pddlego.errors import ReservedNameError
 from pddlego.runs.cells import Cell
+from pddlego.util.unexpected import located
 
 
 @dataclass(frozen=True)
@@ -157,11 +158,16 @@ def summarize(cell: Cell, attempt: int, trace: Trace, measure: Measure) -> Summa
 
 
 def _measured(measure: Measure, trace: Trace) -> Measures:
-    """The measures of the method; if its `measure` fails, the exception as a count in the group `UNMEASURED`."""
+    """The measures of the method; if its `measure` fails, the exception as a count in the group `UNMEASURED`.
+
+    Raises `ReservedNameError`.
+    """
     try:
         return measure(trace)
+    except ReservedNameError:
+        raise
     except Exception as error:  # noqa: BLE001 -- a bug in a measure must not discard an episode that was paid for
-        return Measures(counts={UNMEASURED: {f"{type(error).__name__}: {message_of(error):.80}": 1}})
+        return Measures(counts={UNMEASURED: {f"{located(error):.160}": 1}})
 
 
 def dump_summary(summary: Summary) -> str:

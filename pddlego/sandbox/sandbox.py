@@ -30,7 +30,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any, Literal, get_args
 
-from pddlego.errors import EngineError, UsageError, explained
+from pddlego.errors import EngineError, UsageError
 from pddlego.sandbox.jail import values
 from pddlego.sandbox.jail.layers import LANDLOCK, LIMITS, SECCOMP, USER
 from pddlego.sandbox.result import CallResult, Check, ResultForm, SandboxLimits, Status, read_call, read_parts
@@ -38,6 +38,7 @@ from pddlego.util.children import start_python
 from pddlego.util.closing import Closeable
 from pddlego.util.limits import SLICE, Clock
 from pddlego.util.text import writable
+from pddlego.util.unexpected import explained
 
 Isolation = Literal["required", "best-effort", "off"]
 """`required` refuses to run programs if a needed layer does not hold; `best-effort` uses the layers that hold; `off`

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from urllib.parse import parse_qsl, unquote
 
-from pddlego.errors import UsageError, explained
+from pddlego.errors import UsageError
+from pddlego.util.unexpected import explained
 
 HOST = "127.0.0.1"
 

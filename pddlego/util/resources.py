@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pddlego.errors import SettingError
+from pddlego.util.text import suggestion
 
 if sys.version_info >= (3, 11):
     from importlib.resources.abc import Traversable
@@ -121,7 +122,14 @@ def read(folder: str, name: str) -> str:
             except (OSError, UnicodeDecodeError) as error:
                 raise SettingError(f"{folder}/{name} cannot be read", str(error), "Check the file.") from error
     looked = ", ".join(str(root) for root in roots(folder)) or f"no folder {folder}/ at all"
-    raise SettingError(f"{folder}/{name} does not exist", f"Looked in: {looked}.", "Check the name.")
+    known = {_stem(item.name) for root in roots(folder) for item in root.iterdir()}
+    advice = suggestion(_stem(name), sorted(known), "Check the name.")
+    raise SettingError(f"{folder}/{name} does not exist", f"Looked in: {looked}.", advice)
+
+
+def _stem(name: str) -> str:
+    """The part of a name that a setting writes: `coin` of `coin.pddl` and of `coin/notes.j2`."""
+    return name.partition("/")[0].partition(".")[0]
 
 
 def is_shipped(folder: str, name: str) -> bool:

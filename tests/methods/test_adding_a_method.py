@@ -32,6 +32,8 @@ from tests.scale import PATIENCE
 PAGE = (Path(__file__).parent.parent.parent / "docs" / "adding-a-method.md").read_text(encoding="utf-8")
 FILES = files_of(PAGE)
 PLAY = "    def play(\n"
+IN_GUESS = r"an error in package guess \(guess/__init__.py, line \d+\)"
+OR_GUESS = "a bug in pddlego, or in package guess"
 MODEL = ("--models", "m", "--modes", "guess", "--seeds", "0-3", "--run", "all", "--set", "highest=20")
 
 
@@ -262,6 +264,9 @@ def test_a_package_adds_a_command(folder: Path) -> None:
     assert run("odds", "--highest", "8", cwd=folder).stdout == "1 in 8\n"
     assert "--highest N  The highest number." in run("odds", "--help", cwd=folder).stdout
     assert run("odds", "--highest", "0", cwd=folder).returncode == 2
+    (site / "guess/odds.py").write_text(ODDS.replace("{highest}", "{highest // 0}"))
+    sys.modules.pop("guess.odds", None)
+    assert "Error: An error in package guess (guess/odds.py, line 10): ZeroDiv" in run("odds", cwd=folder).stderr
     assert "No such command 'evens'" in run("evens", cwd=folder).stderr
     assert run("check", "--help", cwd=folder).returncode == 0
 
@@ -288,13 +293,18 @@ def test_training_data_have_verdicts(folder: Path, model_server: ModelServer) ->
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
-        ("import re\n", "import re\n\nraise RuntimeError('gone')\n", "RuntimeError: gone"),
+        (
+            "import re\n",
+            "import re\n\nraise RuntimeError('gone')\n",
+            "package guess (guess/__init__.py, line 8): RuntimeError: gone.",
+        ),
         ("import re\n", "import re\n\nraise SystemExit(7)\n", "SystemExit: 7"),
         ("import re\n", "import\n", "SyntaxError"),
         ("METHOD = Guess()", "METHOD = 42", "it is not a Method"),
         ("    options = Options\n", "    options = None\n", "its options are not a pydantic model"),
         ('    name = "guess"\n', '    name = "other"\n', "it calls itself 'other'"),
-        ('Column("guesses"', 'Column("calls"', "it measures 'calls'"),
+        ('Column("guesses"', 'Column("calls"', "it has a column 'calls', which is a reserved name"),
+        ('Column("guesses"', 'Column("tokens"', "it has a column 'tokens', which is a reserved name"),
     ],
 )
 def test_a_package_that_is_broken_harms_nobody_else(folder: Path, old: str, new: str, reason: str) -> None:
@@ -311,11 +321,30 @@ def test_a_package_that_is_broken_harms_nobody_else(folder: Path, old: str, new:
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
-        ("        while True:\n", "        raise RuntimeError('lost')\n        while True:\n", "RuntimeError: lost"),
-        (PLAY, f"    def run(self, *arguments):\n        return None\n\n{PLAY}", "TypeError"),
-        (PLAY, f"    def run(self, *arguments):\n        return iter(())\n\n{PLAY}", "an episode ends with 'ended'"),
-        ("yield Guessed(", "yield 17 or Guessed(", "an episode yields events, and here 17"),
-        ("str(guess), answer)", "str(guess), lambda: answer)", "PydanticSerializationError"),
+        (
+            "        while True:\n",
+            "        raise RuntimeError('lost')\n        while True:\n",
+            f"{IN_GUESS}: RuntimeError: lost",
+        ),
+        (r'r"\d+"', '"("', rf"{IN_GUESS}: (error|PatternError): "),  # inside the standard library
+        (
+            "partial(propose, request",
+            "partial(len, request",
+            rf"{OR_GUESS} \(guess/__init__.py, line \d+\), which called it: TypeError",
+        ),
+        (
+            PLAY,
+            f"    def play(self, *arguments):\n        pass\n\n{PLAY.replace('play', 'other')}",
+            "an error in the method: 'play' ended without raising EpisodeOver",
+        ),
+        (PLAY, f"    def run(self, *arguments):\n        return None\n\n{PLAY}", f"{OR_GUESS}: TypeError"),
+        (
+            PLAY,
+            f"    def run(self, *arguments):\n        return iter(())\n\n{PLAY}",
+            f"{OR_GUESS}: RuntimeError: an episode ends with 'ended'",
+        ),
+        ("yield Guessed(", "yield 17 or Guessed(", f"{OR_GUESS}: TypeError: an episode yields events, and here 17"),
+        ("str(guess), answer)", "str(guess), lambda: answer)", f"{OR_GUESS}: PydanticSerializationError"),
     ],
 )
 def test_a_method_that_breaks_down_ends_its_episode_only(folder: Path, old: str, new: str, reason: str) -> None:
@@ -323,9 +352,43 @@ def test_a_method_that_breaks_down_ends_its_episode_only(folder: Path, old: str,
     done = run("play", "numbers", "--mode", "guess", "--model", "halving", "--seed", "3", cwd=folder)
     assert done.returncode == 3
     assert "crashed after" in done.stdout
-    assert reason in done.stdout
+    assert re.search(reason, done.stdout), done.stdout
     (made,) = (folder / "runs").iterdir()
     assert '"outcome":"crashed"' in (made / "results.jsonl").read_text()
+    done = run("eval", "numbers", "--modes", "guess", "--models", "halving", "--seeds", "3", "--run", "all", cwd=folder)
+    assert re.search(reason, (folder / "runs/all/results.jsonl").read_text()), done.stdout
+
+
+@pytest.mark.parametrize("member", ["load", "builtin_model"])
+def test_an_error_before_the_first_event_names_the_package_and_the_line(folder: Path, member: str) -> None:
+    (head,) = re.findall(rf"    def {member}\(.*\n", FILES["guess/__init__.py"])
+    broken(folder, head, f"{head}        1 / 0\n")
+    done = run("play", "numbers", "--mode", "guess", "--model", "halving", cwd=folder)
+    assert done.returncode == 3
+    assert re.match(r"Error: An error in package guess \(guess/__init__.py, line \d+\): ZeroDivisionError", done.stderr)
+    assert "report it to the authors of that package" in done.stderr
+
+
+def test_the_limit_of_steps_holds_for_a_method_that_does_not_check_it(folder: Path) -> None:
+    broken(folder, "            budget.check_steps()\n", "            low, high = 1, 1\n")
+    done = run("play", "numbers", "--mode", "guess", "--model", "halving", "--seed", "3", cwd=folder)
+    assert done.returncode == 1
+    assert "step limit after 10 steps: not won within 10 steps" in done.stdout
+
+
+@pytest.mark.parametrize("name", ["calls", "tokens", "seed", "won"])
+def test_a_number_with_a_reserved_name_is_an_error_and_its_episodes_are_kept(folder: Path, name: str) -> None:
+    broken(folder, 'Measures({"guesses": trace.usage.steps})', f'Measures({{"{name}": 1}})')
+    options = ("--models", "halving", "--seeds", "0-2", "--workers", "1", "--run", "all")
+    for arguments in (("play", "numbers", "--mode", "guess", "--model", "halving"), ("eval", "numbers", *options)):
+        refused = run(*arguments, cwd=folder)
+        assert refused.returncode == 2
+        assert refused.stderr.startswith(f"Error: The method measures '{name}', which is a reserved name\n  why: ")
+        assert len(refused.stderr.splitlines()) == 3
+    broken(folder, "import re\n", "import re\n\n")
+    done = run("eval", "numbers", *options, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "1 of 3 episodes are finished already" in done.stdout
 
 
 def test_what_cannot_be_measured_is_a_result_all_the_same(folder: Path) -> None:
@@ -334,8 +397,10 @@ def test_what_cannot_be_measured_is_a_result_all_the_same(folder: Path) -> None:
         "eval", "numbers", "--modes", "guess", "--models", "halving", "--seeds", "0-2", "--run", "all", cwd=folder
     )
     assert done.returncode == 0, done.stderr
+    fault = r"package guess \(guess/__init__.py, line \d+\): ZeroDivisionError: integer division"
+    assert re.search(f"Not measured: {fault}", " ".join(done.stdout.split())), done.stdout
     report = run("report", "runs/all", "--format", "markdown", cwd=folder).stdout
-    assert "not measured: ZeroDivisionError" in report
+    assert re.search(f"not measured: {fault}", report)
     assert "100%" in report
 
 
@@ -344,7 +409,7 @@ def test_what_cannot_be_described_is_one_line(folder: Path) -> None:
     broken(folder, "{command} is {answer}", "{command} is {nothing}")
     assert run("play", "numbers", "--mode", "guess", "--model", "halving", "--seed", "3", cwd=folder).returncode == 0
     (made,) = (folder / "runs").iterdir()
-    line = "guessed: cannot be described (KeyError"
+    line = "guessed: cannot be described (KeyError"  # no line of the package is in the traceback
     assert line in run("show", str(made), cwd=folder).stdout
     run("report", str(made), "--format", "html", "-o", "report.html", cwd=folder)
     (page,) = pages_in((folder / "report.html").read_text(encoding="utf-8"))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import pytest
 
 from pddlego.episode.events import Outcome
-from pddlego.evaluation.table import columns
+from pddlego.errors import ReservedNameError
+from pddlego.evaluation.table import Row, columns
 from pddlego.methods.base import Measuring, _Part
 from pddlego.methods.registry import methods
 from pddlego.runs.cells import Cell
@@ -28,8 +31,9 @@ def test_what_is_imported_on_first_use_exists() -> None:
 
 def test_a_measured_number_has_no_name_of_a_column_that_every_table_has() -> None:
     """Whatever columns there are: a new one needs no second list."""
-    for name in columns([FROM_A_FILE]):
-        with pytest.raises(ValueError, match=f"measured '{name}', and every table has a column of that name"):
+    of_rows = {field.name for field in fields(Row)} - {"common", "measured"}
+    for name in {*columns([FROM_A_FILE]), *of_rows, "success"}:
+        with pytest.raises(ReservedNameError, match=f"measures '{name}', which is a reserved name"):
             measured(name, 1)
     with pytest.raises(TypeError, match="measured rooms = 'two'"):
         measured("rooms", "two")

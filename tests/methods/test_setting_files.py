@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from pddlego.errors import UsageError
 from pddlego.methods import registry
 from pddlego.methods.setting_files import read_setting, setting_names
+from pddlego.util import resources
 
 ROOT = Path(__file__).parents[2]
 SHARED = "planning"
@@ -120,3 +122,69 @@ def test_a_group_that_cannot_be_read_is_skipped(here: Path, monkeypatch: pytest.
     assert "small" in setting_names()
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != "locked")
     assert "small" not in setting_names()
+
+
+def mutated(here: Path, name: str, old: str, new: str) -> str:
+    """What playing a copy of a setting with one change reports."""
+    text = resources.read("envs", f"{name}.toml")
+    assert re.search(old, text, re.MULTILINE), old
+    (here / "mine.toml").write_text(re.sub(old, new, text, count=1, flags=re.MULTILINE), encoding="utf-8")
+    with pytest.raises(UsageError) as caught:
+        player = registry.method_of("mine", registry.first_mode("mine"))
+        player.load("mine", player.options())
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "line", "near"),
+    [
+        ("twc", "^title", "titel", "^titel", "title"),
+        ("twc", r"^\[planning\]", "[planing]", r"^\[planing\]", "planning"),
+        ("twc", "^max_steps", "max_step", "^max_step ", "max_steps"),
+        ("twc", "^command = ", "comand = ", "^comand", "command"),
+        ("twc", r"^\[game\]", '[protocol]\nwithout = ["feedbak"]\n[game]', "^without", "feedback"),
+        ("ferry", "^generator", "genertor", "^genertor", "generator"),
+        ("ferry", r"^\[training\]", "[trianing]", r"^\[trianing\]", "training"),
+        ("24game", "^rules", "ruels", "^ruels", "rules"),
+        ("24game", '^search = "', 'search = "x', "^search", "breadth-first"),
+        ("24game", '^about = "There', 'abuot = "There', "^abuot", "about"),
+        ("text-battery", "^level = .*", 'level = "tiem"', "^level", "time"),
+        ("text-battery", "^title", "titel", "^titel", "title"),
+        ("text-battery", "^generator", "genertor", "", "generator"),
+        ("text-battery", "^kind = .*", 'kind = "txet"', "^kind", "text"),
+        ("twc", "^extends = .*", 'kind = "text gam"', "^kind", "text game"),
+        ("ferry", "^kind = .*", 'kind = "planing"', "^kind", "planning"),
+    ],
+)
+def test_a_misspelt_key_or_value_is_named_with_its_line_and_the_nearest(
+    here: Path, name: str, old: str, new: str, line: str, near: str
+) -> None:
+    says = mutated(here, name, old, new)
+    lines = (here / "mine.toml").read_text(encoding="utf-8").splitlines()
+    numbers = [number for number, text in enumerate(lines, 1) if line and re.search(line, text)]
+    assert f"Did you mean '{near}'?" in says
+    assert not numbers or f"envs/mine.toml, line {numbers[0]}: " in says
+    assert "Field required" not in says, "a key that is missing because it is misspelt is not reported twice"
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "says"),
+    [
+        ("ferry", "^kind", "knid", "Write kind in place of knid."),
+        ("ferry", '^domain = "ferry"', 'domain = "fery"', "Did you mean 'ferry'?"),
+        ("ferry", '^generator = "ferry"', 'generator = "fery"', "Did you mean 'ferry'?"),
+        ("ferry", "^title", "colour", "Unknown key 'colour'. The keys there are: title, about, "),
+        ("twc", "^extends = .*", 'extends = "_egnine"', "Did you mean '_engine'?"),
+        ("twc", "^only_planned = .*", 'only_planned = ["stord"]', "Did you mean 'stored'?"),
+        ("twc", r"^\[game\]", '[actions.tkae]\ncommand = "take"\n[game]', "Did you mean 'take'?"),
+    ],
+)
+def test_other_names_are_compared_with_those_that_exist(here: Path, name: str, old: str, new: str, says: str) -> None:
+    assert says in mutated(here, name, old, new)
+
+
+def test_a_key_of_the_extended_file_is_reported_there(here: Path) -> None:
+    (here / "_base.toml").write_text('kind = "planning"\n\n[trianing]\ncars = [1, 2]\n', encoding="utf-8")
+    (here / "mine.toml").write_text('extends = "_base"\ntasks = "folder"\n', encoding="utf-8")
+    with pytest.raises(UsageError, match=r"envs/_base\.toml, line 3: Unknown key 'trianing'"):
+        registry.method("programs").load("mine", registry.method("programs").options())

@@ -106,7 +106,7 @@ class TextSetting(Setting):
 def load(name: str, options: BuilderOptions) -> TextSetting:
     """Load a setting. Raises `UsageError` and `SettingError`."""
     table = read_setting(name, TEXT)
-    file = validated(name, _TextFile, table.tables)
+    file = validated(name, _TextFile, table)
     level = Level[file.level.upper()]
     own = file.gold
     gold = PlanningSetting(**load_planning(own)) if isinstance(own, str) else own_planning(name, own, level)

@@ -8,12 +8,10 @@ from dataclasses import replace
 from itertools import product
 from typing import TypeVar
 
-from pydantic import ValidationError
-
 from pddlego.errors import SettingError, UsageError
 from pddlego.methods.base import Carried, UpperBound, Variant, base_mode, parse_variant
 from pddlego.methods.registry import make_codec
-from pddlego.methods.setting_files import SettingTable, read_setting
+from pddlego.methods.setting_files import read_setting, validated
 from pddlego.methods.textgames.knowledge import ActionRule, Knowledge, beginning_with, blank_knowledge, reference_of
 from pddlego.methods.textgames.options import (
     CONTENT_RULES,
@@ -61,7 +59,7 @@ from pddlego.runs.folders import find_run
 from pddlego.runs.store import kept_text, read_results
 from pddlego.util import resources
 from pddlego.util.files import read_text
-from pddlego.util.text import fault_of, names_in
+from pddlego.util.text import names_in, nearest
 
 
 def _groups_of(pattern: str) -> set[str]:
@@ -179,20 +177,10 @@ def _parse_search(text: str) -> Search:
         raise UsageError(f"'{text}' is not a search", f"{error}.", "Example: --search 'astar(lmcut)'.") from error
 
 
-def _read(name: str, table: SettingTable) -> SettingFile:
-    try:
-        return SettingFile.model_validate(table.tables)
-    except ValidationError as error:
-        faults = "; ".join(map(fault_of, error.errors()))
-        raise SettingError(
-            f"envs/{name}.toml is not a valid setting", f"{faults}.", "See envs/textgames/coin.toml for the form."
-        ) from error
-
-
 def _build(name: str, is_baseline: bool = False) -> GameSetting:
     """Load a setting with its baseline setting. A baseline setting has no baseline of its own."""
     table = read_setting(name, TEXT_GAME)
-    file = _read(name, table)
+    file = validated(name, SettingFile, table)
     sources = dict(table.sources)
     for part in filter(None, (file.planning.domain, file.planning.problem)):
         sources[f"domains/{part}.pddl"] = resources.read("domains", f"{part}.pddl")
@@ -234,7 +222,16 @@ def _build(name: str, is_baseline: bool = False) -> GameSetting:
             removable=_removable(file, ladder, baseline),
         )
     except ValueError as error:
-        raise SettingError(f"envs/{name}.toml is not a valid setting", f"{error}.", "Fix the file.") from error
+        advice = _near_name(str(error), domain) or "Fix the file."
+        raise SettingError(f"envs/{name}.toml is not a valid setting", f"{error}.", advice) from error
+
+
+def _near_name(message: str, domain: Domain) -> str:
+    """`Did you mean 'wanted'?` if a quoted word in a message is similar to a name of the domain; else empty."""
+    names = {*domain.predicates_by_name, *domain.actions_by_name, *domain.types}
+    words = re.findall(r"[\w-]+", " ".join(re.findall(r"'(.*?)'", message)))
+    near = next((near for word in words if word not in names and (near := nearest(word, names))), None)
+    return f"Did you mean '{near}'?" if near else ""
 
 
 def _knowledge(file: SettingFile, domain: Domain, start: Problem, ladder: tuple[Rung, ...]) -> Knowledge:

@@ -22,6 +22,7 @@ from pddlego.methods.textgames.options import OFFERED
 from pddlego.methods.textgames.reading.rules import ReadingRule, Regex
 from pddlego.pddl import Formula
 from pddlego.planning import Planner, PlanStatus, Rung
+from pddlego.util.text import suggestion
 
 Offset = Annotated[int, Field(ge=-1, le=1)]
 
@@ -186,7 +187,8 @@ class GameTable(_Strict):
     @model_validator(mode="after")
     def _has_its_fold(self) -> GameTable:
         if self.fold not in self.folds:
-            raise ValueError(f"'{self.fold}' is not one of {', '.join(self.folds)}")
+            advice = suggestion(self.fold, self.folds, f"Its folds are: {', '.join(self.folds)}")
+            raise ValueError(f"it has no fold '{self.fold}'. {advice}")
         return self
 
     def is_refused(self, text: str) -> bool:

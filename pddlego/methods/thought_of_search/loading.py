@@ -111,7 +111,7 @@ def load(name: str, options: SearchOptions) -> SearchSetting:
 
 
 def _of_files(name: str, table: SettingTable, prompts: Mapping[str, str], options: SearchOptions) -> SearchSetting:
-    file = validated(name, SearchFile, table.tables)
+    file = validated(name, SearchFile, table)
     space = FileSpace.read(name, file, options.parity == "paper", options.problem)
     fixed = autotos.source_prompts(options.prompts, space.name) if options.prompts else {}
     texts: dict[str, Any] = {f"domains/{place}": space.texts[name] for name, place in space.places.items()}

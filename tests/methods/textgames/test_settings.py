@@ -111,7 +111,7 @@ def test_a_folder_in_the_working_directory_adds_to_ours_and_wins(own: Path) -> N
         ('title = "Coin Collector"', "", "title: Field required"),
         ("max_steps = 50", "max_steps = -1", "game.max_steps"),
         ("max_steps = 50", "max_steps = 50\ncolour = 3", "game.colour"),
-        ("max_steps = 50", 'max_steps = 50\nfold = "exam"', "'exam' is not one of"),
+        ("max_steps = 50", 'max_steps = 50\nfold = "exam"', "it has no fold 'exam'. Its folds are: train, dev, test."),
         ('goal = "(have coin)"', 'goal = "(have gold)"', "gold is not declared"),
         ('goal = "(have coin)"', 'goal = "(have coin"', "not one PDDL condition"),
         ('search = "bfs"', 'search = "dfs"', "unknown search 'dfs'"),

@@ -16,7 +16,8 @@ from importlib.util import find_spec
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from pddlego.errors import EngineError, UsageError
-from pddlego.util.text import writable
+from pddlego.util.text import suggestion, writable
+from pddlego.util.unexpected import located
 
 
 @dataclass(frozen=True)
@@ -115,8 +116,8 @@ def _guarded(engine: str, what: str, call: Callable[[], T]) -> T:
     except EngineError:
         raise
     except (Exception, SystemExit) as error:
-        reason = f"{type(error).__name__}: {error}"
-        raise EngineError(f"The engine '{engine}' failed to {what}", reason, "Ask those who made it.") from error
+        advice = "Ask those who made it."
+        raise EngineError(f"The engine '{engine}' failed to {what}", f"{located(error)}.", advice) from error
 
 
 class ForeignGame:
@@ -296,10 +297,8 @@ def _loaded(place: str) -> Any:
 def _foreign_game(engine: str, spec: GameSpec) -> Game:
     entry_point = next((entry_point for entry_point in entry_points(group=GROUP) if entry_point.name == engine), None)
     if entry_point is None:
-        names = ", ".join(engine_names())
-        raise UsageError(
-            f"Unknown engine '{engine}'", f"The engines are: {names}.", "Fix engine in [game], or install the engine."
-        )
+        advice = suggestion(engine, engine_names(), "Fix engine in [game], or install the engine.")
+        raise UsageError(f"Unknown engine '{engine}'", f"The engines are: {', '.join(engine_names())}.", advice)
     factory: Factory = _guarded(engine, f"load {entry_point.value}", entry_point.load)
     made = _guarded(engine, "make the game", lambda: factory(spec))
     if not (hasattr(made, "start") and hasattr(made, "step")):

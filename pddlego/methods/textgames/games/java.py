@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pddlego.errors import EngineError, explained, is_too_many_files
+from pddlego.errors import EngineError, is_too_many_files
 from pddlego.methods.textgames.games import GameSpec, Observation, sendable
 from pddlego.methods.textgames.games.process import EngineProcess
+from pddlego.util.unexpected import explained
 
 _START_TIMEOUT = 30.0
 """Maximum number of seconds until a virtual machine prints its port."""

@@ -15,9 +15,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO, cast
 
-from pddlego.errors import EngineError, explained, is_too_many_files
+from pddlego.errors import EngineError, is_too_many_files
 from pddlego.util.children import die_with, for_children, kill_group, limit_memory
 from pddlego.util.limits import Clock, Deadline
+from pddlego.util.unexpected import explained
 
 _LAST = 4_000
 """Maximum number of bytes that are read from the end of the errors."""

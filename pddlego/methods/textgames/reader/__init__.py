@@ -28,6 +28,7 @@ from pddlego.methods.textgames.settings import GameSetting, ReaderRules
 from pddlego.models.base import Completion, Request
 from pddlego.pddl import TRUE, Edit, Problem, apply_edit, edit_between
 from pddlego.pddl.edit import as_lines, domain_edit_between
+from pddlego.util.unexpected import located
 
 
 class PatternRules:
@@ -125,7 +126,7 @@ def rules_of(name: str) -> type[ReadingRules] | None:
     try:
         rules: type[ReadingRules] = offered.load()
     except (Exception, SystemExit) as error:
-        reason = f"{offered.value}: {type(error).__name__}: {error}."
+        reason = f"{offered.value}: {located(error)}."
         raise UsageError(f"The reader's rules '{name}' cannot be loaded", reason, "Fix their package.") from error
     return rules
 

@@ -56,6 +56,28 @@ def test_a_text_that_is_no_choice_is_refused(folder: Path, value: str, says: str
     assert says in done.stderr
 
 
+def test_an_error_in_the_engine_names_the_package_and_the_line(folder: Path) -> None:
+    place = folder / "site" / "building.py"
+    number = FILES["building.py"].splitlines().index("        if command not in self.commands():") + 1
+    place.write_text(FILES["building.py"].replace("command not in self.commands()", "{}[command]"))
+    done = run("play", "umbrella", "--seed", "2", cwd=folder)
+    assert done.returncode == 3
+    says = f"failed to answer 'go up': package building (building.py, line {number}): KeyError: 'go up'."
+    assert says in " ".join(done.stdout.split())
+
+
+def test_an_error_in_reading_rules_names_the_package_and_the_line(folder: Path) -> None:
+    with (folder / "site" / "building-1.0.dist-info" / "entry_points.txt").open("a") as entries:
+        entries.write("[pddlego.readers]\nbuilding = building:Rules\n")
+    text = FILES["building.py"] + "\n\nclass Rules:\n    def edit(self, situation):\n        return situation.nothing\n"
+    (folder / "site" / "building.py").write_text(text)
+    (folder / "envs" / "umbrella.toml").write_text(FILES["envs/umbrella.toml"].partition("[[reading]]")[0])
+    done = run("play", "umbrella", cwd=folder)
+    assert done.returncode == 3
+    line = len(text.splitlines())
+    assert f"an error in package building (building.py, line {line}): AttributeError" in " ".join(done.stdout.split())
+
+
 def test_without_the_package_the_setting_says_what_is_missing(folder: Path) -> None:
     shutil.rmtree(folder / "site")
     done = run("play", "umbrella", cwd=folder)

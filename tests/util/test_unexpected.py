@@ -1,10 +1,10 @@
-"""What an episode says of an error that nobody expected."""
+"""What is reported about an unexpected exception, and whose code it names."""
 
 from __future__ import annotations
 
 import errno
 
-from pddlego.errors import explained
+from pddlego.util.unexpected import explained
 
 
 def _limit() -> OSError:
@@ -25,9 +25,9 @@ def test_an_error_that_follows_from_a_limit_is_called_by_the_limit() -> None:
     assert explained(caused).startswith("too many files are open at once")
 
 
-def test_anything_else_is_a_bug_of_whoever_owns_the_code() -> None:
+def test_anything_else_is_a_bug_in_pddlego_or_in_the_package_of_the_method() -> None:
     error = ValueError("no such rung\nand more")
     error.__context__ = KeyError("rung")
-    assert explained(error, "parlour") == "a bug in parlour: ValueError: no such rung"
+    assert explained(error, "parlour") == "a bug in pddlego, or in package parlour: ValueError: no such rung"
     error.__context__ = error  # nothing that a method does with its errors may hang the border
     assert explained(error) == "a bug in pddlego: ValueError: no such rung"
