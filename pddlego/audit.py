@@ -25,6 +25,7 @@ from pddlego.pddl.rules import DefectKind
 from pddlego.planning.engines import SEARCH_ENGINES, missing
 from pddlego.planning.result import LEAST_COST
 from pddlego.tool_call import call
+from pddlego.tools import WHY_SECONDS
 from pddlego.util.files import read_text
 from pddlego.util.text import count, fault_of
 
@@ -175,9 +176,9 @@ def _solved(pair: LabelledPair, seconds: float, **options: object) -> dict[str, 
         "problem": pair.problem,
         "seconds": seconds,
         "memory": _MEMORY,
-        "why_seconds": 0,
+        "why_seconds": WHY_SECONDS,
     }
-    return call("solve", arguments | options, seconds + _STARTING, _MEMORY)
+    return call("solve", arguments | options, seconds + WHY_SECONDS + _STARTING, _MEMORY)
 
 
 def _shown(result: Mapping[str, Any]) -> str:
@@ -197,7 +198,7 @@ def _judge_solvable(pair: LabelledPair, labelled: Any, seconds: float) -> tuple[
         if engine == result["engine"] or missing(engine):
             continue
         try:
-            second = _solved(pair, seconds, planner=engine)
+            second = _solved(pair, seconds, planner=engine, why_seconds=0)
         except PddlegoError:
             continue
         if second["plan"] is not None:

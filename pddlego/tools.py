@@ -32,7 +32,7 @@ from pddlego.planning import Plan, PlanResult, PlanStatus, Search
 from pddlego.planning import validate as validate_plan
 from pddlego.planning.checked import checked_problem
 from pddlego.planning.numbers import HugeNumberError, shown
-from pddlego.planning.result import LEAST_COST, TOO_DEEP, WhyNoPlan
+from pddlego.planning.result import LEAST_COST, NO_PLAN, TOO_DEEP, WhyNoPlan
 from pddlego.planning.state import State
 from pddlego.planning.validate import FaultKind, PlanFault, as_number, plan_cost
 from pddlego.planning.world import Simulator, World
@@ -51,6 +51,9 @@ Part = Literal["domain", "problem", "plan"]
 
 WHY_SECONDS = 5.0
 """The default time for finding out why there is no plan."""
+
+EXPLORATION = "exploration"
+"""The engine of a proof that no plan exists, if only the search for the reasons proved it."""
 
 SKIPPED = "skipped-text"
 """The rule of the warning about lines of a plan's text that are not steps."""
@@ -381,6 +384,8 @@ def solve(
             from pddlego.planning.why import why_no_plan
 
             why = why_no_plan(made, value, task, result, why_seconds)
+            if why.is_proof and result.status is not PlanStatus.UNSOLVABLE:
+                solved = replace(solved, status=PlanStatus.UNSOLVABLE.value, message=NO_PLAN, engine=EXPLORATION)
             return replace(solved, why=why, findings=check(domain, problem).findings)
         if plans > 1 and result.plan is not None:
             others, complete = other_plans(made, value, task, parsed_search, result, number=plans - 1, seconds=seconds)

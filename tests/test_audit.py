@@ -92,6 +92,15 @@ def test_what_cannot_be_judged_is_undecided(changes: dict[str, Any], reason: str
             assert judgement.verdict == "undecided" and reason in judgement.evidence
 
 
+@pytest.mark.kairos
+def test_a_proof_by_exploration_decides_a_label_that_kairos_leaves_undecided() -> None:
+    domain = """(define (domain d) (:predicates (done)) (:functions (n)) (:action a :parameters ()
+      :precondition (> (* (n) (n)) 2) :effect (and (done) (increase (n) 0.1))))"""
+    problem = "(define (problem p) (:domain d) (:init (= (n) 1.4)) (:goal (done)))"
+    judgement = judge(LabelledPair(id="x", domain=domain, problem=problem, solvable=True), 30)[0]
+    assert (judgement.verdict, judgement.evidence) == ("contradicted", "exploration proves that no plan exists")
+
+
 def test_the_least_cost_of_a_maximized_metric_is_undecided() -> None:
     action = "(:action {} :parameters () :effect (and (done) (increase (total-cost) {})))"
     cheap, dear = action.format("a", 1), action.format("b", 5)
