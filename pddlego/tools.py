@@ -21,7 +21,7 @@ from pddlego.pddl import Atom, Defect, DefectKind, Domain, PddlSyntaxError, Prob
 from pddlego.pddl.check import check as check_problem
 from pddlego.pddl.check import check_domain, check_reading
 from pddlego.pddl.conditions import Term
-from pddlego.pddl.costs import counts_cost, needs_time
+from pddlego.pddl.costs import needs_time
 from pddlego.pddl.domain import MAX_TYPES, read_domain
 from pddlego.pddl.numbers import TOTAL_TIME
 from pddlego.pddl.portable import as_errors, checked_domain, is_numeric_problem, problem_refusals
@@ -396,13 +396,13 @@ def solve(
                 else f"no other plan was found in {seconds:g} s"
             )
             solved = replace(solved, others=further, message="" if len(further) == plans - 1 else end)
-    if solved.plan is None or solved.optimal or not counts_cost(task):
+    if solved.plan is None or solved.optimal or task.metric is None:
         return solved
     other = " with the planner auto" if planner in ("mimir", "kairos") else ""  # mimir has no optimal search
-    reason = f"{parsed_search} does not minimize it; the search {LEAST_COST} does{other}"
+    reason = f"{parsed_search} does not {task.metric.direction} it; the search {LEAST_COST} does{other}"
     if parsed_search.proves_least_cost:
         reason = f"{planner} found no better plan, which is no proof; give it more time, or use the planner auto"
-    return replace(solved, note=f"the cost is not proved to be minimal: {reason}")
+    return replace(solved, note=f"the cost is not proved to be {task.metric.best}: {reason}")
 
 
 _UNDECIDED = (PlanStatus.TIMEOUT, PlanStatus.MEMORY, PlanStatus.BOUND)
