@@ -8,6 +8,7 @@ pair is judged in processes of their own, within limits of time and memory.
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -25,8 +26,9 @@ from pddlego.pddl.rules import DefectKind
 from pddlego.planning.engines import SEARCH_ENGINES, missing
 from pddlego.planning.result import LEAST_COST
 from pddlego.tool_call import call
+from pddlego.tools import WHY_SECONDS
 from pddlego.util.files import read_text
-from pddlego.util.text import count, fault_of
+from pddlego.util.text import count, fault_of, nearest, suggestion
 
 Verdict = Literal["confirmed", "contradicted", "undecided"]
 
@@ -48,7 +50,7 @@ _STARTING = 30.0
 class LabelledPair(BaseModel):
     """One row of a benchmark. `other` is the second problem of the label `equivalent`. A label of None is missing."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore", coerce_numbers_to_str=True)
+    model_config = ConfigDict(frozen=True, extra="allow", coerce_numbers_to_str=True)
 
     id: str
     domain: str
@@ -65,6 +67,19 @@ class LabelledPair(BaseModel):
         """The labels that the pair has, by name."""
         return {name: value for name in LABELS if (value := getattr(self, name)) is not None}
 
+    @property
+    def digest(self) -> str:
+        """Identifies the texts of the pair."""
+        texts = [getattr(self, name) for name in _TEXTS]
+        return hashlib.sha256(json.dumps(texts).encode()).hexdigest()[:16]
+
+    @property
+    def misspelt(self) -> Mapping[str, str]:
+        """Columns whose names are close to a label that the pair does not have, each with that label."""
+        missing_labels = [name for name in LABELS if name not in self.labels]
+        close = ((name, nearest(name.casefold(), missing_labels)) for name in self.model_extra or ())
+        return {name: label for name, label in close if label is not None}
+
     def without(self, labels: Iterable[str]) -> LabelledPair:
         """The pair without some of its labels."""
         return self.model_copy(update=dict.fromkeys(labels))
@@ -75,6 +90,7 @@ class AuditedLabel:
     """The verdict on one label of a pair.
 
     `evidence` is the plan, the fault of the plan, the difference, the engines that proved it, or why it is undecided.
+    `digest` is that of the pair.
     """
 
     id: str
@@ -82,13 +98,14 @@ class AuditedLabel:
     labelled: bool | float
     verdict: Verdict
     evidence: str
+    digest: str
 
 
 def read_labelled(path: Path, columns: Mapping[str, str]) -> Iterator[LabelledPair]:
     """The pairs of a file (JSON lines, a JSON list or CSV), or of the folders in a folder.
 
     `columns` names the columns of fields that have another name in the file. Raises `UsageError` for a file that
-    cannot be read, and for a pair without domain and problem.
+    cannot be read, for a pair without domain and problem, and for a column that no pair has.
     """
     if path.is_dir():
         folders = sorted(folder for folder in path.iterdir() if (folder / _TEXTS["domain"]).is_file())
@@ -98,7 +115,9 @@ def read_labelled(path: Path, columns: Mapping[str, str]) -> Iterator[LabelledPa
         rows: Iterable[tuple[str, Mapping[str, Any]]] = ((folder.name, _row_of(folder)) for folder in folders)
     else:
         rows = _rows_of(path)
+    names: set[str] = set()
     for place, row in rows:
+        names |= {*row}
         named = {field: row[column] for field, column in columns.items() if column in row}
         texts = {name: None if value == "" else value for name, value in {"id": place, **row, **named}.items()}
         try:
@@ -107,6 +126,10 @@ def read_labelled(path: Path, columns: Mapping[str, str]) -> Iterator[LabelledPa
             reason = f"{place}: {fault_of(error.errors()[0])}."
             advice = "A pair needs domain and problem; --field problem=COLUMN names a column."
             raise UsageError(f"{path} is not a list of pairs", reason, advice) from error
+    for field, column in columns.items():
+        if names and column not in names:
+            advice = suggestion(column, names, f"The columns are {', '.join(sorted(names))}.")
+            raise UsageError(f"--field {field}={column} is not possible", f"In {path}, no pair has the column.", advice)
 
 
 def _row_of(folder: Path) -> Mapping[str, Any]:
@@ -161,7 +184,7 @@ def judge(pair: LabelledPair, seconds: float) -> tuple[AuditedLabel, ...]:
             verdict, evidence = _JUDGES[label](pair, labelled, seconds)
         except PddlegoError as error:
             verdict, evidence = "undecided", error.sentence
-        judgements.append(AuditedLabel(pair.id, label, labelled, verdict, evidence))
+        judgements.append(AuditedLabel(pair.id, label, labelled, verdict, evidence, pair.digest))
     return tuple(judgements)
 
 
@@ -175,9 +198,9 @@ def _solved(pair: LabelledPair, seconds: float, **options: object) -> dict[str, 
         "problem": pair.problem,
         "seconds": seconds,
         "memory": _MEMORY,
-        "why_seconds": 0,
+        "why_seconds": WHY_SECONDS,
     }
-    return call("solve", arguments | options, seconds + _STARTING, _MEMORY)
+    return call("solve", arguments | options, seconds + WHY_SECONDS + _STARTING, _MEMORY)
 
 
 def _shown(result: Mapping[str, Any]) -> str:
@@ -197,7 +220,7 @@ def _judge_solvable(pair: LabelledPair, labelled: Any, seconds: float) -> tuple[
         if engine == result["engine"] or missing(engine):
             continue
         try:
-            second = _solved(pair, seconds, planner=engine)
+            second = _solved(pair, seconds, planner=engine, why_seconds=0)
         except PddlegoError:
             continue
         if second["plan"] is not None:
@@ -215,8 +238,7 @@ def _judge_valid(pair: LabelledPair, labelled: Any, seconds: float) -> tuple[Ver
         return _compared(labelled, True), f"the plan reaches the goal, with cost {result['cost']}"
     if result["rule"] == DefectKind.SYNTAX.id:
         return "undecided", result["message"]
-    step = f"step {result['step']}: " if result["step"] is not None else ""
-    return _compared(labelled, False), f"{step}{result['message']}"
+    return _compared(labelled, False), result["message"]
 
 
 def _judge_equivalent(pair: LabelledPair, labelled: Any, seconds: float) -> tuple[Verdict, str]:

@@ -21,7 +21,7 @@ from pddlego.pddl import Atom, Defect, DefectKind, Domain, PddlSyntaxError, Prob
 from pddlego.pddl.check import check as check_problem
 from pddlego.pddl.check import check_domain, check_reading
 from pddlego.pddl.conditions import Term
-from pddlego.pddl.costs import counts_cost, needs_time
+from pddlego.pddl.costs import needs_time
 from pddlego.pddl.domain import MAX_TYPES, read_domain
 from pddlego.pddl.numbers import TOTAL_TIME
 from pddlego.pddl.portable import as_errors, checked_domain, is_numeric_problem, problem_refusals
@@ -32,7 +32,7 @@ from pddlego.planning import Plan, PlanResult, PlanStatus, Search
 from pddlego.planning import validate as validate_plan
 from pddlego.planning.checked import checked_problem
 from pddlego.planning.numbers import HugeNumberError, shown
-from pddlego.planning.result import LEAST_COST, TOO_DEEP, WhyNoPlan
+from pddlego.planning.result import LEAST_COST, NO_PLAN, TOO_DEEP, WhyNoPlan
 from pddlego.planning.state import State
 from pddlego.planning.validate import FaultKind, PlanFault, as_number, plan_cost
 from pddlego.planning.world import Simulator, World
@@ -51,6 +51,9 @@ Part = Literal["domain", "problem", "plan"]
 
 WHY_SECONDS = 5.0
 """The default time for finding out why there is no plan."""
+
+EXPLORATION = "exploration"
+"""The engine of a proof that no plan exists, if only the search for the reasons proved it."""
 
 SKIPPED = "skipped-text"
 """The rule of the warning about lines of a plan's text that are not steps."""
@@ -381,6 +384,8 @@ def solve(
             from pddlego.planning.why import why_no_plan
 
             why = why_no_plan(made, value, task, result, why_seconds)
+            if why.is_proof and result.status is not PlanStatus.UNSOLVABLE:
+                solved = replace(solved, status=PlanStatus.UNSOLVABLE.value, message=NO_PLAN, engine=EXPLORATION)
             return replace(solved, why=why, findings=check(domain, problem).findings)
         if plans > 1 and result.plan is not None:
             others, complete = other_plans(made, value, task, parsed_search, result, number=plans - 1, seconds=seconds)
@@ -391,13 +396,13 @@ def solve(
                 else f"no other plan was found in {seconds:g} s"
             )
             solved = replace(solved, others=further, message="" if len(further) == plans - 1 else end)
-    if solved.plan is None or solved.optimal or not counts_cost(task):
+    if solved.plan is None or solved.optimal or task.metric is None:
         return solved
     other = " with the planner auto" if planner in ("mimir", "kairos") else ""  # mimir has no optimal search
-    reason = f"{parsed_search} does not minimize it; the search {LEAST_COST} does{other}"
+    reason = f"{parsed_search} does not {task.metric.direction} it; the search {LEAST_COST} does{other}"
     if parsed_search.proves_least_cost:
         reason = f"{planner} found no better plan, which is no proof; give it more time, or use the planner auto"
-    return replace(solved, note=f"the cost is not proved to be minimal: {reason}")
+    return replace(solved, note=f"the cost is not proved to be {task.metric.best}: {reason}")
 
 
 _UNDECIDED = (PlanStatus.TIMEOUT, PlanStatus.MEMORY, PlanStatus.BOUND)

@@ -92,6 +92,15 @@ def test_what_cannot_be_judged_is_undecided(changes: dict[str, Any], reason: str
             assert judgement.verdict == "undecided" and reason in judgement.evidence
 
 
+@pytest.mark.kairos
+def test_a_proof_by_exploration_decides_a_label_that_kairos_leaves_undecided() -> None:
+    domain = """(define (domain d) (:predicates (done)) (:functions (n)) (:action a :parameters ()
+      :precondition (> (* (n) (n)) 2) :effect (and (done) (increase (n) 0.1))))"""
+    problem = "(define (problem p) (:domain d) (:init (= (n) 1.4)) (:goal (done)))"
+    judgement = judge(LabelledPair(id="x", domain=domain, problem=problem, solvable=True), 30)[0]
+    assert (judgement.verdict, judgement.evidence) == ("contradicted", "exploration proves that no plan exists")
+
+
 def test_the_least_cost_of_a_maximized_metric_is_undecided() -> None:
     action = "(:action {} :parameters () :effect (and (done) (increase (total-cost) {})))"
     cheap, dear = action.format("a", 1), action.format("b", 5)
@@ -165,6 +174,41 @@ def test_the_command_continues_where_it_was_killed(tmp_path: Path) -> None:
     assert output.read_text(encoding="utf-8") == forged + lines[1]
     refused = run("audit", "pairs.jsonl", "--field", "goal=pddl", cwd=tmp_path)
     assert refused.returncode == 2 and "The fields are: id, domain" in refused.stderr
+
+
+def test_only_unchanged_rows_are_taken_over(tmp_path: Path) -> None:
+    def audited(*rows: dict[str, Any]) -> list[dict[str, Any]]:
+        (tmp_path / "pairs.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+        assert run("audit", "pairs.jsonl", "-o", "out.jsonl", "--seconds", "60", cwd=tmp_path).returncode in (0, 1)
+        return [json.loads(line) for line in (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()]
+
+    solvable, valid = pair(0, False), pair(1, False)
+    first = audited(solvable, valid)
+    assert [line["verdict"] for line in first] == ["confirmed", "confirmed"]
+    changed = {**valid, "plan": "\n".join(valid["plan"].splitlines()[:-1])}
+    second = audited({**solvable, "solvable": False}, changed)
+    assert [line["verdict"] for line in second] == ["contradicted", "contradicted"]
+    (kept,) = audited({**changed, "note": "other columns do not matter"})
+    assert kept == second[1]
+
+
+def test_a_misspelt_label_is_named(tmp_path: Path) -> None:
+    row = pair(0, False)
+    row["solveable"], row["split"] = row.pop("solvable"), "test"
+    (tmp_path / "pairs.jsonl").write_text(json.dumps(row), encoding="utf-8")
+    assert run("audit", "pairs.jsonl", cwd=tmp_path).stderr.splitlines()[0] == (
+        "'solveable' is not a label, and is ignored in 1 pair. Did you mean 'solvable'?"
+    )
+    done = run("audit", "pairs.jsonl", "--field", "solvable=solveable", "--format", "csv", cwd=tmp_path)
+    assert "solvable,1,0,0" in done.stdout and "ignored" not in done.stderr
+    done = run("audit", "pairs.jsonl", "--field", "solvable=solvabel", cwd=tmp_path)
+    assert done.returncode == 2 and "no pair has the column" in done.stderr and "'solveable'" in done.stderr
+
+
+def test_the_step_of_a_fault_is_named_once() -> None:
+    row = pair(1, False)
+    wrong = LabelledPair.model_validate({**row, "plan": "\n".join(row["plan"].splitlines()[1:]), "valid": True})
+    assert judge(wrong, 30)[0].evidence.count("step ") == 1
 
 
 def test_the_table_as_latex(tmp_path: Path) -> None:

@@ -13,11 +13,11 @@ import typer
 from pddlego.cli.exits import handle_sigterm
 from pddlego.cli.printing import Line, end, say, show_lines
 from pddlego.errors import UsageError
-from pddlego.util.files import cannot_write, cut_unfinished_line
+from pddlego.util.files import cannot_write, cut_unfinished_line, write_whole
 from pddlego.util.text import count
 
 if TYPE_CHECKING:
-    from pddlego.audit import AuditedLabel
+    from pddlego.audit import AuditedLabel, LabelledPair
     from pddlego.report.tables import Table
 
 Source = Annotated[Path, typer.Argument(metavar="PATH", help="JSON lines, JSON, CSV, or a folder of folders.")]
@@ -57,7 +57,9 @@ def command(
     pairs = list(read_labelled(path, _columns(field or [])))
     if repeated := [name for name, number in Counter(pair.id for pair in pairs).items() if number > 1]:
         raise UsageError(f"{path} has two pairs {repeated[0]}", "An id names one pair.", "Rename one, or leave id out.")
-    judgements = [] if output is None else _earlier(output)
+    for (name, label), number in Counter(item for pair in pairs for item in pair.misspelt.items()).items():
+        say(f"'{name}' is not a label, and is ignored in {count(number, 'pair')}. Did you mean '{label}'?")
+    judgements = [] if output is None else _earlier(output, pairs)
     judged = {(judgement.id, judgement.label) for judgement in judgements}
     left = (pair.without(label for label in pair.labels if (pair.id, label) in judged) for pair in pairs)
     show_lines(_line(judgement) for judgement in judgements if form == "text" and judgement.verdict != "confirmed")
@@ -83,23 +85,36 @@ def _columns(fields: list[str]) -> dict[str, str]:
     return columns
 
 
-def _earlier(output: Path) -> list[AuditedLabel]:
-    """The judgements that an interrupted audit has written. Raises `UsageError` for another file."""
+def _earlier(output: Path, pairs: list[LabelledPair]) -> list[AuditedLabel]:
+    """The judgements of an earlier audit, which hold if their pair and its label are unchanged; others are removed.
+
+    Raises `UsageError` for another file.
+    """
     from pydantic import TypeAdapter, ValidationError
 
     from pddlego.audit import AuditedLabel
 
     try:
-        return [TypeAdapter(AuditedLabel).validate_json(line) for line in cut_unfinished_line(output).splitlines()]
+        lines = cut_unfinished_line(output).splitlines()
+        judgements = [TypeAdapter(AuditedLabel).validate_json(line) for line in lines]
     except ValidationError as error:
         reason = f"{error.error_count()} errors in a line."
         raise UsageError(f"{output} is not the output of an audit", reason, "Name another file.") from error
+    there = {(pair.id, label, value, pair.digest) for pair in pairs for label, value in pair.labels.items()}
+    kept = [one for one in judgements if (one.id, one.label, one.labelled, one.digest) in there]
+    if len(kept) < len(judgements):
+        write_whole(output, "".join(map(_json_line, kept)))
+    return kept
+
+
+def _json_line(judgement: AuditedLabel) -> str:
+    return json.dumps(dataclasses.asdict(judgement), ensure_ascii=False) + "\n"
 
 
 def _append(output: Path, judgement: AuditedLabel) -> None:
     try:
         with output.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(dataclasses.asdict(judgement), ensure_ascii=False) + "\n")
+            file.write(_json_line(judgement))
     except OSError as error:
         raise cannot_write(output, error) from error
 

@@ -120,6 +120,7 @@ def command(
     level = Level.CLASSICAL if heuristic or options.engine == GRAPHPLAN else Level.NUMBERS if program else Level.TIME
     parsed = tools.read_domain_file(domain, level)
     task = tools.read_problem_file(parsed, problem, level)
+    _check_page(html, parsed, task)
     _check_plans(plans, has_one_plan=bool(program or heuristic or output or options.engine == GRAPHPLAN))
     place, kind = (Path(planner[len(PROGRAM) :]), "program") if planner and program else (heuristic, "heuristic")
     plan = load(f"solve.{kind}")(kind, place, parsed, task, resolved.config) if place is not None else None
@@ -134,7 +135,7 @@ def command(
             files = (domain, problem) if domain.is_file() and problem.is_file() else (parsed, task)
             call = partial(tools.solve, *files, planner=options.engine or "auto", search=search or "gbf(hff)")
             result = call(seconds=options.timeout, memory=options.memory, why_seconds=why_seconds, plans=plans)
-        _report(result, parsed, task, options.engine, form)
+        _report(result, parsed, task, options.engine, search, form)
     if form == "json":
         print_result(result, form, ())
     if result.plan is None:
@@ -144,6 +145,15 @@ def command(
         _show_others(result)
     if html is not None:
         write_plan_page(tools.simulate(parsed, task, result.plan), html, task.name)
+
+
+def _check_page(html: Path | None, domain: Domain, problem: Problem) -> None:
+    """Raise `UsageError` for a page about a plan with time."""
+    from pddlego.pddl.costs import needs_time
+
+    if html is not None and needs_time(domain, problem) is not None:
+        reason = "The page shows the states of a plan without time, and this task has time."
+        raise UsageError("--html is not possible here", reason, "Draw a chart of the plan instead: -o plan.svg.")
 
 
 def _check_plans(plans: int, has_one_plan: bool) -> None:
@@ -215,9 +225,11 @@ def _check_heuristic(heuristic: Path | None, planner: str | None, search: str | 
         raise UsageError(f"--heuristic and {other} exclude each other", reason, "Leave one of them out.")
 
 
-def _report(result: SolveResult, domain: Domain, problem: Problem, engine: str | None, form: str) -> None:
+def _report(
+    result: SolveResult, domain: Domain, problem: Problem, engine: str | None, search: str | None, form: str
+) -> None:
     """Report how the plan was found, or why there is no plan. Raises `EngineError` if the planner failed."""
-    from pddlego.pddl.costs import counts_cost, needs_time
+    from pddlego.pddl.costs import needs_time
     from pddlego.planning import PlanStatus
     from pddlego.planning.result import LEAST_COST
 
@@ -233,9 +245,10 @@ def _report(result: SolveResult, domain: Domain, problem: Problem, engine: str |
     else:
         say(f"No plan: {result.status} ({result.message}).")
         show_lines(_reasons(result, needs_time(domain, problem) is not None) if form == "text" else (), errors=True)
-    if result.plan and not result.optimal and counts_cost(problem):
+    if result.plan and not result.optimal and (metric := problem.metric) is not None:
         other = " --planner auto" if engine in (GRAPHPLAN, "mimir", "kairos") else ""
-        say(f"The cost is not proved to be minimal. To minimize it: --search '{LEAST_COST}'{other}.")
+        advice = f" To {metric.direction} it: --search '{LEAST_COST}'{other}." if search != str(LEAST_COST) else ""
+        say(f"The cost is not proved to be {metric.best}.{advice}")
 
 
 _REACHABLE = {True: "can be reached", False: "cannot be reached", None: "not decided"}

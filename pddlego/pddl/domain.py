@@ -30,6 +30,7 @@ from pddlego.pddl.conditions import (
     read_effect,
     read_typed_list,
     typed_text,
+    walk,
     with_parts,
 )
 from pddlego.pddl.foreign import without_foreign
@@ -161,17 +162,20 @@ class Domain(Shown):
     def schemas(self) -> tuple[Action, ...]:
         """The actions, and the durative ones as if they took no time.
 
-        Other actions may need what the start of one makes true, for its later conditions: these are left out then.
+        Other actions may need what the start of one makes true (or false, if a condition negates it), for its later
+        conditions: these are left out then.
         """
         if not self.durative:
             return self.actions
         actions = (*self.actions, *self.durative)
         changed = {*self.rules, *(atom.predicate for action in actions for atom, _ in changed_atoms(action.effect))}
+        nodes = (node for action in actions for node, _ in walk(action.precondition) if isinstance(node, Not | Imply))
+        negated = {atom.predicate for node in nodes for atom in atoms_of(node)}
 
         def timeless(action: DurativeAction) -> Action:
             start, during, end = map(action.at, ("start", "all", "end"))
             later = conjuncts(And((during.precondition, end.precondition)))
-            if any(value for _, value in changed_atoms(start.effect)):
+            if any(value or atom.predicate in negated for atom, value in changed_atoms(start.effect)):
                 later = tuple(part for part in later if changed.isdisjoint(atom.predicate for atom in atoms_of(part)))
             condition, effect = And((start.precondition, *later)), And((start.effect, end.effect))
             return Action(action.name, action.parameters, condition, effect, place=action.place)

@@ -47,6 +47,11 @@ class Metric(Located):
     direction: str
     term: Term
 
+    @property
+    def best(self) -> str:
+        """What the value of the best plan is: `minimal` or `maximal`."""
+        return f"{self.direction.removesuffix('ize')}al"
+
     def __str__(self) -> str:
         return f"(:metric {self.direction} {self.term})"
 

@@ -40,6 +40,7 @@ from pddlego.pddl.costs import needs_numbers
 from pddlego.pddl.domain import Action
 from pddlego.pddl.lint import action_names, problem_warnings
 from pddlego.pddl.numbers import (
+    DURATION,
     TOTAL_COST,
     TOTAL_TIME,
     allows_duration,
@@ -383,6 +384,7 @@ def _static_part(action: Action, changed: AbstractSet[str], changing: AbstractSe
     """Return the conjuncts of a precondition that are not atoms, and whose predicates and functions nothing changes."""
     parts = (part for part in conjuncts(action.precondition) if not isinstance(part, Atom))
     parts = (part for part in parts if changed.isdisjoint(atom.predicate for atom in atoms_of(part)))
+    parts = (part for part in parts if DURATION.head not in str(part))
     fluents = ((part, [fluent.head for node, _ in walk(part) for fluent in read_fluents(node)]) for part in parts)
     return And(tuple(part for part, heads in fluents if changing.isdisjoint(heads)))
 

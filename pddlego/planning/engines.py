@@ -24,7 +24,7 @@ from pddlego.pddl import Atom, Domain, Problem, conjuncts
 from pddlego.pddl.conditions import ANY_TYPE, ARITHMETIC, And, AtTime, Compare, Not, Term
 from pddlego.pddl.costs import counts_cost
 from pddlego.pddl.domain import DurativeAction, Predicate, Rule
-from pddlego.pddl.numbers import TOTAL_COST, duration_bounds, fluents_in
+from pddlego.pddl.numbers import DURATION, TOTAL_COST, duration_bounds, fluents_in
 from pddlego.pddl.plain import in_plain_pddl
 from pddlego.pddl.problem import without
 from pddlego.pddl.sexpr import Sexpr, read_sexprs, show
@@ -437,7 +437,10 @@ def _with_plain_goal(domain: Domain, problem: Problem) -> tuple[Domain, Problem]
 def _solve_kairos(domain: Domain, problem: Problem, search: Search, seconds: float) -> Plan | None:
     _refuse(search, "kairos")
     texts = _plain_texts(domain, problem)
-    return _forked("kairos", partial(solve_texts, *texts, seconds, search.is_optimal))
+    plan = _forked("kairos", partial(solve_texts, *texts, seconds, search.is_optimal))
+    if plan is None and any(DURATION.head in str(action.precondition) for action in domain.durative):
+        raise PlanningError("no plan was found, which is no proof: a condition depends on ?duration", PlanStatus.BOUND)
+    return plan
 
 
 def _plain_texts(domain: Domain, problem: Problem) -> tuple[str, str]:

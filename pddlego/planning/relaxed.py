@@ -33,6 +33,7 @@ from pddlego.pddl.conditions import (
     walk,
 )
 from pddlego.pddl.domain import Action
+from pddlego.pddl.numbers import DURATION
 from pddlego.planning.checked import MOST_TOGETHER, Explorer
 from pddlego.planning.intervals import (
     ANY_NUMBER,
@@ -145,6 +146,8 @@ class Relaxation(Explorer):
 
     def interval(self, term: Term, binding: Binding) -> Interval | None:
         """Bounds of the value of an expression; None if it never has one."""
+        if term == DURATION:
+            return ANY_NUMBER
         if term.parts is None:
             value = number(term.head)
             return None if value is None else (value, value)

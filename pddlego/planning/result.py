@@ -141,6 +141,11 @@ class WhyNoPlan:
     exclusive: tuple[str, ...] = ()
     chain: tuple[str, ...] = ()
 
+    @property
+    def is_proof(self) -> bool:
+        """Whether it proves that no plan exists."""
+        return bool(self.exclusive) or any(part.reachable is False for part in self.goals)
+
 
 @dataclass(frozen=True)
 class PlanResult:

@@ -51,7 +51,9 @@ class Work:
 
 
 class Deadline:
-    """Calls `expire` in a thread of its own after `seconds`, unless it is cancelled before.
+    """Calls `expire` in a thread of its own after `seconds`, and again every `SLICE`, until it is cancelled.
+
+    One call is not enough: what it ends, such as a process, may start a moment later.
 
     `threading.Timer` is not safe here: a Ctrl-C in the middle of its `cancel` leaves the lock of its condition locked,
     and the next `cancel` waits forever; starting a `threading.Thread` has the same problem. Starting a bare thread and
@@ -71,11 +73,12 @@ class Deadline:
             self._running.release()
 
     def _watch(self) -> None:
-        while not self._running.acquire(timeout=max(0.0, min(SLICE, self._ends - self._clock()))):
-            if self._clock() >= self._ends:
+        left = self._ends - self._clock()
+        while not self._running.acquire(timeout=SLICE if self.expired else max(0.0, min(SLICE, left))):
+            left = self._ends - self._clock()
+            if left <= 0:
                 self.expired = True
                 self._expire()
-                break
 
 
 SILENCE = 10.0

@@ -19,6 +19,7 @@ from pddlego.planning.kairos import solve_texts
 from pddlego.planning.result import PlanResult
 from pddlego.tools import solve_result
 from pddlego.util.children import in_a_fork
+from tests.cli.command import run
 from tests.clock import unhurried
 from tests.levels.judges import INVALID, judges
 from tests.levels.tasks import numeric_task
@@ -227,3 +228,24 @@ def test_a_cost_that_is_not_proved_has_a_note() -> None:
     result = tools.solve(domain, problem, planner="kairos", search="astar(lmcut)")
     assert (result.status, result.optimal) == ("solved", False)
     assert "kairos found no better plan, which is no proof" in result.note
+
+
+@pytest.mark.kairos
+@pytest.mark.parametrize(
+    ("direction", "action"), [("minimize", ":action"), ("maximize", ":action"), ("minimize", ":durative-action")]
+)
+def test_a_metric_that_is_not_proved_has_a_note(tmp_path: Path, direction: str, action: str) -> None:
+    lasts, time = (":duration (= ?duration 1)", "at end") if action == ":durative-action" else ("", "and")
+    domain = f"""(define (domain walk) (:requirements :numeric-fluents :durative-actions)
+      (:predicates (there)) (:functions (used))
+      ({action} go :parameters () {lasts} :effect (and ({time} (there)) ({time} (increase (used) 2)))))"""
+    problem = f"(define (problem w) (:domain walk) (:init (= (used) 0)) (:goal (there)) (:metric {direction} (used)))"
+    best = {"minimize": "minimal", "maximize": "maximal"}[direction]
+    reason = f"gbf(hff) does not {direction} it; the search astar(lmcut) does"
+    assert tools.solve(domain, problem).note == f"the cost is not proved to be {best}: {reason}"
+    (tmp_path / "d.pddl").write_text(domain, encoding="utf-8")
+    (tmp_path / "p.pddl").write_text(problem, encoding="utf-8")
+    advice = f" To {direction} it: --search 'astar(lmcut)'."
+    assert f"The cost is not proved to be {best}.{advice}" in run("solve", "d.pddl", "p.pddl", cwd=tmp_path).stderr
+    lines = run("solve", "d.pddl", "p.pddl", "--search", "astar(lmcut)", "--planner-timeout", "2", cwd=tmp_path).stderr
+    assert advice not in lines

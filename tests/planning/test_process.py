@@ -232,6 +232,37 @@ def test_a_call_ends_when_the_time_of_its_clock_is_up() -> None:
         assert planner.solve(COIN, explored(5, 2, seed=3), Search()).status is PlanStatus.SOLVED
 
 
+class SlowStarter(ProcessPlanner):
+    """Its time limit passes while its process is started, after the first start."""
+
+    def __init__(self, clock: FakeClock) -> None:
+        self.slow, self._fake, self.signalled = False, clock, threading.Event()
+        super().__init__(timeout=600.0, clock=clock)
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        if self.slow:
+            self.signalled.clear()
+            self._fake.advance(1_000.0)
+            self.signalled.wait(PATIENCE)
+        self.slow = not self.slow
+        return super()._start()
+
+    def _signal(self) -> None:
+        super()._signal()
+        self.signalled.set()
+
+
+def test_a_process_that_starts_after_the_time_limit_is_killed_too() -> None:
+    with SlowStarter(FakeClock()) as planner, ThreadPoolExecutor(1) as threads:
+        planner._process.kill()
+        planner._process.wait(PATIENCE)
+        call = threads.submit(planner.solve, HANOI, hanoi(16), BLIND)
+        try:
+            assert call.result(PATIENCE).status is PlanStatus.TIMEOUT
+        finally:
+            planner._signal()  # if the test fails, the call would never end
+
+
 def test_a_killed_planner_is_an_answer_and_the_next_call_works() -> None:
     with ProcessPlanner(clock=unhurried) as planner:
         planner._process.kill()

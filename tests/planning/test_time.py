@@ -153,6 +153,14 @@ def test_solve_finds_a_timed_plan() -> None:
 
 
 @pytest.mark.kairos
+def test_a_page_of_a_timed_plan_is_refused_before_the_search(tmp_path: Path) -> None:
+    (tmp_path / "d.pddl").write_text(KILN, encoding="utf-8")
+    (tmp_path / "p.pddl").write_text(POTS, encoding="utf-8")
+    done = run("solve", "d.pddl", "p.pddl", "--html", "a.html", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Error: --html is not possible here" in done.stderr
+
+
 def test_a_terminal_shows_a_chart(tmp_path: Path) -> None:
     (tmp_path / "d.pddl").write_text(KILN)
     (tmp_path / "p.pddl").write_text(POTS)

@@ -23,8 +23,16 @@ def test_it_expires_unless_it_is_cancelled() -> None:
     assert not called.wait(2 * SLICE)
     clock.advance(1.0)
     assert called.wait(PATIENCE)
+    late.cancel()
     assert late.expired
     assert not silent.expired
+
+
+def test_it_expires_again_until_it_is_cancelled() -> None:
+    calls = SimpleQueue[bool]()
+    deadline = Deadline(0.0, lambda: calls.put(True), FakeClock())
+    assert [calls.get(timeout=PATIENCE) for _ in range(3)] == [True] * 3
+    deadline.cancel()
 
 
 def test_silence_is_reported_once_in_each_period() -> None:
