@@ -258,7 +258,8 @@ def check_files(domain: DomainFile, problem: ProblemFile | None = None, plan: Pl
 
 
 def _checked_files(domain: DomainFile, problem: ProblemFile | None, plan: PlanFile | None) -> CheckedFiles:
-    texts = _text(domain), None if problem is None else _text(problem), "" if plan is None else _text(plan)
+    sources = _text(domain, read_source), None if problem is None else _text(problem, read_source)
+    texts = *sources, "" if plan is None else _text(plan)
     with _limited_depth():
         checked = _checked_texts(texts[0], texts[1])
         if plan is None:
@@ -663,8 +664,8 @@ def _checked_texts(domain: str, problem: str | None) -> CheckedFiles:
     elif readable is not None:
         found = check_reading(readable, read_problem(problem), Level.TIME)
         types = [(DefectKind.UNDECLARED_TYPE, defect.word) for defect in checked.defects]
-        left = (defect for defect in found if defect.blocking and (defect.kind, defect.word) not in types)
-        defects = as_errors(problem, left)
+        errors = (defect for defect in as_errors(problem, found) if defect.blocking)
+        defects = [defect for defect in errors if (defect.kind, defect.word) not in types]
     else:
         reading = read_problem(problem)
         defects = [*reading.defects, *reading.missing_sections()]

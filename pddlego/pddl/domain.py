@@ -441,7 +441,10 @@ class _DomainReader:
         parts = placed(section, 1)
         for part, place in parts:
             if part == "-":
-                kind = show(next(parts, ("number", None))[0])
+                kind = show(next(parts, ("-", None))[0])
+                if kind == "-":
+                    self.wrong("the type is missing after the hyphen in :functions", place)
+                    kind = "number"
                 self.functions += [replace(function, type=kind) for function in waiting]
                 waiting = []
             elif isinstance(part, tuple) and part and isinstance(part[0], str):

@@ -187,10 +187,12 @@ def _unescaped(draft: EditedText, note: Note) -> EditedText:
 def _in_ascii(text: str, note: Note) -> Iterator[Edit]:
     """The edits that replace parentheses, dashes, blanks and letters that look like ASCII characters."""
     plain = _COMMENT.sub(lambda comment: " " * len(comment[0]), text)
-    for match in _NOT_ASCII.finditer(plain, 0, _end(text)):
+    end = _end(text)
+    for match in _NOT_ASCII.finditer(plain):
         meant = _meant(match[0])
-        if meant != match[0]:
-            note("there were characters that look like those of PDDL, such as full-width parentheses and dashes")
+        if meant != match[0] and (match.start() < end or not meant.strip()):  # prose may follow the file
+            alike = "characters that look like those of PDDL, such as full-width parentheses and dashes"
+            note(f"there were {alike if meant.strip() else 'invisible characters or blanks that are not ASCII'}")
             yield match.start(), match.end(), meant
 
 

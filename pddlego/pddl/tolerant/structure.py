@@ -243,7 +243,7 @@ def with_numbers(section: Section, functions: Collection[Sexpr], note: Note) -> 
             return part
         children = (read(child, in_effect and (part[0] != "when" or place > 1)) for place, child in enumerate(part))
         part = same_or(part, tuple(children))
-        return replaced(part, numeric_form(part, in_effect))
+        return replaced(part, numeric_form(part, in_effect, functions))
 
     def replaced(part: Section, form: Sexpr) -> Section:
         is_timed = form[:1] in (("at",), ("over",))
