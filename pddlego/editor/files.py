@@ -79,7 +79,7 @@ class Files:
                 return None
             mark = (state.st_mtime_ns, state.st_size)
             if uri not in self._read or self._read[uri][0] != mark:
-                self._read[uri] = mark, Document(uri, read_source(path))
+                self._read[uri] = mark, Document(uri, read_source(path).removeprefix("\ufeff"))
         except (OSError, UsageError):
             return None
         return self._read[uri][1]

@@ -38,7 +38,7 @@ from pddlego.pddl.parentheses import unbalanced
 from pddlego.pddl.problem import is_define, is_one_word
 from pddlego.pddl.rules import Defect, DefectKind, PddlSyntaxError, Position, not_supported, syntax_defect
 from pddlego.pddl.sexpr import Sexpr, place_of, placed, read_sexprs, show
-from pddlego.util.text import Shown, count
+from pddlego.util.text import Shown, count, nearest
 
 
 @dataclass(frozen=True)
@@ -520,7 +520,9 @@ def _field_defects(name: str, action: tuple[Sexpr, ...]) -> Iterator[Defect]:
             yield not_supported(f"{message}; write the action without it", place)
         elif key not in known:
             both = "one list, several conditions or effects as one (and …)" if re.match(r"\((?!:)", key) else "one list"
-            message = f"action {name}: '{in_short(key)}' is not a field; write {', '.join(known)}, each with {both}"
+            meant = nearest(key, [word for word in known if word not in (key for key, _ in keys)])
+            form = f"did you mean {meant}?" if meant else f"write {', '.join(known)}, each with {both}"
+            message = f"action {name}: '{in_short(key)}' is not a field; {form}"
             yield syntax_defect(message, place)
             return  # the rest may no longer consist of pairs
         elif key in seen:
@@ -559,9 +561,18 @@ _NOT_CLASSICAL = {
 """Sections outside classical planning, with the names of their features."""
 
 
+KEYWORDS = frozenset(
+    {*DECLARATIONS, *FIELDS_OF, ":derived", ":length", *itertools.chain(*FIELDS_OF.values()), *_OTHER_FIELDS}
+    | _NOT_CLASSICAL.keys()
+)
+"""The keywords of domains in PDDL and in its extensions."""
+
+
 def _unknown_section(name: str) -> str:
     if name == "define":
         return "the domain contains a second (define …); close the parenthesis before it"
+    if meant := nearest(name, [*DECLARATIONS, *FIELDS_OF, ":derived"]):
+        return f"section {name} is not supported in a domain; did you mean {meant}?"
     known = ":requirements, :types, :constants, :predicates, :functions, :action and :derived"
     return f"section {name[:60]} is not supported in a domain; its sections are {known}"
 

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
-from pddlego.pddl.domain import read_domain
+from pddlego.pddl.domain import DECLARATIONS, FIELDS_OF, KEYWORDS, read_domain
 from pddlego.pddl.foreign import foreign_comments
-from pddlego.pddl.parentheses import Edit, balancing, place_of_edit
-from pddlego.pddl.problem import read_problem
-from pddlego.pddl.sexpr import Expression, Sexpr, SexprReading, read_sexprs
+from pddlego.pddl.parentheses import MISSPELT, Edit, balancing, place_of_edit
+from pddlego.pddl.problem import PROBLEM_SECTIONS, read_problem
+from pddlego.pddl.sexpr import Expression, Sexpr, SexprReading, read_sexprs, show
 from pddlego.pddl.tolerant.layout import EditedText, edits
 from pddlego.util.answers import last_file, reasoning, unspoken
+from pddlego.util.text import nearest
+
+_REPEATED = frozenset({*FIELDS_OF, ":derived"})
+_KEYWORDS = frozenset({*KEYWORDS, *PROBLEM_SECTIONS, *MISSPELT})
 
 Note = Callable[[str], None]
 """A function that records a repair."""
@@ -168,7 +173,7 @@ def _cleaned(text: str, kind: str, note: Note) -> EditedText:
     draft = draft.edited(around)
     for repairs in (_with_comments, _in_ascii, _without_fences, _without_foreign, _with_blanks):
         draft = draft.edited(repairs(draft.text, note))
-    return draft
+    return draft.edited(_spelt(draft.text, kind, note))
 
 
 def _unescaped(draft: EditedText, note: Note) -> EditedText:
@@ -228,6 +233,37 @@ def _without_foreign(text: str, note: Note) -> Iterator[Edit]:
     for match in _FOREIGN.finditer(_plain(text), 0, _end(text)):
         note("there were quotes or commas, which PDDL does not have")
         yield match.start(), match.end(), " "
+
+
+_MOST_MISSPELT = 50
+"""The maximum number of keywords that are compared with those that PDDL has."""
+
+
+def _spelt(text: str, kind: str, note: Note) -> Iterator[Edit]:
+    """The edits that correct misspelt keywords, such as `:efect`, where the right one is missing in the same list."""
+    sections = (*DECLARATIONS, *FIELDS_OF, ":derived") if kind == "domain" else PROBLEM_SECTIONS[1:]
+    for define in read_sexprs(text).expressions[:1]:
+        words = list(islice(_unknown_keywords(define, sections), _MOST_MISSPELT))
+        for word, (start, end), meant in words:
+            note(f"{word} is called {meant}")
+            yield start, end, meant
+
+
+def _unknown_keywords(part: Sexpr, known: Sequence[str]) -> Iterator[tuple[str, tuple[int, int], str]]:
+    """The keywords in a list that PDDL does not have, with their offsets and the missing `known` keyword nearby."""
+    if not isinstance(part, Expression):
+        return
+    heads = [show(child[0] if isinstance(child, Expression) and child else child) for child in part]
+    there = {MISSPELT.get(head, head) for head in heads[1:]}
+    for child, span, head in zip(part, part.spans[1:], heads, strict=True):
+        meant = None
+        if head[0] == ":" and head not in _KEYWORDS:
+            meant = nearest(head, [word for word in known if word not in there or word in _REPEATED])
+        if meant:
+            there.add(meant)
+            yield head, child.spans[1] if isinstance(child, Expression) else span, meant
+        if (meant or head) in FIELDS_OF and isinstance(child, Expression):
+            yield from _unknown_keywords(child, FIELDS_OF[meant or head])
 
 
 def _with_blanks(text: str, note: Note) -> Iterator[Edit]:

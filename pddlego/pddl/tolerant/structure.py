@@ -160,7 +160,8 @@ def _action(section: Section, note: Note) -> Section:
             key = ""
         else:
             fields.setdefault(key, []).append(part)
-    if "" in fields:
+    several = (parts for field, parts in fields.items() if field != ":parameters" and len(parts) > 1)
+    if "" in fields or any(isinstance(part, str) for parts in several for part in parts):
         return section  # a misplaced part: the check reports it
     for what in notes:
         note(what)
