@@ -756,7 +756,8 @@ def _checked_plan(domain: Domain, problem: Problem, file: PlanFile, text: str) -
         place = reading.places[-1 if fault.time is None else fault.time] if reading.places else None
         add(place, _rule(fault), _fault_text(fault), fault.advice or "Use an action and objects that are declared.")
     if reading.note:
-        add(None, SKIPPED, reading.note, "Remove the lines that are not steps, if any of them was meant as one.")
+        one_plan = "Write one plan, without other text, if more of the lines were meant as steps of it."
+        add(None, SKIPPED, reading.note, one_plan)
     return findings, reading.plan if fault is None else None
 
 
