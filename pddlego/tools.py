@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from pddlego.errors import PddlegoError, UsageError
-from pddlego.pddl import Atom, Defect, DefectKind, Domain, PddlSyntaxError, Problem, parse_domain
+from pddlego.pddl import Atom, Defect, DefectKind, Domain, PddlSyntaxError, Problem
 from pddlego.pddl.check import check as check_problem
 from pddlego.pddl.check import check_domain, check_reading
 from pddlego.pddl.conditions import Term
 from pddlego.pddl.costs import counts_cost, needs_time
-from pddlego.pddl.domain import MAX_TYPES, read_domain
+from pddlego.pddl.domain import MAX_TYPES, DomainReading, read_domain
 from pddlego.pddl.numbers import TOTAL_TIME
 from pddlego.pddl.portable import as_errors, checked_domain, is_numeric_problem, problem_refusals
 from pddlego.pddl.problem import read_problem
@@ -560,12 +560,12 @@ def _text(file: object, read: Callable[[Path], str] = read_text) -> str:
 
 def read_domain_file(file: DomainFile, level: Level = Level.CLASSICAL) -> Domain:
     """A domain without errors. Raises `UsageError`. For `level` see `pddl.check`."""
-    try:
-        domain = file if isinstance(file, Domain) else parse_domain(_text(file))
-    except PddlSyntaxError as error:
-        raise _invalid("domain", file, error.faults) from error
     if isinstance(file, Domain) and (level >= Level.TIME or not file.durative):
         return file
+    reading = DomainReading(file) if isinstance(file, Domain) else read_domain(_text(file))
+    domain, wrong = reading.domain, [defect.message for defect in reading.defects if defect.blocking]
+    if wrong:
+        raise _invalid("domain", file, wrong)
     errors = [defect.message for defect in check_domain(domain, level) if defect.blocking]
     if errors:
         raise _invalid("domain", file, errors, any(defect.blocking for defect in check_domain(domain, Level.TIME)))
