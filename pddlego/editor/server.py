@@ -97,7 +97,7 @@ class EditorServer(LanguageServer):
         found = [self._diagnostic(document, finding) for finding in result["findings"] if finding["file"] == part]
         if domain is not None and len(domains) > 1:
             others = ", ".join(other.name for other in domains[1:4]) + ", …" * (len(domains) > 4)
-            message = f"Checked with {domain.name}. Its domain has the same name in {others}."
+            message = f"Checked with {domain.name}. Other files have a domain of this name: {others}."
             found.append(_note(f"{message} Open the file that you mean."))
         if domain is None:
             missing = f"No domain {document.names.get(':domain', '')} in this folder"

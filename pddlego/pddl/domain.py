@@ -422,7 +422,9 @@ class _DomainReader:
             what = f"{_NOT_CLASSICAL[head]} (section {head}) are not supported"
             self.defects.append(replace(not_supported(what, place), word=str(head)))
         else:
-            self.defects.append(replace(syntax_defect(_unknown_section(show(head)), place), word=show(head)))
+            self.defects.append(
+                replace(syntax_defect(_unknown_section(show(head), len(self.defects)), place), word=show(head))
+            )
 
     def _typed(self, part: Sequence[Sexpr], start: int = 0) -> tuple[TypedName, ...]:
         names, defects = read_typed_list(part, start)
@@ -568,10 +570,14 @@ KEYWORDS = frozenset(
 """The keywords of domains in PDDL and in its extensions."""
 
 
-def _unknown_section(name: str) -> str:
+_MOST_COMPARED = 50
+
+
+def _unknown_section(name: str, before: int) -> str:
+    """The message about a section; after many defects `before` it, without the section that may be meant."""
     if name == "define":
         return "the domain contains a second (define …); close the parenthesis before it"
-    if meant := nearest(name, [*DECLARATIONS, *FIELDS_OF, ":derived"]):
+    if before < _MOST_COMPARED and (meant := nearest(name, [*DECLARATIONS, *FIELDS_OF, ":derived"])):
         return f"section {name} is not supported in a domain; did you mean {meant}?"
     known = ":requirements, :types, :constants, :predicates, :functions, :action and :derived"
     return f"section {name[:60]} is not supported in a domain; its sections are {known}"

@@ -6,7 +6,6 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 from pddlego.pddl.domain import DECLARATIONS, FIELDS_OF, KEYWORDS, read_domain
 from pddlego.pddl.foreign import foreign_comments
@@ -173,7 +172,8 @@ def _cleaned(text: str, kind: str, note: Note) -> EditedText:
     draft = draft.edited(around)
     for repairs in (_with_comments, _in_ascii, _without_fences, _without_foreign, _with_blanks):
         draft = draft.edited(repairs(draft.text, note))
-    return draft.edited(_spelt(draft.text, kind, note))
+    known = (*DECLARATIONS, *_REPEATED) if kind == "domain" else PROBLEM_SECTIONS[1:]
+    return draft.edited(_spelt(read_sexprs(draft.text).expressions[0], known, note))
 
 
 def _unescaped(draft: EditedText, note: Note) -> EditedText:
@@ -235,35 +235,25 @@ def _without_foreign(text: str, note: Note) -> Iterator[Edit]:
         yield match.start(), match.end(), " "
 
 
-_MOST_MISSPELT = 50
-"""The maximum number of keywords that are compared with those that PDDL has."""
+_MOST_MISSPELT = 20
+"""The maximum number of keywords in a list that are compared with those of PDDL."""
 
 
-def _spelt(text: str, kind: str, note: Note) -> Iterator[Edit]:
-    """The edits that correct misspelt keywords, such as `:efect`, where the right one is missing in the same list."""
-    sections = (*DECLARATIONS, *FIELDS_OF, ":derived") if kind == "domain" else PROBLEM_SECTIONS[1:]
-    for define in read_sexprs(text).expressions[:1]:
-        words = list(islice(_unknown_keywords(define, sections), _MOST_MISSPELT))
-        for word, (start, end), meant in words:
-            note(f"{word} is called {meant}")
-            yield start, end, meant
-
-
-def _unknown_keywords(part: Sexpr, known: Sequence[str]) -> Iterator[tuple[str, tuple[int, int], str]]:
-    """The keywords in a list that PDDL does not have, with their offsets and the missing `known` keyword nearby."""
+def _spelt(part: Sexpr, known: Sequence[str], note: Note) -> Iterator[Edit]:
+    """The edits that replace misspelt keywords, such as `:efect`, by `known` ones that are missing in the same list."""
     if not isinstance(part, Expression):
         return
     heads = [show(child[0] if isinstance(child, Expression) and child else child) for child in part]
-    there = {MISSPELT.get(head, head) for head in heads[1:]}
+    there = {MISSPELT.get(head, head) for head in heads} - _REPEATED
+    unknown = [head for head in heads if head[0] == ":" and head not in _KEYWORDS][:_MOST_MISSPELT]
     for child, span, head in zip(part, part.spans[1:], heads, strict=True):
-        meant = None
-        if head[0] == ":" and head not in _KEYWORDS:
-            meant = nearest(head, [word for word in known if word not in there or word in _REPEATED])
+        meant = nearest(head, [word for word in known if word not in there]) if head in unknown else None
         if meant:
-            there.add(meant)
-            yield head, child.spans[1] if isinstance(child, Expression) else span, meant
-        if (meant or head) in FIELDS_OF and isinstance(child, Expression):
-            yield from _unknown_keywords(child, FIELDS_OF[meant or head])
+            note(f"{head} is called {meant}")
+            there |= {meant} - _REPEATED
+            yield (*(child.spans[1] if isinstance(child, Expression) else span), meant)
+        if (meant or head) in FIELDS_OF:
+            yield from _spelt(child, FIELDS_OF[meant or head], note)
 
 
 def _with_blanks(text: str, note: Note) -> Iterator[Edit]:
