@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from pddlego.errors import PddlegoError, UsageError
-from pddlego.pddl import Atom, Defect, DefectKind, Domain, PddlSyntaxError, Problem, parse_domain
+from pddlego.pddl import Atom, Defect, DefectKind, Domain, PddlSyntaxError, Problem
 from pddlego.pddl.check import check as check_problem
 from pddlego.pddl.check import check_domain, check_reading
 from pddlego.pddl.conditions import Term
 from pddlego.pddl.costs import needs_time
-from pddlego.pddl.domain import MAX_TYPES, read_domain
+from pddlego.pddl.domain import MAX_TYPES, DomainReading, read_domain
 from pddlego.pddl.numbers import TOTAL_TIME
 from pddlego.pddl.portable import as_errors, checked_domain, is_numeric_problem, problem_refusals
 from pddlego.pddl.problem import read_problem
@@ -261,7 +261,8 @@ def check_files(domain: DomainFile, problem: ProblemFile | None = None, plan: Pl
 
 
 def _checked_files(domain: DomainFile, problem: ProblemFile | None, plan: PlanFile | None) -> CheckedFiles:
-    texts = _text(domain), None if problem is None else _text(problem), "" if plan is None else _text(plan)
+    sources = _text(domain, read_source), None if problem is None else _text(problem, read_source)
+    texts = *sources, "" if plan is None else _text(plan)
     with _limited_depth():
         checked = _checked_texts(texts[0], texts[1])
         if plan is None:
@@ -564,12 +565,12 @@ def _text(file: object, read: Callable[[Path], str] = read_text) -> str:
 
 def read_domain_file(file: DomainFile, level: Level = Level.CLASSICAL) -> Domain:
     """A domain without errors. Raises `UsageError`. For `level` see `pddl.check`."""
-    try:
-        domain = file if isinstance(file, Domain) else parse_domain(_text(file))
-    except PddlSyntaxError as error:
-        raise _invalid("domain", file, error.faults) from error
     if isinstance(file, Domain) and (level >= Level.TIME or not file.durative):
         return file
+    reading = DomainReading(file) if isinstance(file, Domain) else read_domain(_text(file))
+    domain, wrong = reading.domain, [defect.message for defect in reading.defects if defect.blocking]
+    if wrong:
+        raise _invalid("domain", file, wrong)
     errors = [defect.message for defect in check_domain(domain, level) if defect.blocking]
     if errors:
         raise _invalid("domain", file, errors, any(defect.blocking for defect in check_domain(domain, Level.TIME)))
@@ -668,8 +669,8 @@ def _checked_texts(domain: str, problem: str | None) -> CheckedFiles:
     elif readable is not None:
         found = check_reading(readable, read_problem(problem), Level.TIME)
         types = [(DefectKind.UNDECLARED_TYPE, defect.word) for defect in checked.defects]
-        left = (defect for defect in found if defect.blocking and (defect.kind, defect.word) not in types)
-        defects = as_errors(problem, left)
+        errors = (defect for defect in as_errors(problem, found) if defect.blocking)
+        defects = [defect for defect in errors if (defect.kind, defect.word) not in types]
     else:
         reading = read_problem(problem)
         defects = [*reading.defects, *reading.missing_sections()]
@@ -760,7 +761,8 @@ def _checked_plan(domain: Domain, problem: Problem, file: PlanFile, text: str) -
         place = reading.places[-1 if fault.time is None else fault.time] if reading.places else None
         add(place, _rule(fault), _fault_text(fault), fault.advice or "Use an action and objects that are declared.")
     if reading.note:
-        add(None, SKIPPED, reading.note, "Remove the lines that are not steps, if any of them was meant as one.")
+        one_plan = "Write one plan, without other text, if more of the lines were meant as steps of it."
+        add(None, SKIPPED, reading.note, one_plan)
     return findings, reading.plan if fault is None else None
 
 

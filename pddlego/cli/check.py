@@ -19,7 +19,7 @@ ProblemFile = Annotated[Path | None, typer.Argument(metavar="[PROBLEM]", help="A
 PlanFile = Annotated[Path | None, typer.Option("--plan", help="A plan, or the output of a planner.")]
 CheckFormat = Annotated[
     Literal["text", "json", "gcc"],
-    typer.Option("--format", help="How the result is written; gcc: one line per defect."),
+    typer.Option("--format", help="text, json, or gcc (one line per defect)."),
 ]
 
 
@@ -42,7 +42,7 @@ def command(domain: DomainFile, problem: ProblemFile = None, plan: PlanFile = No
 
 def _gcc_line(finding: Finding, path: Path | None) -> str:
     """The line that editors read: place, severity, message and rule."""
-    message = " ".join(clean(f"{finding.message} {finding.advice}").split())
+    message = " ".join(clean(f"{finding.message.rstrip('.')}. {finding.advice}").split())
     return f"{path}:{finding.line}:{finding.column}: {finding.severity}: {message} [{finding.rule}]"
 
 

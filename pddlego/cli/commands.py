@@ -120,6 +120,9 @@ class _Commands(typer.core.TyperGroup):
         """Run the command, and report an interrupt, which Typer does not."""
         try:
             return super().invoke(ctx)
+        except typer.BadParameter as error:
+            error.message = error.message.replace("Value error, ", "")  # words of pydantic, which Typer passes on
+            raise
         except KeyboardInterrupt:
             typer.echo("Interrupted.", err=True)
             raise typer.Exit(exits.INTERRUPTED) from None

@@ -16,7 +16,7 @@ from pddlego.util.text import clean
 if TYPE_CHECKING:
     from pddlego.tools import Finding
 
-Format = Annotated[Literal["text", "json"], typer.Option("--format", help="How the result is written.")]
+Format = Annotated[Literal["text", "json"], typer.Option("--format", help="text or json.")]
 
 Line = tuple[str, str]
 """A text and its style."""

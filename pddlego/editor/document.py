@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, TypeAlias
+from urllib.parse import unquote
 
 from pddlego.pddl.domain import Domain, read_domain
 from pddlego.pddl.sexpr import LINE_BREAK, NUMBER, TOKEN, Expression, Sexpr, Source, read_sexprs, show
@@ -23,11 +24,14 @@ Key: TypeAlias = "tuple[Kind, str, int]"
 
 CONNECTIVES = frozenset(
     {"and", "or", "not", "imply", "when", "forall", "exists", "=", "<", ">", "<=", ">=", "+", "-", "*", "/", "assign"}
-    | {"increase", "decrease", "scale-up", "scale-down", "minimize", "maximize", "preference", "always", "sometime"}
+    | {"increase", "decrease", "scale-up", "scale-down", "minimize", "maximize"}
 )
 TIMES = {("at", "start"), ("at", "end"), ("over", "all")}
 ACTIONS = (":action", ":durative-action")
-_WORDS = CONNECTIVES | {"object", "number", "either", "define", "domain", "problem", "total-time", "#t", "?duration"}
+_WORDS = CONNECTIVES | {
+    *("preference", "always", "sometime", "object", "number", "either", "define", "domain", "problem", "total-time"),
+    *("#t", "?duration"),
+}
 """Words of the language, which are declared nowhere."""
 
 _WIDE = re.compile("[\U00010000-\U0010ffff]")
@@ -56,6 +60,11 @@ class Document:
     uri: str
     text: str
     is_too_long: bool = False
+
+    @property
+    def name(self) -> str:
+        """The name of the file."""
+        return unquote(self.uri.rpartition("/")[2])
 
     @cached_property
     def source(self) -> Source:

@@ -9,6 +9,7 @@ import os
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 from itertools import islice
 from pathlib import Path
 
@@ -41,10 +42,27 @@ class Files:
         return [found[name] for name in sorted(found)]
 
     def domain_of(self, problem: Document) -> Document | None:
-        """The domain of a problem: the one with the name that the problem says, or the only one in its folder."""
+        """The domain of a problem, the first one of `domains_of`; None without one."""
+        return next(iter(self.domains_of(problem)), None)
+
+    def domains_of(self, problem: Document) -> list[Document]:
+        """The domains with the name that the problem says, or the only domain in its folder.
+
+        Open ones come first, then those that lack the fewest predicates and types of the problem, then those with the
+        most similar file name.
+        """
         domains = [file for file in self.folder(problem.uri) if "domain" in file.names and not file.is_problem]
         named = [file for file in domains if file.names["domain"] == problem.names.get(":domain")]
-        return named[0] if named else domains[0] if len(domains) == 1 else None
+        if len(named) < 2:
+            return named or domains * (len(domains) == 1)
+        used = {symbol.key for symbol in problem.symbols if symbol.key[0] in ("predicate", "type")}
+
+        def rank(domain: Document) -> tuple[bool, int, float]:
+            declared = {symbol.key for symbol in domain.symbols if symbol.signature or symbol.part == ":types"}
+            likeness = SequenceMatcher(None, problem.name, domain.name).ratio()
+            return domain.uri not in self.open, len(used - declared), -likeness
+
+        return sorted(named, key=rank)
 
     def related(self, document: Document) -> list[Document]:
         """The documents with the same domain as this one, the domain first, without this one."""
@@ -79,7 +97,7 @@ class Files:
                 return None
             mark = (state.st_mtime_ns, state.st_size)
             if uri not in self._read or self._read[uri][0] != mark:
-                self._read[uri] = mark, Document(uri, read_source(path))
+                self._read[uri] = mark, Document(uri, read_source(path).removeprefix("\ufeff"))
         except (OSError, UsageError):
             return None
         return self._read[uri][1]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,9 @@ _CHECK_SECONDS = 10.0
 
 _MAX_SHOWN = 30
 """The maximum number of steps of a plan in a message."""
+
+_MEANT = re.compile(r"\b[Dd]id you mean ([^\s?']+)\?")
+_WORD = re.compile(r"[^\s();]+")
 
 _ICONS = {
     "file": "File",
@@ -57,10 +61,13 @@ class EditorServer(LanguageServer):
         """Store the newest text of a document, and check it and what depends on it."""
         self.files.open[uri] = document = _document(uri, text)
         self.checks[uri] = asyncio.ensure_future(self._check(uri))
-        if not document.is_problem:
-            for other in list(self.files.open.values()):
-                if other.is_problem and self.files.domain_of(other) is document:
-                    self.checks[other.uri] = asyncio.ensure_future(self._check(other.uri))
+        self.check_problems(document)
+
+    def check_problems(self, domain: Document) -> None:
+        """Check the open problems that may belong to a domain."""
+        for other in [] if domain.is_problem else list(self.files.open.values()):
+            if other.is_problem and domain.uri in (file.uri for file in self.files.domains_of(other)):
+                self.checks[other.uri] = asyncio.ensure_future(self._check(other.uri))
 
     async def _check(self, uri: str) -> None:
         """Publish the findings of a document, unless a newer check of it begins or it is closed."""
@@ -79,7 +86,8 @@ class EditorServer(LanguageServer):
             return [_note(f"The file is not checked: it has more than {MAX_TEXT:,} characters.")]
         if not document.text.strip():
             return []
-        domain = self.files.domain_of(document) if document.is_problem else document
+        domains = self.files.domains_of(document) if document.is_problem else [document]
+        domain = domains[0] if domains else None
         part, texts = "domain", {"domain": domain.text if domain else ""}
         if document.is_problem:
             part, texts["problem"] = "problem", document.text
@@ -87,6 +95,10 @@ class EditorServer(LanguageServer):
         if "error" in result:
             return [_note(f"The file could not be checked: {result['error']}.")]
         found = [self._diagnostic(document, finding) for finding in result["findings"] if finding["file"] == part]
+        if domain is not None and len(domains) > 1:
+            others = ", ".join(other.name for other in domains[1:4]) + ", …" * (len(domains) > 4)
+            message = f"Checked with {domain.name}. Other files have a domain of this name: {others}."
+            found.append(_note(f"{message} Open the file that you mean."))
         if domain is None:
             missing = f"No domain {document.names.get(':domain', '')} in this folder"
             found.append(_note(f"{missing}: only the syntax is checked. Open the domain's file beside it."))
@@ -163,9 +175,11 @@ def _edited(server: EditorServer, params: types.DidChangeTextDocumentParams) -> 
 
 
 def _closed(server: EditorServer, params: types.DidCloseTextDocumentParams) -> None:
-    server.files.open.pop(params.text_document.uri, None)
+    closed = server.files.open.pop(params.text_document.uri, None)
     server.checks.pop(params.text_document.uri, None)
     server.publish(params.text_document.uri, [])
+    if closed is not None:
+        server.check_problems(closed)
 
 
 def _hover(server: EditorServer, params: types.HoverParams) -> types.Hover | None:
@@ -253,7 +267,22 @@ async def _fixes(server: EditorServer, params: types.CodeActionParams) -> list[t
         if len(groups) > 1 and first <= place.end.line and place.start.line <= max(first, end - 1)
     ]
     whole = fix(f"Repair{' all' if len(groups) > 1 else ''}: {'; '.join(result.get('repairs', ()))}", groups)
-    return [*fixes, whole] if groups else []
+    return [*_replacements(server, document, params), *fixes, *([whole] if groups else ())]
+
+
+def _replacements(
+    server: EditorServer, document: Document, params: types.CodeActionParams
+) -> Iterator[types.CodeAction]:
+    """The fixes for the diagnostics about a word that ask "did you mean …?"."""
+    for diagnostic in params.context.diagnostics:
+        place = diagnostic.range
+        word = document.text[server.offset(document, place.start) : server.offset(document, place.end)]
+        meant = _MEANT.search(str(diagnostic.message))
+        if meant and word and _WORD.fullmatch(word):
+            edit = types.WorkspaceEdit({document.uri: [types.TextEdit(place, meant[1])]})
+            title = f"Replace {word[:80]} by {meant[1]}"
+            kind = types.CodeActionKind.QuickFix
+            yield types.CodeAction(title, kind=kind, diagnostics=[diagnostic], edit=edit)
 
 
 def _lenses(server: EditorServer, params: types.CodeLensParams) -> list[types.CodeLens]:

@@ -51,7 +51,7 @@ from pddlego.pddl.domain import (
     undeclared_types,
     wrong_heads,
 )
-from pddlego.pddl.foreign import LEVELS, TIMES, form_of, infix_form, numeric_form, plain_name
+from pddlego.pddl.foreign import CALCULATIONS, LEVELS, TIMES, form_of, infix_form, numeric_form, plain_name
 from pddlego.pddl.names import MAX_NAME, is_name
 from pddlego.pddl.numbers import (
     ADDITIVE,
@@ -65,7 +65,7 @@ from pddlego.pddl.numbers import (
 )
 from pddlego.pddl.problem import Later, Metric, Problem, ProblemReading, read_problem
 from pddlego.pddl.rules import Defect, DefectKind, Level, Position, not_supported, warning
-from pddlego.pddl.sexpr import placed, show
+from pddlego.pddl.sexpr import placed, read_sexprs, show
 from pddlego.util.text import natural, nearest
 
 _T = TypeVar("_T")
@@ -161,7 +161,7 @@ class _Checker:
         for node, scope in walk(formula, bound):
             match node:
                 case Unreadable():
-                    yield self.defect(node.kind, node, node.message)
+                    yield self.defect(node.kind, node, self._compared(node) or node.message)
                 case AtTime():
                     message = f"{node}: only the outer parts of a durative action have a time; write {node.part}"
                     yield self.defect(DefectKind.MISPLACED, node, message)
@@ -180,6 +180,13 @@ class _Checker:
                         yield from self.argument(node, name, None, scope)
                 case Atom():
                     yield from self.atom(node, scope)
+
+    def _compared(self, node: Unreadable) -> str:
+        """The message about `=>` between functions, which only a domain tells from an implication; else empty."""
+        part = read_sexprs(node.text).expressions[0] if "=>" in node.text else ""
+        functions = CALCULATIONS.union((name,) for name in self.domain.functions_by_name)
+        form = numeric_form(part, False, functions) if isinstance(part, tuple) and "=>" in part else ""
+        return f"{node}: that is not a form of PDDL; write {show(form)}" if form else ""
 
     def _variables(self, node: Exists | Forall) -> Iterator[Defect]:
         for variable in node.variables:

@@ -593,11 +593,11 @@ def read_typed_list(part: Sequence[Sexpr], start: int = 0) -> tuple[tuple[TypedN
             defects.append(syntax_defect(f"'{word}' does not begin a type in PDDL; write NAME - TYPE", place))
         if glued or word == "-" or word in TYPE_SIGNS:
             kind = glued or next(parts, (None, None))[0]
-            if kind is None:
+            if kind in (None, "-"):
                 untyped = " ".join(name for name, _ in waiting)
                 defects.append(syntax_defect(f"the type is missing after '{untyped} -'", place))
                 continue
-            names += [TypedName(name, show(kind), place=at) for name, at in waiting]
+            names += [TypedName(name, show(kind or ()), place=at) for name, at in waiting]
             waiting = []
         elif isinstance(word, str):
             waiting.append((word, place))

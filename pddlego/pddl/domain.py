@@ -39,7 +39,7 @@ from pddlego.pddl.parentheses import unbalanced
 from pddlego.pddl.problem import is_define, is_one_word
 from pddlego.pddl.rules import Defect, DefectKind, PddlSyntaxError, Position, not_supported, syntax_defect
 from pddlego.pddl.sexpr import Sexpr, place_of, placed, read_sexprs, show
-from pddlego.util.text import Shown, count
+from pddlego.util.text import Shown, count, nearest
 
 
 @dataclass(frozen=True)
@@ -426,7 +426,9 @@ class _DomainReader:
             what = f"{_NOT_CLASSICAL[head]} (section {head}) are not supported"
             self.defects.append(replace(not_supported(what, place), word=str(head)))
         else:
-            self.defects.append(replace(syntax_defect(_unknown_section(show(head)), place), word=show(head)))
+            self.defects.append(
+                replace(syntax_defect(_unknown_section(show(head), len(self.defects)), place), word=show(head))
+            )
 
     def _typed(self, part: Sequence[Sexpr], start: int = 0) -> tuple[TypedName, ...]:
         names, defects = read_typed_list(part, start)
@@ -445,7 +447,10 @@ class _DomainReader:
         parts = placed(section, 1)
         for part, place in parts:
             if part == "-":
-                kind = show(next(parts, ("number", None))[0])
+                kind = show(next(parts, ("-", None))[0])
+                if kind == "-":
+                    self.wrong("the type is missing after the hyphen in :functions", place)
+                    kind = "number"
                 self.functions += [replace(function, type=kind) for function in waiting]
                 waiting = []
             elif isinstance(part, tuple) and part and isinstance(part[0], str):
@@ -521,7 +526,9 @@ def _field_defects(name: str, action: tuple[Sexpr, ...]) -> Iterator[Defect]:
             yield not_supported(f"{message}; write the action without it", place)
         elif key not in known:
             both = "one list, several conditions or effects as one (and …)" if re.match(r"\((?!:)", key) else "one list"
-            message = f"action {name}: '{in_short(key)}' is not a field; write {', '.join(known)}, each with {both}"
+            meant = nearest(key, [word for word in known if word not in (key for key, _ in keys)])
+            form = f"did you mean {meant}?" if meant else f"write {', '.join(known)}, each with {both}"
+            message = f"action {name}: '{in_short(key)}' is not a field; {form}"
             yield syntax_defect(message, place)
             return  # the rest may no longer consist of pairs
         elif key in seen:
@@ -560,9 +567,22 @@ _NOT_CLASSICAL = {
 """Sections outside classical planning, with the names of their features."""
 
 
-def _unknown_section(name: str) -> str:
+KEYWORDS = frozenset(
+    {*DECLARATIONS, *FIELDS_OF, ":derived", ":length", *itertools.chain(*FIELDS_OF.values()), *_OTHER_FIELDS}
+    | _NOT_CLASSICAL.keys()
+)
+"""The keywords of domains in PDDL and in its extensions."""
+
+
+_MOST_COMPARED = 50
+
+
+def _unknown_section(name: str, before: int) -> str:
+    """The message about a section; after many defects `before` it, without the section that may be meant."""
     if name == "define":
         return "the domain contains a second (define …); close the parenthesis before it"
+    if before < _MOST_COMPARED and (meant := nearest(name, [*DECLARATIONS, *FIELDS_OF, ":derived"])):
+        return f"section {name} is not supported in a domain; did you mean {meant}?"
     known = ":requirements, :types, :constants, :predicates, :functions, :action and :derived"
     return f"section {name[:60]} is not supported in a domain; its sections are {known}"
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
-from pddlego.pddl.rules import Defect, syntax_defect
+from pddlego.pddl.rules import Defect, DefectKind, syntax_defect, warning
 from pddlego.pddl.sexpr import Sexpr, Source, show
 from pddlego.util.text import nearest
 
@@ -106,11 +106,17 @@ TIMES = _by_word(
 )
 """Operators and times of other languages, with the words of PDDL."""
 
+CALCULATIONS: frozenset[Sexpr] = frozenset({("+",), ("-",), ("*",), ("/",)})
+"""The beginnings of numeric expressions that are not functions."""
+
 _VALUE = re.compile(r"-?[\d.]+\Z", re.ASCII)
 
 
-def numeric_form(part: Sequence[Sexpr], in_effect: bool) -> Sexpr:
-    """The PDDL form of a change or a comparison of numbers, or of parts with a time; empty for other expressions."""
+def numeric_form(part: Sequence[Sexpr], in_effect: bool, functions: Collection[Sexpr] = ()) -> Sexpr:
+    """The PDDL form of a change or a comparison of numbers, or of parts with a time; empty for other expressions.
+
+    `functions` are lists of one name, with `CALCULATIONS`: `=>` between two of them is a comparison.
+    """
     head, rest = part[0], part[1:]
     names = [word for word in part[:2] if isinstance(word, str)]
     timed = part[len(names) :]
@@ -132,7 +138,9 @@ def numeric_form(part: Sequence[Sexpr], in_effect: bool) -> Sexpr:
         is_call = signs != [0] and left and all(isinstance(name, str) for name in left) and str(left[0])[0].isalpha()
         left = (tuple(left),) if is_call else ()
     is_value = len(right) == 1 and (isinstance(right[0], tuple) or _VALUE.match(right[0]) is not None)
-    is_implication = word == "=>" and not isinstance(right[0] if right else "", str)
+    sides = [side for side in (*left, *right) if isinstance(side, tuple)] if word == "=>" and right else []
+    are_numbers = all(side[:1] in functions for side in sides)
+    is_implication = len(sides) == 2 and not are_numbers
     return (words[word], *left, *right) if left and is_value and not is_implication else ""
 
 
@@ -198,11 +206,43 @@ def _is_type(match: re.Match[str]) -> bool:
     return bool(match.string[line : match.start()].strip())
 
 
+_INVISIBLE = re.compile(
+    r";[^\r\n]*|([\xa0\xad\u061c\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u2064\u2066-\u206f\u3000\ufeff]+)"
+)
+"""A comment, or Unicode's blanks and invisible characters (group 1)."""
+
+
+def _without_invisible(text: str) -> tuple[str, list[Defect]]:
+    """The text with blanks in place of invisible characters, and a defect for each kind of these.
+
+    Inside a word they stay, so that it does not become two words.
+    """
+    if text.isascii():
+        return text, []
+    source, defects = Source(text), dict[str, Defect]()
+
+    def blank(match: re.Match[str]) -> str:
+        if match[1] is None:
+            return match[0]
+        for number, character in enumerate(match[1], match.start()):
+            what = "a blank that is not ASCII" if character.isspace() else "an invisible character"
+            message = f"{what} (U+{ord(character):04X}), which planners refuse; "
+            message += "write an ordinary blank" if character.isspace() else "remove it"
+            defect = warning(DefectKind.INVISIBLE, character, message, source.position(number))
+            defects.setdefault(character, defect)
+        around = text[match.start() - 1 : match.start()] + text[match.end() : match.end() + 1]
+        is_inside = re.fullmatch(r"[\w?-]{2}", around) and not any(map(str.isspace, match[1]))
+        return match[1] if is_inside else " " * len(match[1])
+
+    return _INVISIBLE.sub(blank, text), list(defects.values())
+
+
 def without_foreign(text: str) -> tuple[str, list[Defect]]:
     """The text with blanks or parentheses in place of what PDDL does not have, and a defect for each kind of that.
 
     The text keeps its length.
     """
+    text, invisible = _without_invisible(text)
     source, defects, end, pieces = Source(text), dict[str, Defect](), 0, list[str]()
     comments, last = dict(foreign_comments(text)), text.rfind(")") + 1
     for match in _FOREIGN.finditer(text):
@@ -211,6 +251,8 @@ def without_foreign(text: str) -> tuple[str, list[Defect]]:
             continue
         if match[2]:
             what, instead, remedy = _CHARACTERS.get(match[2], _QUOTE)
+            if re.fullmatch(r"\d,\d", text[max(0, start - 1) : stop + 1]):
+                remedy = "write decimals as in 1.5"
             message = f"{what}, which PDDL does not have; {remedy}"
         elif start in comments:
             what = _SIGN.findall(match[1])[0]
@@ -221,4 +263,4 @@ def without_foreign(text: str) -> tuple[str, list[Defect]]:
         pieces += [text[end:start], instead]
         end = stop
         defects.setdefault(what, syntax_defect(message, source.position(start)))
-    return "".join([*pieces, text[end:]]), list(defects.values())
+    return "".join([*pieces, text[end:]]), [*defects.values(), *invisible]

@@ -137,7 +137,9 @@ class _Scanner:
             if line > self._line:
                 self._line, self._indent = line, self._column
                 self._look(token)
-            if token == "(":
+            if token == "(" and start == self.tokens[-1][1]:  # the file is cut off, or still being written
+                self._push(start, "empty")
+            elif token == "(":
                 self._begin(start, head)
             elif token == ")":
                 self._end(start)

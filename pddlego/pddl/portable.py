@@ -24,7 +24,7 @@ from pddlego.util.text import count
 _REFUSED = frozenset(
     (
         *(DefectKind.DUPLICATE_OBJECT, DefectKind.DUPLICATE_CONSTANT, DefectKind.OBJECT_IS_CONSTANT),
-        *(DefectKind.DOMAIN_NAME, DefectKind.IGNORED_METRIC, DefectKind.UNKNOWN_REQUIREMENT),
+        *(DefectKind.DOMAIN_NAME, DefectKind.IGNORED_METRIC, DefectKind.UNKNOWN_REQUIREMENT, DefectKind.INVISIBLE),
     )
 )
 """The kinds of warnings about files that other planners refuse: they count as errors."""

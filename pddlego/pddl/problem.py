@@ -321,7 +321,8 @@ def _read_init(
                 defects.append(syntax_defect("'and' in :init; write the facts side by side", several.place))
                 facts += [part for part in conjuncts(several) if isinstance(part, Atom)]
             case _:
-                message = f"'{in_short(item)}' in :init is not a fact: write (predicate object …)"
+                form = "(= (function …) NUMBER)" if item[:1] == ("=",) else "(predicate object …)"
+                message = f"'{in_short(item)}' in :init is not a fact: write {form}"
                 defects.append(syntax_defect(message, place_at(section, index)))
     return facts, values, negated, later
 

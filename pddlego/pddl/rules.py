@@ -76,6 +76,7 @@ class DefectKind(str, Enum):
     BROKEN_INVARIANT = "broken invariant"
     DOMAIN_NAME = "other domain name"
     GLUED_VARIABLE = "glued variable"
+    INVISIBLE = "invisible character"
     UNTIMED_METRIC = "untimed metric"
     IGNORED_METRIC = "ignored metric"
     # reported by readers and games, not by checks

@@ -181,20 +181,28 @@ class _Reader:
         self._broken_off = -1 if opened < 0 or {")", "\n"} & {*tail} or "```" in tail else opened
 
     def read(self) -> PlanReading:
-        candidates = _chosen([run for part in self._parts() for run in self._runs(part)])
+        runs = [run for part in self._parts() for run in self._runs(part)]
+        candidates = _chosen(runs)
+        plans = [run.candidates for run in runs if any(one.known and one.listed for one in run.candidates)]
+        others = [one for plan in plans for one in plan] if len(plans) > 1 else []
+        notes = []
+        if len(plans) > 1:
+            is_last = candidates[-1] in plans[-1]
+            which = "the last one" if is_last else f"the one from line {self._place(candidates[0].offset)[0]} on"
+            notes.append(f"{len(plans)} plans found; {which} is used")
         candidates = self._once(candidates) if self.prose else candidates
         broken_off = self.prose and len(candidates) > 1 and candidates[-1].broken_off
         candidates = candidates[:-1] if broken_off else candidates
         unreadable = [self._unreadable(one.offset) for one in candidates if one.step is None]
         if unreadable:
             raise PddlSyntaxError(unreadable[:_MOST_FAULTS])
-        used = {bisect.bisect(self._lines, one.offset) - 1 for one in candidates}
+        used = {bisect.bisect(self._lines, one.offset) - 1 for one in (*candidates, *others)}
         skipped = [self._place(at) for number, at in enumerate(self._lines) if number not in used]
         if skipped and not candidates and not self.prose:
             message = f"no action of the domain is in the text (for example: {', '.join([*self.arities][:3])})"
             raise PddlSyntaxError([syntax_defect(message, skipped[0])])
         lines = f"{count(len(skipped), 'line')} without a step of the plan skipped, the first is line "
-        notes = [f"{lines}{skipped[0][0]}"] if skipped else []
+        notes += [f"{lines}{skipped[0][0]}"] if skipped else []
         notes += ["the text ends inside of a step"] if broken_off else []
         if self.is_timed:
             return self._timed(candidates, "; ".join(notes))

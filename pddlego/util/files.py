@@ -91,8 +91,11 @@ _MOST_READ = 50_000_000
 
 
 def read_text(path: Path) -> str:
-    """The text of a file that a user named, with line breaks as `\\n`. Raises `UsageError` as `read_source` does."""
-    return read_source(path).replace("\r\n", "\n").replace("\r", "\n")
+    """The text of a file that a user named, with line breaks as `\\n`, without a byte order mark.
+
+    Raises `UsageError` as `read_source` does.
+    """
+    return read_source(path).removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
 
 
 _NOT_TEXT = frozenset(range(32)) - {*b"\t\n\r\f\x1b"}
@@ -100,7 +103,10 @@ _NOT_TEXT = frozenset(range(32)) - {*b"\t\n\r\f\x1b"}
 
 
 def read_source(path: Path) -> str:
-    """The unchanged text of a UTF-8 or Latin-1 file. Raises `UsageError` if it cannot be read or is not text."""
+    """The unchanged text of a UTF-8 or Latin-1 file, with any byte order mark.
+
+    Raises `UsageError` if it cannot be read or is not text.
+    """
     try:
         with path.open("rb") as file:  # a size is no help: a device has no end, and a pipe has no size
             data = file.read(_MOST_READ + 1)
@@ -109,7 +115,7 @@ def read_source(path: Path) -> str:
     except OSError as error:
         raise UsageError(f"{path} cannot be read", f"{error.strerror or error}.", "Check the name.") from error
     try:
-        return data.decode("utf-8-sig")
+        return data.decode()
     except UnicodeDecodeError as error:
         if _NOT_TEXT.intersection(data):
             raise UsageError(f"{path} is not a text file", f"{error}.", "Save it as UTF-8.") from error

@@ -525,9 +525,8 @@ def test_a_line_for_editors_holds_place_severity_text_and_rule(tmp_path: Path) -
     done = run("check", str(FERRY), "t.pddl", "--format", "gcc", cwd=tmp_path)
     first = done.stdout.splitlines()[0]
     assert done.returncode == 1
-    assert (
-        first.startswith("t.pddl:2:") and ": error: (emty-ferry)" in first and first.endswith("[undeclared-predicate]")
-    )
+    assert first.startswith("t.pddl:2:") and ": error: (emty-ferry)" in first
+    assert first.endswith("is not declared. Did you mean empty-ferry? [undeclared-predicate]")
 
 
 def test_a_missing_extra_is_named_in_three_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -535,3 +534,16 @@ def test_a_missing_extra_is_named_in_three_lines(tmp_path: Path, monkeypatch: py
     done = run("lsp", cwd=tmp_path)
     assert done.returncode == 2 and "pip install 'pddlego[lsp]'" in done.stderr
     assert len(done.stderr.splitlines()) == 3
+
+
+def test_a_format_that_does_not_exist_is_said_with_those_that_do(tmp_path: Path) -> None:
+    done = run("check", str(FERRY), "--format", "xml", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "Invalid value for '--format': 'xml' is not one of 'text', 'json', 'gcc'." in done.stderr
+    assert "text, json, or gcc" in run("check", "--help", cwd=tmp_path).stdout
+
+
+def test_a_misspelt_type_has_the_same_advice_in_solve_as_in_check(tmp_path: Path) -> None:
+    (tmp_path / "d.pddl").write_text("(define (domain d) (:types robot) (:predicates (at ?r - robt)))")
+    (tmp_path / "p.pddl").write_text("(define (problem p) (:domain d) (:init) (:goal (and)))")
+    assert "did you mean robot?" in run("solve", "d.pddl", "p.pddl", cwd=tmp_path).stderr

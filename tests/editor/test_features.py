@@ -78,7 +78,7 @@ def test_objects_of_another_problem_are_not_renamed() -> None:
     [
         ("(:goal (in ", {"c1", "c2"}, {"t1", "home"}),
         ("(:goal (in c1 ", {"t1"}, {"c1"}),
-        ("(:goal (", {"in", "free", "load", "and"}, {"c1"}),
+        ("(:goal (", {"in", "free", "load", "and"}, {"c1", "always", "sometime", "preference"}),
         ("(:objects t2 - ", {"truck", "crate", "object"}, {"in"}),
     ],
 )

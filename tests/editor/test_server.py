@@ -52,6 +52,55 @@ def test_right_files_have_no_errors() -> None:
     asyncio.run(run())
 
 
+def test_a_problem_is_checked_with_the_domain_that_is_open_or_fits_it_and_the_others_are_named(tmp_path: Path) -> None:
+    from tests.editor.client import editor
+
+    other = DOMAIN.replace("free", "idle")
+    first, problem = files(tmp_path)
+    second, fits = tmp_path / "e.pddl", tmp_path / "p2.pddl"
+    second.write_text(other, encoding="utf-8")
+    fits.write_text(PROBLEM.replace("free", "idle"), encoding="utf-8")
+
+    async def run() -> None:
+        async with editor(tmp_path) as one:
+            for path, domain in ((problem, first), (fits, second)):
+                (note,) = await one.findings(one.open(path))
+                assert f"Checked with {domain.name}. " in str(note.message)
+            uri = one.open(first)  # an open file comes first
+            one.edit(fits.as_uri(), fits.read_text(encoding="utf-8"))
+            found = await one.findings(fits.as_uri())
+            assert {item.code for item in found} == {"undeclared-predicate", None}
+            one._found.pop(fits.as_uri())
+            one.close(uri)
+            assert [item.code for item in await one.findings(fits.as_uri())] == [None]
+
+    asyncio.run(run())
+
+
+def test_a_name_that_is_meant_is_a_quick_fix(tmp_path: Path) -> None:
+    from lsprotocol import types
+
+    from tests.editor.client import editor
+
+    paths = files(tmp_path, DOMAIN.replace("(free ?t - truck)", "(free ?t - trck)"), PROBLEM.replace("(free", "(fre"))
+
+    async def run() -> None:
+        async with editor(tmp_path) as one:
+            for path, old, new in zip(paths, ("trck", "fre"), ("truck", "free"), strict=True):
+                uri = one.open(path)
+                (wrong,) = [item for item in await one.findings(uri) if "id you mean" in str(item.message)]
+                params = types.CodeActionParams(
+                    types.TextDocumentIdentifier(uri), wrong.range, types.CodeActionContext([wrong])
+                )
+                actions = await one.client.text_document_code_action_async(params)
+                assert actions and isinstance(actions[0], types.CodeAction)
+                assert actions[0].title == f"Replace {old} by {new}"
+                assert actions[0].edit and actions[0].edit.changes
+                assert [*actions[0].edit.changes[uri]] == [types.TextEdit(wrong.range, new)]
+
+    asyncio.run(run())
+
+
 def test_a_message_that_is_too_large_is_said_in_three_lines() -> None:
     command = [sys.executable, "-m", "pddlego", "lsp"]
     done = subprocess.run(command, input=b"Content-Length: 99999999999\r\n\r\n{}", capture_output=True, timeout=120)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
 from pddlego import tools
+from pddlego.pddl import parse_domain, parse_problem
 from pddlego.pddl.foreign import without_foreign
 from tests.growth import is_linear
 
@@ -26,6 +30,63 @@ PROBLEM = """(define (problem day) (:domain garden)
 
 def errors(domain: str, problem: str) -> list[tools.Finding]:
     return [finding for finding in tools.check(domain, problem).findings if finding.severity == "error"]
+
+
+INVISIBLE = ("\ufeff", "\xa0", "\u200b", "\u2009", "\u2060", "\xad", "\u3000")
+
+
+@pytest.mark.parametrize("character", INVISIBLE)
+@pytest.mark.parametrize("before", ["(define", "(:goal", "roses)", "can)", ""])
+def test_invisible_characters_between_words_are_errors_and_are_read_as_blanks(character: str, before: str) -> None:
+    for number, text in enumerate((DOMAIN, PROBLEM)):
+        wrong = text.replace(before, character + before, 1) if before else text + character
+        if wrong != text:
+            files = [wrong, PROBLEM] if number == 0 else [DOMAIN, wrong]
+            (finding,) = errors(*files)
+            assert (finding.rule, f"U+{ord(character):04X}" in finding.message) == ("invisible-character", True)
+            repaired = tools.repair(wrong)
+            assert repaired.ok and character not in repaired.text
+            parse_problem(wrong) if number else parse_domain(wrong)  # what plans accepts it
+
+
+def test_a_byte_order_mark_is_the_same_error_in_a_text_and_in_a_file(tmp_path: Path) -> None:
+    names = [str(tmp_path / "d.pddl"), str(tmp_path / "p.pddl")]
+    for name, text in zip(names, (DOMAIN, PROBLEM), strict=True):
+        Path(name).write_text(text, encoding="utf-8-sig")
+    in_files, in_texts = errors(*names), errors("\ufeff" + DOMAIN, "\ufeff" + PROBLEM)
+    assert [replace(finding, path="") for finding in in_files] == in_texts
+    assert [(finding.file, finding.line, finding.column) for finding in in_texts] == [
+        ("domain", 1, 1),
+        ("problem", 1, 1),
+    ]
+    assert tools.solve(*names).status == tools.solve("\ufeff" + DOMAIN, "\ufeff" + PROBLEM).status == "solved"
+
+
+def test_an_invisible_character_inside_a_name_does_not_make_two_names_of_it() -> None:
+    rules = {finding.rule for finding in errors(DOMAIN, PROBLEM.replace("roses beans -", "ro\u200bses beans -"))}
+    assert rules >= {"invisible-character", "bad-name"}
+    assert not errors(DOMAIN + "; \ufeff\xa0", "; \u200b\n" + PROBLEM)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("(:types bed tool)", "(:types bed tool{})"),
+        ("(:predicates (", "(:constants shed{}) (:predicates ("),
+        ("(wet ?b - bed)", "(wet ?b{})"),
+        ("(:action walk", "(:functions (size ?b{})) (:action walk"),
+        ("(:action walk", "(:functions (size ?b - bed){}) (:action walk"),
+        ("(:action walk", "(:functions (size ?b - bed) - number (total){}) (:action walk"),
+        ("(?a ?b - bed)", "(?a ?b{})"),
+        ("(wet ?b) (not", "(forall (?c{}) (wet ?c)) (not"),
+        ("can - tool)", "can{})"),
+    ],
+)
+@pytest.mark.parametrize("ending", [" -", " - -"])
+def test_a_hyphen_without_a_type_is_an_error_in_every_typed_list(old: str, new: str, ending: str) -> None:
+    domain, problem = (text.replace(old, new.format(ending), 1) for text in (DOMAIN, PROBLEM))
+    assert (domain, problem) != (DOMAIN, PROBLEM)
+    assert any("the type is missing" in finding.message for finding in errors(domain, problem))
 
 
 CONDITIONS = {
@@ -199,3 +260,37 @@ def test_a_missing_declaration_is_reported_once() -> None:
         ("problem", "undeclared-predicate"),
     ]
     assert found[0].message == "predicate at: type bed is not declared (and in 5 other places)"
+
+
+NUMERIC = """(define (domain tank)
+  (:requirements :typing :numeric-fluents) (:types tank)
+  (:predicates (dry ?t - tank) (shut ?t - tank))
+  (:functions (fuel ?t - tank) (need ?t - tank))
+  (:action burn :parameters (?t - tank) :precondition (dry ?t) :effect (shut ?t)))"""
+
+
+@pytest.mark.parametrize(
+    ("condition", "form"),
+    [
+        ("(=> (fuel ?t) (need ?t))", "(>= (fuel ?t) (need ?t))"),
+        ("(=> (fuel ?t) (* 2 (need ?t)))", "(>= (fuel ?t) (* 2 (need ?t)))"),
+        ("(not (=> (+ (fuel ?t) 1) (need ?t)))", "(>= (+ (fuel ?t) 1) (need ?t))"),
+        ("((fuel ?t) => (need ?t))", "(>= (fuel ?t) (need ?t))"),
+        ("(=> (fuel ?t) 3)", "(>= (fuel ?t) 3)"),
+        ("(=> (dry ?t) (shut ?t))", "(imply (dry ?t) (shut ?t))"),
+        ("((dry ?t) => (shut ?t))", "(imply (dry ?t) (shut ?t))"),
+    ],
+)
+def test_an_arrow_between_functions_is_a_comparison(condition: str, form: str) -> None:
+    domain = NUMERIC.replace(":precondition (dry ?t)", f":precondition {condition}")
+    (finding,) = [finding for finding in tools.check(domain).findings if finding.severity == "error"]
+    assert finding.advice == f"Write {form}"
+    if ">=" in form:
+        repaired = tools.repair(domain)
+        assert form.replace(" ", "") in repaired.text.replace(" ", "") and repaired.ok
+
+
+@pytest.mark.parametrize("value", ["5 Wh", "5,0", ""])
+def test_a_number_in_init_that_is_not_one_has_the_form_of_numbers_as_advice(value: str) -> None:
+    problem = f"(define (problem p) (:domain tank) (:objects a - tank) (:init (= (fuel a) {value})) (:goal (dry a)))"
+    assert errors(NUMERIC, problem)[-1].advice == "Write (= (function …) NUMBER)"

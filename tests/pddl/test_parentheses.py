@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -104,3 +105,29 @@ def test_balancing_takes_linear_time() -> None:
         balancing("(define (problem p) (:init " + "(not (and (a b (c)\n" * 20 + "(d e) (f\n" * times)
 
     assert is_linear(lambda: read(500), lambda: read(8000), 16)
+
+
+NUMERIC = """(define (domain shuttle) ; (a comment
+  (:requirements :typing :durative-actions :numeric-fluents)
+  (:types stop - object)
+  (:predicates (at ?s - stop))
+  (:functions (far ?a ?b - (either stop object)) (used) - number)
+  (:durative-action go :parameters (?a ?b - stop)
+    :duration (= ?duration (* 2 (far ?a ?b)))
+    :condition (and (at start (at ?a)) (over all (imply (at ?b) (> (used) (- 5 1)))))
+    :effect (and (at start (not (at ?a))) (at end (at ?b)) (at end (increase (used) 1)))))"""
+
+
+@pytest.mark.parametrize("text", [DOMAIN, PROBLEM, NUMERIC, *(file.read_text() for file in FILES[::4])])
+def test_a_file_that_is_still_being_written_has_no_surplus_parentheses(text: str) -> None:
+    step = 1 if len(text) < 1_000 else 1 + len(text) // 100
+    read = read_problem if "(problem" in text else read_domain
+    lists = {match.start() for match in list(re.finditer(r"\(", text))[:: 1 + step // 4]}
+    for start in lists.union(range(0, len(text), step)):
+        messages = [defect.message for defect in read(text[: start + 1]).defects]
+        assert not any("surplus" in message or "too many" in message for message in messages), text[:start]
+
+
+def test_a_list_that_begins_at_the_end_of_the_text_counts_among_the_missing_parentheses() -> None:
+    (defect,) = errors("(define (domain q) (:predicates (a))\n  (:action x :parameters () :precondition (a) :effect (")
+    assert defect.message.startswith("3 parentheses are missing here: line 2")

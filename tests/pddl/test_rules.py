@@ -94,6 +94,7 @@ DOMAINS = {
     DefectKind.UNKNOWN_REQUIREMENT: (":strips", ":stripes"),
     DefectKind.UNUSED_REQUIREMENT: (":strips", ":strips :fluents"),
     DefectKind.GLUED_VARIABLE: ("(open ?to)", "(open?to)"),
+    DefectKind.INVISIBLE: ("(define", "\ufeff(define"),
 }
 """A domain that breaks each rule: what is replaced, and by what."""
 
@@ -141,6 +142,7 @@ PROBLEMS = {
     DefectKind.BROKEN_INVARIANT: ("(at c2 yard)", "(at c2 yard) (in c2 t1)"),
     DefectKind.DOMAIN_NAME: ("(:domain depot)", "(:domain depots)"),
     DefectKind.UNTIMED_METRIC: ("(at c2 dock))))", "(at c2 dock))) (:metric minimize (total-time)))"),
+    DefectKind.INVISIBLE: ("(clear c2)", "(clear\xa0c2)"),
 }
 """A problem that breaks each rule."""
 

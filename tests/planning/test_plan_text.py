@@ -215,6 +215,27 @@ def test_skipped_lines_are_counted() -> None:
     assert not file(PLAN).note
 
 
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        ("```\n(go x y)\n```\n```\n(go y z)\n(rest)\n```", "2 plans found; the last one is used"),
+        ("1. (rest)\n2. (go x y)\n1. (go y z)\n2. (rest)", "2 plans found; the last one is used"),
+        (
+            "First:\n```\n(go x y)\n```\nthen\n```\n(go y z)\n(rest)\n```",
+            "2 plans found; the last one is used; 2 lines without a step of the plan skipped, the first is line 1",
+        ),
+        (
+            "(rest)\nPlan 2:\n(rest)\nPlan 3:\n(go y z)\n(rest)",
+            "3 plans found; the last one is used; 2 lines without a step of the plan skipped, the first is line 2",
+        ),
+        ("```\n(go y z)\n(rest)\n```\n(go x y)", "2 plans found; the one from line 2 on is used"),
+    ],
+)
+def test_several_plans_are_counted_and_their_lines_are_not_skipped_ones(text: str, note: str) -> None:
+    reading = file(text)
+    assert (reading.note, [str(step) for step in reading.plan.steps]) == (note, ["(go y z)", "(rest)"])
+
+
 def test_steps_at_the_same_time_keep_their_times() -> None:
     reading = file("1: (go y z)\n0: (go x y)\n0.0: (rest)")
     assert str(reading.plan) == "(go x y)\n(rest)\n(go y z)"

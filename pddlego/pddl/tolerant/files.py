@@ -9,6 +9,7 @@ from enum import Enum
 from pddlego.pddl.check import check_domain, check_reading
 from pddlego.pddl.conditions import ANY_TYPE, TRUE, TypedName, read_typed_list
 from pddlego.pddl.domain import DECLARATIONS, Domain, parse_domain
+from pddlego.pddl.foreign import CALCULATIONS
 from pddlego.pddl.names import is_name
 from pddlego.pddl.portable import (
     checked_domain,
@@ -136,7 +137,7 @@ class _Reader:
         self._goals: set[tuple[bool, Section]] = set()
 
     def read(self, domain: Section, problem: Section) -> None:
-        functions: set[Sexpr] = set()
+        functions = set(CALCULATIONS)
         for in_domain, sections in ((True, domain), (False, problem)):
             own = list(structure.sections(sections, self.note))
             functions |= {part[:1] for section in own if section[0] == ":functions" for part in section[1:]}

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from pddlego.pddl.domain import read_domain
+from pddlego.pddl.domain import DECLARATIONS, FIELDS_OF, KEYWORDS, read_domain
 from pddlego.pddl.foreign import foreign_comments
-from pddlego.pddl.parentheses import Edit, balancing, place_of_edit
-from pddlego.pddl.problem import read_problem
-from pddlego.pddl.sexpr import Expression, Sexpr, SexprReading, read_sexprs
+from pddlego.pddl.parentheses import MISSPELT, Edit, balancing, place_of_edit
+from pddlego.pddl.problem import PROBLEM_SECTIONS, read_problem
+from pddlego.pddl.sexpr import Expression, Sexpr, SexprReading, read_sexprs, show
 from pddlego.pddl.tolerant.layout import EditedText, edits
 from pddlego.util.answers import last_file, reasoning, unspoken
+from pddlego.util.text import nearest
+
+_REPEATED = frozenset({*FIELDS_OF, ":derived"})
+_KEYWORDS = frozenset({*KEYWORDS, *PROBLEM_SECTIONS, *MISSPELT})
 
 Note = Callable[[str], None]
 """A function that records a repair."""
@@ -168,7 +172,8 @@ def _cleaned(text: str, kind: str, note: Note) -> EditedText:
     draft = draft.edited(around)
     for repairs in (_with_comments, _in_ascii, _without_fences, _without_foreign, _with_blanks):
         draft = draft.edited(repairs(draft.text, note))
-    return draft
+    known = (*DECLARATIONS, *_REPEATED) if kind == "domain" else PROBLEM_SECTIONS[1:]
+    return draft.edited(_spelt(read_sexprs(draft.text).expressions[0], known, note))
 
 
 def _unescaped(draft: EditedText, note: Note) -> EditedText:
@@ -187,10 +192,12 @@ def _unescaped(draft: EditedText, note: Note) -> EditedText:
 def _in_ascii(text: str, note: Note) -> Iterator[Edit]:
     """The edits that replace parentheses, dashes, blanks and letters that look like ASCII characters."""
     plain = _COMMENT.sub(lambda comment: " " * len(comment[0]), text)
-    for match in _NOT_ASCII.finditer(plain, 0, _end(text)):
+    end = _end(text)
+    for match in _NOT_ASCII.finditer(plain):
         meant = _meant(match[0])
-        if meant != match[0]:
-            note("there were characters that look like those of PDDL, such as full-width parentheses and dashes")
+        if meant != match[0] and (match.start() < end or not meant.strip()):  # prose may follow the file
+            alike = "characters that look like those of PDDL, such as full-width parentheses and dashes"
+            note(f"there were {alike if meant.strip() else 'invisible characters or blanks that are not ASCII'}")
             yield match.start(), match.end(), meant
 
 
@@ -226,6 +233,27 @@ def _without_foreign(text: str, note: Note) -> Iterator[Edit]:
     for match in _FOREIGN.finditer(_plain(text), 0, _end(text)):
         note("there were quotes or commas, which PDDL does not have")
         yield match.start(), match.end(), " "
+
+
+_MOST_MISSPELT = 20
+"""The maximum number of keywords in a list that are compared with those of PDDL."""
+
+
+def _spelt(part: Sexpr, known: Sequence[str], note: Note) -> Iterator[Edit]:
+    """The edits that replace misspelt keywords, such as `:efect`, by `known` ones that are missing in the same list."""
+    if not isinstance(part, Expression):
+        return
+    heads = [show(child[0] if isinstance(child, Expression) and child else child) for child in part]
+    there = {MISSPELT.get(head, head) for head in heads} - _REPEATED
+    unknown = [head for head in heads if head[0] == ":" and head not in _KEYWORDS][:_MOST_MISSPELT]
+    for child, span, head in zip(part, part.spans[1:], heads, strict=True):
+        meant = nearest(head, [word for word in known if word not in there]) if head in unknown else None
+        if meant:
+            note(f"{head} is called {meant}")
+            there |= {meant} - _REPEATED
+            yield (*(child.spans[1] if isinstance(child, Expression) else span), meant)
+        if (meant or head) in FIELDS_OF:
+            yield from _spelt(child, FIELDS_OF[meant or head], note)
 
 
 def _with_blanks(text: str, note: Note) -> Iterator[Edit]:

@@ -160,7 +160,8 @@ def _action(section: Section, note: Note) -> Section:
             key = ""
         else:
             fields.setdefault(key, []).append(part)
-    if "" in fields:
+    several = (parts for field, parts in fields.items() if field != ":parameters" and len(parts) > 1)
+    if "" in fields or any(isinstance(part, str) for parts in several for part in parts):
         return section  # a misplaced part: the check reports it
     for what in notes:
         note(what)
@@ -243,7 +244,7 @@ def with_numbers(section: Section, functions: Collection[Sexpr], note: Note) -> 
             return part
         children = (read(child, in_effect and (part[0] != "when" or place > 1)) for place, child in enumerate(part))
         part = same_or(part, tuple(children))
-        return replaced(part, numeric_form(part, in_effect))
+        return replaced(part, numeric_form(part, in_effect, functions))
 
     def replaced(part: Section, form: Sexpr) -> Section:
         is_timed = form[:1] in (("at",), ("over",))
