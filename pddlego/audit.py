@@ -21,6 +21,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, FiniteFloat, ValidationError
 
 from pddlego.errors import PddlegoError, UsageError
+from pddlego.pddl.domain import read_domain
+from pddlego.pddl.numbers import TOTAL_COST
 from pddlego.pddl.problem import read_problem
 from pddlego.pddl.rules import DefectKind
 from pddlego.planning.engines import SEARCH_ENGINES, missing
@@ -216,18 +218,28 @@ def _judge_solvable(pair: LabelledPair, labelled: Any, seconds: float) -> tuple[
         return _compared(labelled, True), f"a plan of {count(len(result['plan']), 'step')}: {_shown(result)}"
     if result["status"] != "unsolvable":
         return "undecided", f"no plan and no proof ({result['status']})"
-    for engine in SEARCH_ENGINES:
-        if engine == result["engine"] or missing(engine):
+    has_plan, evidence = _second_opinion(pair, seconds, result["engine"])
+    return "undecided" if has_plan else _compared(labelled, False), evidence
+
+
+def _second_opinion(pair: LabelledPair, seconds: float, first: str) -> tuple[bool, str]:
+    """Whether another engine has a plan where the `first` proves that none exists, and the evidence."""
+    for engine in _SECOND:
+        if engine == first or missing(engine):
             continue
         try:
             second = _solved(pair, seconds, planner=engine, why_seconds=0)
         except PddlegoError:
             continue
         if second["plan"] is not None:
-            return "undecided", f"{result['engine']} proves that no plan exists, and {engine} has one: {_shown(second)}"
+            return True, f"{first} proves that no plan exists, and {engine} has one: {_shown(second)}"
         if second["status"] == "unsolvable":
-            return _compared(labelled, False), f"{result['engine']} and {engine} prove that no plan exists"
-    return _compared(labelled, False), f"{result['engine']} proves that no plan exists"
+            return False, f"{first} and {engine} prove that no plan exists"
+    return False, f"{first} proves that no plan exists"
+
+
+_SECOND = ("mimir", *(engine for engine in SEARCH_ENGINES if engine != "mimir"))
+"""The engines that are asked for a second proof: first mimir, because the others read with one translator."""
 
 
 def _judge_valid(pair: LabelledPair, labelled: Any, seconds: float) -> tuple[Verdict, str]:
@@ -265,10 +277,14 @@ def _judge_cost(pair: LabelledPair, labelled: Any, seconds: float) -> tuple[Verd
     metric = read_problem(pair.problem).problem.metric
     if metric is not None and metric.direction == "maximize":
         return "undecided", "the metric is maximized, and the label is the least cost"
+    if metric is None and TOTAL_COST.head in read_domain(pair.domain).domain.functions_by_name:
+        return "undecided", "actions have costs, and the problem has no metric"
     result = _solved(pair, seconds, search=str(LEAST_COST))
+    if result["plan"] is None and result["status"] == "unsolvable":
+        has_plan, evidence = _second_opinion(pair, seconds, result["engine"])
+        return "undecided" if has_plan else "contradicted", evidence
     if result["plan"] is None:
-        found: Verdict = "contradicted" if result["status"] == "unsolvable" else "undecided"
-        return found, f"no plan exists ({result['engine']})" if found == "contradicted" else f"({result['status']})"
+        return "undecided", f"({result['status']})"
     cost, plan = result["cost"], _shown(result)
     if cost < labelled:
         return "contradicted", f"a plan of cost {cost}: {plan}"

@@ -101,16 +101,24 @@ def test_a_proof_by_exploration_decides_a_label_that_kairos_leaves_undecided() -
     assert (judgement.verdict, judgement.evidence) == ("contradicted", "exploration proves that no plan exists")
 
 
-def test_the_least_cost_of_a_maximized_metric_is_undecided() -> None:
+def test_the_least_cost_is_undecided_for_a_maximized_metric_and_for_costs_without_a_metric() -> None:
     action = "(:action {} :parameters () :effect (and (done) (increase (total-cost) {})))"
     cheap, dear = action.format("a", 1), action.format("b", 5)
     domain = f"(define (domain d) (:predicates (done)) (:functions (total-cost)) {cheap} {dear})"
-    problem = "(define (problem p) (:domain d) (:init (= (total-cost) 0)) (:goal (done)) (:metric {} (total-cost)))"
+    problem = "(define (problem p) (:domain d) (:init (= (total-cost) 0)) (:goal (done)) {})"
     verdicts = {
-        direction: judge(LabelledPair(id="x", domain=domain, problem=problem.format(direction), cost=5), 30)[0].verdict
-        for direction in ("minimize", "maximize")
+        metric: judge(LabelledPair(id="x", domain=domain, problem=problem.format(metric), cost=5), 30)[0].verdict
+        for metric in ("(:metric minimize (total-cost))", "(:metric maximize (total-cost))", "")
     }
-    assert verdicts == {"minimize": "contradicted", "maximize": "undecided"}
+    assert list(verdicts.values()) == ["contradicted", "undecided", "undecided"]
+
+
+def test_a_proof_for_a_label_is_repeated_by_an_engine_with_another_reader() -> None:
+    pytest.importorskip("pymimir")
+    row = pair(len(LABELS), True)
+    for labels in ({"solvable": True}, {"cost": 3}):
+        judgement = judge(LabelledPair(id="x", domain=row["domain"], problem=row["problem"], **labels), 60)[0]
+        assert judgement.verdict == "contradicted" and "and mimir prove" in judgement.evidence
 
 
 def test_a_plan_that_cannot_be_read_contradicts_nothing() -> None:
