@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pddlego.methods.builders import headings
 from pddlego.methods.builders.building import Target, components_in
 from pddlego.methods.builders.draft import COMPONENTS, ComponentError
+from pddlego.pddl.sexpr import SexprReading, read_sexprs
 from tests.methods.builders.test_l2p import DOMAIN, PROBLEM
 
 MOVE = """I think about it first: the truck moves. (This is the chain of thought.)
@@ -125,6 +127,147 @@ def test_every_kind_has_a_form_of_l2p_or_says_what_is_missing(kind: str) -> None
             read(kind, MOVE + TAGGED["types"])
 
 
+EFFECT = "### Action Effects\n```\n(and (p))\n```\n\n### New Predicates\n"
+
+WHERE = "(at ?x - place): 'where it is'"
+LISTS = [
+    f"```\n- {WHERE}\n- (p)\n```",
+    f"```pddl\n1. {WHERE}\n2) (p)\n```\nThese predicates describe where things are (and ?x is one).",
+    f"* {WHERE}\n* (p)",
+    "Here are the new predicates:\n\n• `(at ?x - place)`: where it is\n• `(p)`\n\nThey are all that is needed.",
+    "- **(at ?x - place)** - where it is\n- **(p)**",
+    "```\n(:predicates\n    (at ?x - place) ; where it is\n    (p))\n```",
+    "```\n(at ?x - place) // where it is\n(p),\n```",
+]
+"""Two predicates in the forms that models write."""
+
+EMPTY = [
+    *(
+        "",
+        "```\n```",
+        "``` ```",
+        "```\n\n```\nIn this correction, the city is gone (it was not needed).",
+        "()",
+        "[]",
+        "---",
+    ),
+    *(
+        "None",
+        "- None",
+        "N/A",
+        "(none)",
+        "```\n(none)\n```",
+        "**None**",
+        "`None`",
+        "None.",
+        "- None (all are declared)",
+    ),
+    *(
+        "No new predicates are needed.",
+        "(no new predicates)",
+        "There are no new predicates",
+        "No additional predicates.",
+    ),
+    *("; none", "All predicates exist already.", "The predicates (at ?x ?y) and (p) suffice", "(All predicates exist)"),
+    *("()\n\nAll exist already.", "(Note: at ?x ?y exists already)", "(The predicate (at ?x ?y) exists)"),
+]
+
+
+@pytest.mark.parametrize("text", LISTS)
+def test_lists_of_predicates(text: str) -> None:
+    for kind, answer in (("effects", EFFECT + text), ("predicates", f"### New Predicates\n{text}")):
+        component = read(kind, answer)
+        predicates = component.new_predicates if kind == "effects" else component.predicates
+        assert [each.line for each in predicates] == ["(at ?x - place)  ; where it is", "(p)"]
+
+
+@pytest.mark.parametrize("text", EMPTY)
+def test_a_list_without_a_declaration_has_no_new_predicates(text: str) -> None:
+    effects = read("effects", EFFECT + text)
+    assert (effects.effect, effects.new_predicates) == ("(and (p))", ())
+
+
+def test_only_what_the_component_has_is_read() -> None:
+    answer = "### Action Parameters\n- ?t - truck: it drives\n\n### New Predicates\n- (at\n"
+    assert [each.line for each in read("parameters", answer).parameters] == ["?t - truck"]
+
+
+@pytest.mark.parametrize(
+    "nothing", ["None", "- None", "N/A", "(none)", "No parameters or objects are needed.", "```\n```"]
+)
+def test_components_with_nothing_in_them(nothing: str) -> None:
+    assert read("parameters", f"### Action Parameters\n{nothing}").parameters == ()
+    assert read("objects", f"### OBJECTS\n{nothing}").objects == ()
+    assert read("constants", f"### CONSTANTS\n{nothing}").constants == ()
+    assert read("functions", f"### FUNCTIONS\n{nothing}").functions == ()
+    assert read("types", f"### TYPES\n{nothing}").types == ()
+    assert read("init", f"### INITIAL\n{nothing}").facts == ()
+    assert read("preconditions", f"### Action Preconditions\n{nothing}").precondition == "(and)"
+
+
+FLAT = [("truck", "object", "it drives"), ("place", "object", "where it is")]
+TREE = [("vehicle", "object", "it moves"), ("truck", "vehicle", "it drives"), ("place", "object", "where it is")]
+TYPES = [
+    ("{'truck': 'it drives', 'place': 'where it is'}", FLAT),
+    ('```json\n{"truck": "it drives", "place": "where it is"}\n```\nThese are the types (all of them).', FLAT),
+    ("Here are the types:\n{\n  'truck': 'it drives',  # comment\n  'place': 'where it is',\n}\nThey suffice.", FLAT),
+    ("{'truck':\n   'it drives',\n 'place': 'where it is'}", FLAT),
+    ('[{"truck": "it drives"}, {"place": "where it is"}]', FLAT),
+    ("```python\n'truck': 'it drives',\n'place': 'where it is'\n```", FLAT),
+    ("The types are as follows:\n1. **truck**: it drives\n2. **place**: where it is", FLAT),
+    ("- `truck` - it drives\n- `place` - where it is", FLAT),
+    ("* truck ; it drives\n* place ; where it is", FLAT),
+    (
+        '[{"vehicle": "it moves", "children": [{"truck": "it drives", "children": []}]},\n'
+        ' {"place": "where it is", "children": []}]',
+        TREE,
+    ),
+    ("- vehicle: it moves\n  - truck: it drives\n- place: where it is", TREE),
+    ("- vehicle - object: it moves\n- truck - vehicle: it drives\n- place: where it is", TREE),
+    ("{'a': \"it's\", 'b': 'x: y'}", [("a", "object", "it's"), ("b", "object", "x: y")]),
+    ("{\n'a': 'it's',\n'b': 'y'\n}", [("a", "object", "it's"), ("b", "object", "y")]),
+    ('["a", "b"]', [("a", "object", ""), ("b", "object", "")]),
+    ('{"a": ["b"], "children": "they"}', [("a", "object", ""), ("b", "a", ""), ("children", "object", "they")]),
+    ("{}", []),
+]
+
+
+@pytest.mark.parametrize(("text", "wanted"), TYPES)
+def test_types_with_their_parents(text: str, wanted: list[tuple[str, str, str]]) -> None:
+    assert [(each.name, each.parent, each.about) for each in read("types", f"## Types\n{text}").types] == wanted
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["{'drive': 'it moves', 'load-up': 'it loads'}", "1. drive: it moves\n   - with ?t: a truck\n2. load-up: it loads"],
+)
+def test_lists_of_actions(text: str) -> None:
+    actions = read("action-list", f"## Actions\n{text}").actions
+    assert [(each.name, each.about) for each in actions] == [("drive", "it moves"), ("load-up", "it loads")]
+
+
+@pytest.mark.parametrize(
+    "text", ["- (at t1 a)\n- (p)\nThe truck is there.", "The facts are:\n1. (at t1 a)\n2. (p) ; so"]
+)
+def test_conditions_with_bullets_and_sentences(text: str) -> None:
+    assert read("init", f"### INITIAL\n{text}").facts == ("(at t1 a)", "(p)")
+    assert read("goal", f"### GOAL\n{text}").goal == "(and (at t1 a) (p))"
+
+
+@pytest.mark.parametrize("count", [100, 3_000])
+def test_a_long_list_is_read_as_a_whole(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    read_texts: list[int] = []
+
+    def counted(text: str) -> SexprReading:
+        read_texts.append(len(text))
+        return read_sexprs(text)
+
+    monkeypatch.setattr(headings, "read_sexprs", counted)
+    text = "\n".join(f"- (p{number} ?x - t): what" for number in range(count))
+    assert len(read("predicates", f"### Predicates\n{text}").predicates) == count
+    assert sum(read_texts) < len(text)
+
+
 def test_our_form_counts_before_those_of_l2p() -> None:
     ours = '### Predicates\n```json\n{"predicates": [{"name": "p", "parameters": [], "about": ""}]}\n```'
     assert [each.name for each in read("predicates", ours).predicates] == ["p"]
@@ -134,6 +277,21 @@ def test_our_form_counts_before_those_of_l2p() -> None:
     ("kind", "text", "says"),
     [
         ("predicates", "### New Predicates\n```\n- at the place\n```", "'at the place' is not a declaration"),
+        ("effects", EFFECT + "- (p ?x - t", "is not a declaration"),
+        ("effects", EFFECT + "- (p ?x - )", "is not a declaration"),
+        ("effects", EFFECT + "- (p ?x - t) (q)", "is not a declaration"),
+        ("effects", EFFECT + "- (p", "is not a declaration"),
+        ("effects", EFFECT + "- (p x - t)", "is not a declaration"),
+        ("predicates", "### Predicates\n- ((p) ?x)", "name"),
+        ("predicates", "### Predicates\n- (p x - t)", "is not a declaration: write"),
+        ("predicates", "### Predicates\n- (p)\n- at the place", "'at the place' is not a declaration"),
+        ("predicates", "### Predicates\nThey follow from the actions.", "is not a declaration"),
+        ("objects", "### OBJECTS\nThe objects are as above.", "is not a declaration"),
+        ("types", "## Types\n{'a': 'it's', 'b': 'y'}", "cannot be read"),
+        ("types", "## Types\n{'a': 'x', 'a': 'y'}", "occurs twice"),
+        ("types", "## Types\n{'a': 3}", "about"),
+        ("types", "## Types\n{'a': 'x'", "cannot be read"),
+        ("types", "## Types\n" + "[" * 5_000, "cannot be read"),
         ("init", "### INITIAL\n```\n(at a\n```", "closing one"),
         ("effects", tagged("effects", {"add": [], "change": []}), "unknown kind: change"),
         ("actions", "", "holds no JSON object"),
