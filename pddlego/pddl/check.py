@@ -182,7 +182,7 @@ class _Checker:
                     yield from self.atom(node, scope)
 
     def _compared(self, node: Unreadable) -> str:
-        """The message about `=>` between functions, which only a domain tells from an implication; else empty."""
+        """The message about `=>` between functions of the domain, which is a comparison; empty for an implication."""
         part = read_sexprs(node.text).expressions[0] if "=>" in node.text else ""
         functions = CALCULATIONS.union((name,) for name in self.domain.functions_by_name)
         form = numeric_form(part, False, functions) if isinstance(part, tuple) and "=>" in part else ""
