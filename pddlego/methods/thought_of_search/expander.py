@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from contextlib import suppress
 from itertools import chain
 from time import monotonic
-from typing import Any
+from typing import Any, Literal
 
 from pddlego.sandbox.jail.values import WITHOUT_REFERENCES, as_list, differs, plain, tagged
 
@@ -28,7 +28,8 @@ class Expander:
     """The driver: expands states, and keeps all successors so that requests can refer to them by number.
 
     `_kept` has a state as marshal's bytes, or tagged if marshal cannot write it. `_numbers` has the numbers of the
-    former. `_sent` has the last arguments of each function.
+    former. `_sent` has the last arguments of each function. `_results` are those of the expansions of a search, in
+    order: the function that ran last, and True for a goal, the successors as they are kept, or an exception.
     """
 
     def __init__(self) -> None:
@@ -36,9 +37,10 @@ class Expander:
         self._numbers: dict[bytes, int] = {}
         self._kept: list[bytes | dict[str, Any]] = []
         self._sent: dict[str, Any] = {}
+        self._results: deque[tuple[str, Literal[True] | list[bytes | dict[str, Any]] | BaseException]] = deque()
 
     def expand(
-        self, states: list[Any], functions: dict[str, Any], watched: bool, fresh: int | None
+        self, states: list[Any], functions: dict[str, Any], watched: bool, fresh: int | None, again: bool = False
     ) -> Iterator[tuple[list[Any], list[Any], str]]:
         """Call both functions on every state in order. Yield the results, the new states, and the function that ran.
 
@@ -46,8 +48,11 @@ class Expander:
         successors, or `True` for a goal, which ends the expansion. If changes are `watched`, an argument that
         `successors` changed also ends it, with its index (0: the state) and its value. If `fresh` is not None, the
         known states are forgotten, and new states are numbered from `fresh`. The arguments of a function after the
-        state are sent if they are not those of the expansion before.
+        state are sent if they are not those of the expansion before. With `again`, the expansions are those of the
+        last search, in its order: the functions are called where its results end.
         """
+        if not again:
+            self._results.clear()
         if fresh is not None:
             self._first = fresh
             self._numbers.clear()
@@ -55,7 +60,9 @@ class Expander:
         before, done = len(self._kept), list[Any]()
         self._at = GOAL
         try:
-            self._expand(states, self._called(functions), watched, done)
+            called = self._called(functions)
+            if not self._repeat(len(states), done):
+                self._expand(states[len(done) :], called, watched, done)
         finally:  # also after an exception, which goes on when this has been sent
             yield done, [_copied(kept) for kept in self._kept[before:]], self._at
 
@@ -68,6 +75,7 @@ class Expander:
         """
         if start is not None:
             self._first, self._kept, self._numbers, self._size = 0, [start], {}, 0
+            self._results.clear()
             self._queue, self._key = Queue(options["depth_first"]), KEYS[options["key"][0]](options["key"][1])
         called, queue, most = self._called(functions), self._queue, options["most"]
         ends, number, path, done = monotonic() + options["seconds"], [0], None, list[Any]()
@@ -79,12 +87,32 @@ class Expander:
                 raise OverflowError
             queue.keys.extend([self._key(_copied(kept)) for kept in new])
             if number := queue.next(1):
-                self._expand(number, called, False, done)
-                if (successors := done.pop()) is True:
+                try:
+                    self._expand(number, called, False, done)
+                except BaseException as error:
+                    self._results.append((self._at, error))
+                    raise
+                successors = done.pop()
+                forms = successors if successors is True else [self._kept[place] for place in successors]
+                self._results.append((self._at, forms))
+                if successors is True:
                     path = [_copied(self._kept[place]) for place in queue.path(number[0])]
                 else:
                     queue.add(number[0], successors)
         yield [queue.expansions, queue.generated, not number or path is not None, path]
+
+    def _repeat(self, most: int, done: list[Any]) -> bool:
+        """Add up to so many results of the last search. Returns whether the last one is a goal."""
+        numbers = self._numbers
+        while self._results and len(done) < most:
+            self._at, forms = self._results.popleft()
+            if isinstance(forms, BaseException):
+                raise forms
+            if forms is True:
+                done.append(True)
+                return True
+            done.append([numbers[f] if isinstance(f, bytes) and f in numbers else self._keep(f) for f in forms])
+        return False
 
     def _called(self, functions: dict[str, Any]) -> list[_Function]:
         """Both functions with their arguments, which are those of the request before unless they are sent."""

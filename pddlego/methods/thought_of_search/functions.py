@@ -251,7 +251,7 @@ class ModelFunctions:
         self._size = self._memory = 0
         self._search = SearchTask(None)
         self._offset = 0
-        self._fresh = True
+        self._fresh, self._again = True, False
         self._sandbox = sandbox
         self._session: SandboxSession | None = None
         self._pending: deque[_Batch] = deque()
@@ -296,15 +296,16 @@ class ModelFunctions:
         self._search = search
         self._forget()
         self.states, self._size, self._memory = [search.start], 0, memory
-        self._offset, self._fresh = 1, True
+        self._offset, self._fresh, self._again = 1, True, False
 
     def search(self, key: tuple[str, Sequence[str]], depth_first: bool, begins: bool, most: int) -> SearchPart | None:
         """Search from the first state, or go on, in the sandbox. Returns None if that fails, or exceeds a limit.
 
+        Then the caller expands the states again, in the order of this search: the sandbox has kept the results.
         `most` is the limit of states; those of sizes are estimated. The functions can forge the result, as they can
         forge successors: the caller validates the path.
         """
-        session = self._open()
+        session, self._again = self._open(), True
         start = {"v": tagged(self.states[0], self.limits.most * 10)} if begins else None
         functions = {which: self._function(which) for which in BOTH}
         limits = min(KNOWN, most), self.limits.most, self._memory << 20
@@ -313,8 +314,6 @@ class ModelFunctions:
         session.post("search", start, functions, options, check=read_search)
         result = session.collect()
         self.seconds += result.seconds
-        if result.status not in (Status.RETURNED, Status.RAISED):
-            self.close()
         part: SearchPart | None = result.value if result.returned else None
         if part is not None and part.path is not None:
             part = replace(part, path=(self.states[0], *part.path[1:]))
@@ -344,7 +343,7 @@ class ModelFunctions:
         fresh = self._offset if self._fresh else None
         arguments = 1 + len(self._search.successor_arguments)
         check = partial(read_expansion, states=len(sent), arguments=arguments)
-        session.post("expand", sent, functions, batch.watched, fresh, check=check)
+        session.post("expand", sent, functions, batch.watched, fresh, self._again, check=check)
         self._fresh = False
         batch.session = session
 

@@ -71,7 +71,8 @@ class StateSearch:
     """Searches with two functions. States with the same `key` are equal. `check`, if given, sees all transitions.
 
     With a `key_form`, the name and the argument of `key` in `expander.KEYS`, a search without a `check` runs in the
-    sandbox. If it meets a fault or more than `KNOWN` states, all of it is done again from here. The results are equal.
+    sandbox. If it meets a fault or more than `KNOWN` states, all of it is done again from here, with the results that
+    the sandbox has kept: no function is called twice. Only if its process has ended, a new one calls them all again.
     """
 
     functions: ModelFunctions
@@ -84,12 +85,11 @@ class StateSearch:
 
     def run(self, search: SearchTask, instance: str = "") -> Generator[Event, None, SearchResult]:
         """Search, with an event about the progress for an instance once a second."""
+        self._begin(search)
         if self.key_form is not None and self.check is None:
-            self._begin(search)
             result = yield from self._beside(self.key_form, instance)
             if result is not None:
                 return result
-        self._begin(search)
         return (yield from self._from_here(search, instance))
 
     def _begin(self, search: SearchTask) -> None:

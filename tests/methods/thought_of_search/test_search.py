@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pddlego.methods.thought_of_search import functions as functions_module
+from pddlego.methods.thought_of_search import search as search_module
 from pddlego.methods.thought_of_search.expander import as_the_paper, canonical
-from pddlego.methods.thought_of_search.functions import Code, FunctionFault, ModelFunctions
+from pddlego.methods.thought_of_search.functions import Code, FunctionFault, ModelFunctions, SearchPart
 from pddlego.methods.thought_of_search.loading import call_limits, search_limits
 from pddlego.methods.thought_of_search.options import SearchOptions
 from pddlego.methods.thought_of_search.search import Check, SearchLimits, SearchResult, StateSearch
@@ -166,13 +170,106 @@ def test_numbers_begin_anew_and_the_search_is_the_same(sandbox: Sandbox, monkeyp
     original = SandboxSession.post
 
     def post(session: SandboxSession, *arguments: Any, **details: Any) -> None:
-        sent.append(arguments[-1])
+        if arguments[0] == "expand":
+            sent.append(arguments[4])
         original(session, *arguments, **details)
 
     monkeypatch.setattr(SandboxSession, "post", post)
     again = searched(made(sandbox), 1_000)
     assert sum(fresh is not None for fresh in sent) > 3
     assert (again.path, again.expansions, again.generated) == (whole.path, whole.expansions, whole.generated)
+
+
+SEEN = """
+seen, steps = set(), 0
+def successors(state, most):
+    global steps
+    steps += 1
+    {act}
+    new = [[n] for n in (2 * state[0] + 1, 2 * state[0] + 2) if n < most and n not in seen]
+    seen.update(n for [n] in new)
+    return new
+"""
+"""A program that returns each state once: another search of the same process reaches none of them."""
+
+WITH_STATE = {
+    "seen": SEEN.format(act=""),
+    "state and error": SEEN.format(act="if steps == 50: raise ValueError(steps)"),
+    "state and exit": SEEN.format(act="if steps == 50: raise SystemExit"),
+    "classes": "import collections\nClass = collections.namedtuple('Class', 'n')"
+    + SEEN.format(act="state = [state[0]]").replace("    return new", "    return [Class(n) for [n] in new]"),
+    "counter": "n = 0\ndef successors(state, most):\n    global n\n    n += 1\n    return [[n % most], [n % 7]]",
+    "random": "import random\ndef successors(state, most):\n    return [[random.randrange(most)] for _ in range(2)]",
+}
+"""Programs whose results depend on the calls before."""
+
+
+@pytest.mark.parametrize("program", WITH_STATE)
+@settings(max_examples=8)
+@given(
+    known=st.integers(1, 150),
+    order=st.sampled_from(["breadth-first", "depth-first"]),
+    goals=st.tuples(st.sampled_from([-1, 1_000]), st.integers(-1, 200)),
+    small=st.booleans(),
+)
+def test_both_searches_call_the_functions_equally_often(
+    sandbox: Sandbox, program: str, known: int, order: SearchOrder, goals: Sequence[int], small: bool
+) -> None:
+    """Two searches, of which the first finds no goal: the program remembers it."""
+    goal = "def is_goal(state, wanted):\n    return state[0] == wanted"
+    limits = SearchLimits(seconds=60.0, states=known if small else None, patience=PATIENT)
+    results: list[list[Any]] = []
+    for form in (None, ("canonical", ())):
+        functions = made(sandbox, WITH_STATE[program], goal)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(search_module, "KNOWN", known)
+            patch.setattr(functions_module, "KNOWN", known)
+            search = StateSearch(functions, order, KEY, limits, key_form=form)
+            ended = [result_of(search.run(SearchTask([0], (200,), (wanted,)))) for wanted in goals]
+        functions.close()
+        results.append([replace(result, seconds=0.0) for result in ended])
+    assert results[0] == results[1]
+
+
+def test_a_search_that_is_left_is_not_repeated_by_the_next(sandbox: Sandbox) -> None:
+    functions = made(sandbox)
+    task = SearchTask([0], (333,), (333,))
+    functions.begin(task, memory=100)
+    assert functions.search(("canonical", ()), False, True, most=20) is None
+    other = result_of(StateSearch(functions, "breadth-first", KEY, LIMITS).run(SearchTask([0], (50,), (50,))))
+    assert (len(other.path or ()) - 1, other.expansions) == textbook(GRAPH, 50, "breadth-first")
+    functions.close()
+
+
+class LongSearch(ModelFunctions):
+    """A search in the sandbox takes 50 seconds of both clocks and fails."""
+
+    def __init__(self, sandbox: Sandbox, clock: FakeClock) -> None:
+        super().__init__(sandbox, SandboxLimits(seconds=5.0, patience=PATIENT))
+        self._clock = clock
+
+    def search(self, key: tuple[str, Sequence[str]], depth_first: bool, begins: bool, most: int) -> SearchPart | None:
+        self._clock.advance(50.0)
+        self.seconds += 50.0
+        return None
+
+
+@pytest.mark.parametrize(
+    ("seconds", "patience", "is_late"), [(49.0, 100.0, True), (100.0, 0.49, True), (100.0, 100.0, False)]
+)
+def test_a_search_in_the_sandbox_that_fails_takes_time(
+    sandbox: Sandbox, seconds: float, patience: float, is_late: bool
+) -> None:
+    clock = FakeClock()
+    functions = LongSearch(sandbox, clock)
+    functions.put("successors", Code(GRAPH, "successors"))
+    functions.put("goal", Code(GOAL, "is_goal"))
+    limits = SearchLimits(seconds=seconds, patience=patience)
+    search = StateSearch(functions, "breadth-first", KEY, limits, clock=clock, key_form=("canonical", ()))
+    result = result_of(search.run(SearchTask([0], (50,), (50,))))
+    functions.close()
+    assert (result.fault is not None and result.fault.kind is FunctionFault.SEARCH_TIME) is is_late
+    assert 50.0 < result.seconds < 100.0
 
 
 def test_batches_that_take_too_long_together_are_done_one_by_one(sandbox: Sandbox) -> None:
