@@ -10,7 +10,6 @@ import json
 import math
 import os
 import random
-import re
 import statistics
 import subprocess
 import sys
@@ -24,11 +23,11 @@ from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from itertools import count, islice, product
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pddlego
 from pddlego import Environment, tools
-from pddlego.episode.events import Limits, Outcome
+from pddlego.episode.events import Ended, Limits, Outcome
 from pddlego.evaluation.truth import with_truth
 from pddlego.methods.textgames.loading import load
 from pddlego.methods.textgames.options import TextGameOptions
@@ -197,7 +196,7 @@ def planning(rooms: int, folder: Path) -> Iterator[Callable[[], object]]:
         yield call
 
 
-def steps(mode: str, history: str) -> Callable[[int, Path], Iterator[Callable[[], object]]]:
+def steps(mode: str, history: Literal["news", "all"]) -> Callable[[int, Path], Iterator[Callable[[], object]]]:
     """An episode of so many steps in a house with as many rooms, in which there is no coin."""
 
     def prepared(steps: int, folder: Path) -> Iterator[Callable[[], object]]:
@@ -206,14 +205,15 @@ def steps(mode: str, history: str) -> Callable[[int, Path], Iterator[Callable[[]
             (house.name[place], way): house.name[other] for place in house.rooms for way, other in house.exits(place)
         }
         doors = frozenset(frozenset(house.name[place] for place in pair) for pair in house.closed)
-        setting = load("coin", TextGameOptions(history=history))
+        options = TextGameOptions(history=history)
+        setting = load("coin", options)
         with ProcessPlanner() as planner:
 
             def call() -> None:
-                episode = EpisodeSetup(setting, 0, mode, Limits(steps))
+                episode = EpisodeSetup(setting, 0, mode, Limits(steps), options=options)
                 game = GridHouse(exits, doors, start=house.name[0, 0])
                 ended = list(episode_events(episode, game, ReaderModel(), planner))[-1]
-                assert ended.outcome is Outcome.STEP_LIMIT, ended
+                assert isinstance(ended, Ended) and ended.outcome is Outcome.STEP_LIMIT, ended
 
             yield call
 
@@ -243,15 +243,17 @@ def check(facts: int, folder: Path) -> Iterator[Callable[[], object]]:
 
 
 def repair(facts: int, folder: Path) -> Iterator[Callable[[], object]]:
-    """A problem in which every tenth fact has no closing parenthesis, and every tenth room is not declared."""
+    """A problem in which 20 facts have no closing parenthesis, and five rooms are not declared."""
     lines = str(_house(facts, 0)).splitlines()
-    broken = [line[:-1] if number % 10 == 5 and line.endswith(")") else line for number, line in enumerate(lines)]
-    broken[3] = re.sub(r" room\d*5(?= )", "", broken[3])
-    domain = folder / "domain.pddl"
+    written = [number for number, line in enumerate(lines) if line.startswith("    (")]
+    for number in written[:: math.ceil(len(written) / 20)]:
+        lines[number] = lines[number][:-1]
+    lines[3] = " ".join(lines[3].split(" ")[9:])
+    text, domain = "\n".join(lines), folder / "domain.pddl"
     domain.write_text(COIN.text)
 
     def call() -> None:
-        assert tools.repair("\n".join(broken), domain).ok
+        assert tools.repair(text, domain).ok
 
     yield call
 
@@ -283,9 +285,9 @@ def report(episodes: int, folder: Path) -> Iterator[Callable[[], object]]:
             cell = replace(first, seed=seed)
             journal = recorded[first].replace(b'"seed":%d,' % first.seed, b'"seed":%d,' % seed, 1)
             (run / EPISODES / journal_name(cell, 1)).write_bytes(journal)
-            named = {"cell": cell, "digest": sha256(journal).hexdigest()}
-            results.write(dump_summary(replace(known[first], **named)))
-            truth.write(dump_summary(replace(measured[first], **named)))
+            digest = sha256(journal).hexdigest()
+            results.write(dump_summary(replace(known[first], cell=cell, digest=digest)))
+            truth.write(dump_summary(replace(measured[first], cell=cell, digest=digest)))
             for request in islice(requests, 5):
                 reserved = {"sent": request, "model": "reader", "tokens": 900, "cost": 0.01, "for": cell.label}
                 settled = {"settled": request, "tokens": 700, "cost": 0.005, "answered": True}
@@ -360,7 +362,7 @@ PARTS: dict[str, Part] = {
     "commands": Part("step", STEPS, steps("act", "all")),
     "check": Part("fact", (100, 1_000, 10_000), check),
     "repair": Part("fact", (100, 1_000, 10_000), repair),
-    "compare": Part("fact", (100, 1_000, 10_000), compare),
+    "compare": Part("fact", (100, 1_000, 4_000), compare),
     "report": Part("episode", (1_000, 10_000, 100_000), report),
     "environment": Part("session", SESSIONS, environment),
     "serve": Part("session", SESSIONS, serve),
