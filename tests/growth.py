@@ -1,10 +1,11 @@
-"""Whether the time of some work grows with its size, or with the square of it: by a ratio, on any machine."""
+"""How the time of some work grows with its size, by a ratio that holds on any machine; and the memory it needs."""
 
 from __future__ import annotations
 
 import gc
 import math
 import time
+import tracemalloc
 from collections.abc import Callable
 
 SHORT = 0.1
@@ -39,3 +40,17 @@ def is_linear(small: Callable[[], object], large: Callable[[], object], factor: 
         if best_large < factor**1.5 * best_small:
             return True
     return False
+
+
+def extra_memory(work: Callable[[], object]) -> int:
+    """The bytes that some work needs for a while, beside those of its result."""
+    work()
+    gc.collect()
+    tracemalloc.start()
+    try:
+        result = work()
+        kept, most = tracemalloc.get_traced_memory()
+        del result
+        return most - kept
+    finally:
+        tracemalloc.stop()

@@ -225,7 +225,7 @@ class Isolated(Event):
     layers: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Usage:
     """The usage of an episode. The method defines a step; `refused` counts the steps that a game refused.
 

@@ -10,13 +10,14 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from io import FileIO
 from pathlib import Path
+from sys import intern
 from typing import Annotated, Protocol
 
 from pydantic import ConfigDict, Field
 
 from pddlego.errors import BudgetSpentError, JournalError
 from pddlego.models.base import CHARACTERS_PER_TOKEN, Request
-from pddlego.util.files import append, cannot_read, cannot_write, cut_unfinished_line, open_run_file, read_run_file
+from pddlego.util.files import append, cannot_read, cannot_write, cut_unfinished_line, open_run_file, run_lines
 from pddlego.util.limits import SLICE, Clock
 
 OUTPUT_ESTIMATE = 2_000
@@ -71,7 +72,7 @@ class Price:
         return (fresh * self.tokens_in + tokens_cached * cached + tokens_out * self.tokens_out) / 1e6
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class LedgerEntry:
     """A request for the cell with the label `origin`: what it used, or, if not `answered`, what was reserved for it."""
 
@@ -136,11 +137,7 @@ def read_ledger(path: Path) -> tuple[dict[int, LedgerEntry], tuple[str, ...]]:
     entries: dict[int, LedgerEntry] = {}
     warnings: list[str] = []
     missing: list[int] = []
-    try:
-        data = read_run_file(path) if path.exists() else b""
-    except OSError as error:
-        raise cannot_read(path, error) from error
-    for number, line in enumerate(data[: data.rfind(b"\n") + 1].split(b"\n")[:-1], start=1):
+    for number, line in enumerate(_lines(path), start=1):
         where = f"{path}, line {number}"
         try:
             entry = json.loads(line)
@@ -162,7 +159,7 @@ def read_ledger(path: Path) -> tuple[dict[int, LedgerEntry], tuple[str, ...]]:
             continue
         if is_request:
             missing += range(expected, key)
-            entries[key] = LedgerEntry(str(entry.get("model", "")), *amounts, str(entry.get("for", "")))
+            entries[key] = LedgerEntry(intern(str(entry.get("model", ""))), *amounts, intern(str(entry.get("for", ""))))
         elif key in entries:
             answered = bool(entry.get("answered", True))
             entries[key] = replace(entries[key], tokens=amounts[0], cost=amounts[1], answered=answered)
@@ -173,6 +170,13 @@ def read_ledger(path: Path) -> tuple[dict[int, LedgerEntry], tuple[str, ...]]:
         "", max((entry.tokens for entry in known), default=0.0), max((entry.cost for entry in known), default=0.0)
     )
     return entries | dict.fromkeys(missing, most), tuple(warnings)
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    try:
+        yield from run_lines(path) if path.exists() else ()
+    except OSError as error:
+        raise cannot_read(path, error) from error
 
 
 def _amount(value: object) -> float:

@@ -470,8 +470,8 @@ def edit_between(before: Problem, after: Problem) -> Edit:
     """The edit that turns `before` into `after` by additions and deletions, without renaming."""
     added_objects = tuple(str(obj) for obj in after.sorted_objects() if obj not in before.objects)
     removed_objects = tuple(str(obj) for obj in before.sorted_objects() if obj not in after.objects)
-    added_facts = [str(fact) for fact in after.sorted_facts() if fact not in before.facts]
-    removed_facts = [str(fact) for fact in before.sorted_facts() if fact not in after.facts]
+    added_facts = [str(fact) for fact in sorted(after.facts - before.facts, key=lambda fact: fact.sort_key)]
+    removed_facts = [str(fact) for fact in sorted(before.facts - after.facts, key=lambda fact: fact.sort_key)]
     added_facts += sorted(map(str, after.values - before.values))
     removed_facts += sorted(map(str, before.values - after.values))
     init = SectionEdit(tuple(added_facts), (), tuple(removed_facts))

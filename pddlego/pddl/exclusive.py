@@ -534,22 +534,31 @@ def _ways_back(way: tuple[str, ...], directions: Mapping[str, tuple[int, int]]) 
 
 
 def _contradictions(problem: Problem, invariant: Invariant) -> Iterator[str]:
-    if invariant.once is not None:
-        groups: dict[tuple[str, ...], list[Atom]] = defaultdict(list)
-        for fact in problem.sorted_facts():
-            binding = _bound(invariant.once, fact)
-            if binding is not None and _applies_to(invariant, problem, binding):
-                groups[tuple(binding.values())].append(fact)
-        for facts in groups.values():
-            if len(facts) > 1:
-                yield f"{' and '.join(map(str, facts))}: {invariant.about}"
-        return
+    """The messages in the order of the facts. Only facts that violate the invariant are sorted: they are few."""
+    together = _exclusive(problem, invariant) if invariant.once is not None else _never(problem, invariant)
+    for facts in sorted(together, key=lambda facts: facts[0].sort_key):
+        yield f"{' and '.join(map(str, facts))}: {invariant.about}"
+
+
+def _exclusive(problem: Problem, invariant: Invariant) -> Iterator[list[Atom]]:
+    """The facts that only one of may be true, sorted."""
+    assert invariant.once is not None
+    groups: dict[tuple[str, ...], list[Atom]] = defaultdict(list)
+    for fact in problem.facts:
+        binding = _bound(invariant.once, fact)
+        if binding is not None and _applies_to(invariant, problem, binding):
+            groups[tuple(binding.values())].append(fact)
+    return (sorted(facts, key=lambda fact: fact.sort_key) for facts in groups.values() if len(facts) > 1)
+
+
+def _never(problem: Problem, invariant: Invariant) -> Iterator[list[Atom]]:
+    """The facts that are never true together, in the order of the invariant."""
     first, *others = invariant.never
-    for fact in problem.sorted_facts():
+    for fact in problem.facts:
         binding = _bound(first, fact)
         together = [_filled(pattern, binding) for pattern in others] if binding is not None else []
         if together and all(atom in problem.facts for atom in together):
-            yield f"{' and '.join(map(str, (fact, *together)))}: {invariant.about}"
+            yield [fact, *together]
 
 
 def _applies_to(invariant: Invariant, problem: Problem, values: dict[str, str]) -> bool:

@@ -6,7 +6,7 @@ import hashlib
 import itertools
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +51,7 @@ from pddlego.runs.store import (
     read_recorded_prices,
     read_results,
 )
-from pddlego.runs.summary import Summary
+from pddlego.runs.summary import Measures, Summary
 from pddlego.util.text import count, one_line
 
 _NO_RESULT = {
@@ -220,29 +220,25 @@ def build_report(
     Raises `UsageError` as `load_results`, and if no episode is finished.
     """
     settings = _recorded_settings(paths)
-    folders = [read_results(path) for path in paths]
-    last = [
-        with_truth(path, last_attempts([attempts]), progress)
-        for path, (attempts, _) in zip(paths, folders, strict=True)
-    ]
-    finished = last_attempts(last)
+    folders = [_attempts(path, progress) for path in paths]
+    finished = last_attempts(last for last, _, _ in folders)
     causes = Causes(result for result in finished if wanted.has(result.cell))
     results = [result for result in finished if wanted.matches(result, causes)]
     if not results:
-        damaged = next((warning for _, warnings in folders for warning in warnings), "")
+        damaged = next((warning for _, _, warnings in folders for warning in warnings), "")
         raise _nothing_to_report(paths, finished, damaged)
     ledgers = [_requests(path) for path in paths]
     entries = [entry for entries_of_run, _ in ledgers for entry in entries_of_run]
     recorded = {name: price for path in paths for name, price in read_recorded_prices(path).items()}
     # Of other prices than the recorded ones only the costs of the answers are known.
     own = not prices or all(prices.get(name) == price for name, price in recorded.items())
-    attempts = [summary for summaries, _ in folders for summary in summaries if wanted.has(summary.cell)]
+    attempts = [summary for _, summaries, _ in folders for summary in summaries if wanted.has(summary.cell)]
     cells = {cell for path in paths for cell in read_cells(path) if wanted.has(cell)}
     all_rows = rows(results, prices or recorded, attempts, entries if own and recorded else ())
     all_rows.sort(key=lambda row: (row.setting, method_order((row.model, row.mode))))
     elsewhere = "" if prices or wanted != EVERY_RESULT else spent_elsewhere(all_rows, entries)
     damage = [elsewhere] if elsewhere else []
-    for path, (summaries, damaged_lines), (_, damaged_ledger) in zip(paths, folders, ledgers, strict=True):
+    for path, (_, summaries, damaged_lines), (_, damaged_ledger) in zip(paths, folders, ledgers, strict=True):
         damage += [*damaged_lines, *changed_journals(path, summaries), *damaged_ledger]
     ordered = sorted(results, key=lambda result: (configuration_order((result.cell.configuration, 0)), result.cell))
     grouped = by_configuration(summary for summary in ordered if summary.played)
@@ -266,6 +262,17 @@ def build_report(
         counts=tuple(table for table in count_tables(grouped) if table.body),
         incomplete="" if wanted.needs_results else played_of(results, cells),
         damage=tuple(damage),
+    )
+
+
+def _attempts(path: Path, progress: Progress | None) -> tuple[list[Summary], list[Summary], tuple[str, ...]]:
+    """The last attempt at each cell, with its lasting errors; all attempts, without measures; and warnings."""
+    every, damaged = read_results(path)
+    nothing = Measures()  # of all attempts only the usage counts: measures are most of the memory
+    return (
+        with_truth(path, last_attempts([every]), progress),
+        [replace(attempt, measures=nothing) for attempt in every],
+        damaged,
     )
 
 

@@ -11,7 +11,7 @@ NO_MODEL = "none"
 """The name of the model in cells of modes that use no model, such as `random`."""
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True, slots=True, order=True)
 class Cell:
     """One episode to play. `repeat` counts from 1; repeats of a cell differ only in the answers of the model."""
 

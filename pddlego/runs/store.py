@@ -47,6 +47,7 @@ from pddlego.util.files import (
     flush_to_disk,
     open_run_file,
     read_run_file,
+    run_lines,
     write_run_file,
 )
 
@@ -171,10 +172,9 @@ def read_results(path: Path) -> tuple[list[Summary], tuple[str, ...]]:
     """The results in a run folder, and a warning for each damaged line. Raises `UsageError` for an unreadable file."""
     place = path / RESULTS
     try:
-        data = read_run_file(place) if place.exists() else b""
+        summaries, damaged = _results_in(run_lines(place) if place.exists() else ())
     except OSError as error:
         raise UsageError(f"{place} cannot be read", f"{error.strerror}.", "Check the path.") from error
-    summaries, damaged = _results_in(data)
     return summaries, tuple(f"{place}: line {number} is damaged and left out." for number in damaged)
 
 
@@ -190,13 +190,13 @@ def results_from(place: Path, start: int) -> tuple[list[Summary], int]:
             data = file.readall()
     except OSError:
         return [], start
-    return _results_in(data)[0], start + data.rfind(b"\n") + 1
+    return _results_in(data.split(b"\n")[:-1])[0], start + data.rfind(b"\n") + 1
 
 
-def _results_in(data: bytes) -> tuple[list[Summary], list[int]]:
-    """The results in the whole lines of a file, and the numbers of damaged lines."""
+def _results_in(lines: Iterable[bytes]) -> tuple[list[Summary], list[int]]:
+    """The results in the lines of a file, and the numbers of damaged lines."""
     summaries, damaged = [], []
-    for number, line in enumerate(data.split(b"\n")[:-1], start=1):
+    for number, line in enumerate(lines, start=1):
         try:
             summaries.append(load_summary(line))
         except ValueError:
@@ -206,7 +206,13 @@ def _results_in(data: bytes) -> tuple[list[Summary], list[int]]:
 
 def read_truth(path: Path) -> dict[str, Measures]:
     """The measures of the episodes of a run folder whose claims were checked, by the digest of the journal."""
-    return {summary.digest: summary.measures for summary in results_from(path / TRUTH, 0)[0]}
+    known: dict[str, Measures] = {}
+    with contextlib.suppress(OSError):
+        for line in run_lines(path / TRUTH):
+            with contextlib.suppress(ValueError):
+                summary = load_summary(line)
+                known[summary.digest] = summary.measures
+    return known
 
 
 def append_summary(place: Path, summary: Summary, *, flush: bool) -> None:

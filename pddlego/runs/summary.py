@@ -18,7 +18,7 @@ from pddlego.runs.cells import Cell
 from pddlego.util.unexpected import located
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class LastingError:
     """An error of the model that it did not correct before the episode ended.
 
@@ -36,7 +36,7 @@ class LastingError:
         return self.text if self.step is None else f"{self.text} after step {self.step}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Measures:
     """The measured values of an episode.
 
@@ -87,7 +87,7 @@ Measure = Callable[[Trace], Measures]
 """A function of a method that measures an episode."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Summary:
     """The result of one attempt at an episode. `attempt` counts from 1.
 

@@ -7,7 +7,8 @@ import errno
 import os
 import stat
 import sys
-from io import FileIO
+from collections.abc import Iterator
+from io import BufferedReader, FileIO
 from pathlib import Path
 from typing import Any, Literal
 
@@ -60,6 +61,14 @@ def read_run_file(path: Path) -> bytes:
     """The bytes of a file of a run. Raises `OSError` as `open_run_file`."""
     with open_run_file(path, "rb") as file:
         return file.readall()
+
+
+def run_lines(path: Path) -> Iterator[bytes]:
+    """The whole lines of a file of a run, read one by one. Raises `OSError` as `open_run_file`."""
+    with BufferedReader(open_run_file(path, "rb")) as file:
+        for line in file:
+            if line.endswith(b"\n"):
+                yield line[:-1]
 
 
 _NOT_REGULAR = "It is a link, a pipe or a device, not a regular file"

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,11 +17,13 @@ from pddlego.evaluation.table import result_table
 from pddlego.methods.textgames.events import Observed, Planned
 from pddlego.methods.textgames.measure import measure
 from pddlego.models.base import Completion, Feedback, Message
-from pddlego.models.limiter import Price
+from pddlego.models.limiter import Price, read_ledger
 from pddlego.runs.cells import Cell, Matrix
-from pddlego.runs.store import Store, read_cells, read_recorded_prices, read_results
+from pddlego.runs.folders import LEDGER
+from pddlego.runs.store import RESULTS, TRUTH, Store, read_cells, read_recorded_prices, read_results, read_truth
 from pddlego.runs.summary import Summary, dump_summary, load_summary, summarize
 from pddlego.util.files import write_whole
+from tests.growth import extra_memory
 from tests.runs.stores import executor, open_store
 from tests.traces import trace_of
 
@@ -259,3 +263,22 @@ def test_a_folder_of_another_schema_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="another version of pddlego") as caught:
         open_store(tmp_path, {})
     assert str(caught.value.reason) == "Its schema is 1; this version reads schema 2."
+
+
+def test_large_files_of_a_run_are_read_line_by_line(tmp_path: Path) -> None:
+    """A report of 100,000 episodes reads files of about 100 MB each."""
+    result = summarize(CELL, 1, trace_of([*STORY, WON]), measure)
+    lines = [dump_summary(replace(result, digest=f"{number:064}")) for number in range(2_000)]
+    requests = [json.dumps({"sent": number, "tokens": 9, "cost": 0, "for": "a"}) + "\n" for number in range(1, 10_001)]
+    unfinished = lines[0].rstrip()
+    for name, text in ((RESULTS, lines), (TRUTH, lines), (LEDGER, requests)):
+        (tmp_path / name).write_text("".join([*text, unfinished]))
+        size = (tmp_path / name).stat().st_size
+        read: Callable[[], object] = {
+            RESULTS: lambda: read_results(tmp_path),
+            TRUTH: lambda: read_truth(tmp_path),
+            LEDGER: lambda: read_ledger(tmp_path / LEDGER),
+        }[name]
+        assert extra_memory(read) < 0.8 * size, name
+    assert (len(read_results(tmp_path)[0]), len(read_truth(tmp_path))) == (2_000, 2_000)
+    assert len(read_ledger(tmp_path / LEDGER)[0]) == 10_000

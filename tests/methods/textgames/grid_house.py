@@ -83,8 +83,8 @@ class GridHouse:
 
     def _answer(self, text: str) -> Observation:
         valid = ["look around"]
-        for room, direction in self._exits:
-            if room == self._here:
+        for direction in OPPOSITE:
+            if (self._here, direction) in self._exits:
                 valid += [f"move {direction}", f"open door to {direction}"]
         if self._coin == self._here:
             valid.append("take coin")
