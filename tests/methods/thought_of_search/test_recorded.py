@@ -98,7 +98,7 @@ def test_there_are_five_dialogues_of_each_kind(tmp_path: Path) -> None:
 
 def test_the_settings_have_table_1_of_the_paper() -> None:
     for place, name in enumerate(("24game", "deduction", "sokoban", "crosswords", "blocksworld")):
-        published = validated(name, SearchFile, read_setting(name, SEARCH).tables).paper
+        published = validated(name, SearchFile, read_setting(name, SEARCH)).paper
         means = {model: {"tos": row[place]} for model, row in TABLE_1.items()}
         by_person = {"gpt-4": {"tos-human": BY_PERSON[place]}} if place in BY_PERSON else {}
         assert published == by_person | means | {other: means[model] for model, other in RECORDED_AS.items()}
