@@ -84,9 +84,10 @@ def copy(methods: list[str], folder: Path) -> None:
         check=True,
     ).stdout
     for name in filter(None, listed.split("\0")):
-        if not name.startswith(removed) and (ROOT / name).is_file():
+        source = ROOT / name
+        if not name.startswith(removed) and (source.is_file() or source.is_symlink()):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, folder / name)
+            shutil.copy2(source, folder / name, follow_symlinks=False)
     registry = folder / REGISTRY
     lines = registry.read_text(encoding="utf-8").splitlines(keepends=True)
     kept = [line for line in lines if line.strip() not in {f'"{method}",' for method in methods}]
