@@ -123,6 +123,9 @@ OfGames = Annotated[
 OfModes = Annotated[
     str | None, typer.Option("--mode", help="Only these modes, separated by commas.", rich_help_panel=EPISODE)
 ]
+OfModels = Annotated[
+    str | None, typer.Option("--model", help="Only these models, separated by commas.", rich_help_panel=EPISODE)
+]
 OnlyLost = Annotated[bool, typer.Option("--lost", help="Only episodes that were lost.", rich_help_panel=EPISODE)]
 OfOutcome = Annotated[
     str | None, typer.Option("--outcome", help="Only this outcome, such as 'no plan'.", rich_help_panel=EPISODE)
@@ -147,9 +150,14 @@ def place_named(run: str, runs: str | None, wanted: _PathFilter = lambda path: T
 
 
 def result_filter(
-    lost: bool, outcome: str | None, cause: str | None, games: str | None = None, modes: str | None = None
+    lost: bool,
+    outcome: str | None,
+    cause: str | None,
+    games: str | None = None,
+    modes: str | None = None,
+    models: str | None = None,
 ) -> ResultFilter:
-    """The filter of these options; `games` and `modes` are lists with commas. Raises `UsageError` for an outcome."""
+    """The filter of these options; the last three are lists with commas. Raises `UsageError` for an outcome."""
     from pddlego.episode.events import Outcome
     from pddlego.evaluation.truth import ResultFilter
 
@@ -158,8 +166,11 @@ def result_filter(
         reason = f"The outcomes are: {', '.join(outcomes)}."
         raise UsageError(f"Unknown outcome '{outcome}' (--outcome)", reason, suggestion(outcome, outcomes, ""))
     chosen = None if outcome is None else Outcome(outcome)
-    known_games, known_modes = (tuple(filter(None, (text or "").split(","))) for text in (games, modes))
-    return ResultFilter(known_games, known_modes, lost, chosen, cause or "")
+
+    def listed(text: str | None) -> tuple[str, ...]:
+        return tuple(filter(None, (text or "").split(",")))
+
+    return ResultFilter(listed(games), listed(modes), listed(models), lost, chosen, cause or "")
 
 
 def with_options(

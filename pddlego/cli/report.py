@@ -45,6 +45,7 @@ def command(
     figures: Annotated[str | None, typer.Option(help="A folder for the figures as PDF files.")] = None,
     game: options.OfGames = None,
     mode: options.OfModes = None,
+    model: options.OfModels = None,
     lost: options.OnlyLost = False,
     outcome: options.OfOutcome = None,
     cause: options.OfCause = None,
@@ -63,7 +64,7 @@ def command(
     report = build_report(
         folders,
         read_prices(Path(flags["prices"]) if flags.get("prices") else None),
-        wanted=options.result_filter(lost, outcome, cause, game, mode),
+        wanted=options.result_filter(lost, outcome, cause, game, mode, model),
         progress=check_progress() if cause or (table == "errors" if table else chosen != "csv") else None,
     )
     optima = find_optima(report.results, report.settings) if optimum else {}

@@ -29,7 +29,8 @@ _MOST_IN_FLIGHT = 8
 class EvaluationState:
     """The state of a running evaluation: results, running episodes with their states, and new results (`fresh`).
 
-    `arriving` has the times on the `clock` at which the first part of an answer was received that has not ended.
+    An episode that was interrupted or stopped by the budget of the evaluation has no result. `arriving` has the times
+    on the `clock` at which the first part of an answer was received that has not ended.
     """
 
     cells: Sequence[Cell]
@@ -47,8 +48,9 @@ class EvaluationState:
             self.in_flight[progress.cell] = "begins"
         elif isinstance(progress, WorkerDone):
             self._leave(progress.summary.cell)
-            self.results[progress.summary.cell] = progress.summary
-            self.fresh += 1
+            if progress.summary.played:
+                self.results[progress.summary.cell] = progress.summary
+                self.fresh += 1
         elif isinstance(progress.event, Ended):  # perhaps without a result
             self._leave(progress.cell)
         elif isinstance(progress.event, Streamed):
@@ -201,8 +203,7 @@ def _compared(state: EvaluationState) -> str:
 
 def _row(state: EvaluationState, configuration: tuple[str, str, str], compared: str) -> list[str]:
     planned = sum(cell.configuration == configuration for cell in state.cells)
-    mine = [summary for summary in state.results.values() if summary.cell.configuration == configuration]
-    played = [summary for summary in mine if summary.played]
+    played = [summary for summary in state.results.values() if summary.cell.configuration == configuration]
     won = [summary for summary in played if summary.won]
     interval = wilson(len(won), len(played))
     shown = [clean(name) for name in configuration]
@@ -211,7 +212,7 @@ def _row(state: EvaluationState, configuration: tuple[str, str, str], compared: 
     if compared:
         numbers = [summary.measures.numbers.get(compared, 0) for summary in won]
         shown.append(f"{sum(numbers) / len(numbers):.1f}" if numbers else "-")
-    return [*shown, str(sum(not summary.counts for summary in mine) or "")]
+    return [*shown, str(sum(not summary.counts for summary in played) or "")]
 
 
 def _flight(state: EvaluationState) -> Text:

@@ -69,13 +69,15 @@ class ResultFilter:
 
     games: tuple[str, ...] = ()
     modes: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
     lost: bool = False
     outcome: Outcome | None = None
     cause: str = ""
 
     def has(self, cell: Cell) -> bool:
         """Whether results of a cell may be selected."""
-        return cell.setting in (self.games or (cell.setting,)) and cell.mode in (self.modes or (cell.mode,))
+        chosen = zip(cell.configuration, (self.games, self.modes, self.models), strict=True)
+        return all(not names or name in names for name, names in chosen)
 
     def matches(self, result: Summary, causes: Causes) -> bool:
         """Whether a result is selected."""

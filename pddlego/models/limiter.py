@@ -19,13 +19,18 @@ from pddlego.errors import BudgetSpentError, JournalError
 from pddlego.models.base import CHARACTERS_PER_TOKEN, Request
 from pddlego.util.files import append, cannot_read, cannot_write, cut_unfinished_line, open_run_file, run_lines
 from pddlego.util.limits import SLICE, Clock
+from pddlego.util.text import money
 
 OUTPUT_ESTIMATE = 2_000
 """Tokens that are reserved for an answer until the model has given a longer one."""
 
 
-_UNITS = {"calls": "requests", "tokens": "tokens", "cost": "in money"}
-"""The units of the limits in `Spending`, as error messages name them."""
+_AMOUNTS: Mapping[str, Callable[[float], str]] = {
+    "calls": "{:,.0f} requests".format,
+    "tokens": "{:,.0f} tokens".format,
+    "cost": money,
+}
+"""How error messages write an amount of each kind in `Spending`."""
 
 
 @dataclass(frozen=True)
@@ -378,9 +383,11 @@ class SharedLimiter:
             while (limit := self._in_the_way(*estimate())) is not None:
                 if not self._flying or limit == "calls":
                     self._exhausted = True
-                    budget = getattr(self.limits, limit)
-                    reason = f"{getattr(self.spent, limit):g} are spent or reserved."
-                    what = f"The budget of {budget:g} {_UNITS[limit]} allows no further request"
+                    amount = _AMOUNTS[limit]
+                    needed = dict(zip(("tokens", "cost"), map(amount, estimate()), strict=True))
+                    reason = f"{amount(getattr(self.spent, limit))} are spent or reserved"
+                    reason += f", and the next request needs up to {needed[limit]}." if limit in needed else "."
+                    what = f"The budget of {amount(getattr(self.limits, limit))} allows no further request"
                     raise BudgetSpentError(what, reason, "Continue with a higher one.")
                 self._changed.wait(SLICE)
                 self._go_on(wanted)

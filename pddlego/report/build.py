@@ -291,9 +291,10 @@ def _nothing_to_report(paths: Sequence[Path], finished: Sequence[Summary], damag
     what, names = "There is nothing to report", ", ".join(map(str, paths))
     if finished:
         games = {result.cell.setting for result in finished}
-        modes = {result.cell.mode for result in finished}
+        modes, models = ({getattr(result.cell, name) for result in finished} for name in ("mode", "model"))
         reason = f"No episode has all of the chosen values; the games are: {', '.join(sorted(games))}."
-        return UsageError(what, reason, f"Choose other values. The modes are: {', '.join(sorted(modes))}.")
+        others = f"The modes are: {', '.join(sorted(modes))}. The models are: {', '.join(sorted(models))}."
+        return UsageError(what, reason, f"Choose other values. {others}")
     if damaged:
         return UsageError(what, damaged, f"Remove damaged lines: {RESULTS} is made anew.")
     return UsageError(what, f"{names}: no episode is finished.", "Continue the evaluation.")

@@ -31,7 +31,7 @@ from pydantic import TypeAdapter
 from pddlego.episode.events import Accepted, Event, Usage
 from pddlego.episode.trace import Trace
 from pddlego.errors import JournalError, UsageError
-from pddlego.models.limiter import Price
+from pddlego.models.limiter import Price, read_ledger
 from pddlego.runs.cells import Cell, Matrix
 from pddlego.runs.folders import CARRIED, EPISODES, LEDGER, MANIFEST, RESUMED
 from pddlego.runs.journal import SCHEMA, Codec, JournalWriter, read_journal
@@ -261,6 +261,7 @@ class Store(Closeable):
     """The run folder of an evaluation. Safe for many threads of one process; a lock refuses a second process.
 
     `configuration` is everything that determines an episode; a folder that was begun with another one is refused.
+    Only the address of the endpoint may change as long as none of its requests was answered.
     `codec` parses existing journals, and `measure_of` returns the measure for the episodes of a cell.
     """
 
@@ -397,12 +398,24 @@ class Store(Closeable):
             write_run_file(place, json.dumps(body, indent=2) + "\n")
             return
         changed = list(_differences(read_configuration(self.path), wanted))
-        if changed:
+        if len(changed) == 1 and changed[0].startswith("endpoint.base_url was ") and not _has_answers(self.path):
+            write_run_file(place, json.dumps({**read_manifest(self.path), "configuration": wanted}, indent=2) + "\n")
+        elif changed:
             raise UsageError(
                 f"{self.path} was begun with another configuration",
                 "; ".join(changed[:5]) + (f"; and {len(changed) - 5} more" if len(changed) > 5 else "") + ".",
                 "Use the old configuration to continue, or another folder with --run.",
             )
+
+
+def _has_answers(path: Path) -> bool:
+    """Whether an endpoint, or the cache of its answers, may have answered a request of the run."""
+    entries, damaged = read_ledger(path / LEDGER)
+    return (
+        bool(damaged)
+        or any(entry.answered for entry in entries.values())
+        or any(summary.usage.from_cache for summary in read_results(path)[0])
+    )
 
 
 def _check_same(cell: Cell, path: Path, trace: Trace) -> None:

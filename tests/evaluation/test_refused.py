@@ -70,7 +70,9 @@ def test_a_refusal_ends_the_run_and_the_same_call_continues_it(
     assert all(result.counts for result in results)
 
 
-def test_an_endpoint_that_is_not_there_ends_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_endpoint_that_is_not_there_ends_the_run(
+    tmp_path: Path, model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("pddlego.models.openai._wait_before_next", lambda state: 0.0)
     with socket.create_server(("127.0.0.1", 0)) as closed:
         url = f"http://127.0.0.1:{closed.getsockname()[1]}/v1"
@@ -78,6 +80,10 @@ def test_an_endpoint_that_is_not_there_ends_the_run(tmp_path: Path, monkeypatch:
         evaluation(tmp_path / "run", url).wait()
     assert "after 6 tries: No connection" in caught.value.reason
     assert 1 <= len(pddlego.load(tmp_path / "run").results) <= WORKERS
+    model_server.replies = [good]
+    assert all(result.counts for result in evaluation(tmp_path / "run", model_server.url).results)
+    with pytest.raises(PddlegoError, match="another configuration"):
+        evaluation(tmp_path / "run", url)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from rich.console import Console
 from pddlego.episode.events import Answered, Ended, Event, Outcome, Streamed, Usage
 from pddlego.episode.trace import Trace
 from pddlego.errors import EngineError
-from pddlego.evaluation.progress import EvaluationState, LineProgress, waiting_line
+from pddlego.evaluation.progress import EvaluationState, LineProgress, progress_table, waiting_line
 from pddlego.evaluation.runner import (
     Begun,
     Executor,
@@ -33,7 +33,7 @@ from pddlego.models.base import Completion
 from pddlego.models.limiter import Load
 from pddlego.runs.cells import Cell
 from pddlego.runs.store import Store, read_results
-from pddlego.runs.summary import Measures
+from pddlego.runs.summary import Measures, Summary
 from tests.clock import FakeClock
 from tests.runs.stores import executor, open_store
 from tests.scale import PATIENCE
@@ -293,6 +293,18 @@ def test_an_answer_that_arrives_is_part_of_the_progress() -> None:
     state.update(Happened(second, Streamed(1, "a")))
     state.update(Happened(second, Ended(Outcome.WON, "", 1.0)))
     assert state.running == [(first, "step 3")]
+
+
+def test_interrupted_episodes_are_neither_done_nor_errors() -> None:
+    state = EvaluationState(CELLS[:3])
+    for cell, outcome in zip(CELLS, (Outcome.INTERRUPTED, Outcome.MODEL_ERROR, Outcome.WON), strict=False):
+        state.update(WorkerDone(Summary(cell, 1, outcome)))
+    console = Console(width=100, record=True, file=io.StringIO())
+    console.print(progress_table(state, 5.0, ""))
+    shown = console.export_text()
+    assert "2 of 3 episodes" in shown
+    row = next(line.split() for line in shown.splitlines() if line.lstrip().startswith("coin"))
+    assert (row[3], row[-1]) == ("2/3", "1")
 
 
 def test_an_interrupt_is_acknowledged_with_what_it_waits_for(store: Store) -> None:

@@ -148,6 +148,10 @@ def test_show_lists_on_a_pipe_and_selects_by_result(night: Path) -> None:
     assert (nothing.returncode, "no such episode" in nothing.stderr) == (2, True)
     reported = run("report", "plain", "--mode", "edit", "--lost", "--table", "success", cwd=night)
     assert "edit" in reported.stdout and "random" not in reported.stdout
+    reported = run("report", "plain", "--model", "none,mistyped", "--table", "success", cwd=night)
+    assert "random" in reported.stdout and "edit" not in reported.stdout
+    nothing = run("report", "plain", "--model", "mistyped", cwd=night)
+    assert (nothing.returncode, "The models are: none, reader+noise:0.3." in nothing.stderr) == (2, True)
 
 
 def test_a_filter_has_cells_and_results() -> None:
@@ -156,6 +160,8 @@ def test_a_filter_has_cells_and_results() -> None:
     causes = Causes([lost, won])
     assert (some.matches(lost, causes), some.matches(won, causes)) == (True, False)
     assert not ResultFilter(modes=("gen",)).matches(lost, causes)
+    others = (ResultFilter(models=(name,)).has(lost.cell) for name in (lost.cell.model, "mistyped"))
+    assert tuple(others) == (True, False)
 
 
 @pytest.mark.slow

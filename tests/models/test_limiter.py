@@ -55,6 +55,26 @@ def test_tokens_and_money_are_reserved_before_and_put_right_after() -> None:
     assert limiter.spent == Spending(1, 130, 100 + 10 + 20)
 
 
+@pytest.mark.parametrize(
+    ("limits", "budget", "reason"),
+    [
+        (Spending(cost=0.01), "$0.0100", "$0.0041 are spent or reserved, and the next request needs up to $0.0081."),
+        (
+            Spending(tokens=2500),
+            "2,500 tokens",
+            "1,100 tokens are spent or reserved, and the next request needs up to 2,100 tokens.",
+        ),
+        (Spending(calls=1), "1 requests", "1 requests are spent or reserved."),
+    ],
+)
+def test_a_spent_budget_names_what_the_next_request_needs(limits: Spending, budget: str, reason: str) -> None:
+    limiter = SharedLimiter(1, limits, prices={"m": Price(1.0, 4.0)})
+    assert send(limiter, (100, 1_000, 0))
+    with pytest.raises(BudgetSpentError) as caught, limiter.admit_request("m", REQUEST):
+        pass
+    assert caught.value.sentence.startswith(f"The budget of {budget} allows no further request: {reason}")
+
+
 def test_what_is_turned_away_costs_nothing_but_a_call() -> None:
     limiter = SharedLimiter(1, Spending(), prices={"m": PRICE})
     assert send(limiter, None)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,10 +18,20 @@ from pddlego.evaluation.table import result_table
 from pddlego.methods.textgames.events import Observed, Planned
 from pddlego.methods.textgames.measure import measure
 from pddlego.models.base import Completion, Feedback, Message
-from pddlego.models.limiter import Price, read_ledger
+from pddlego.models.limiter import Ledger, Price, read_ledger
 from pddlego.runs.cells import Cell, Matrix
 from pddlego.runs.folders import LEDGER
-from pddlego.runs.store import RESULTS, TRUTH, Store, read_cells, read_recorded_prices, read_results, read_truth
+from pddlego.runs.store import (
+    RESULTS,
+    TRUTH,
+    Store,
+    read_cells,
+    read_configuration,
+    read_manifest,
+    read_recorded_prices,
+    read_results,
+    read_truth,
+)
 from pddlego.runs.summary import Summary, dump_summary, load_summary, summarize
 from pddlego.util.files import write_whole
 from tests.growth import extra_memory
@@ -122,6 +133,25 @@ def test_another_configuration_is_refused_with_the_difference(tmp_path: Path) ->
         open_store(tmp_path, {"a": {"b": 2, "c": [1]}, "d": None, "e": "new"})
     assert 'a.b was 1 and is now 2; e was null and is now "new"' in str(caught.value)
     open_store(tmp_path, {"a": {"b": 1, "c": (1,)}}).close()
+
+
+@pytest.mark.parametrize(("answered", "from_cache"), [(False, 0), (True, 0), (False, 1)])
+def test_the_address_may_change_until_a_request_is_answered(tmp_path: Path, answered: bool, from_cache: int) -> None:
+    def at(port: int, temperature: float = 1) -> dict[str, object]:
+        return {"endpoint": {"base_url": f"http://localhost:{port}/v1", "temperature": temperature}, "settings": {}}
+
+    with open_store(tmp_path, at(1), {"more": 1}) as store, closing(Ledger(tmp_path / LEDGER)) as ledger:
+        ledger.settled(ledger.sent("m", 9.0, 0.0), 0.0, 0.0, answered=answered)
+        usage = Usage(calls=1, from_cache=from_cache)
+        store.record(Summary(CELL, 1, Outcome.MODEL_ERROR, usage=usage))
+    with pytest.raises(UsageError, match="another configuration"):
+        open_store(tmp_path, at(2, temperature=0))
+    if answered or from_cache:
+        with pytest.raises(UsageError, match=r"endpoint\.base_url was"):
+            open_store(tmp_path, at(2))
+    else:
+        open_store(tmp_path, at(2)).close()
+        assert (read_configuration(tmp_path), read_manifest(tmp_path)["more"]) == (at(2), 1)
 
 
 def test_two_processes_do_not_write_into_one_folder(tmp_path: Path) -> None:
