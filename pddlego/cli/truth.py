@@ -26,8 +26,7 @@ from pddlego.models.endpoint import Access, Endpoint, make_endpoint, prepare_cac
 from pddlego.models.limiter import SharedLimiter
 from pddlego.report.tables import Table, cause_table, print_table, share_tables
 from pddlego.runs.cells import NO_MODEL, Cell
-from pddlego.runs.folders import EpisodeFilter, find_journals, started_of
-from pddlego.runs.store import journal_parts
+from pddlego.runs.folders import EpisodeFilter, find_journals, last_journals, started_of
 from pddlego.runs.summary import Summary
 from pddlego.util.options import names_of
 from pddlego.util.text import clean, count
@@ -99,10 +98,9 @@ def _model(name: str, flags: dict[str, Any]) -> Model:
 
 def _compared(journals: Sequence[Path], reference: Model | str) -> list[Summary]:
     """The results of the last attempts, with the facts of the model compared with those that `reference` reads."""
-    last = {journal_parts(journal)[0]: journal for journal in sorted(journals, key=lambda path: journal_parts(path)[1])}
     results, loader = [], SettingLoader()
-    for journal in journals:
-        if journal in last.values() and started_of(journal):
+    for journal in last_journals(journals):
+        if started_of(journal):
             try:
                 results.append(check_episode(journal, reference, loader)[1])
             except JournalError as error:

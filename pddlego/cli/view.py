@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 import typer
 
+from pddlego.cli.exits import ignores_keys
 from pddlego.errors import UsageError
 from pddlego.runs.folders import runs_folder
 
@@ -35,5 +37,6 @@ def command(
 
     console = Console()
     server = PrivateServer(port, LivePages(root, replace(sources(console), glyphs=UNICODE)).answer)
-    console.print(f"Runs in {root}: {server.address} (stop with Ctrl-C)", soft_wrap=True, highlight=False)
+    stop = f"'kill {os.getpid()}': Ctrl-C (SIGINT) is ignored here" if ignores_keys() else "Ctrl-C"
+    console.print(f"Runs in {root}: {server.address} (stop with {stop})", soft_wrap=True, highlight=False)
     asyncio.run(server.serve())

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from pddlego.display.screens import OUTCOME_STYLE
 from pddlego.episode.events import Outcome
+from pddlego.runs.folders import last_journals
 from pddlego.runs.listing import EpisodeStatus, RunRow
 from pddlego.util.text import clean, count, money
 
@@ -96,11 +97,11 @@ def run_summary(runs: Iterable[RunRow]) -> str:
 
 
 def episode_summary(episodes: Iterable[EpisodeStatus]) -> str:
-    """A summary such as `12 episodes, 9 ended, 8 won`."""
-    all_episodes = list(episodes)
-    ended = [episode for episode in all_episodes if episode.outcome is not None]
-    won = sum(episode.outcome is Outcome.WON for episode in ended)
-    return f"{count(len(all_episodes), 'episode')}, {len(ended)} ended, {won} won"
+    """A summary such as `12 episodes (15 attempts), 9 ended, 8 won`: only the last attempt at each episode counts."""
+    attempts = {episode.path: episode.outcome for episode in episodes}
+    outcomes = [attempts[path] for path in last_journals(attempts)]
+    number = count(len(outcomes), "episode") + (f" ({len(attempts)} attempts)" if len(attempts) > len(outcomes) else "")
+    return f"{number}, {sum(map(bool, outcomes))} ended, {outcomes.count(Outcome.WON)} won"
 
 
 def plain_table(columns: Iterable[ListColumn[R]], rows: Iterable[R]) -> Table:

@@ -172,7 +172,9 @@ class LiveDisplay(Display):
         if self._question is not None:
             yield self._question
         elif self._keys is not None and self._keys.is_listening and trace.ended is None:
-            keys = ("t", "check facts" if self._checks is None else "hide checks"), ("ctrl-c", "stop")
+            is_map = trace.started is not None and self._screen.checks_running(trace)  # the checks only draw a map
+            names = ("draw map", "hide map") if is_map else ("check facts", "hide checks")
+            keys = ("t", names[self._checks is not None]), ("ctrl-c", "stop")
             message = Text(self._message, "yellow", no_wrap=True, overflow="ellipsis")
             yield message if self._message else keys_line(keys, self._glyphs)
 

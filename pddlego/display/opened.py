@@ -17,7 +17,7 @@ from pddlego.episode.events import Event, Outcome
 from pddlego.episode.trace import Step, TimedEvent, Trace
 from pddlego.errors import JournalError, PddlegoError
 from pddlego.runs.journal import Codec, JournalTail
-from pddlego.runs.summary import LastingError
+from pddlego.runs.summary import LastingError, assesses
 
 OVERVIEW, WHY = "overview", "why"
 """The tabs that every episode has: the screen of `play` at a step, and what explains the end of the episode."""
@@ -27,7 +27,7 @@ OVERVIEW, WHY = "overview", "why"
 class Explanation:
     """An ended episode with checks of the model's facts: its events, its cause, and all lasting errors.
 
-    `cause` is None for a won episode, and for one without a known error.
+    `cause` is None for a won episode, for one that does not assess the method, and for one without a known error.
     """
 
     timed: Sequence[TimedEvent]
@@ -118,8 +118,10 @@ class ShownEpisode:
         head = [result_line(self.trace)]
         if self.is_lost:
             unknown = _CHECKING if self.is_being_checked else "no lasting error of the model is known"
-            head.append(Text(f"cause: {cause or unknown}", "bold magenta"))
-        head += [Text(f"also: {error}", "magenta") for error in errors if error is not cause]
+            has_cause = cause is not None or (assesses(self.trace.ended) and not errors)
+            shown = f"cause: {cause or unknown}" if has_cause else f"no cause: {self.trace.ended.outcome.value}"
+            head.append(Text(shown, "bold magenta"))
+        head += [Text(f"{'also' if cause else 'error'}: {error}", "magenta") for error in errors if error is not cause]
         call = step.after.call_before(step.done) if step.done is not None and is_refused(step) else None
         if call is not None:
             title = f"answer {call.number}: refused in step {step.number}"

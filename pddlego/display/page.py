@@ -26,8 +26,8 @@ from pddlego.display.steps import command_of, is_rejected, is_surprise
 from pddlego.episode.events import Outcome
 from pddlego.episode.trace import Step, Trace
 from pddlego.runs.cells import NO_MODEL
+from pddlego.runs.folders import journal_parts, last_journals
 from pddlego.runs.listing import EpisodeStatus, RunRow
-from pddlego.runs.store import journal_parts
 from pddlego.util.text import clean, slug
 
 
@@ -213,11 +213,12 @@ def render_index(template: str, index: Mapping[str, object], *loaders: jinja2.Ba
 def episode_index(listed: Sequence[ListedEpisode], start: bool) -> dict[str, object]:
     """The table of episodes as a JSON value: lost episodes by their causes, and modes without a model last."""
     pages = [episode.page for episode in listed if episode.page is not None]
+    paths = {episode.status.path for episode in listed}
     belong_together = len(listed) in (1, 2) and len(set(map(_group, listed))) == 1
     sizes = Counter(_ending(episode.status) for episode in listed)
     in_order = sorted(listed, key=lambda each: (_order(each.status, sizes), _ending(each.status)))
     return {
-        "noun": "episodes",
+        "noun": "attempts" if len(last_journals(paths)) < len(paths) else "episodes",
         **_table(_COLUMNS, [episode.status for episode in in_order], map(_row, in_order)),
         "episodes": {
             episode.page.key: {

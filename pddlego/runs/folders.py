@@ -158,15 +158,32 @@ def find_journals(place: Path, which: EpisodeFilter = EVERY) -> list[Path]:
     )
     matching = [journal for journal in journals if which.matches(journal)]
     if not matching:
-        number = count(len(journals), "episode")
+        number = count(len(last_journals(journals)), "episode")
         reason = f"It has {number}, but none with {which}." if journals else "No episode has begun in it."
         raise UsageError(f"{place} has no such episode", reason, which.advice(journals))
     return matching
 
 
+def journal_parts(journal: Path) -> tuple[str, int]:
+    """The label of a journal's cell, and the number of the attempt."""
+    label, _, number = journal.stem.rpartition(".")
+    return (label, int(number)) if label and number.isdecimal() else (journal.stem, 1)
+
+
+def last_journals(journals: Iterable[Path]) -> list[Path]:
+    """The journals of the last attempts, in the order in which their cells first occur."""
+    last = dict[Path, Path]()
+    for journal in journals:
+        label, attempt = journal_parts(journal)
+        cell = journal.parent / label
+        if attempt >= journal_parts(last.get(cell, journal))[1]:
+            last[cell] = journal
+    return list(last.values())
+
+
 def find_journal(place: Path, which: EpisodeFilter = EVERY) -> Path:
-    """The one matching journal. Raises `UsageError` if several match."""
-    journals = find_journals(place, which)
+    """The journal of the last attempt at the one matching episode. Raises `UsageError` if several episodes match."""
+    journals = last_journals(find_journals(place, which))
     if len(journals) == 1:
         return journals[0]
     names = ", ".join(journal.stem for journal in journals[:4])

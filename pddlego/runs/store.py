@@ -33,7 +33,7 @@ from pddlego.episode.trace import Trace
 from pddlego.errors import JournalError, UsageError
 from pddlego.models.limiter import Price, read_ledger
 from pddlego.runs.cells import Cell, Matrix
-from pddlego.runs.folders import CARRIED, EPISODES, LEDGER, MANIFEST, RESUMED
+from pddlego.runs.folders import CARRIED, EPISODES, LEDGER, MANIFEST, RESUMED, journal_parts
 from pddlego.runs.journal import SCHEMA, Codec, JournalWriter, read_journal
 from pddlego.runs.summary import Measure, Measures, Summary, dump_summary, load_summary, summarize
 from pddlego.util.children import for_children
@@ -239,12 +239,6 @@ def changed_journals(path: Path, summaries: Iterable[Summary]) -> tuple[str, ...
 
 def journal_name(cell: Cell, attempt: int) -> str:
     return f"{cell.label}.jsonl" if attempt == 1 else f"{cell.label}.{attempt}.jsonl"
-
-
-def journal_parts(journal: Path) -> tuple[str, int]:
-    """The label of a journal's cell, and the number of the attempt."""
-    label, _, number = journal.stem.rpartition(".")
-    return (label, int(number)) if label and number.isdecimal() else (journal.stem, 1)
 
 
 def check_output(path: Path) -> Path:

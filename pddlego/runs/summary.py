@@ -116,18 +116,26 @@ class Summary:
     @property
     def played(self) -> bool:
         """Whether the episode has a result: it was not interrupted or stopped by the budget of the evaluation."""
-        if self.outcome is Outcome.BUDGET:
-            return self.cause != "evaluation"
-        return self.outcome is not Outcome.INTERRUPTED
+        return assesses(self) or self.outcome in LOST_TO_ERRORS
 
     @property
     def counts(self) -> bool:
-        """Whether the result assesses the method: the episode was played and not ended by a model error or a crash."""
-        return self.played and self.outcome not in LOST_TO_ERRORS
+        """Whether the result assesses the method: see `assesses`."""
+        return assesses(self)
 
     def counts_of(self, group: str) -> Mapping[str, int]:
         """The counts of a group; empty if nothing was counted."""
         return self.measures.counts.get(group, {})
+
+
+def assesses(ended: Summary | Ended) -> bool:
+    """Whether the end of an episode assesses the method: only then does a loss have a cause.
+
+    False after an interrupt, a model error, a crash, or the end of the evaluation's budget.
+    """
+    if ended.outcome in LOST_TO_ERRORS or ended.outcome is Outcome.INTERRUPTED:
+        return False
+    return ended.outcome is not Outcome.BUDGET or ended.cause != "evaluation"
 
 
 def summarize(cell: Cell, attempt: int, trace: Trace, measure: Measure) -> Summary:

@@ -56,14 +56,14 @@ def test_t_is_a_switch_while_an_episode_is_played(tmp_path: Path, width: int, he
     playing = Terminal(tmp_path, width, height)
     try:
         playing.type(f"{PDDLEGO} play coin --seed 12 --mode act --pace 3; echo code $?")
-        playing.wait_for("map as the built-in reader reads the game", " t  hide checks")
+        playing.wait_for("map as the built-in reader reads the game", " t  hide map")
         playing.press("z")  # has no effect
         playing.press("t")
-        shown = playing.wait_for(" t  check facts")
+        shown = playing.wait_for(" t  draw map")
         assert "map as" not in shown
         assert not any(line.strip() in {"z", "t", "zt"} for line in shown.splitlines())
         playing.press("t")
-        playing.wait_for("map as the built-in reader reads the game", " t  hide checks")
+        playing.wait_for("map as the built-in reader reads the game", " t  hide map")
         playing.press("C-c")
         assert " t  " not in playing.wait_for("code 130")
         still_usable(playing)

@@ -55,6 +55,19 @@ def test_ctrl_c_ends_it_with_one_line(tmp_path: Path) -> None:
     assert (child.returncode, output, errors) == (130, "", "Interrupted.\n")
 
 
+def test_what_ignores_ctrl_c_says_what_ends_it(tmp_path: Path) -> None:
+    """So a script starts it in the background."""
+    (tmp_path / "runs").mkdir()
+    ignoring = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); from pddlego.cli import main; main()"
+    command = [sys.executable, "-c", ignoring, "view", "runs"]
+    with started(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        line = child.stdout.readline()
+        assert line.endswith(f"(stop with 'kill {child.pid}': Ctrl-C (SIGINT) is ignored here)\n")
+        child.terminate()
+        child.wait(PATIENCE)
+
+
 def test_a_port_in_use_and_a_folder_that_is_missing(tmp_path: Path) -> None:
     (tmp_path / "runs").mkdir()
     with socket.create_server(("127.0.0.1", 0)) as taken:

@@ -12,7 +12,7 @@ import pytest
 from pddlego.display.console import UNICODE
 from pddlego.display.opened import Explanation, ShownEpisode
 from pddlego.display.page import EpisodeData, ListedEpisode, episode_index, episode_page, render
-from pddlego.episode.events import Answered, Event, Outcome
+from pddlego.episode.events import Answered, Cause, Ended, Event, Outcome
 from pddlego.episode.trace import TimedEvent
 from pddlego.methods.registry import make_codec, screen_of
 from pddlego.models.base import Completion
@@ -49,6 +49,31 @@ def test_a_lost_episode_opens_on_its_cause_and_says_what_the_terminal_says() -> 
     assert [part.count("\n") + 1 for part in parts] == [len(lines) for lines in (why.head, why.answer, why.truth)]
     assert "cause: missing (connected a b north) after step 2" in parts[0]
     assert "answer after step 2" in parts[1]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "ended_by"),
+    [
+        (Outcome.INTERRUPTED, ""),
+        (Outcome.BUDGET, "evaluation"),
+        (Outcome.MODEL_ERROR, ""),
+        (Outcome.CRASHED, ""),
+    ],
+)
+def test_a_loss_that_does_not_count_has_no_cause_but_its_errors(outcome: Outcome, ended_by: Cause) -> None:
+    events: list[TimedEvent] = list(JournalTail(JOURNAL, make_codec()).poll())
+    events[-1] = Ended(outcome, "it ended", 0.0, cause=ended_by), events[-1][1]
+    episode = ShownEpisode(Explanation(events, None, (ERROR,)), screen_of, UNICODE)
+    for episode.is_being_checked in (True, False):
+        head = [line.plain for line in episode.why(episode.steps[-1]).head]
+        assert head[1:] == [f"no cause: {outcome.value}", f"error: {ERROR}"]
+
+
+def test_a_loss_by_the_budget_of_an_episode_has_a_cause() -> None:
+    events: list[TimedEvent] = list(JournalTail(JOURNAL, make_codec()).poll())
+    events[-1] = Ended(Outcome.BUDGET, "it ended", 0.0), events[-1][1]
+    episode = ShownEpisode(Explanation(events), screen_of, UNICODE)
+    assert episode.why(episode.steps[-1]).head[1].plain == "cause: no lasting error of the model is known"
 
 
 def test_the_answer_of_a_failure_replaces_that_of_the_decisive_step() -> None:

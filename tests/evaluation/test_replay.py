@@ -171,6 +171,17 @@ def test_run_folders_and_journals_are_found(tmp_path: Path) -> None:
     assert find_journal(tmp_path / "old" / "episodes" / "coin-0-seed1.jsonl").exists()
 
 
+def test_the_last_attempt_at_an_episode_is_the_default(tmp_path: Path) -> None:
+    (tmp_path / "episodes").mkdir()
+    event = {"event": {"setting": "coin", "mode": "edit", "seed": 12}}
+    for attempt in ("", ".2", ".10"):
+        (tmp_path / "episodes" / f"coin-edit-m-seed12{attempt}.jsonl").write_text(json.dumps(event) + "\n")
+    assert find_journal(tmp_path, EpisodeFilter("coin", "edit", seed=12)).name == "coin-edit-m-seed12.10.jsonl"
+    with pytest.raises(UsageError) as refused:
+        find_journal(tmp_path, EpisodeFilter(seed=5))
+    assert "It has 1 episode, but none with seed 5" in refused.value.reason
+
+
 @dataclass
 class Wired:
     """A game that fails in one way at its third command."""

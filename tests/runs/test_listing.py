@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pddlego.display.columns import RUN_COLUMNS
+from pddlego.display.columns import RUN_COLUMNS, episode_summary
 from pddlego.episode.events import Outcome
 from pddlego.runs.cells import Cell
 from pddlego.runs.folders import EPISODES
@@ -68,6 +68,14 @@ def test_a_run_of_model_errors_has_failed_and_a_note_is_listed(tmp_path: Path) -
     (row,) = list_runs(tmp_path / "runs")
     assert (row.state, row.note) == ("failed", "no key")
     assert "no key" in run("runs", cwd=tmp_path).stdout
+
+
+def test_only_the_last_attempt_at_an_episode_is_counted(tmp_path: Path) -> None:
+    repeated = [replace(summary(1), attempt=attempt, outcome=Outcome.CRASHED) for attempt in (1, 2)]
+    run = folder(tmp_path / "run", [*repeated, replace(summary(1), attempt=3), summary(2, Outcome.LOST)])
+    episodes = EpisodeList(run)
+    episodes.poll()
+    assert episode_summary(episodes.episodes.values()) == "2 episodes (4 attempts), 2 ended, 1 won"
 
 
 def test_the_first_columns_of_runs_fit_into_80() -> None:
