@@ -51,7 +51,7 @@ class LiveEpisode:
 
             person = TypingPerson()
         try:
-            with evaluating(setup, path, {**about, **confirmed}) as running:
+            with self.display.reading_keys(), evaluating(setup, path, {**about, **confirmed}) as running:
                 events = play(self.cell, setup, running.planner, running.limiter, approver=self.approver, person=person)
                 recorder = Recorder(self.cell, running.store)
                 ended = _play_watched(events, recorder, self.display, package_that_plays(*self.cell.configuration[:2]))

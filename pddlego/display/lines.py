@@ -7,7 +7,7 @@ import threading
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from typing import TextIO
 
 import rich.console
@@ -42,6 +42,10 @@ class Display(AbstractContextManager["Display"]):
     def __exit__(self, *_: object) -> None:
         """Do nothing; a display that must be closed overrides this."""
 
+    def reading_keys(self) -> AbstractContextManager[object]:
+        """Read keys from now on until the display is left, if it has any. They wait for the first event."""
+        return nullcontext()
+
     @abstractmethod
     def show(self, event: Event, seconds: float) -> None:
         """Show an event, which happened `seconds` after the start of the episode."""
@@ -67,6 +71,7 @@ class LiveDisplay(Display):
         self._keys = KeyListener(self._press) if reads_keys else None
         self._message = ""  # why the last key had no effect
         self._changing = threading.Lock()  # held while the trace is changed
+        self._begun = threading.Event()  # set at the first event: earlier keys wait for it
         self._pace = pace
         self._screen = screen
         self._trace = self._preview_trace = Trace()
@@ -76,11 +81,17 @@ class LiveDisplay(Display):
         # The alternate screen is redrawn as a whole, so that resizing leaves no fragments.
         self._live = Live(self, console=console, refresh_per_second=8, screen=True)
 
+    @contextmanager
+    def reading_keys(self) -> Iterator[None]:
+        with ExitStack() as reading:
+            reading.callback(self._stop_keys)
+            if self._keys is not None:
+                self._keys.__enter__()
+            yield
+
     def __enter__(self) -> LiveDisplay:
         with ExitStack() as interrupted:
             interrupted.callback(self._stop)
-            if self._keys is not None:
-                self._keys.__enter__()
             self._live.start()
             interrupted.pop_all()
         return self
@@ -92,9 +103,13 @@ class LiveDisplay(Display):
 
     def _stop(self) -> None:
         """Restore the terminal."""
+        self._stop_keys()
+        self._live.stop()
+
+    def _stop_keys(self) -> None:
+        self._begun.set()
         if self._keys is not None:
             self._keys.__exit__()
-        self._live.stop()
 
     def show_question(self, question: RenderableType | None, preview: tuple[Event, ...] = ()) -> None:
         """Show a question below the panes, drawn as if `preview` had happened. None removes the question."""
@@ -118,6 +133,7 @@ class LiveDisplay(Display):
         with self._changing:
             self._trace.add(cleaned(event), seconds)
             self._check(event, seconds)
+        self._begun.set()
         self._clock_paused = True
         self._live.refresh()
         if event.method or isinstance(event, Rejected):
@@ -134,6 +150,7 @@ class LiveDisplay(Display):
 
     def _press(self, key: str) -> None:
         """Add checks to the episode, or remove them, if the key is `t`."""
+        self._begun.wait()
         with self._changing:
             self._message = self._switch_checks() if key == "t" and self._trace.started is not None else ""
         self._live.refresh()

@@ -71,6 +71,47 @@ def test_t_is_a_switch_while_an_episode_is_played(tmp_path: Path, width: int, he
         playing.close()
 
 
+def test_a_key_counts_before_the_game_has_started(tmp_path: Path) -> None:
+    playing = Terminal(tmp_path, 80, 24)
+    program = tmp_path / "waits.py"
+    program.write_text(
+        "import pathlib, time\n"
+        "from pddlego.cli import main, watching\n"
+        "play = watching.play\n"
+        "def late(*arguments, **others):\n"
+        "    print('starting')\n"
+        "    while not pathlib.Path('go').exists():\n"
+        "        time.sleep(0.01)\n"
+        "    assert not pathlib.Path('fails').exists()\n"
+        "    return play(*arguments, **others)\n"
+        "watching.play = late\n"
+        "main()\n"
+    )
+    try:
+        command = f"clear; {PDDLEGO.removesuffix('-m pddlego')[7:]} waits.py play coin --seed 12 --pace 3; echo code $?"
+        playing.type(command)
+        playing.wait_for("starting\n")
+        playing.press("t")
+        playing.press("z")
+        playing.press("C-c")
+        assert not any(line.strip() in {"z", "t", "tz"} for line in playing.wait_for("code 130").splitlines())
+        still_usable(playing)
+        (tmp_path / "fails").touch()
+        playing.type(f"touch go; {command}")
+        playing.wait_for("code 3")
+        still_usable(playing)
+        playing.type(f"rm go fails; {command}")
+        playing.wait_for("starting\n")
+        playing.press("t")
+        (tmp_path / "go").touch()
+        playing.wait_for(" t  hide checks")
+        playing.press("C-c")
+        playing.wait_for("code 130")
+        still_usable(playing)
+    finally:
+        playing.close()
+
+
 def test_keys_are_read_again_after_a_stop(tmp_path: Path) -> None:
     """A shell sets its own modes of the terminal when a process is stopped, and keeps them when it goes on."""
     playing = Terminal(tmp_path, 80, 24)
