@@ -20,6 +20,7 @@ from pddlego.planning.compare import Comparison, ComparisonVerdict, compare_doma
 from pddlego.planning.validate import goal_holds
 from pddlego.planning.world import transitions
 from pddlego.util import resources
+from pddlego.util.limits import Work
 from tests.scale import PATIENCE
 
 NAMES = (
@@ -295,7 +296,7 @@ def test_five_thousand_states_are_looked_at() -> None:
         parse_problem(f"(define (problem p) (:domain d) (:init {start}) (:goal {goal}))")
         for goal in ("(x)", "(and (x) (s0))", "(and (s1) (x))", "(and (s1) (s0))")
     ]
-    assert len(transitions(domain, problems[0], 10_000).states) == 5_120
+    assert len(transitions(domain, problems[0], 10_000, Work()).states) == 5_120
     assert compare_problems(domain, problems[0], problems[1], seconds=math.inf).verdict is ComparisonVerdict.SAME
     assert compare_problems(domain, problems[1], problems[2], seconds=math.inf).verdict is ComparisonVerdict.SAME
     assert compare_problems(domain, problems[1], problems[3], seconds=math.inf).verdict is ComparisonVerdict.DIFFERENT

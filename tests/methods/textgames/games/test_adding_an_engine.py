@@ -6,10 +6,12 @@ import doctest
 import re
 import shutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from pddlego.methods import registry
 from tests.cli.command import run
 from tests.pages import files_of, write_files
 
@@ -18,7 +20,7 @@ FILES = files_of(PAGE)
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The files of the page, and what pip makes of its `pyproject.toml`."""
     write_files(PAGE, tmp_path)
     about = tmp_path / "site" / "building-1.0.dist-info"
@@ -31,7 +33,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.syspath_prepend(str(tmp_path / "site"))
     monkeypatch.delitem(sys.modules, "building", raising=False)
     monkeypatch.setenv("COLUMNS", "200")
-    return tmp_path
+    registry.forget()
+    yield tmp_path
+    registry.forget()
 
 
 def test_the_page_followed_literally(folder: Path) -> None:
