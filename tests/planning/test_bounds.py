@@ -15,6 +15,7 @@ from pddlego.planning.compare import ComparisonVerdict, Structure, are_isomorphi
 from pddlego.planning.state import State
 from pddlego.planning.world import World
 from pddlego.util.limits import Work
+from tests.scale import PATIENCE
 
 VARIABLES = "?a ?b ?c ?d ?e ?f"
 CHAIN = "(and (p ?a ?b) (p ?b ?c) (p ?c ?d) (p ?d ?e) (p ?e ?f) (w))"
@@ -102,8 +103,9 @@ def test_other_tools_end_too(name: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_long_plan_is_judged_whose_steps_are_small() -> None:
+def test_a_long_plan_is_judged_whose_steps_are_small(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is counted belongs to a step: a plan may have any number of them."""
+    monkeypatch.setattr("pddlego.planning.world.SECONDS", PATIENCE)
     rules = domain(precondition="(forall (?a) (or (p ?a ?a) (t)))")
     plan = "(x o1)\n" * 6_000
     assert tools.validate(rules, problem(objects=100), plan).cost == 6_000
