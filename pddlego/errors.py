@@ -7,6 +7,7 @@ episode with an outcome (`episode/lifecycle.py`).
 from __future__ import annotations
 
 import errno
+from typing import Literal
 
 
 class PddlegoError(Exception):
@@ -49,12 +50,16 @@ class ReservedNameError(UsageError):
 class ModelError(PddlegoError):
     """A model did not answer: the endpoint, the network or the key failed, or a recorded answer is to another question.
 
-    An episode ends as `model error`.
+    An episode ends as `model error`, with this `cause`.
     """
+
+    cause: Literal["", "refused", "no endpoint"] = ""
 
 
 class RefusedError(ModelError):
     """The endpoint refuses every request: because of the key, the account or the name of the model."""
+
+    cause = "refused"
 
 
 class NoEndpointError(ModelError):
@@ -62,6 +67,8 @@ class NoEndpointError(ModelError):
 
     A server that has answered before may come back.
     """
+
+    cause = "no endpoint"
 
 
 class BudgetSpentError(ModelError):

@@ -391,8 +391,9 @@ def solve(
         if plans > 1 and result.plan is not None:
             others, complete = other_plans(made, value, task, parsed_search, result, number=plans - 1, seconds=seconds)
             further = tuple(OtherPlan(other.plan or (), other.cost) for other in map(solve_result, others))
-            end = "every other plan has all actions of one of these"
-            end = end if complete else "no other plan was found, which is no proof that none exists"
+            end = "no other plan was found, which is no proof that none exists"
+            if complete:
+                end = "every other plan has all actions of one of these"
             solved = replace(solved, others=further, message="" if len(further) == plans - 1 else end)
     if solved.plan is None or solved.optimal or task.metric is None:
         return solved

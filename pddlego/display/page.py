@@ -37,10 +37,12 @@ def _attempt(episode: EpisodeStatus) -> str:
     return str(attempt) if attempt > 1 else ""
 
 
-_COLUMNS = (
-    *EPISODE_COLUMNS[:4],
-    ListColumn("attempt", _attempt, right=True),
-    *(column for column in EPISODE_COLUMNS[4:] if column.name not in ("changed", "last command")),
+_ATTEMPT = ListColumn("attempt", _attempt, right=True)
+_COLUMNS = tuple(
+    column
+    for listed in EPISODE_COLUMNS
+    if listed.name not in ("changed", "last command")
+    for column in ((listed, _ATTEMPT) if listed.name == "seed" else (listed,))
 )
 
 

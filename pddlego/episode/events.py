@@ -264,7 +264,7 @@ class Usage:
 
 Cause = Literal["", "calls", "tokens", "seconds", "evaluation", "refused", "no endpoint"]
 """The exhausted budget of an outcome `budget`: a limit of the episode, or the budget of the whole evaluation. Of a
-`model error`: `RefusedError` or `NoEndpointError`, if it was one of them."""
+`model error`: that of the `ModelError`."""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Generator
 
 from pddlego.episode.budget import Budget, EpisodeOver
 from pddlego.episode.events import Cause, Ended, Event, Outcome
-from pddlego.errors import BudgetSpentError, ModelError, NoEndpointError, PddlegoError, RefusedError
+from pddlego.errors import BudgetSpentError, ModelError, PddlegoError
 from pddlego.util.text import writable
 from pddlego.util.unexpected import explained
 
@@ -46,12 +46,8 @@ def _to_its_end(body: Body, budget: Budget, first: Event | None) -> Body:
         yield ended(over.outcome, over.message, over.cause)
     except BudgetSpentError as error:
         yield ended(Outcome.BUDGET, error.sentence, "evaluation")
-    except RefusedError as error:
-        yield ended(Outcome.MODEL_ERROR, error.sentence, "refused")
-    except NoEndpointError as error:
-        yield ended(Outcome.MODEL_ERROR, error.sentence, "no endpoint")
     except ModelError as error:
-        yield ended(Outcome.MODEL_ERROR, error.sentence)
+        yield ended(Outcome.MODEL_ERROR, error.sentence, error.cause)
     except PddlegoError as error:
         yield ended(Outcome.CRASHED, error.sentence)
     except KeyboardInterrupt:

@@ -315,7 +315,7 @@ class _Connection:
         """The result of `call`, which uses the client, and fills the `stream` if the answer is streamed.
 
         The call may take so many `seconds`, at most `silence` seconds without a new part of the answer, and at most
-        `_TIMES_SILENCE` times as long in all. Comments and empty chunks, with which some servers keep a connection
+        `_TIMES_SILENCE` times as long together. Comments and empty chunks, with which some servers keep a connection
         open, are not parts. Raises `openai.APITimeoutError` at the end of any of these times, and `KeyboardInterrupt`
         if the result is not `wanted` any more; in all these cases, closes the connection.
         """

@@ -575,6 +575,7 @@ KEYWORDS = frozenset(
 
 
 _MOST_COMPARED = 50
+"""The number of defects of a domain after which unknown sections are not compared with the known ones any more."""
 
 
 def _unknown_section(name: str, before: int) -> str:

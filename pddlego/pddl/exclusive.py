@@ -541,7 +541,7 @@ def _contradictions(problem: Problem, invariant: Invariant) -> Iterator[str]:
 
 
 def _exclusive(problem: Problem, invariant: Invariant) -> Iterator[list[Atom]]:
-    """The facts that only one of may be true, sorted."""
+    """The groups of facts of which only one may be true, each sorted."""
     assert invariant.once is not None
     groups: dict[tuple[str, ...], list[Atom]] = defaultdict(list)
     for fact in problem.facts:
@@ -552,7 +552,7 @@ def _exclusive(problem: Problem, invariant: Invariant) -> Iterator[list[Atom]]:
 
 
 def _never(problem: Problem, invariant: Invariant) -> Iterator[list[Atom]]:
-    """The facts that are never true together, in the order of the invariant."""
+    """The groups of facts that are never true together, each in the order of the invariant."""
     first, *others = invariant.never
     for fact in problem.facts:
         binding = _bound(first, fact)

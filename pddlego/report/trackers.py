@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Mapping
 from logging.handlers import BufferingHandler
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 from pddlego.episode.events import Answered, Asked, Usage
 from pddlego.episode.trace import Trace
@@ -38,7 +38,6 @@ from pddlego.runs.summary import Summary
 from pddlego.util.files import append, cut_unfinished_line, digest, open_run_file
 from pddlego.util.text import one_line, slug
 
-TrackerName = Literal["wandb", "mlflow", "trackio", "otel"]
 Values = Mapping[str, "str | int | float"]
 
 PROJECT = "pddlego"

@@ -391,8 +391,9 @@ class Store(Closeable):
             body = {"schema": SCHEMA, "created": created, "configuration": wanted, **about}
             write_run_file(place, json.dumps(body, indent=2) + "\n")
             return
-        changed = list(_differences(read_configuration(self.path), wanted))
-        if len(changed) == 1 and changed[0].startswith("endpoint.base_url was ") and not _has_answers(self.path):
+        old = read_configuration(self.path)
+        changed = list(_differences(old, wanted))
+        if changed and _without_address(old) == _without_address(wanted) and not _has_answers(self.path):
             write_run_file(place, json.dumps({**read_manifest(self.path), "configuration": wanted}, indent=2) + "\n")
         elif changed:
             raise UsageError(
@@ -400,6 +401,11 @@ class Store(Closeable):
                 "; ".join(changed[:5]) + (f"; and {len(changed) - 5} more" if len(changed) > 5 else "") + ".",
                 "Use the old configuration to continue, or another folder with --run.",
             )
+
+
+def _without_address(configuration: Mapping[str, Any]) -> dict[str, Any]:
+    """The configuration without the address of the endpoint."""
+    return {**configuration, "endpoint": {**(configuration.get("endpoint") or {}), "base_url": None}}
 
 
 def _has_answers(path: Path) -> bool:
