@@ -412,7 +412,7 @@ def test_opentelemetry_writes_a_file(tmp_path: Path, clean: pytest.MonkeyPatch) 
 def test_opentelemetry_gets_failed_requests_of_endpoints(
     tmp_path: Path, clean: pytest.MonkeyPatch, model_server: ModelServer
 ) -> None:
-    model_server.replies = [fault(401, "no"), answer("look around")]
+    model_server.replies = [answer("look around"), fault(401, "no")]
     bodies = list[bytes]()
     with collector(bodies) as address:
         clean.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", address)
