@@ -31,10 +31,13 @@ def command(files: Files, domain: DomainFile = None, diff: Diff = False, write: 
     """
     if write and STANDARD_INPUT in files:
         raise UsageError("--write is not possible here", "- is standard input, not a file.", "Leave --write out.")
-    sources = [_ended(read_source(path)) for path in files]
+    texts = map(read_source, files)
+    sources = [text if "(" in text else f"{text}\n" for text in texts]  # not a word that could be the name of a file
     results = _repaired(sources, domain)
     for path, before, result in zip(files, sources, results, strict=True):
-        after = _ended(result.text)
+        after = result.text
+        if before.endswith("\n") and not after.endswith("\n"):
+            after += "\n"
         show_lines(_lines(path, result, changed=after != before), errors=True)
         if write and after != before:
             write_whole(path, after)
@@ -42,12 +45,8 @@ def command(files: Files, domain: DomainFile = None, diff: Diff = False, write: 
             old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
             typer.echo("".join(difflib.unified_diff(old, new, str(path), f"{path} (repaired)")), nl=False)
         elif not write:
-            typer.echo(after, nl=False)
+            typer.echo(after, nl=not after.endswith("\n"))
     end(all(result.ok for result in results))
-
-
-def _ended(text: str) -> str:
-    return text if text.endswith("\n") else f"{text}\n"
 
 
 def _lines(path: Path, result: RepairResult, changed: bool) -> Iterator[Line]:

@@ -174,7 +174,7 @@ def test_files_in_the_wrong_order_are_said_to_be_so(tmp_path: Path, task: str) -
         (("check", str(FERRY), "--plan", "task.pddl"), "A plan needs a problem"),
         (("solve", str(FERRY), str(FERRY)), "is not a valid problem"),
         (("solve", str(FERRY), "task.pddl", "--planner", "dream"), "Unknown planner 'dream'"),
-        (("solve", str(FERRY), "task.pddl", "--planner", "astar(lmcut)"), "is for --search"),
+        (("solve", str(FERRY), "task.pddl", "--planner", "astar(lmcut)"), "are searches"),
         (("solve", str(FERRY), "task.pddl", "--search", "dream"), "is not possible"),
         (("solve", str(FERRY), "task.pddl", "--search", "asta"), "Did you mean 'astar'?"),
         (("solve", str(FERRY), "task.pddl", "--search", "astar(lmcut())"), "Did you mean 'astar(lmcut)'?"),
