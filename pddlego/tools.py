@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
@@ -32,11 +33,12 @@ from pddlego.planning import Plan, PlanResult, PlanStatus, Search
 from pddlego.planning import validate as validate_plan
 from pddlego.planning.checked import checked_problem
 from pddlego.planning.numbers import HugeNumberError, shown
-from pddlego.planning.result import LEAST_COST, NO_PLAN, TOO_DEEP, WhyNoPlan
+from pddlego.planning.result import LEAST_COST, NO_PLAN, SEARCH_NAMES, TOO_DEEP, WhyNoPlan
 from pddlego.planning.state import State
 from pddlego.planning.validate import FaultKind, PlanFault, as_number, plan_cost
 from pddlego.planning.world import Simulator, World
 from pddlego.util.files import read_source, read_text
+from pddlego.util.text import suggestion
 
 if TYPE_CHECKING:  # what only some of the functions need is imported there: `check` is used from shells and editors
     from pddlego.pddl.tolerant.files import Repair, Repaired
@@ -374,7 +376,8 @@ def solve(
     try:
         parsed_search = Search.parse(search, "auto")
     except ValueError as error:
-        raise UsageError(f"The search {search} is not possible", f"{error}.", "Example: gbf(hff).") from error
+        advice = suggestion(search, SEARCH_NAMES, "Example: gbf(hff).")
+        raise UsageError(f"The search {search} is not possible", f"{error}.", advice) from error
     check_search(planner, parsed_search, "The call")
     value = read_domain_file(domain, Level.TIME)
     task = read_problem_file(value, problem, Level.TIME)
@@ -571,21 +574,22 @@ def read_domain_file(file: DomainFile, level: Level = Level.CLASSICAL) -> Domain
         raise _invalid("domain", file, wrong)
     errors = [defect.message for defect in check_domain(domain, level) if defect.blocking]
     if errors:
-        raise _invalid("domain", file, errors, any(defect.blocking for defect in check_domain(domain, Level.TIME)))
+        always = [defect.message for defect in check_domain(domain, Level.TIME) if defect.blocking]
+        raise _invalid("domain", file, always or errors, bool(always))
     return domain
 
 
 def read_problem_file(domain: Domain, file: ProblemFile, level: Level = Level.CLASSICAL) -> Problem:
     """A problem of a domain without errors. Raises `UsageError`. For `level` see `pddl.check`."""
     if isinstance(file, Problem):
-        problem, defects = file, check_problem(domain, file, level)
+        problem, find = file, partial(check_problem, domain, file)
     else:
         reading = read_problem(_text(file))
-        problem, defects = reading.problem, check_reading(domain, reading, level)
-    errors = [defect.message for defect in defects if defect.blocking]
+        problem, find = reading.problem, partial(check_reading, domain, reading)
+    errors = [defect.message for defect in find(level) if defect.blocking]
     if errors:
-        higher = check_problem(domain, problem if isinstance(file, Problem) else _text(file), Level.TIME)
-        raise _invalid("problem", file, errors, any(defect.blocking for defect in higher))
+        always = [defect.message for defect in find(Level.TIME) if defect.blocking]
+        raise _invalid("problem", file, always or errors, bool(always))
     return problem
 
 
@@ -615,20 +619,14 @@ _MOST_NAMED = 3
 
 def _invalid(part: Part, file: object, errors: Sequence[str], always: bool = True) -> UsageError:
     """The error for a file with errors. Without `always`, it is valid, but has numbers or time where they cannot be."""
-    what = f"{file} is not a valid {part}" if is_path(file) else f"The {part} is not valid"
-    what = (
-        what
-        if always
-        else f"{file if is_path(file) else f'The {part}'} has numbers or time, which are not possible here"
-    )
+    name = str(file) if is_path(file) else f"The {part}"
+    if not always:
+        todo = "Use solve (planner auto), check or validate, or a file without them."
+        return UsageError(f"{name} has numbers or time, which are not possible here", f"{errors[0]}.", todo)
+    what = f"{name} is not {f'a valid {part}' if is_path(file) else 'valid'}"
     more = f" (and {len(errors) - _MOST_NAMED} more)" if len(errors) > _MOST_NAMED else ""
     reason = f"{'; '.join(errors[:_MOST_NAMED])}{more}."
-    todo = (
-        "See: pddlego check DOMAIN PROBLEM."
-        if always
-        else "Use solve (planner auto), check or validate, or a file without them."
-    )
-    return UsageError(what, reason, todo)
+    return UsageError(what, reason, "See: pddlego check DOMAIN PROBLEM.")
 
 
 def is_path(file: object) -> bool:

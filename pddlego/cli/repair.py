@@ -12,7 +12,7 @@ import typer
 from pddlego.cli.printing import Line, end, finding_lines, show_lines
 from pddlego.errors import UsageError
 from pddlego.util.answers import spoken
-from pddlego.util.files import read_source, read_text, write_whole
+from pddlego.util.files import STANDARD_INPUT, read_source, write_whole
 
 if TYPE_CHECKING:
     from pddlego.tools import RepairResult
@@ -29,9 +29,13 @@ def command(files: Files, domain: DomainFile = None, diff: Diff = False, write: 
     A domain and a problem given together are repaired together. Nothing is guessed: what stays wrong is reported.
     Exit code: 0 no errors are left, 1 errors are left, 2 wrong usage.
     """
-    results = _repaired(files, domain)
-    for path, result in zip(files, results, strict=True):
-        before, after = read_source(path), result.text
+    if write and STANDARD_INPUT in files:
+        raise UsageError("--write is not possible here", "- is standard input, not a file.", "Leave --write out.")
+    texts = map(read_source, files)
+    sources = [text if "(" in text else f"{text}\n" for text in texts]  # not a word that could be the name of a file
+    results = _repaired(sources, domain)
+    for path, before, result in zip(files, sources, results, strict=True):
+        after = result.text
         if before.endswith("\n") and not after.endswith("\n"):
             after += "\n"
         show_lines(_lines(path, result, changed=after != before), errors=True)
@@ -53,16 +57,16 @@ def _lines(path: Path, result: RepairResult, changed: bool) -> Iterator[Line]:
     yield f"{path}: {state}", "green" if result.ok else "red"
 
 
-def _repaired(files: list[Path], domain: Path | None) -> list[RepairResult]:
+def _repaired(sources: list[str], domain: Path | None) -> list[RepairResult]:
     from pddlego import tools
 
     if domain is not None:
-        return [tools.repair(path, domain) for path in files]
-    kinds = ["problem" if tools.is_problem(spoken(read_text(path))) else "domain" for path in files]
+        return [tools.repair(source, domain) for source in sources]
+    kinds = ["problem" if tools.is_problem(spoken(source)) else "domain" for source in sources]
     if sorted(kinds) == ["domain", "problem"]:
-        pair = tools.repair_files(files[kinds.index("domain")], files[kinds.index("problem")])
+        pair = tools.repair_files(sources[kinds.index("domain")], sources[kinds.index("problem")])
         return list(pair if kinds[0] == "domain" else pair[::-1])
     if "problem" in kinds and "domain" in kinds:
         reason = "With several problems it is not clear which domain is whose."
         raise UsageError("Too many files", reason, "Give one domain and one problem, or name the domain with --domain.")
-    return [tools.repair(path) for path in files]
+    return [tools.repair(source) for source in sources]

@@ -524,8 +524,11 @@ def _read_leaf(part: tuple[Sexpr, ...], head: str, rest: tuple[Sexpr, ...], chan
         return Unreadable(show(part), f"{show(part)}: that is not a form of PDDL; write {form}", place=place)
     wrong = next(show(argument) for argument in rest if not isinstance(argument, str))
     reason = "is not a variable or an object; object functions are not supported: make it a parameter"
-    meant = nearest(head, [word for word in _CONNECTIVES if word.isalpha()])
-    reason = f"is an argument of '{head}'; did you mean '{meant}'?" if meant else reason
+    times, connectives = map(" ".join, _TIMES), (word for word in _CONNECTIVES if word.isalpha())
+    for name, known in ((f"{head} {show(rest[0])}", times), (head, connectives)):
+        if meant := nearest(name, known):
+            reason = f"is an argument of '{name}'; did you mean '{meant}'?"
+            break
     return Unreadable(show(part), f"{show(part)}: {wrong} {reason}", place=place)
 
 

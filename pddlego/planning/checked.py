@@ -158,8 +158,11 @@ class Explorer(Simulator):
         self.complete = False
         self._missing: dict[str, dict[Term, PlanStep]] = defaultdict(dict)
         self._impossible: dict[str, list[PlanStep]] = defaultdict(list)
-        effects = [change for action in domain.actions for change in changed_fluents(action.effect)]
-        self._assigned = {change.fluent.head for change in effects if change.operator == "assign"}
+        self._assigned: set[str] = set()
+        for action in domain.actions:
+            needed = {fluent for part in conjuncts(action.precondition) for fluent in read_fluents(part)}
+            first = [change.fluent for change in changed_fluents(action.effect) if change.operator == "assign"]
+            self._assigned |= {fluent.head for fluent in first if fluent not in needed}
         changes = [change for action in domain.actions for change in changed_atoms(action.effect)]
         self.added = {atom.predicate for atom, value in changes if value}
         self.deleted = {atom.predicate for atom, value in changes if not value}

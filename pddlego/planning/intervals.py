@@ -65,7 +65,9 @@ def bounds_text(parts: Iterable[Formula], interval: Callable[[Term], Interval | 
     texts = []
     nodes = (node for part in parts for node, _ in walk(part))
     for fluent in dict.fromkeys(fluent for node in nodes for fluent in read_fluents(node)):
-        low, high = (None if isinstance(bound, float) else shown(bound) for bound in interval(fluent) or ANY_NUMBER)
+        bounds = interval(fluent)
+        texts += [f"{fluent} has no number"] if bounds is None and "?" not in str(fluent) else []
+        low, high = (None if isinstance(bound, float) else shown(bound) for bound in bounds or ANY_NUMBER)
         if low and high:
             texts.append(f"{fluent} is {low}" if low == high else f"{fluent} is between {low} and {high}")
         elif low or high:

@@ -255,7 +255,8 @@ def make_planner(engine: str | None, timeout: float, memory: int) -> ProcessPlan
     """Start a planner. Raises `UsageError` for an unknown engine, missing packages, and impossible limits."""
     if engine is not None and engine not in ENGINES:
         reason = f"The planners are {', '.join(ENGINES)}."
-        raise UsageError(f"Unknown planner '{engine}'", reason, suggestion(engine, ENGINES, "Choose another planner."))
+        advice = suggestion(engine, ENGINES, "Choose another planner; astar(lmcut) and bfs are searches.")
+        raise UsageError(f"Unknown planner '{engine}'", reason, advice)
     needed = missing(engine) if engine else None
     if needed is not None:
         package, command = needed

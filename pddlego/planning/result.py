@@ -186,6 +186,8 @@ _ALGORITHMS = {
 _HEURISTICS = ("blind", "hadd", "hff", "hmax", "hsa", "landmark", "lmcut")
 _ADMISSIBLE = (None, "blind", "hmax", "landmark", "lmcut")
 _DEFAULT_HEURISTIC = {"astar": "lmcut", "wastar": "hff", "gbf": "hff", "ehs": "hff"}
+SEARCH_NAMES = (*_ALGORITHMS, *(f"{name}({heuristic})" for name in _DEFAULT_HEURISTIC for heuristic in _HEURISTICS))
+"""All searches that `Search.parse` reads."""
 
 _SEARCH = re.compile(r"([a-z]+)(?:\(([a-z]+)\))?\Z")
 

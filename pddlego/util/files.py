@@ -99,6 +99,9 @@ _MOST_READ = 50_000_000
 """Maximum size in bytes of a file that a user names; the largest PDDL file of a competition has about ten million."""
 
 
+STANDARD_INPUT = Path("-")
+
+
 def read_text(path: Path) -> str:
     """The text of a file that a user named, with line breaks as `\\n`, without a byte order mark.
 
@@ -112,12 +115,12 @@ _NOT_TEXT = frozenset(range(32)) - {*b"\t\n\r\f\x1b"}
 
 
 def read_source(path: Path) -> str:
-    """The unchanged text of a UTF-8 or Latin-1 file, with any byte order mark.
+    """The unchanged text of a UTF-8 or Latin-1 file, with any byte order mark. `-` is standard input.
 
     Raises `UsageError` if it cannot be read or is not text.
     """
-    try:
-        with path.open("rb") as file:  # a size is no help: a device has no end, and a pipe has no size
+    try:  # a size is no help: a device has no end, and a pipe has no size
+        with open(0, "rb", closefd=False) if path == STANDARD_INPUT else path.open("rb") as file:
             data = file.read(_MOST_READ + 1)
         if len(data) > _MOST_READ:
             raise UsageError(f"{path} is too large", f"At most {_MOST_READ:,} bytes are read.", "Name another file.")

@@ -81,12 +81,15 @@ def _as_a_process(cwd: Path, environment: dict[str, str], arguments: tuple[str, 
         sys.argv, sys.stdin = kept[2:]
 
 
-def run_process(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run a command in a process of its own."""
+def run_process(
+    *arguments: str, cwd: Path, typed: str | None = None, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Run a command in a process of its own, with `typed` as its standard input."""
     return subprocess.run(
         [sys.executable, "-m", "pddlego", *arguments],
         cwd=cwd,
         env={**os.environ, "COLUMNS": "100", **environment},
+        input=typed,
         capture_output=True,
         text=True,
         timeout=PATIENCE,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pddlego.tasks.generators import GENERATORS
-from tests.cli.command import run
+from tests.cli.command import run, run_process
 from tests.sandbox.ordinary import needs_locks
 
 ROOT = Path(__file__).parent.parent.parent
@@ -174,7 +174,12 @@ def test_files_in_the_wrong_order_are_said_to_be_so(tmp_path: Path, task: str) -
         (("check", str(FERRY), "--plan", "task.pddl"), "A plan needs a problem"),
         (("solve", str(FERRY), str(FERRY)), "is not a valid problem"),
         (("solve", str(FERRY), "task.pddl", "--planner", "dream"), "Unknown planner 'dream'"),
+        (("solve", str(FERRY), "task.pddl", "--planner", "astar(lmcut)"), "are searches"),
         (("solve", str(FERRY), "task.pddl", "--search", "dream"), "is not possible"),
+        (("solve", str(FERRY), "task.pddl", "--search", "asta"), "Did you mean 'astar'?"),
+        (("solve", str(FERRY), "task.pddl", "--search", "astar(lmcut())"), "Did you mean 'astar(lmcut)'?"),
+        (("play", "coin", "--search", "gbf(ff)"), "Did you mean 'gbf(hff)'?"),
+        (("repair", "-", "--write"), "--write is not possible here"),
         (("solve", str(FERRY), "task.pddl", "--planner", "program:nowhere.py"), "holds no program"),
         (
             ("solve", str(FERRY), "task.pddl", "--planner", f"program:{PROGRAM}", "--isolation", "some"),
@@ -518,6 +523,25 @@ def test_a_valid_file_with_time_is_not_called_invalid_where_time_is_not_possible
     checked = run("check", "kiln.pddl", "bread.pddl", cwd=tmp_path)
     assert checked.returncode == 1
     assert "(< ?duration 5) is not a duration" in checked.stdout
+    done = run("compare", "kiln.pddl", "bread.pddl", "bread.pddl", cwd=tmp_path)
+    assert "(< ?duration 5) is not a duration" in done.stderr and "not supported here" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "typed", "output"),
+    [
+        (("check", str(FERRY), "-"), TASK, "-: a problem of 3 objects, 8 facts: no defects"),
+        (("solve", str(FERRY), "-"), TASK, PLAN.strip()),
+        (("validate", str(FERRY), "task.pddl", "-"), PLAN, "-: valid, cost 3"),
+        (("compare", str(FERRY), "-", "task.pddl"), TASK, "same: equal up to the names of objects"),
+        (("repair", "-"), f"Here it is:\n{TASK[:-1]}", TASK),
+    ],
+)
+def test_a_dash_is_standard_input(
+    tmp_path: Path, task: str, arguments: tuple[str, ...], typed: str, output: str
+) -> None:
+    done = run_process(*arguments, cwd=tmp_path, typed=typed)
+    assert (done.returncode, done.stdout.strip()[-len(output) :]) == (0, output), done.stderr
 
 
 def test_a_line_for_editors_holds_place_severity_text_and_rule(tmp_path: Path) -> None:

@@ -144,6 +144,8 @@ def test_atoms_compare_without_their_position() -> None:
         ("(exists (- room) (at ?a))", "write (exists (?x - type) (…))"),
         ("(= ?a)", "'=' takes 2 part(s)"),
         ("(nott (at ?a))", "did you mean 'not'?"),
+        ("(at strat (open ?a))", "did you mean 'at start'?"),
+        ("(ovr all (open ?a))", "did you mean 'over all'?"),
         ("(increase (cost) 1)", "is not a variable"),
     ],
 )

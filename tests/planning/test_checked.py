@@ -82,6 +82,18 @@ NUMERIC = """(define (domain tanks) (:requirements :typing :numeric-fluents) (:t
   (:action fill :parameters (?t - tank) :precondition (>= (level ?t) 1) :effect (p ?t)))"""
 
 
+@pytest.mark.parametrize(
+    ("condition", "is_missing"),
+    [("(< (level ?t) 9)", True), ("(p ?t)", False), ("(or (< (level ?t) 9) (p ?t))", False)],
+)
+def test_an_action_that_needs_a_number_does_not_give_it_first(condition: str, is_missing: bool) -> None:
+    action = f"(:action top-up :parameters (?t - tank) :precondition {condition} :effect (assign (level ?t) 9))"
+    domain = f"{NUMERIC[:-1]} {action})"
+    task = "(define (problem x) (:domain tanks) (:objects t - tank) (:init (p t)) (:goal (>= (level t) 3)))"
+    rules = [finding.rule for finding in tools.check(domain, task).findings]
+    assert ("missing-number" in rules) is is_missing
+
+
 def test_numbers_that_are_missing_are_one_finding_for_each_function() -> None:
     names = [f"t{number}" for number in range(60)]
     goal = " ".join(f"(> (level {name}) 0)" for name in names)

@@ -83,6 +83,7 @@ MADE = {  # a solvable task, what is replaced in its domain or problem, and word
         "(hand-empty)",
     ),
     "no road": (VAN, TRIP, "(road a b)", "", "(road a b)"),
+    "no number": (VAN, TRIP, "(= (fuel) 4)", "", "(fuel) has no number"),
     "no pump": (VAN, TRIP, "(pump b)", "", "(fuel) is at most 4"),
     "no effect: the pump gives nothing": (VAN, TRIP, "(increase (fuel) 5)", "(pump ?t)", "(fuel) is at most 4"),
     "no large tank": (VAN, TRIP, "(<= (fuel) 3)", "(<= (+ (fuel) 5) 5)", "(fuel) is between "),
@@ -140,6 +141,17 @@ def test_what_was_removed_is_named(name: str) -> None:
     why = explain_no_plan(*pair(domain, problem), PATIENCE)
     assert words in text(why)
     assert not all(part.reachable for part in why.goals) or why.exclusive
+
+
+def test_a_fact_that_breaks_an_order_is_not_named_as_missing() -> None:
+    domain = """(define (domain battery) (:predicates (charge ?l) (next ?lower ?higher) (lit ?r))
+      (:action light :parameters (?r ?l ?less) :precondition (and (charge ?l) (next ?less ?l))
+        :effect (and (lit ?r) (charge ?less) (not (charge ?l)))))"""
+    problem = """(define (problem p) (:domain battery) (:objects l0 l1 l2 a b c)
+      (:init (charge l2) (next l0 l1) (next l1 l2)) (:goal (and (lit a) (charge l2))))"""
+    why = explain_no_plan(*pair(domain, problem), PATIENCE)
+    assert why.exclusive == ("(lit a)", "(charge l2)")
+    assert why.chain[-1].endswith("its condition (next l2 ?l) is never true from then on, and no action makes it true")
 
 
 @pytest.mark.shared("cases")

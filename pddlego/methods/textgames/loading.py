@@ -55,11 +55,12 @@ from pddlego.pddl.conditions import Exists, Formula, parse_condition
 from pddlego.pddl.domain import Predicate
 from pddlego.pddl.exclusive import parse_invariant
 from pddlego.planning import Rung, Search
+from pddlego.planning.result import SEARCH_NAMES
 from pddlego.runs.folders import find_run
 from pddlego.runs.store import kept_text, read_results
 from pddlego.util import resources
 from pddlego.util.files import read_text
-from pddlego.util.text import names_in, nearest
+from pddlego.util.text import names_in, nearest, suggestion
 
 
 def _groups_of(pattern: str) -> set[str]:
@@ -174,7 +175,8 @@ def _parse_search(text: str) -> Search:
     try:
         return Search.parse(text)
     except ValueError as error:
-        raise UsageError(f"'{text}' is not a search", f"{error}.", "Example: --search 'astar(lmcut)'.") from error
+        advice = suggestion(text, SEARCH_NAMES, "Example: --search 'astar(lmcut)'.")
+        raise UsageError(f"'{text}' is not a search", f"{error}.", advice) from error
 
 
 def _build(name: str, is_baseline: bool = False) -> GameSetting:
