@@ -139,7 +139,7 @@ def _speed(model: Model) -> str:
     window = window_of(model)
     context = f"window: {count(window, 'token') if window else 'unknown'}"
     hours = f"{math.ceil(seconds / 360) / 10} ({longest})"
-    return f"{speed}\n{context}\nhours for an episode with {_ANSWERS} answers: up to {hours}"
+    return f"{speed}\n{context}\nhours for {_ANSWERS} answers in a game: up to {hours}"
 
 
 def _check_listed(model: str, listed: Collection[str]) -> None:
