@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import tempfile
 from collections.abc import Callable, Collection
@@ -51,7 +52,7 @@ def command(
             text, advice = " ".join(clean(f"{error.what}: {error.reason}").split()), clean(error.next_step)
             good, mark, style = False, "!!", "bold red"
         console.print(f"[{style}]{mark}[/] {name:<12} ", end="", highlight=False)
-        console.print(text, markup=False, highlight=False, soft_wrap=True)
+        console.print(text.replace("\n", f"\n{'':<16}"), markup=False, highlight=False, soft_wrap=True)
         if advice:
             console.print(f"   {'':<12} {advice}", markup=False, highlight=False, style="yellow", soft_wrap=True)
     raise typer.Exit(exits.WON if good else exits.BROKEN)
@@ -113,15 +114,18 @@ def _model(model: str | None, base_url: str | None) -> str:
     answer = endpoint_model.complete(Request("probe", (Message("user", "Answer with the word ok."),), longest=50))
     if isinstance(endpoint_model, OpenAIModel):
         _check_listed(model, endpoint_model.listed())
-    return f"{model} answers in {answer.seconds:.1f} s; {_speed(endpoint_model)}"
+    return f"{model} answers in {answer.seconds:.1f} s\n{_speed(endpoint_model)}"
 
 
-_TYPICAL = 150
-"""Tokens of a typical answer to the first request of a game."""
+_ANSWERS, _TYPICAL = 20, 150
+"""Answers in a typical episode, and tokens of a typical answer."""
 
 
 def _speed(model: Model) -> str:
-    """The speed and the window of a model, and the seconds that the first request of each text game will take."""
+    """The speed and the window of a model, and the hours of an episode in the text game with the longest request.
+
+    It is that of reading the first request, of which later ones repeat most, and of writing the answers.
+    """
     from pddlego.methods.registry import methods
     from pddlego.models.base import window_of
     from pddlego.models.speed import measure_speed
@@ -130,11 +134,12 @@ def _speed(model: Model) -> str:
     if not requests:
         return "no game to estimate its speed with"
     speed = measure_speed(model, next(iter(requests.values())))
-    seconds = {name: speed.seconds(other.characters / speed.per_token, _TYPICAL) for name, other in requests.items()}
-    expected = ", ".join(f"{name} {seconds[name]:.0f} s" for name in sorted(seconds, key=lambda name: seconds[name]))
+    longest = max(requests, key=lambda name: requests[name].characters)
+    seconds = speed.seconds(requests[longest].characters / speed.per_token, _ANSWERS * _TYPICAL)
     window = window_of(model)
-    limit = f", window {count(window, 'token')}" if window else ", window unknown"
-    return f"{speed}{limit}. Expected time of a first request: {expected}"
+    context = f"window: {count(window, 'token') if window else 'unknown'}"
+    hours = f"{math.ceil(seconds / 360) / 10} ({longest})"
+    return f"{speed}\n{context}\nhours for {_ANSWERS} answers in a game: up to {hours}"
 
 
 def _check_listed(model: str, listed: Collection[str]) -> None:

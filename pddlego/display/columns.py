@@ -58,7 +58,7 @@ RUN_COLUMNS: tuple[ListColumn[RunRow], ...] = (
     ListColumn("game", lambda run: run.games, width=40, narrow=8),
     ListColumn("mode", lambda run: run.modes, width=30, narrow=8),
     ListColumn("model", lambda run: run.models, width=24, narrow=8),
-    ListColumn("cells", lambda run: str(run.cells), right=True),
+    ListColumn("cells", lambda run: f"{run.cells} ({run.again} again)" if run.again else str(run.cells), right=True),
     ListColumn("cost", lambda run: money(run.cost) if run.cost else "", right=True),
     ListColumn("note", lambda run: run.note, width=60),
     ListColumn("run", lambda run: run.name, width=60),

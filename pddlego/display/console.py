@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import IO
 
 import rich.console
-from rich.console import ConsoleOptions, RenderableType
+from rich.console import ConsoleDimensions, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.style import Style
 
@@ -31,8 +31,8 @@ class Console(rich.console.Console):
 
     def __init__(self, stderr: bool = False, file: IO[str] | None = None) -> None:
         super().__init__(stderr=stderr, file=file, markup=False, highlight=False, emoji=False)
-        if (not self.is_terminal or self.is_dumb_terminal) and not os.environ.get("COLUMNS"):
-            self.width = _PIPE_WIDTH
+        if not self.is_terminal or self.is_dumb_terminal:  # without a height, rich ignores the width of a dumb terminal
+            self.size = ConsoleDimensions(self._width or _PIPE_WIDTH, self._height or 25)
 
     @property
     def is_dumb_terminal(self) -> bool:

@@ -65,11 +65,11 @@ _NO_RESULT = {
 class Report:
     """The results of evaluations. `results` holds the last attempt at each cell, sorted by cell.
 
-    `settings` says how each game was played, as the run folders record it. `analyses` are tables for some methods only
-    (values of a paper beside ours, shares of counts), the comparisons, and the points of the `figures`; `bars` are
-    tables that are drawn as bars. `causes` says why episodes were lost. `counts` are tables of why episodes were not
-    won, what was wrong with answers, and what methods counted. `incomplete` says how many of the planned cells were
-    played, if not all were. `damage` has warnings about files that could not be read.
+    `settings` says how each game was played, as the run folders record it. `compared` are values of a paper beside
+    ours, and the comparisons of methods; `analyses` are tables for some methods only (shares of counts), and the points
+    of the `figures`; `bars` are tables that are drawn as bars. `causes` says why episodes were lost. `counts` are
+    tables of why episodes were not won, what was wrong with answers, and what methods counted. `incomplete` says how
+    many of the planned cells were played, if not all were. `damage` has warnings about files that could not be read.
     """
 
     sources: tuple[str, ...]
@@ -79,6 +79,7 @@ class Report:
     comparisons: tuple[PairedComparison, ...] = ()
     figures: tuple[DrawnFigure, ...] = ()
     bars: tuple[Table, ...] = ()
+    compared: tuple[Table, ...] = ()
     analyses: tuple[Table, ...] = ()
     causes: Causes = field(default_factory=lambda: Causes(()))
     counts: tuple[Table, ...] = ()
@@ -99,6 +100,10 @@ class Report:
         if errors:
             of = count(len(self.results), "episode")
             incomplete.append(f"{len(errors)} of {of} ended with an error, not by the game, and count as not won here.")
+        if again := sum(result.attempt > 1 for result in self.results):
+            incomplete.append(
+                f"Tried again: {count(again, 'episode')}. The last attempt counts; the cost is that of all."
+            )
         return (*incomplete, *self.games, *notes(models), *self.damage)
 
     @property
@@ -124,7 +129,7 @@ class Report:
     def tables(self) -> tuple[Table, ...]:
         """Every table of the report."""
         causes = [table for table in [cause_table(self.causes)] if table.body]
-        return success(self.rows), *causes, all_numbers(self.rows), *self.analyses, *self.counts
+        return success(self.rows), *self.compared, *causes, all_numbers(self.rows), *self.analyses, *self.counts
 
 
 def _played_by(game: str, results: Sequence[Summary]) -> str:
@@ -246,9 +251,9 @@ def build_report(
     in_order = [] if wanted.needs_results else _in_order(ordered, paths)
     figures = draw_figures([result for result in ordered if result.counts], in_order)
     recorded_rows = [row for row in all_rows if row.setting in settings]
-    analyses = [published_means(recorded_rows, settings), published_shares(grouped), *share_tables(grouped)]
-    analyses += [restart_table(grouped), efficiency_table(grouped), order_table(in_order)]
-    analyses += [comparison_table(comparisons), *(figure_table(one) for one in figures if one.figure != IN_ORDER)]
+    compared = [published_means(recorded_rows, settings), published_shares(grouped), comparison_table(comparisons)]
+    analyses = [*share_tables(grouped), restart_table(grouped), efficiency_table(grouped), order_table(in_order)]
+    analyses += [figure_table(one) for one in figures if one.figure != IN_ORDER]
     return Report(
         sources=tuple(map(str, paths)),
         results=tuple(results),
@@ -257,6 +262,7 @@ def build_report(
         comparisons=comparisons,
         figures=figures,
         bars=tuple(table for table in bar_tables(grouped) if table.body),
+        compared=tuple(table for table in compared if table.body),
         analyses=tuple(table for table in analyses if table.body),
         causes=causes,
         counts=tuple(table for table in count_tables(grouped) if table.body),

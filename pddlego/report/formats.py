@@ -98,6 +98,7 @@ def html(report: Report, most_pages: int, optima: Optima | None = None) -> str:
         result.cell for result in sorted(report.results, key=lambda result: (result.won, result.cell))[:most_pages]
     }
     listed = list(_listed(report, paged))
+    first = [table for table in (success(report.rows), cause_table(report.causes)) if table.body]
     anchors = {episode.page.key for episode in listed if episode.page is not None}
     return render(
         "report.html.j2",
@@ -108,8 +109,8 @@ def html(report: Report, most_pages: int, optima: Optima | None = None) -> str:
         report=report,
         notes=[NOTE, *report.notes, *([] if can_draw() else [f"This page has no figures. {INSTALL_MATPLOTLIB}"])],
         names=("game", "mode", "model", "outcome", "trouble", "goal", "error"),
-        first=[table for table in (success(report.rows), cause_table(report.causes)) if table.body],
-        tables=[table for table in report.tables if table.body][1 + bool(cause_table(report.causes).body) :],
+        first=first,
+        tables=[table for table in report.tables if table.body and table not in first],
         plots=[(plot.title, Markup(plot.svg())) for plot in draw(report, anchors, optima or {})],
     )
 
@@ -238,7 +239,8 @@ def print_report(console: Console, report: Report) -> None:
     """Print the report on a terminal."""
     console.print(f"From {', '.join(report.sources)}", style="dim", highlight=False, soft_wrap=True)
     if report.rows:
-        print_table(console, success(report.rows))
+        for table in (success(report.rows), *report.compared):
+            print_table(console, table)
         console.print(Text("All numbers", "bold"))
         console.print(results_table(report.rows, console.width), highlight=False)
     for note in report.notes:

@@ -252,9 +252,9 @@ class RunRow:
     """A row of the table of runs. `name` is relative to the folder of run folders.
 
     `games`, `modes` and `models` are those that were requested; `when` is the start time. `played` and `won` are
-    numbers of `cells`, and `cost` is that of all attempts. `state` is `running`, `finished`, `failed` (every episode
-    was lost to errors), `unfinished` (the same command would play more episodes), or the error if the folder is
-    damaged. `note` is what the user wrote about the run.
+    numbers of `cells`, `again` is the number of cells that were played again, and `cost` is that of all attempts.
+    `state` is `running`, `finished`, `failed` (every episode was lost to errors), `unfinished` (the same command would
+    play more episodes), or the error if the folder is damaged. `note` is what the user wrote about the run.
     """
 
     path: Path
@@ -266,6 +266,7 @@ class RunRow:
     played: int = 0
     won: int = 0
     cells: int = 0
+    again: int = 0
     cost: float = 0.0
     state: str = ""
     note: str = ""
@@ -333,6 +334,7 @@ def _run(folder: Path) -> RunRow:
         played=len(played),
         won=sum(summary.won for summary in played),
         cells=cells,
+        again=sum(summary.attempt > 1 for summary in last.values()),
         cost=sum(costs_of(folder).values()),
         state="running" if is_locked(folder) else state,
         note=read_run_file(folder / NOTE_FILE).decode(errors="replace").strip()

@@ -88,7 +88,9 @@ def test_doctor_is_content(tmp_path: Path, model_server: ModelServer) -> None:
     assert done.returncode == 0, done.stdout
     for name in ("Java", "game engines", "planner", "model", "runs folder"):
         assert f"ok {name}" in done.stdout
-    assert "m answers in" in done.stdout
+    place = next(number for number, line in enumerate(done.stdout.splitlines()) if "m answers in" in line)
+    assert "hours for 20 answers in a game" in done.stdout
+    assert max(map(len, done.stdout.splitlines()[place : place + 4])) <= 80
     assert "textworldexpress, a game in" in done.stdout
     assert "can be made" in done.stdout
     assert not list(tmp_path.iterdir()), "it only looks"

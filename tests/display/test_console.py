@@ -9,7 +9,7 @@ import pytest
 from rich.color import Color
 from rich.text import Text
 
-from pddlego.display.console import SHADES, Console
+from pddlego.display.console import PLAIN, SHADES, Console
 
 BLACK, WHITE = (0, 0, 0), (255, 255, 255)
 
@@ -29,6 +29,14 @@ def contrast(one: tuple[int, int, int], other: tuple[int, int, int]) -> float:
 @pytest.mark.parametrize(("name", "background"), list(product(SHADES, (BLACK, WHITE))))
 def test_every_shade_can_be_read(name: str, background: tuple[int, int, int]) -> None:
     assert contrast(Color.parse(SHADES[name]).get_truecolor(), background) >= 4.5
+
+
+@pytest.mark.parametrize("plain", ["", "1"])
+@pytest.mark.parametrize(("columns", "width"), [("", 1000), ("90", 90)])
+def test_nothing_is_cut_on_a_pipe(monkeypatch: pytest.MonkeyPatch, plain: str, columns: str, width: int) -> None:
+    monkeypatch.setenv(PLAIN, plain)
+    monkeypatch.setenv("COLUMNS", columns)
+    assert Console(file=io.StringIO()).width == width
 
 
 @pytest.mark.parametrize("style", ["bold yellow", "dim", "red", "dim italic"])

@@ -194,7 +194,8 @@ def test_markdown_says_why_and_what_may_be_concluded(run: Path) -> None:
     assert "| coin | edit | m | line: matched nothing | 11 |" in text
     assert "line: applied" not in text
     assert "cooking\\|easy" in text
-    assert "## Comparisons" in text
+    places = [text.index(f"## {title}") for title in ("Success", "Comparisons", "All numbers")]
+    assert places == sorted(places), "the comparisons are looked for first"
     assert "| coin | act | edit |" in text
     assert "0.00781" in text
 
@@ -238,6 +239,10 @@ def test_the_last_attempt_of_the_last_folder_counts(tmp_path: Path) -> None:
         (tmp_path / name / "manifest.json").write_text("{}")
     assert [result.outcome for result in load_results([tmp_path / "a", tmp_path / "b"])] == [Outcome.LOST]
     assert [result.outcome for result in load_results([tmp_path / "b", tmp_path / "a"])] == [Outcome.WON]
+    assert [build_report([tmp_path / name]).notes[:1] for name in ("a", "b")] == [
+        (),
+        ("Tried again: 1 episode. The last attempt counts; the cost is that of all.",),
+    ]
 
 
 def test_what_is_no_evaluation_is_named(tmp_path: Path) -> None:

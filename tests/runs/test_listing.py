@@ -12,7 +12,7 @@ from pddlego.display.columns import RUN_COLUMNS, episode_summary
 from pddlego.episode.events import Outcome
 from pddlego.runs.cells import Cell
 from pddlego.runs.folders import EPISODES
-from pddlego.runs.listing import EpisodeList, list_runs
+from pddlego.runs.listing import EpisodeList, list_runs, run_row
 from pddlego.runs.store import RESULTS, Store, is_locked, journal_name, results_from
 from pddlego.runs.summary import LastingError, Measures, Summary, dump_summary
 from tests.cli.command import run
@@ -76,6 +76,9 @@ def test_only_the_last_attempt_at_an_episode_is_counted(tmp_path: Path) -> None:
     episodes = EpisodeList(run)
     episodes.poll()
     assert episode_summary(episodes.episodes.values()) == "2 episodes (4 attempts), 2 ended, 1 won"
+    (run / "manifest.json").write_text("{}")
+    cells = next(column for column in RUN_COLUMNS if column.name == "cells")
+    assert cells.text(run_row(run, tmp_path)) == "2 (1 again)"
 
 
 def test_the_first_columns_of_runs_fit_into_80() -> None:

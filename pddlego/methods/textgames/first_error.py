@@ -6,15 +6,15 @@ import itertools
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from typing import get_args
+from functools import partial
 
 from pddlego.episode.events import Event, Outcome, Rejected
 from pddlego.episode.trace import Trace
 from pddlego.errors import UsageError
 from pddlego.methods.base import parse_variant
-from pddlego.methods.textgames.events import FactError, FactsChecked, GameRead, Observed, Verdict
+from pddlego.methods.textgames.events import FactError, FactsChecked, GameRead, Observed
 from pddlego.methods.textgames.loading import setting_for
-from pddlego.methods.textgames.memory import UNREACHABLE
+from pddlego.methods.textgames.memory import NO_PLAN
 from pddlego.methods.textgames.options import MODES, PLANNING, TextGameOptions
 from pddlego.methods.textgames.play import make_method, make_reference
 from pddlego.methods.textgames.resume import RecordedGame, restart_at
@@ -25,6 +25,7 @@ from pddlego.models import Model
 from pddlego.pddl import Atom, DefectKind, Problem
 from pddlego.pddl.conditions import read_atom, read_typed_list
 from pddlego.pddl.sexpr import read_sexprs
+from pddlego.planning import PlanStatus
 from pddlego.runs.store import first_text
 from pddlego.runs.summary import LastingError, unusable_answer
 
@@ -59,15 +60,16 @@ def first_error(trace: Trace) -> FirstError | None:
 def lasting_errors(trace: Trace) -> list[FirstError]:
     """The first error of each kind, of the last accepted problem and of the rejected answer that ended the episode.
 
-    They are sorted by the step at which they began. An error of the last answer comes first if it is fatal: the answer
-    could not be read, or the accepted problem was right.
+    They are sorted by the step at which they began. An error of the last answer comes first if it is fatal: without
+    it, the episode would have gone on, whatever the accepted problem was; or if the accepted problem was right.
     """
     accepted = [check for check in trace.all(FactsChecked) if not check.rejected]
-    errors = [_since(accepted, oldest) for oldest in accepted[-1].errors] if accepted else []
-    last = list(_errors_of_rejected(trace))
+    lasting = accepted[-1].errors if accepted else ()
+    errors = [_since(accepted, oldest) for oldest in lasting]
+    last = list(_errors_of_rejected(trace, lasting))
     if last and (last[0].fatal or not errors):
         errors = [*last, *errors]
-    else:  # that no goal can be reached, or a contradiction, follows from the errors of the accepted problem
+    else:  # that there is no plan, or a contradiction, follows from the errors of the accepted problem
         errors += [error for error in last if not error.is_unusable]
     first: dict[str, FirstError] = {}
     for error in errors:
@@ -83,27 +85,47 @@ def _since(accepted: Sequence[FactsChecked], last: FactError) -> FirstError:
     return FirstError(error.kind, str(error), error.since, checked=checked)
 
 
-def _errors_of_rejected(trace: Trace) -> Iterator[FirstError]:
-    """The errors of the rejected answer that ended the episode."""
+def _errors_of_rejected(trace: Trace, lasting: Collection[FactError]) -> Iterator[FirstError]:
+    """The errors of the rejected answer that ended the episode. `lasting` are those of the accepted problem."""
     checks, ended, rejected = trace.all(FactsChecked), trace.ended, trace.last(Rejected)
     is_unplanned = ended is not None and ended.outcome is Outcome.NO_PLAN
     if not (checks and checks[-1].rejected and is_unplanned and rejected is not None):
         return
     last, step, category = checks[-1], max(event.step for event in trace.all(Observed)), rejected.feedback.category
-    verdicts = get_args(Verdict) if category in _READ else ("wrong",) if category in _PARTLY_READ else ()
-    new_errors = [error for error in last.errors if error.since == step and error.verdict in verdicts]
+    new_errors = [error for error in last.errors if error.since == step]
+    if category not in _READ:  # a missing fact may be in a line that was not read
+        is_named = partial(_is_named, rejected.feedback.evidence)
+        new_errors = [error for error in new_errors if error.verdict == "wrong" and is_named(error)]
+    fatal = category not in _READ and not _was_read_with(trace, rejected.attempt + 1, lasting)
     for error in new_errors:
-        yield FirstError(error.kind, str(error), step, category not in _READ, checked=last)
+        yield FirstError(error.kind, str(error), step, fatal, checked=last)
     if not new_errors:
         unusable = unusable_answer(rejected, step)
-        yield FirstError(unusable.kind, unusable.text, step, category not in _READ, checked=last)
+        yield FirstError(unusable.kind, unusable.text, step, fatal, checked=last)
 
 
-_READ = (UNREACHABLE, DefectKind.CONTRADICTION.value)
+def _is_named(evidence: Sequence[str], error: FactError) -> bool:
+    """Whether the evidence against an answer is about a fact or one of its objects: then the answer needed no other."""
+    objects = _atom(error).args
+    return any(error.fact in line or line.split(" ", 1)[0] in objects for line in evidence)
+
+
+def _was_read_with(trace: Trace, answers: int, lasting: Collection[FactError]) -> bool:
+    """Whether one of the last rejected answers was read completely, and still had an error of the accepted problem."""
+    last, begun = trace.all(Rejected)[-answers:], {(error.kind, error.since) for error in lasting}
+    events = [event for event in trace.events if isinstance(event, (Rejected, FactsChecked))]
+    return any(
+        not begun.isdisjoint((error.kind, error.since) for error in check.errors)
+        for event, check in itertools.pairwise(events)
+        if isinstance(check, FactsChecked) and event in last and event.feedback.category in _READ
+    )
+
+
+_READ = (
+    DefectKind.CONTRADICTION.value,
+    *(category for status, (category, _) in NO_PLAN.items() if status is not PlanStatus.INVALID),
+)
 """Categories of rejected answers that were read completely: a missing fact is an error of the model."""
-
-_PARTLY_READ = ("defects", "refused lines")
-"""Categories of rejected answers that were read in part: a missing fact may be in a line that was not read."""
 
 
 def without_error(problem: Problem, error: FirstError, symmetric: Collection[str]) -> Problem:
