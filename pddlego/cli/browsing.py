@@ -51,7 +51,7 @@ def browse(app: Browser) -> None:
 def sources(console: Console) -> Sources:
     """How the browser reads and draws episodes on this terminal."""
     glyphs = glyphs_for(console.encoding)
-    return Sources(make_codec(), screen_of, glyphs, explain_episode, saved_cause, causes_of, checks_of)
+    return Sources(make_codec(), screen_of, glyphs, explain_episode, saved_cause, causes_of, checker=checks_of)
 
 
 def explain_episode(journal: Path, known: Mapping[Path, Summary] | None = None) -> Explanation:
@@ -72,7 +72,7 @@ def saved_cause(journal: Path) -> LastingError | None:
     """The cause of a lost episode if it is known without checks."""
     from pddlego.evaluation import truth  # other views need no code of games
 
-    return truth.saved_cause(journal)
+    return truth.cause_if_checked(journal)
 
 
 def checks_of(journal: Path) -> Callable[[Event], Iterable[Event]]:

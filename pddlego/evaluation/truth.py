@@ -107,7 +107,7 @@ def explain_losses(folder: Path, progress: Progress | None) -> tuple[dict[Path, 
     return {folder / EPISODES / journal_name(r.cell, r.attempt): r for r in results}, Causes(results)
 
 
-def saved_cause(journal: Path) -> LastingError | None:
+def cause_if_checked(journal: Path) -> LastingError | None:
     """The cause of a lost episode; None if its claims have not been checked yet, or the results are unreadable."""
     folder = journal.parent.parent
     with suppress(PddlegoError):

@@ -51,7 +51,7 @@ def drive(app: Browser, steps: Drive, size: tuple[int, int] = (120, 40)) -> None
     asyncio.run(run())
 
 
-SOURCES = Sources(make_codec(), screen_of, UNICODE, explain_episode, saved_cause, causes_of, checks_of)
+SOURCES = Sources(make_codec(), screen_of, UNICODE, explain_episode, saved_cause, causes_of, checker=checks_of)
 
 
 async def until(pilot: Pilot[None], holds: Callable[[], bool]) -> None:
