@@ -50,7 +50,8 @@ def browse(app: Browser) -> None:
 
 def sources(console: Console) -> Sources:
     """How the browser reads and draws episodes on this terminal."""
-    return Sources(make_codec(), screen_of, glyphs_for(console.encoding), explain_episode, causes_of, checks_of)
+    glyphs = glyphs_for(console.encoding)
+    return Sources(make_codec(), screen_of, glyphs, explain_episode, saved_cause, causes_of, checker=checks_of)
 
 
 def explain_episode(journal: Path, known: Mapping[Path, Summary] | None = None) -> Explanation:
@@ -65,6 +66,13 @@ def explain_episode(journal: Path, known: Mapping[Path, Summary] | None = None) 
     known = explain_losses(journal.parent.parent, None)[0] if known is None else known
     causes = Causes({**known, journal: result}.values())
     return Explanation(trace.timed, causes.error_of(result), result.measures.errors)
+
+
+def saved_cause(journal: Path) -> LastingError | None:
+    """The cause of a lost episode if it is known without checks."""
+    from pddlego.evaluation import truth  # other views need no code of games
+
+    return truth.cause_if_checked(journal)
 
 
 def checks_of(journal: Path) -> Callable[[Event], Iterable[Event]]:
@@ -203,3 +211,12 @@ def print_lines(
                 lines = full_lines(event, shown, glyphs)
             for line in lines:
                 console.print(line, soft_wrap=True)
+    if requests and step is not None and not _has_request(shown):
+        asking = [other.number for other in trace.steps if _has_request(other)]
+        nearest = min(asking, key=lambda number: abs(number - step), default=None)
+        where = "no step did" if nearest is None else f"the nearest step that did is {nearest}"
+        console.print(f"step {step} sent no request; {where}", soft_wrap=True)
+
+
+def _has_request(step: Step) -> bool:
+    return any(isinstance(event, Asked) for event in step.events)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rich.text import Text
@@ -39,15 +39,17 @@ class Explanation:
 class Sources:
     """How the browser and live pages read and draw episodes.
 
-    `explain` checks the facts of an ended episode. `causes` returns the cause of each lost episode of a run folder, by
-    the name of its journal; it calls a function with the numbers of checked episodes and of all, or without a function
-    checks nothing and uses only known errors. `checker` returns the checks of a running episode, event by event.
+    `explain` checks the facts of an ended episode; `saved_cause` returns its cause if it was checked before. `causes`
+    returns the cause of each lost episode of a run folder, by the name of its journal; it calls a function with the
+    numbers of checked episodes and of all, or without a function checks nothing and uses only known errors. `checker`
+    returns the checks of a running episode, event by event.
     """
 
     codec: Codec
     screen_of: ScreenOf
     glyphs: Glyphs
     explain: Callable[[Path], Explanation]
+    saved_cause: Callable[[Path], LastingError | None]
     causes: Callable[[Path, Callable[[int, int], None] | None], Mapping[str, LastingError]]
     checker: Callable[[Path], Callable[[Event], Iterable[Event]]]
 
@@ -152,6 +154,8 @@ class OpenEpisode(ShownEpisode):
         self._tail = JournalTail(path, sources.codec)
         self._read_at = time.monotonic()
         self.poll()
+        if self.is_lost:
+            self.explanation = replace(self.explanation, cause=sources.saved_cause(path))
 
     @property
     def wait_seconds(self) -> float:

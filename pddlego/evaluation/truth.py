@@ -107,6 +107,17 @@ def explain_losses(folder: Path, progress: Progress | None) -> tuple[dict[Path, 
     return {folder / EPISODES / journal_name(r.cell, r.attempt): r for r in results}, Causes(results)
 
 
+def cause_if_checked(journal: Path) -> LastingError | None:
+    """The cause of a lost episode; None if its claims have not been checked yet, or the results are unreadable."""
+    folder = journal.parent.parent
+    with suppress(PddlegoError):
+        results, causes = explain_losses(folder, None)
+        result = results.get(journal)
+        if result is not None and (not _has_claims(result) or result.digest in read_truth(folder)):
+            return causes.error_of(result)
+    return None
+
+
 def check_episode(
     journal: Path, reference: Model | str | None = None, loader: SettingLoader | None = None
 ) -> tuple[Trace, Summary]:

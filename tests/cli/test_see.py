@@ -63,6 +63,12 @@ def test_answers_and_requests_are_printed_in_full(recorded: Path) -> None:
     assert three_lines(wrong.stderr)
 
 
+def test_a_step_without_a_request_says_which_step_has_one(recorded: Path) -> None:
+    done = run("show", "runs/one", "--step", "1", "--requests", cwd=recorded)
+    assert done.stdout.splitlines()[-1] == "step 1 sent no request; the nearest step that did is 0"
+    assert "sent no request" not in run("show", "runs/one", "--step", "0", "--requests", cwd=recorded).stdout
+
+
 def test_the_problem_of_a_step_is_pddl(recorded: Path) -> None:
     done = run("show", "runs/one", "--step", "2", "--problem", cwd=recorded)
     assert done.returncode == 0, done.stderr

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from pddlego.cli.browsing import causes_of, checks_of, explain_episode
+from pddlego.cli.browsing import causes_of, checks_of, explain_episode, saved_cause
 from pddlego.display.console import UNICODE
 from pddlego.display.live import MOST_IN_PAGE, LivePages
 from pddlego.display.opened import Explanation, Sources
@@ -26,7 +26,7 @@ from pddlego.runs.summary import LastingError
 from tests.evaluation.test_replay import RECORDED, RUNS
 from tests.scale import PATIENCE
 
-SOURCES = Sources(make_codec(), screen_of, UNICODE, explain_episode, causes_of, checks_of)
+SOURCES = Sources(make_codec(), screen_of, UNICODE, explain_episode, saved_cause, causes_of, checker=checks_of)
 JOURNAL = next((RECORDED / RUNS[0] / EPISODES).iterdir())
 LINES = JOURNAL.read_bytes().splitlines(keepends=True)
 
@@ -106,7 +106,9 @@ def test_the_facts_of_a_lost_episode_are_checked_meanwhile(root: Path) -> None:
         return Explanation(list(JournalTail(journal, make_codec()).poll()), error, (error,))
 
     name = lost(root)
-    pages = LivePages(root, Sources(make_codec(), screen_of, UNICODE, explain, causes_of, checks_of))
+    pages = LivePages(
+        root, Sources(make_codec(), screen_of, UNICODE, explain, saved_cause, causes_of, checker=checks_of)
+    )
     run = f"{RUNS[0]}/"
     version = data(pages, run)["episodes"][name]["version"]
     first = data(pages, run, episode=name)
@@ -131,7 +133,9 @@ def test_a_check_that_fails_ends_nevertheless(root: Path) -> None:
         raise ValueError("a bug")
 
     name = lost(root)
-    pages = LivePages(root, Sources(make_codec(), screen_of, UNICODE, explain, causes_of, checks_of))
+    pages = LivePages(
+        root, Sources(make_codec(), screen_of, UNICODE, explain, saved_cause, causes_of, checker=checks_of)
+    )
     run = f"{RUNS[0]}/"
     version = data(pages, run)["episodes"][name]["version"]
     data(pages, run, episode=name)

@@ -15,10 +15,10 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.message import Message
 from textual.widget import Widget
-from textual.widgets import Footer, Input, OptionList, Static, TabbedContent, TabPane
+from textual.widgets import Input, OptionList, Static, TabbedContent, TabPane
 from textual.widgets.option_list import Option
 
-from pddlego.display.browser.screen import BrowserScreen
+from pddlego.display.browser.screen import BrowserScreen, KeysFooter
 from pddlego.display.console import Glyphs
 from pddlego.display.opened import OVERVIEW, WHY, OpenEpisode, Sources, Why
 from pddlego.display.screens import MIN_WIDTH, Canvas, is_large, title_line
@@ -283,19 +283,20 @@ class EpisodeScreen(BrowserScreen):
         Binding("tab", "tab(1)", "Next tab, or 1 to 9", priority=True, show=False),
         Binding("shift+tab", "tab(-1)", "Tab before", priority=True, show=False),
         *(Binding(str(number), f"nth_tab({number})", f"Tab {number}", show=False) for number in range(1, 10)),
-        Binding("a", "answer", "Answer"),
-        Binding("r", "rejected", "Rejected"),
-        Binding("x", "surprise", "Surprise"),
         Binding("n", "next", "Next failure"),
         Binding("t", "truth", "Check facts"),
-        Binding("d", "difference", "First difference", show=False),
+        Binding("a", "answer", "Answer"),
         Binding("slash", "search", "Search (n: next match)"),
+        Binding("r", "rejected", "Rejected"),
+        Binding("x", "surprise", "Surprise"),
+        Binding("d", "difference", "First difference", show=False),
     ]
 
     def __init__(self, episodes: Sequence[OpenEpisode], step: int | None = None, *, at_end: bool = False) -> None:
         super().__init__()
         self._episodes, self._step, self._at_end = episodes, step, at_end
         self._opened_at: tuple[str, int | None] = (OVERVIEW, None)  # None: the last step
+        self._has_key = False  # whether a key was pressed
 
     @classmethod
     def of(
@@ -311,7 +312,7 @@ class EpisodeScreen(BrowserScreen):
                 view.set_class(number > 0, "second")
                 yield view
         yield Input(placeholder="search")
-        yield Footer()
+        yield KeysFooter()
 
     @property
     def views(self) -> list[EpisodeView]:
@@ -346,6 +347,9 @@ class EpisodeScreen(BrowserScreen):
         self._show_decisive(view)
         self._activate(WHY)
         self._explain(view, jumps=True)
+
+    def on_key(self) -> None:
+        self._has_key = True
 
     def _show_decisive(self, view: EpisodeView) -> None:
         view.show(view.episode.decisive_index)
@@ -429,8 +433,7 @@ class EpisodeScreen(BrowserScreen):
 
     @work(thread=True)
     def _explain(self, view: EpisodeView, jumps: bool = False) -> None:
-        """Check the facts of an episode, and show its decisive step if it `jumps` and the user has not moved since."""
-        place = view.step_index
+        """Check the facts of an episode, and show its decisive step if it `jumps` and no key was pressed before."""
         view.episode.is_being_checked = True
         self.app.call_from_thread(view.update)
         try:
@@ -442,7 +445,7 @@ class EpisodeScreen(BrowserScreen):
             return
         self.app.call_from_thread(view.episode.use_checked, explanation)
         self.app.call_from_thread(view.update)
-        if jumps and view.step_index == place:
+        if jumps and self.is_as_opened and not self._has_key:
             self.app.call_from_thread(self._show_decisive, view)
 
     @on(EpisodeView.Begun)

@@ -10,11 +10,10 @@ from typing import Any, ClassVar
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.widgets import Footer
 from textual.worker import get_current_worker
 
 from pddlego.display.browser.episode import EpisodeScreen
-from pddlego.display.browser.screen import BrowserScreen
+from pddlego.display.browser.screen import BrowserScreen, KeysFooter
 from pddlego.display.browser.table import FilteredTable, Rows
 from pddlego.display.columns import (
     EPISODE_COLUMNS,
@@ -39,7 +38,7 @@ class ListScreen(BrowserScreen):
 
     def compose(self) -> ComposeResult:
         yield self.make_table()
-        yield Footer()
+        yield KeysFooter()
 
     def make_table(self) -> FilteredTable[Any]:
         raise NotImplementedError
@@ -128,7 +127,7 @@ class EpisodesScreen(ListScreen):
         episodes = {name: status for name, status in self._list.episodes.items() if not names or name in names}
         running = any(map(_is_running, episodes.values()))
         if new or first or running or self._checking:
-            summary = f"{self._list.run}: {episode_summary(episodes.values())}{self._checking}"
+            summary = f"{episode_summary(episodes.values())}{self._checking}  {self._list.run}"
             self.query_one(FilteredTable).show(episodes, summary)
         ended = sum(episode.outcome is not None for episode in episodes.values())
         active = any(episode.state(time.time()) == "running" for episode in episodes.values())

@@ -176,16 +176,21 @@ class FactsChecked(GameEvent):
     new: tuple[str, ...] = ()
     rejected: bool = False
 
-    def describe(self, glyphs: Glyphs) -> Description:
+    @property
+    def summary(self) -> str:
+        """The numbers of facts with each verdict, such as `facts: 12 right, 1 missing`."""
         of = " of the rejected answer" if self.rejected else ""
-        summary = f"facts{of}: {sum(self.right.values())} right"
-        counts = Counter(error.verdict for error in self.errors)
-        summary = ", ".join((summary, *(f"{number} {verdict}" for verdict, number in counts.items())))
+        right, counts = sum(self.right.values()), Counter(error.verdict for error in self.errors)
+        if not counts:
+            return f"all {right} facts{of} are right"
+        return ", ".join((f"facts{of}: {right} right", *(f"{number} {verdict}" for verdict, number in counts.items())))
+
+    def describe(self, glyphs: Glyphs) -> Description:
         lines = tuple(
             Line(f"{error.verdict} since step {error.since}: {error.fact}", "magenta") for error in self.errors
         )
         brief = tuple(Line(f"     {error.verdict}: {error.fact}", "magenta") for error in self.errors)
-        return Description(Line(summary), brief, lines)
+        return Description(Line(self.summary), brief, lines)
 
 
 @dataclass(frozen=True)

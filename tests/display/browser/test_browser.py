@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import re
 import shutil
+import threading
 from collections.abc import Awaitable, Callable
 from contextlib import closing, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +17,13 @@ from textual.css.query import NoMatches
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static, TabbedContent
 
-from pddlego.cli.browsing import causes_of, checks_of, explain_episode
+from pddlego.cli.browsing import causes_of, checks_of, explain_episode, saved_cause
 from pddlego.display.browser.app import Browser, at_episodes, at_run, at_runs, is_light
 from pddlego.display.browser.episode import EpisodeScreen, EpisodeView
 from pddlego.display.browser.lists import EpisodesScreen, RunsScreen
 from pddlego.display.browser.table import FilteredTable, Rows
 from pddlego.display.console import UNICODE
-from pddlego.display.opened import OpenEpisode, Sources
+from pddlego.display.opened import Explanation, OpenEpisode, Sources
 from pddlego.episode.events import Answered, Asked, Ended, Event, Limits, Outcome, Started
 from pddlego.episode.trace import first_difference
 from pddlego.evaluation.assemble import evaluating
@@ -49,7 +51,7 @@ def drive(app: Browser, steps: Drive, size: tuple[int, int] = (120, 40)) -> None
     asyncio.run(run())
 
 
-SOURCES = Sources(make_codec(), screen_of, UNICODE, explain_episode, causes_of, checks_of)
+SOURCES = Sources(make_codec(), screen_of, UNICODE, explain_episode, saved_cause, causes_of, checker=checks_of)
 
 
 async def until(pilot: Pilot[None], holds: Callable[[], bool]) -> None:
@@ -506,6 +508,66 @@ def test_the_list_of_a_run_shows_causes(lost: Path) -> None:
 
     drive(at_run(lost, SOURCES), steps, (200, 40))
     assert (lost / "truth.jsonl").exists()
+
+
+@pytest.mark.parametrize("key", [None, "question_mark", "tab"])
+def test_a_cause_moves_the_step_only_before_the_first_key(lost: Path, key: str | None) -> None:
+    (journal,) = (lost / "episodes").iterdir()
+    may_end = threading.Event()
+
+    def explain(path: Path) -> Explanation:
+        assert may_end.wait(PATIENCE)
+        return explain_episode(path)
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await until(pilot, lambda: "cause: the facts of the model are still being checked" in shown(pilot))
+        assert "step 9 of 9" in shown(pilot)
+        await pilot.press(*([key] if key else []))
+        may_end.set()
+        await until(pilot, lambda: view(pilot).episode.explanation.cause is not None)
+        await pilot.app.workers.wait_for_complete()
+        await pilot.pause()
+        assert f"step {9 if key else 4} of 9" in shown(pilot)
+
+    drive(at_episodes([journal], replace(SOURCES, explain=explain, saved_cause=lambda path: None)), steps)
+
+
+def test_a_saved_cause_is_there_at_once(lost: Path) -> None:
+    (journal,) = (lost / "episodes").iterdir()
+    causes_of(lost, lambda checked, total: None)
+    may_end = threading.Event()
+
+    def explain(path: Path) -> Explanation:
+        assert may_end.wait(PATIENCE)
+        return explain_episode(path)
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await until(pilot, lambda: "cause: missing (connected corridor driveway north) after step 4" in shown(pilot))
+        assert "step 4 of 9" in shown(pilot)
+        may_end.set()
+        await pilot.app.workers.wait_for_complete()
+
+    drive(at_episodes([journal], replace(SOURCES, explain=explain)), steps)
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_the_last_keys_are_left_out_of_a_narrow_footer(runs: Path, width: int) -> None:
+    async def steps(pilot: Pilot[None]) -> None:
+        await until(pilot, lambda: "? Keys" in shown(pilot).splitlines()[-1])
+        names = re.split(r"  +", shown(pilot).splitlines()[-1].strip())
+        expected = ["esc Back", "q Quit", "? Keys", "←→ Step", "n Next failure", "t Check facts", "a Answer"]
+        assert names[: len(expected)] == expected[: len(names)], "no name is cut"
+        assert len(names) == {40: 4, 80: 7, 200: 10}[width]
+        await pilot.press("question_mark")
+        (keys,) = pilot.app._notifications
+        lines = keys.message.splitlines()
+        assert len(lines) < 20, "all keys fit on 24 lines"
+        shown_keys = {line.split()[0]: line[14:].strip() for line in lines}
+        assert shown_keys["x"] == "Surprise"
+        assert {"?", "esc", "t", "/", "r", "x", "n", "a", "d", "home", "end", "tab", "shift+tab"} < set(shown_keys)
+
+    (journal,) = (runs / RUNS[0] / "episodes").iterdir()
+    drive(at_episodes([journal], SOURCES), steps, (width, 24))
 
 
 @pytest.mark.parametrize(("colors", "theme"), [("0;15", "textual-light"), ("15;default;0", "textual-dark")])

@@ -72,7 +72,9 @@ def _map_title(view: GameView) -> str:
     started = view.trace.last(Observed, where=lambda observed: bool(observed.task))
     if started is not None and view.map_rule is not None and not view.map_rule.exit:
         title = f"{title}: {clean(started.task)}"  # the list of all places leaves no room for the task below
-    return f"{title}: {count(len(view.errors), 'fact')} not right" if view.errors else title
+    if view.errors:
+        return f"{title}: {count(len(view.errors), 'fact')} not right"
+    return title if view.checked is None else f"{title}: {view.checked.summary}"
 
 
 def _legend(rule: MapRule, glyphs: Glyphs) -> Text:
@@ -94,7 +96,7 @@ def _map_lines(step: Step, glyphs: Glyphs) -> list[Text]:
     view, lines = GameView(step.after), list[Text]()
     if view.map_rule is not None and view.problem:
         house = _house(view, view.map_rule)
-        lines += [Text(_map_title(view), "bold")] if view.sketched or view.errors else []
+        lines += [Text(_map_title(view), "bold")] if view.sketched or view.checked else []
         lines += [*draw_map(house, *_MAP_SIZE, glyphs).split("\n"), _legend(view.map_rule, glyphs)]
         lines += [*_below_map(expected_problem(view), house, view.map_rule, _MAP_SIZE[0], glyphs), Text()]
     for event in step.events:

@@ -141,10 +141,14 @@ class GameView:
         return self.trace.last(Rejected) if place > self.trace.place(Accepted) else None
 
     @cached_property
+    def checked(self) -> FactsChecked | None:
+        """The last check of the problem's facts."""
+        return self.trace.last(FactsChecked, where=lambda event: not event.rejected)
+
+    @cached_property
     def errors(self) -> Mapping[str, str]:
         """The verdict on each fact of the problem that is not right, as far as the facts were checked."""
-        checked = self.trace.last(FactsChecked, where=lambda event: not event.rejected)
-        return {error.fact: error.verdict for error in checked.errors} if checked is not None else {}
+        return {error.fact: error.verdict for error in self.checked.errors} if self.checked is not None else {}
 
 
 def _is_domain(event: Accepted) -> bool:
