@@ -31,7 +31,7 @@ def causes(accepted: tuple[FactError, ...], answers: Sequence[Answer], *evidence
     for attempt, (category, errors) in enumerate(answers):
         trace.add(Rejected(attempt, Feedback(category, f"message {attempt}", evidence)), 0.0)
         trace.add(FactsChecked({}, (*accepted, *errors), rejected=True), 0.0)
-    trace.add(Ended(Outcome.NO_PLAN, "", Usage(steps=4)), 0.0)
+    trace.add(Ended(Outcome.NO_PLAN, "", 0.0, Usage(steps=4)), 0.0)
     return [(str(error.summary), error.fatal) for error in lasting_errors(trace)]
 
 
