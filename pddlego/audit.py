@@ -200,7 +200,7 @@ def _solved(pair: LabelledPair, seconds: float, **options: object) -> dict[str, 
         "problem": pair.problem,
         "seconds": seconds,
         "memory": _MEMORY,
-        "why_seconds": WHY_SECONDS,
+        "why_seconds": 0,
     }
     return call("solve", arguments | options, seconds + WHY_SECONDS + _STARTING, _MEMORY)
 
@@ -214,6 +214,8 @@ def _shown(result: Mapping[str, Any]) -> str:
 def _judge_solvable(pair: LabelledPair, labelled: Any, seconds: float) -> tuple[Verdict, str]:
     """A validated plan decides. A proof that no plan exists is repeated by a second engine, if one can try it."""
     result = _solved(pair, seconds)
+    if result["status"] == "bound":  # no engine has a search that proves it; that for reasons may
+        result = _solved(pair, seconds, why_seconds=WHY_SECONDS)
     if result["plan"] is not None:
         return _compared(labelled, True), f"a plan of {count(len(result['plan']), 'step')}: {_shown(result)}"
     if result["status"] != "unsolvable":
@@ -228,7 +230,7 @@ def _second_opinion(pair: LabelledPair, seconds: float, first: str) -> tuple[boo
         if engine == first or missing(engine):
             continue
         try:
-            second = _solved(pair, seconds, planner=engine, why_seconds=0)
+            second = _solved(pair, seconds, planner=engine)
         except PddlegoError:
             continue
         if second["plan"] is not None:

@@ -19,6 +19,7 @@ from pddlego.planning.process import make_planner
 from pddlego.tasks.generators import generate
 from pddlego.util import resources
 from tests.cli.command import run
+from tests.scale import PATIENCE
 
 FERRY = resources.read("domains", "ferry.pddl")
 
@@ -66,12 +67,12 @@ def test_the_wrong_labels_are_found_and_no_right_one_is_accused(size: int) -> No
 
 def test_the_evidence() -> None:
     evidence = {
-        label: judge(LabelledPair.model_validate(pair(place, True)), 60)[0] for place, label in enumerate(LABELS)
+        label: judge(LabelledPair.model_validate(pair(place, True)), PATIENCE)[0] for place, label in enumerate(LABELS)
     }
     assert "a plan of" in evidence["solvable"].evidence and "(sail" in evidence["solvable"].evidence
     assert "the plan reaches the goal, with cost" in evidence["valid"].evidence
     assert "a plan of cost" in evidence["cost"].evidence or "the least cost is" in evidence["cost"].evidence
-    none = judge(LabelledPair.model_validate(pair(len(LABELS), True)), 60)[0]
+    none = judge(LabelledPair.model_validate(pair(len(LABELS), True)), PATIENCE)[0]
     assert none.verdict == "contradicted" and "and" in none.evidence and "prove that no plan exists" in none.evidence
 
 
@@ -87,7 +88,7 @@ def test_the_evidence() -> None:
     ],
 )
 def test_what_cannot_be_judged_is_undecided(changes: dict[str, Any], reason: str) -> None:
-    for judgement in judge(LabelledPair.model_validate({**pair(0, False), **changes}), 10):
+    for judgement in judge(LabelledPair.model_validate({**pair(0, False), **changes}), PATIENCE):
         if judgement.label in changes or ("valid" not in changes and "equivalent" not in changes):
             assert judgement.verdict == "undecided" and reason in judgement.evidence
 
@@ -97,7 +98,7 @@ def test_a_proof_by_exploration_decides_a_label_that_kairos_leaves_undecided() -
     domain = """(define (domain d) (:predicates (done)) (:functions (n)) (:action a :parameters ()
       :precondition (> (* (n) (n)) 2) :effect (and (done) (increase (n) 0.1))))"""
     problem = "(define (problem p) (:domain d) (:init (= (n) 1.4)) (:goal (done)))"
-    judgement = judge(LabelledPair(id="x", domain=domain, problem=problem, solvable=True), 30)[0]
+    judgement = judge(LabelledPair(id="x", domain=domain, problem=problem, solvable=True), PATIENCE)[0]
     assert (judgement.verdict, judgement.evidence) == ("contradicted", "exploration proves that no plan exists")
 
 
@@ -107,7 +108,7 @@ def test_the_least_cost_is_undecided_for_a_maximized_metric_and_for_costs_withou
     domain = f"(define (domain d) (:predicates (done)) (:functions (total-cost)) {cheap} {dear})"
     problem = "(define (problem p) (:domain d) (:init (= (total-cost) 0)) (:goal (done)) {})"
     verdicts = {
-        metric: judge(LabelledPair(id="x", domain=domain, problem=problem.format(metric), cost=5), 30)[0].verdict
+        metric: judge(LabelledPair(id="x", domain=domain, problem=problem.format(metric), cost=5), PATIENCE)[0].verdict
         for metric in ("(:metric minimize (total-cost))", "(:metric maximize (total-cost))", "")
     }
     assert list(verdicts.values()) == ["contradicted", "undecided", "undecided"]
@@ -117,14 +118,14 @@ def test_a_proof_for_a_label_is_repeated_by_an_engine_with_another_reader() -> N
     pytest.importorskip("pymimir")
     row = pair(len(LABELS), True)
     for labels in ({"solvable": True}, {"cost": 3}):
-        judgement = judge(LabelledPair(id="x", domain=row["domain"], problem=row["problem"], **labels), 60)[0]
+        judgement = judge(LabelledPair(id="x", domain=row["domain"], problem=row["problem"], **labels), PATIENCE)[0]
         assert judgement.verdict == "contradicted" and "and mimir prove" in judgement.evidence
 
 
 def test_a_plan_that_cannot_be_read_contradicts_nothing() -> None:
     row = pair(0, False)
     read = LabelledPair(id="x", domain=row["domain"], problem=row["problem"], plan="plans/p1.plan", valid=True)
-    assert [judgement.verdict for judgement in judge(read, 30)] == ["undecided"]
+    assert [judgement.verdict for judgement in judge(read, PATIENCE)] == ["undecided"]
     with pytest.raises(ValueError, match="finite"):
         LabelledPair(id="x", domain=row["domain"], problem=row["problem"], cost=float("nan"))
 
@@ -171,7 +172,7 @@ def test_the_command_continues_where_it_was_killed(tmp_path: Path) -> None:
         for place in (0, 1)
     ]
     (tmp_path / "pairs.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    arguments = ("audit", "pairs.jsonl", "--field", "problem=pddl", "-o", "out.jsonl", "--seconds", "60")
+    arguments = ("audit", "pairs.jsonl", "--field", "problem=pddl", "-o", "out.jsonl", "--seconds", "300")
     first = run(*arguments, cwd=tmp_path)
     assert first.returncode == 1 and "p1: valid = false is contradicted: the plan reaches the goal" in first.stdout
     output = tmp_path / "out.jsonl"
@@ -187,7 +188,7 @@ def test_the_command_continues_where_it_was_killed(tmp_path: Path) -> None:
 def test_only_unchanged_rows_are_taken_over(tmp_path: Path) -> None:
     def audited(*rows: dict[str, Any]) -> list[dict[str, Any]]:
         (tmp_path / "pairs.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-        assert run("audit", "pairs.jsonl", "-o", "out.jsonl", "--seconds", "60", cwd=tmp_path).returncode in (0, 1)
+        assert run("audit", "pairs.jsonl", "-o", "out.jsonl", "--seconds", "300", cwd=tmp_path).returncode in (0, 1)
         return [json.loads(line) for line in (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()]
 
     solvable, valid = pair(0, False), pair(1, False)
@@ -216,7 +217,7 @@ def test_a_misspelt_label_is_named(tmp_path: Path) -> None:
 def test_the_step_of_a_fault_is_named_once() -> None:
     row = pair(1, False)
     wrong = LabelledPair.model_validate({**row, "plan": "\n".join(row["plan"].splitlines()[1:]), "valid": True})
-    assert judge(wrong, 30)[0].evidence.count("step ") == 1
+    assert judge(wrong, PATIENCE)[0].evidence.count("step ") == 1
 
 
 def test_the_table_as_latex(tmp_path: Path) -> None:

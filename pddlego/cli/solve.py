@@ -266,8 +266,10 @@ def _reasons(result: SolveResult, timed: bool) -> Iterator[Line]:
     if result.why.exclusive:
         yield f"goal: never true together: {', '.join(result.why.exclusive)}", ""
     yield from ((f"why: {sentence}", "") for sentence in result.why.chain)
-    if not (result.why.chain or result.why.exclusive) and timed:
-        yield "why: not known: in tasks with time, only what no action can ever make true is explained", ""
+    yield from ((f"why: {cure}, there is a plan", "") for cure in result.why.cures)
+    if not (result.findings or result.why.chain or result.why.exclusive or result.why.cures):
+        limit = "in tasks with time, only what no action can ever make true is explained"
+        yield f"why: not known: {limit if timed else 'a longer search (--why-seconds) may find more'}", ""
 
 
 def _check_graphplan(

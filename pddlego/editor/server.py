@@ -29,6 +29,9 @@ _PAUSE = 0.05
 _CHECK_SECONDS = 10.0
 """The maximum time of a check or a repair, with the start of its process."""
 
+_WHY_SECONDS = 5.0
+"""Seconds of the search for the reasons why there is no plan."""
+
 _MAX_SHOWN = 30
 """The maximum number of steps of a plan in a message."""
 
@@ -299,9 +302,9 @@ async def _solve(server: EditorServer, uri: str) -> dict[str, Any]:
     if problem is not None and domain is not None:
         worker = Worker(server.memory)  # another process, so that checks go on
         arguments = {"domain": domain.text, "problem": problem.text, "seconds": server.seconds, "memory": server.memory}
-        arguments["why_seconds"] = 0
+        arguments["why_seconds"] = _WHY_SECONDS
         try:
-            result = await worker.ask("solve", server.seconds + _CHECK_SECONDS, **arguments)
+            result = await worker.ask("solve", server.seconds + _WHY_SECONDS + _CHECK_SECONDS, **arguments)
         finally:
             worker.close()
     steps = result.get("plan")
@@ -309,7 +312,9 @@ async def _solve(server: EditorServer, uri: str) -> dict[str, Any]:
         more = f" … ({len(steps) - _MAX_SHOWN} more)" if len(steps) > _MAX_SHOWN else ""
         text = f"Plan of {len(steps)} steps, cost {result['cost']}: {' '.join(steps[:_MAX_SHOWN])}{more}"
     else:
-        text = result.get("error") or f"No plan: {result['status']}. {result['message']}"
+        why = result.get("why") or {"chain": (), "cures": ()}
+        reasons = [*why["chain"][-1:], *(f"{cure}, there is a plan" for cure in why["cures"][:1])]
+        text = result.get("error") or ". ".join([f"No plan: {result['status']}", result["message"], *reasons])
     kind = types.MessageType.Warning if steps is None else types.MessageType.Info
     server.window_show_message(types.ShowMessageParams(kind, text))
     return result

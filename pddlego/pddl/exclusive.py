@@ -264,7 +264,7 @@ class ImpliedFacts:
         ]
         plain = [_effects(action) for action in domain.actions]
         self._acyclic = {name for name in domain.predicates_by_name if _stays_acyclic(name, single, plain)}
-        self._acyclic = {name for name in self._acyclic if not has_circle(name, problem.facts)}
+        self._acyclic = {name for name in self._acyclic if not _has_circle(name, problem.facts)}
         self._next: dict[tuple[str, str], str] = {}
         self.true: set[Atom] = set()
         for atom in true:
@@ -430,7 +430,16 @@ def _stays_acyclic(predicate: str, places: Sequence[Mapping[str, int]], actions:
     return any(all(is_safe(action, group) for action in actions) for group in groups)
 
 
-def has_circle(predicate: str, facts: Iterable[Atom]) -> bool:
+def breaks_order(atom: Atom, facts: Iterable[Atom]) -> bool:
+    """Whether a fact closes a circle in a relation that has chains but no circles, such as `(next ?lower ?higher)`."""
+    if len(atom.args) != 2:
+        return False
+    others = [fact for fact in facts if fact.predicate == atom.predicate]
+    has_chain = not {fact.args[0] for fact in others}.isdisjoint(fact.args[1] for fact in others)
+    return has_chain and not _has_circle(atom.predicate, others) and _has_circle(atom.predicate, [*others, atom])
+
+
+def _has_circle(predicate: str, facts: Iterable[Atom]) -> bool:
     """Whether the facts of a predicate with two arguments lead from an object back to it."""
     edges: dict[str, set[str]] = defaultdict(set)
     for fact in facts:

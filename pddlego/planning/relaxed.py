@@ -33,7 +33,7 @@ from pddlego.pddl.conditions import (
     walk,
 )
 from pddlego.pddl.domain import Action
-from pddlego.pddl.exclusive import has_circle
+from pddlego.pddl.exclusive import breaks_order
 from pddlego.pddl.numbers import DURATION
 from pddlego.planning.checked import MOST_TOGETHER, Explorer
 from pddlego.planning.intervals import (
@@ -254,7 +254,7 @@ class Relaxation(Explorer):
         near: list[Atom] = []
         for needed in (self.required[action.name], atoms):
             near = near or self._missing_facts(atoms, needed, binding, scope_of(action.parameters))
-        near = [atom for atom in near if not self._breaks_order(atom)]
+        near = [a for a in near if a.predicate in self.added or not breaks_order(a, self._initial.facts)]
         wanted = [*map(Renaming(binding).atom, atoms)]
         verb = "condition {} is never true" if len(wanted) == 1 else "conditions {} are never true together"
         text = f"its {verb.format(' and '.join(map(str, wanted)))}{self._then}"
@@ -264,14 +264,6 @@ class Relaxation(Explorer):
         text += ", and no action makes it true" if is_static else ""
         makeable = [atom for atom in near or wanted if atom.predicate in self.added and "?" not in str(atom)]
         return text, makeable[:MOST_TOGETHER]
-
-    def _breaks_order(self, atom: Atom) -> bool:
-        """Whether a fact closes a cycle in a static relation without cycles, such as `(next ?lower ?higher)`."""
-        if atom.predicate in self.added or len(atom.args) != 2:
-            return False
-        facts = [fact for fact in self._initial.facts if fact.predicate == atom.predicate]
-        has_chain = not {fact.args[0] for fact in facts}.isdisjoint(fact.args[1] for fact in facts)
-        return has_chain and not has_circle(atom.predicate, facts) and has_circle(atom.predicate, [*facts, atom])
 
     def _missing_facts(
         self, atoms: Sequence[Atom], needed: Sequence[Atom], binding: Binding, kinds: Mapping[str, str]

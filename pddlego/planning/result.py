@@ -134,12 +134,15 @@ class WhyNoPlan:
     """What is known of a goal without a plan.
 
     `exclusive` are parts of the goal that can be reached, but never together. `chain` are sentences about what is
-    missing, each about something that the sentence before it needs.
+    missing, each about something that the sentence before it needs. `cures` are changes of the initial state, each of
+    which makes a plan possible, such as `with (connected kitchen cellar) in :init`: facts that look forgotten, and
+    numbers; one for each predicate or function.
     """
 
     goals: tuple[GoalPart, ...]
     exclusive: tuple[str, ...] = ()
     chain: tuple[str, ...] = ()
+    cures: tuple[str, ...] = ()
 
     @property
     def is_proof(self) -> bool:

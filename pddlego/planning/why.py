@@ -18,6 +18,7 @@ from pddlego.pddl import Atom, Domain, Problem
 from pddlego.pddl.conditions import And, Formula, Not, Renaming, Term, conjuncts
 from pddlego.pddl.costs import needs_time
 from pddlego.planning.intervals import Interval, bounds_text
+from pddlego.planning.missing import changed_problems
 from pddlego.planning.relaxed import Relaxation
 from pddlego.planning.result import EXPLAIN, GoalPart, Planner, PlanResult, PlanStatus, PlanStep, Search, WhyNoPlan
 from pddlego.planning.world import Transitions, World, transitions
@@ -27,6 +28,9 @@ _MOST_STATES, _MOST_FACTS = 20_000, 1_000_000
 """The maximum numbers of states, and of facts in all of them, that are explored."""
 
 _MOST_SENTENCES = 8
+
+_MOST_CHANGES, _MOST_NAMED = 200, 3
+"""The maximum numbers of facts that are tried because they may have been forgotten, and of changes that are named."""
 
 _MOST_SETS = 200
 """The maximum number of sets of facts that the search for a chain looks at."""
@@ -186,26 +190,36 @@ def why_no_plan(
     why = planner.solve(domain, problem, EXPLAIN, seconds / 2).why
     why = why or WhyNoPlan(tuple(GoalPart(str(goal)) for goal in goals))
 
-    def reachable(*parts: Formula) -> bool | None:
+    def has_plan(task: Problem, share: float) -> bool | None:
         left = ends - clock()
         if left <= 0:
             return None
-        tried = planner.solve(domain, problem.with_goal(And(parts)), Search("gbf", "hff", "auto"), left / 3)
+        tried = planner.solve(domain, task, Search("gbf", "hff", "auto"), left * share)
         is_true = tried.status in (PlanStatus.SOLVED, PlanStatus.ALREADY_TRUE)
         return is_true or (False if tried.status is PlanStatus.UNSOLVABLE else None)
 
-    if len(goals) == 1 and result.status is PlanStatus.UNSOLVABLE:
-        return replace(why, goals=(GoalPart(str(goals[0]), False),))
+    def reachable(*parts: Formula) -> bool | None:
+        return has_plan(problem.with_goal(And(parts)), 1 / 3)
+
+    is_impossible = result.status is PlanStatus.UNSOLVABLE
+    if is_impossible and len(goals) == 1:
+        why = replace(why, goals=(GoalPart(str(goals[0]), False),))
     parts = tuple(
         part if part.reachable is not None else replace(part, reachable=reachable(goal))
         for part, goal in zip(why.goals, goals, strict=True)
     )
     exclusive = why.exclusive
-    if not exclusive and result.status is PlanStatus.UNSOLVABLE and all(part.reachable for part in parts):
+    if not exclusive and is_impossible and len(goals) > 1 and all(part.reachable for part in parts):
         pairs = itertools.combinations(goals, 2)
         pair = next((pair for pair in pairs if len(goals) == 2 or reachable(*pair) is False), ())
         exclusive = tuple(map(str, pair))
-    return replace(why, goals=parts, exclusive=exclusive)
+    cures: dict[str, str] = {}
+    for change in changed_problems(domain, problem, _MOST_CHANGES):
+        if clock() >= ends or len(cures) == _MOST_NAMED:
+            break
+        if change.head not in cures and has_plan(change.problem, 1 / 10):
+            cures[change.head] = change.words
+    return replace(why, goals=parts, exclusive=exclusive, cures=tuple(cures.values()))
 
 
 def _together(parts: Parts) -> str:

@@ -181,6 +181,12 @@ def test_requests(tmp_path: Path) -> None:
                 types.ExecuteCommandParams(command.command, arguments=command.arguments)
             )
             assert any("(board c1 t1)" in message for message in one.messages)
+            one.edit(problem, PROBLEM.replace("(free t1)", "(in c2 t1)"))
+            await client.workspace_execute_command_async(
+                types.ExecuteCommandParams(command.command, arguments=command.arguments)
+            )
+            assert any("No plan" in message and "(free t1) is never true" in message for message in one.messages)
+            one.edit(problem, PROBLEM)
             with pytest.raises(Exception, match="not a PDDL name"):
                 await client.text_document_rename_async(types.RenameParams(new_name="1", **place(problem, 1, 11)))
 

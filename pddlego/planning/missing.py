@@ -1,0 +1,82 @@
+"""What the initial state of a problem may lack, judged by its other facts: nothing is said of what it means."""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from pddlego.pddl import Atom, Domain, Problem
+from pddlego.pddl.conditions import Term, changed_atoms, conjuncts
+from pddlego.pddl.exclusive import breaks_order
+from pddlego.planning.world import World
+
+_MOST_OF_ONE = 2_000
+"""Maximum number of facts with a new object at one place of a predicate."""
+
+
+@dataclass(frozen=True)
+class ChangedProblem:
+    """A change of a fact or number of the predicate or function `head`, in words, and the changed problem."""
+
+    head: str
+    words: str
+    problem: Problem
+
+
+def changed_problems(domain: Domain, problem: Problem, most: int) -> Iterator[ChangedProblem]:
+    """Changes of a problem by one of at most so many facts that look forgotten, the likeliest first, and of a number.
+
+    A fact looks forgotten if it is the reverse of another one, and other facts of its predicate have their reverse; or
+    if no fact of its predicate has one of its objects at this place, and other objects of the type are there.
+    """
+    scores: dict[Atom, float] = {}
+    facts = defaultdict[str, set[tuple[str, ...]]](set)
+    for fact in problem.facts:
+        facts[fact.predicate].add(fact.args)
+    world = World(domain, problem)
+    for name, known in facts.items():
+        kinds = [parameter.type for parameter in domain.predicates_by_name[name].parameters]
+        for args, score in _like(known, [world.of_type(kind) for kind in kinds]):
+            atom = Atom(name, args)
+            scores[atom] = max(score, scores.get(atom, 0.0))
+    fluent = {atom.predicate for action in domain.schemas for atom, _ in changed_atoms(action.effect)}
+    wanted = {*conjuncts(problem.goal)}
+    for atom in sorted(scores.keys() - wanted, key=lambda atom: (-scores[atom], str(atom)))[:most]:
+        if atom.predicate in fluent or not breaks_order(atom, problem.facts):
+            yield ChangedProblem(
+                atom.predicate, f"with {atom} in :init", replace(problem, facts=problem.facts | {atom})
+            )
+    for word, factor in (("larger", 1_000), ("smaller", 0)) if world.is_numeric else ():
+        for value in sorted(problem.values, key=str):
+            number = Term(str(factor * (1 + abs(world.values[value.left]))))
+            values = problem.values - {value} | {replace(value, right=number)}
+            yield ChangedProblem(value.left.head, f"with a {word} {value.left}", replace(problem, values=values))
+
+
+def _like(known: set[tuple[str, ...]], objects: list[list[str]]) -> Iterator[tuple[tuple[str, ...], float]]:
+    """New arguments for a predicate with the `known` ones, each with a score; `objects` are those of each place."""
+    for one, other in itertools.combinations(range(len(objects)), 2):
+        reverse = {args: _swapped(args, one, other) for args in known if args[one] != args[other]}
+        alone = {new for new in reverse.values() if new not in known}
+        if len(alone) < len(reverse):
+            yield from ((new, 2.0 - len(alone) / len(reverse)) for new in alone)
+    used = [{args[place] for args in known} for place in range(len(objects))]
+    new = [[name for name in names if name not in used[place]] for place, names in enumerate(objects)]
+    # Where each object is in one fact at most, as things in places, there is no second one. One fact shows that of the
+    # first place only, which usually is that of the thing.
+    once = [len(used[place]) == len(known) > min(place, 1) for place in range(len(objects))]
+    free = [new[place] if once[place] else names for place, names in enumerate(objects)]
+    for first in range(len(objects)):
+        every = itertools.product(*free[:first], new[first], *free[first + 1 :])
+        for args in itertools.islice(every, _MOST_OF_ONE):
+            places = [place for place, name in enumerate(args) if name not in used[place]]
+            if len({*args}) == len(args):
+                yield args, sum(len(used[place]) / len(objects[place]) for place in places) / len(objects)
+
+
+def _swapped(args: tuple[str, ...], one: int, other: int) -> tuple[str, ...]:
+    swapped = [*args]
+    swapped[one], swapped[other] = args[other], args[one]
+    return tuple(swapped)
