@@ -13,8 +13,8 @@ import typer
 
 from pddlego.cli import exits
 from pddlego.cli.options import with_options
-from pddlego.cli.printing import Format, Line, print_result, say, show_lines
-from pddlego.cli.simulate import Html, write_plan_page
+from pddlego.cli.printing import Format, Line, check_target, print_result, say, show_lines
+from pddlego.cli.simulate import PAGE, Html, write_plan_page
 from pddlego.errors import EngineError, UsageError
 from pddlego.evaluation.config import FLAG, Resolved, resolve
 from pddlego.methods.commands import load
@@ -113,6 +113,9 @@ def command(
 
     program = (planner or "").startswith(PROGRAM)
     _check_heuristic(heuristic, planner, search)
+    place, kind = (Path(planner[len(PROGRAM) :]), "program") if planner and program else (heuristic, "heuristic")
+    check_target("--output", output, (".plan", ".svg"), (domain, problem, place))
+    check_target("--html", html, PAGE, (domain, problem, place, output))
     flags |= {"planner": planner} if planner is not None and not program else {}
     resolved = resolve(flags, os.environ, names=NAMES)
     options = resolved.config.planner
@@ -122,7 +125,6 @@ def command(
     task = tools.read_problem_file(parsed, problem, level)
     _check_page(html, parsed, task)
     _check_plans(plans, has_one_plan=bool(program or heuristic or output or options.engine == GRAPHPLAN))
-    place, kind = (Path(planner[len(PROGRAM) :]), "program") if planner and program else (heuristic, "heuristic")
     plan = load(f"solve.{kind}")(kind, place, parsed, task, resolved.config) if place is not None else None
     if plan is not None:
         cost = tools.validate(parsed, task, plan).cost
