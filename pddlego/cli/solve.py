@@ -114,8 +114,7 @@ def command(
     program = (planner or "").startswith(PROGRAM)
     _check_heuristic(heuristic, planner, search)
     place, kind = (Path(planner[len(PROGRAM) :]), "program") if planner and program else (heuristic, "heuristic")
-    check_target("--output", output, (".plan", ".svg"), (domain, problem, place))
-    check_target("--html", html, PAGE, (domain, problem, place, output))
+    _check_targets(output, html, (domain, problem, place))
     flags |= {"planner": planner} if planner is not None and not program else {}
     resolved = resolve(flags, os.environ, names=NAMES)
     options = resolved.config.planner
@@ -127,8 +126,7 @@ def command(
     _check_plans(plans, has_one_plan=bool(program or heuristic or output or options.engine == GRAPHPLAN))
     plan = load(f"solve.{kind}")(kind, place, parsed, task, resolved.config) if place is not None else None
     if plan is not None:
-        cost = tools.validate(parsed, task, plan).cost
-        result = tools.SolveResult("solved", plan, cost, kind, "", 0.0)
+        result = tools.SolveResult("solved", plan, tools.validate(parsed, task, plan).cost, kind, "", 0.0)
     else:
         if options.engine == GRAPHPLAN:
             result = load("solve.graphplan")(parsed, task, resolved.config, prune, sort)
@@ -147,6 +145,11 @@ def command(
         _show_others(result)
     if html is not None:
         write_plan_page(tools.simulate(parsed, task, result.plan), html, task.name)
+
+
+def _check_targets(output: Path | None, html: Path | None, sources: tuple[Path | None, ...]) -> None:
+    check_target("--output", output, (".plan", ".svg"), sources)
+    check_target("--html", html, PAGE, (*sources, output))
 
 
 def _check_page(html: Path | None, domain: Domain, problem: Problem) -> None:
