@@ -457,7 +457,7 @@ def validate(domain: DomainFile, problem: ProblemFile, plan: PlanFile) -> Valida
         step=None if fault.time is None else fault.time + 1,
         rule=_rule(fault),
         message=_fault_text(fault),
-        advice=fault.advice,
+        advice=_fault_advice(fault),
         note=reading.note,
     )
 
@@ -495,7 +495,7 @@ def simulate(domain: DomainFile, problem: ProblemFile, plan: PlanFile = "") -> S
         applicable = tuple(map(str, simulator.applicable()))
     if fault is None or fault.time is None:
         return SimulationResult(tuple(states), applicable)
-    return SimulationResult(tuple(states), applicable, _fault_text(fault), fault.advice)
+    return SimulationResult(tuple(states), applicable, _fault_text(fault), _fault_advice(fault))
 
 
 def applicable(domain: DomainFile, problem: ProblemFile, plan: PlanFile = "", action: str = "") -> ApplicableResult:
@@ -755,7 +755,8 @@ def _checked_plan(domain: Domain, problem: Problem, file: PlanFile, text: str) -
     fault = validate_plan(domain, problem, reading.plan)
     if fault is not None:
         place = reading.places[-1 if fault.time is None else fault.time] if reading.places else None
-        add(place, _rule(fault), _fault_text(fault), fault.advice or "Use an action and objects that are declared.")
+        remedy = _fault_advice(fault) or "Use an action and objects that are declared."
+        add(place, _rule(fault), _fault_text(fault), remedy)
     if reading.note:
         one_plan = "Write one plan, without other text, if more of the lines were meant as steps of it."
         add(None, SKIPPED, reading.note, one_plan)
@@ -771,6 +772,11 @@ def _fault_text(fault: PlanFault) -> str:
     if fault.time is None:
         return fault.what
     return f"step {fault.time + 1}: {fault.what.replace(f' at time {fault.time}', '')}"
+
+
+def _fault_advice(fault: PlanFault) -> str:
+    """The advice of a fault without the parentheses that VAL writes around it."""
+    return fault.advice[1:-1].rstrip() if fault.advice.startswith("(") else fault.advice
 
 
 def _not_checked(part: Part, cause: Part) -> Finding:

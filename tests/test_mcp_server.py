@@ -114,7 +114,7 @@ def test_every_tool_answers(tmp_path: Path) -> None:
         valid = await call(client, "validate", domain=DOMAIN, problem=PROBLEM, plan="\n".join(solved["plan"]))
         assert valid["valid"] and valid["cost"] == 3
         invalid = await call(client, "validate", domain=DOMAIN, problem=PROBLEM, plan="(switch-on kitchen)")
-        assert (invalid["valid"], invalid["step"], invalid["advice"]) == (False, 1, "(Set (at kitchen) to true)")
+        assert (invalid["valid"], invalid["step"], invalid["advice"]) == (False, 1, "Set (at kitchen) to true")
         for plan in ("I cannot do that.", "/etc/passwd", "(switch-on"):
             unreadable = await call(client, "validate", domain=DOMAIN, problem=PROBLEM, plan=plan)
             assert (unreadable["valid"], unreadable["rule"]) == (False, "syntax")

@@ -77,7 +77,7 @@ def test_each_state_of_a_plan_is_simulated() -> None:
     assert not result.states[-1].goal_reached
     assert result.applicable == ("(move hall kitchen)", "(switch-on hall)")
     assert result.fault == "step 2: (switch-on kitchen) has an unsatisfied precondition"
-    assert result.advice == "(Set (at kitchen) to true)"
+    assert result.advice == "Set (at kitchen) to true"
 
 
 TANK = """(define (domain fuel) (:requirements :strips :numeric-fluents) (:predicates (at ?p) (road ?a ?b))
@@ -96,7 +96,7 @@ def test_numbers_are_among_the_facts_of_a_simulated_state() -> None:
     assert "(= (length a b) 2.5)" in result.states[-1].facts
     assert result.states[1].added == ("(= (fuel) 1.5)", "(at b)")
     assert result.states[1].deleted == ("(= (fuel) 4)", "(at a)")
-    assert result.advice == "(Make (>= (fuel) (length b c)) true: (fuel) is 1.5, (length b c) is 2)"
+    assert result.advice == "Make (>= (fuel) (length b c)) true: (fuel) is 1.5, (length b c) is 2"
     assert result.applicable == ("(go b a)",)
     assert tools.applicable(TANK, OUTING, "(go a b)").actions == ("(go b a)",)
 
@@ -106,7 +106,7 @@ def test_every_function_knows_numbers() -> None:
     task, other = (fuel.DOMAIN, fuel.PROBLEM), fuel.PROBLEM.replace("(= (fuel t1) 8)", "(= (fuel t1) 9)")
     assert pddlego.check(*task, fuel.PLAN) == tools.CheckResult(True, (), 3)
     assert pddlego.solve(*task).plan == fuel.PLAN
-    values = "(Make (>= (fuel t1) (distance p2 p3)) true: (fuel t1) is 3, (distance p2 p3) is 4.5)"
+    values = "Make (>= (fuel t1) (distance p2 p3)) true: (fuel t1) is 3, (distance p2 p3) is 4.5"
     assert pddlego.validate(*task, (fuel.PLAN[0], fuel.PLAN[2])).advice == values
     assert pddlego.check(*task, (fuel.PLAN[0], fuel.PLAN[2])).findings[0].advice == values
     assert pddlego.repair(fuel.PROBLEM[:-3], fuel.DOMAIN).ok
@@ -347,7 +347,7 @@ def test_the_step_that_fails_is_counted_from_one_in_the_order_of_execution() -> 
     result = pddlego.validate(WALK, WALK_TASK, "2: (rest)\n1: (go x y)\n0: (go y z)")
     assert (result.step, result.message) == (1, "step 1: (go y z) has an unsatisfied precondition")
     result = pddlego.validate(WALK, WALK_TASK, "(go x y)\n(rest)")
-    assert (result.step, result.rule, result.advice) == (None, "goal-not-reached", "(Set (at z) to true)")
+    assert (result.step, result.rule, result.advice) == (None, "goal-not-reached", "Set (at z) to true")
     result = pddlego.validate(WALK, WALK_TASK, "0: (go x y)\n0: (rest)\n0: (rest)\n1: (go y z)")
     assert result == tools.ValidationResult(True, 4)
 
@@ -360,7 +360,7 @@ def test_a_finding_points_at_the_step_in_the_text() -> None:
     (finding,) = pddlego.check(WALK, WALK_TASK, "(go x y) (go y z) (fly; to)\n)").findings
     assert (finding.line, finding.column, finding.rule) == (1, 19, "unknown-action")
     (finding,) = pddlego.check(WALK, WALK_TASK, "0: (go x y)\n0: (rest)\n1: (go y z)\n1: (go y z)").findings
-    assert (finding.line, finding.rule, finding.advice) == (4, "interfering-actions", "(Give them different times)")
+    assert (finding.line, finding.rule, finding.advice) == (4, "interfering-actions", "Give them different times")
     (finding,) = pddlego.check(WALK, WALK_TASK, Plan((PlanStep("rest"), PlanStep("go", ("y", "z"))))).findings
     assert (finding.line, finding.column, finding.source) == (2, 1, "(go y z)")
     (finding,) = pddlego.check(WALK, WALK_TASK, "").findings

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from pddlego.cli.printing import Line, end, finding_lines, print_result, show_lines
+from pddlego.cli.printing import Line, end, finding_lines, print_result
 from pddlego.util.text import clean, count
 
 if TYPE_CHECKING:
@@ -34,7 +34,8 @@ def command(domain: DomainFile, problem: ProblemFile = None, plan: PlanFile = No
     result = checked.result
     files = {"domain": domain, "problem": problem, "plan": plan}
     if form == "gcc":
-        show_lines((_gcc_line(finding, files[finding.file]), "") for finding in checked.findings)
+        for finding in checked.findings:
+            typer.echo(clean(_gcc_line(finding, files[finding.file])))
     else:
         print_result(result, form, _lines(checked, files))
     end(result.ok)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterable, Iterator
+import os
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 
 from pddlego.cli import exits
+from pddlego.errors import UsageError
 from pddlego.util.text import clean
 
 if TYPE_CHECKING:
@@ -20,9 +22,6 @@ Format = Annotated[Literal["text", "json"], typer.Option("--format", help="text 
 
 Line = tuple[str, str]
 """A text and its style."""
-
-_WIDTH = 100
-"""The maximum number of characters of a source line that are shown."""
 
 
 def end(ok: bool) -> NoReturn:
@@ -35,6 +34,21 @@ def say(text: str) -> None:
     typer.echo(clean(text), err=True)
 
 
+_ENDINGS = (".svg", ".html", ".htm", ".png", ".jpg", ".jpeg", ".gif", ".pdf", ".json", ".csv")
+"""The endings of file names that promise a format."""
+
+
+def check_target(option: str, target: Path | None, formats: Sequence[str], sources: Iterable[Path | None]) -> None:
+    """Raise `UsageError` for a file to write that is one of `sources`, or whose ending promises another format."""
+    if target is None:
+        return
+    ending, title = target.suffix.lower(), f"{option} {target} is not possible"
+    if os.path.realpath(target) in [os.path.realpath(source) for source in sources if source is not None]:
+        raise UsageError(title, "The file is also an input, or another output.", "Name another file.")
+    if ending in _ENDINGS and ending not in formats:
+        raise UsageError(title, f"{option} does not write {ending} files.", f"Use the ending {' or '.join(formats)}.")
+
+
 def print_result(result: Any, form: Literal["text", "json"], lines: Iterable[Line]) -> None:
     """Print a result as JSON, or as `lines` of text."""
     if form == "json":
@@ -44,22 +58,31 @@ def print_result(result: Any, form: Literal["text", "json"], lines: Iterable[Lin
 
 
 def show_lines(lines: Iterable[Line], *, errors: bool = False) -> None:
-    """Print lines on standard output or on standard error."""
+    """Print lines on standard output or on standard error. A terminal wraps them between words."""
     from rich.console import Console
 
-    console = Console(stderr=errors, soft_wrap=True, emoji=False)
+    console = Console(stderr=errors, emoji=False)
     for text, style in lines:
-        console.print(clean(text), style=style, markup=False, highlight=False)
+        console.print(clean(text), style=style, markup=False, highlight=False, soft_wrap=not console.is_terminal)
 
 
 def finding_lines(finding: Finding, path: Path | None) -> Iterator[Line]:
-    """The lines about a finding: place and rule, the source line with a caret, the reason, and the advice."""
+    """The lines about a finding: place and rule, the source line with a caret, the reason, and the advice.
+
+    A source line that is wider than the terminal is cut on both sides of the caret.
+    """
+    from rich.console import Console
+
     style = "yellow" if finding.severity == "warning" else "bold red"
     yield f"{path}:{finding.line}:{finding.column}: {finding.severity}: {finding.rule}", style
     if finding.source:
-        start = max(0, finding.column - _WIDTH // 2) if len(finding.source) > _WIDTH else 0
-        yield f"  {finding.source[start : start + _WIDTH]}", "dim"
-        yield f"  {' ' * len(clean(finding.source[start : finding.column - 1]))}^", style
+        source, place = clean(finding.source), len(clean(finding.source[: finding.column - 1]))
+        width = max(20, Console().width - 3)
+        start = max(0, min(place - width // 2, len(source) - width))
+        end = start + width
+        shown = f"{'…' if start else ''}{source[start + (start > 0) : end - (end < len(source))]}"
+        yield f"  {shown}{'…' if end < len(source) else ''}", "dim"
+        yield f"  {' ' * (place - start)}^", style
     for label, text in (("  why: ", finding.message), ("  do:  ", finding.advice)):
         first, *others = clean(text).splitlines() or [""]
         yield f"{label}{first}", ""

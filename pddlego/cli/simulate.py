@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pddlego.cli.printing import Format, Line, end, print_result, say
+from pddlego.cli.printing import Format, Line, check_target, end, print_result, say
 from pddlego.cli.validate import DomainFile, PlanFile, ProblemFile
 from pddlego.util.files import write_whole
 from pddlego.util.text import count
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from pddlego.tools import SimulatedState, SimulationResult
 
 Html = Annotated[Path | None, typer.Option("--html", help="File for a page that steps through the states.")]
+
+PAGE = (".html", ".htm")
+"""The endings of a page."""
 
 _START = "the initial state"
 _REACHED = {True: "reached", False: "not reached"}
@@ -29,6 +32,7 @@ def command(domain: DomainFile, problem: ProblemFile, plan: PlanFile, html: Html
     """
     from pddlego import tools
 
+    check_target("--html", html, PAGE, (domain, problem, plan))
     result = tools.simulate(domain, problem, plan)
     if html is not None:
         write_plan_page(result, html, plan.name)

@@ -13,8 +13,8 @@ import typer
 
 from pddlego.cli import exits
 from pddlego.cli.options import with_options
-from pddlego.cli.printing import Format, Line, print_result, say, show_lines
-from pddlego.cli.simulate import Html, write_plan_page
+from pddlego.cli.printing import Format, Line, check_target, print_result, say, show_lines
+from pddlego.cli.simulate import PAGE, Html, write_plan_page
 from pddlego.errors import EngineError, UsageError
 from pddlego.evaluation.config import FLAG, Resolved, resolve
 from pddlego.methods.commands import load
@@ -113,6 +113,8 @@ def command(
 
     program = (planner or "").startswith(PROGRAM)
     _check_heuristic(heuristic, planner, search)
+    place, kind = (Path(planner[len(PROGRAM) :]), "program") if planner and program else (heuristic, "heuristic")
+    _check_targets(output, html, (domain, problem, place))
     flags |= {"planner": planner} if planner is not None and not program else {}
     resolved = resolve(flags, os.environ, names=NAMES)
     options = resolved.config.planner
@@ -122,11 +124,9 @@ def command(
     task = tools.read_problem_file(parsed, problem, level)
     _check_page(html, parsed, task)
     _check_plans(plans, has_one_plan=bool(program or heuristic or output or options.engine == GRAPHPLAN))
-    place, kind = (Path(planner[len(PROGRAM) :]), "program") if planner and program else (heuristic, "heuristic")
     plan = load(f"solve.{kind}")(kind, place, parsed, task, resolved.config) if place is not None else None
     if plan is not None:
-        cost = tools.validate(parsed, task, plan).cost
-        result = tools.SolveResult("solved", plan, cost, kind, "", 0.0)
+        result = tools.SolveResult("solved", plan, tools.validate(parsed, task, plan).cost, kind, "", 0.0)
     else:
         if options.engine == GRAPHPLAN:
             result = load("solve.graphplan")(parsed, task, resolved.config, prune, sort)
@@ -145,6 +145,11 @@ def command(
         _show_others(result)
     if html is not None:
         write_plan_page(tools.simulate(parsed, task, result.plan), html, task.name)
+
+
+def _check_targets(output: Path | None, html: Path | None, sources: tuple[Path | None, ...]) -> None:
+    check_target("--output", output, (".plan", ".svg"), sources)
+    check_target("--html", html, PAGE, (*sources, output))
 
 
 def _check_page(html: Path | None, domain: Domain, problem: Problem) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Literal
@@ -88,7 +88,7 @@ class ComparisonVerdict(str, Enum):
 class Comparison:
     """The verdict on two problems or domains.
 
-    `only_left` and `only_right` show the difference: facts, numbers, or parts of goals, that only one of the two has.
+    `only_left` and `only_right` show the difference: facts, numbers, parts of goals, objects or actions of one side.
     `note` is a warning for the user; it does not change the verdict.
     """
 
@@ -142,7 +142,9 @@ def _compare_sides(
     sides = [_Side(domain, problem, goal) for problem, goal in zip(problems, goals, strict=True)]
     if len(sides[0].objects) != len(sides[1].objects):
         counts = f"{len(sides[0].objects)} and {len(sides[1].objects)}"
-        return Comparison(ComparisonVerdict.DIFFERENT, f"the numbers of objects differ: {counts}")
+        left, right = ({f"{name} - {kind}" for name, kind in side.objects.items()} for side in sides)
+        shown = _unshared(left, right) if 2 * len(left & right) >= min(len(left), len(right)) else ((), ())
+        return Comparison(ComparisonVerdict.DIFFERENT, f"the numbers of objects differ: {counts}", *shown)
     work = Work(seconds=seconds)
     first, second = (side.structure(side.initial + side.metric + side.wanted) for side in sides)
     alike = are_isomorphic(first, second, work)
@@ -192,6 +194,11 @@ def _by_states(domain: Domain, problems: Sequence[Problem], undecided: Compariso
     implied = [_implied(system) | more for system, more in zip(systems, derived, strict=True)]
     completed = [None if one is None else goal for goal, one in zip(implied, written, strict=True)]
     return _compare_sides(domain, problems, completed, not any(derived), seconds)
+
+
+def _unshared(left: Set[str], right: Set[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The first texts that only `left` has, and those that only `right` has."""
+    return tuple(sorted(left - right)[:_MOST_WITNESSES]), tuple(sorted(right - left)[:_MOST_WITNESSES])
 
 
 def _differ(reason: str, left: Iterable[Relation], right: Iterable[Relation]) -> Comparison:
@@ -427,13 +434,15 @@ def compare_domains(left: Domain, right: Domain) -> Comparison:
     """
     shapes = [Counter(len(action.parameters) for action in domain.actions) for domain in (left, right)]
     if shapes[0] != shapes[1]:
-        heads = [
-            sorted(str(Atom(action.name, tuple(item.name for item in action.parameters))) for action in domain.actions)
-            for domain in (left, right)
-        ]
+        first, second = (
+            {str(Atom(action.name, tuple(item.name for item in action.parameters))): action for action in actions}
+            for actions in (left.actions, right.actions)
+        )
         reason = "the numbers of actions, or of their parameters, differ"
-        only_left, only_right = (tuple(names[:_MOST_WITNESSES]) for names in heads)
-        return Comparison(ComparisonVerdict.DIFFERENT, reason, only_left, only_right)
+        unlike = sorted(head for head in first.keys() & second.keys() if first[head] != second[head])
+        note = f"written differently: {', '.join(unlike[:_MOST_WITNESSES])}" if unlike else ""
+        only_left, only_right = _unshared(first.keys(), second.keys())
+        return Comparison(ComparisonVerdict.DIFFERENT, reason, only_left, only_right, note)
     if left == right:
         return Comparison(ComparisonVerdict.SAME, "equal up to names and order")
     try:

@@ -51,7 +51,7 @@ def test_good_files_are_said_to_be_good(tmp_path: Path, task: str) -> None:
                 "  (sail l1 l0)",
                 "  ^",
                 "  why: step 1: (sail l1 l0) has an unsatisfied precondition",
-                "  do:  (Set (at-ferry l1) to true)",
+                "  do:  Set (at-ferry l1) to true",
             ],
         ),
         (
@@ -61,11 +61,10 @@ def test_good_files_are_said_to_be_good(tmp_path: Path, task: str) -> None:
                 "  (sail l1 l1)",
                 "  ^",
                 "  why: step 1: (sail l1 l1) has an unsatisfied precondition",
-                "  do:  (Follow each of:",
+                "  do:  Follow each of:",
                 "           (No action makes (not-eq l1 l1) true: use objects for which it is true, "
                 "as in (not-eq l0 l1), (not-eq l1 l0))",
                 "           and (Set (at-ferry l1) to true)",
-                "       )",
             ],
         ),
         (
@@ -75,7 +74,7 @@ def test_good_files_are_said_to_be_good(tmp_path: Path, task: str) -> None:
                 "  (board c0 l0)",
                 "  ^",
                 "  why: The goal is not satisfied",
-                "  do:  (Set (at c0 l1) to true)",
+                "  do:  Set (at c0 l1) to true",
             ],
         ),
         (
@@ -180,6 +179,12 @@ def test_files_in_the_wrong_order_are_said_to_be_so(tmp_path: Path, task: str) -
         (("solve", str(FERRY), "task.pddl", "--search", "astar(lmcut())"), "Did you mean 'astar(lmcut)'?"),
         (("play", "coin", "--search", "gbf(ff)"), "Did you mean 'gbf(hff)'?"),
         (("repair", "-", "--write"), "--write is not possible here"),
+        (("solve", str(FERRY), "task.pddl", "-o", "./task.pddl"), "--output task.pddl is not possible"),
+        (("solve", str(FERRY), "task.pddl", "-o", "a", "--html", "a"), "also an input, or another output"),
+        (("solve", str(FERRY), "task.pddl", "-o", "a.PNG"), "--output does not write .png files"),
+        (("solve", str(FERRY), "task.pddl", "--html", "a.svg"), "Use the ending .html or .htm"),
+        (("solve", str(FERRY), "task.pddl", "--heuristic", "h.py", "-o", "h.py"), "--output h.py is not possible"),
+        (("simulate", str(FERRY), "task.pddl", "a.plan", "--html", "a.plan"), "--html a.plan is not possible"),
         (("solve", str(FERRY), "task.pddl", "--planner", "program:nowhere.py"), "holds no program"),
         (
             ("solve", str(FERRY), "task.pddl", "--planner", f"program:{PROGRAM}", "--isolation", "some"),
@@ -192,6 +197,21 @@ def test_wrong_usage_ends_in_three_lines(tmp_path: Path, task: str, arguments: t
     assert done.returncode == 2
     assert says in done.stderr
     assert len(done.stderr.splitlines()) <= 3
+    assert (tmp_path / "task.pddl").read_text() == TASK
+
+
+@pytest.mark.parametrize("before", [0, 30, 300])
+@pytest.mark.parametrize("after", [0, 30, 300])
+def test_a_wide_source_line_is_cut_around_the_place(tmp_path: Path, before: int, after: int) -> None:
+    wide = f"(define (domain d) (:predicates (p)) {' ' * before}(:action a :effect (q))){' ' * after}"
+    (tmp_path / "d.pddl").write_text(wide)
+    _, source, caret, *_ = run("check", "d.pddl", cwd=tmp_path, COLUMNS="80").stdout.splitlines()
+    assert source[caret.index("^") :].startswith("q)")
+    assert max(len(source), len(caret)) <= 80
+    shown = source[2:].strip("…")
+    assert shown in wide
+    assert source.startswith("  …") is not wide.startswith(shown)
+    assert source.endswith("…") is not wide.endswith(shown)
 
 
 def test_a_search_prints_a_plan_that_checks(tmp_path: Path, task: str) -> None:

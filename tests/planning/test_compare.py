@@ -223,6 +223,35 @@ def test_goals_of_other_objects_are_shown_with_the_facts_that_tell_them_apart() 
     )
 
 
+def test_objects_that_only_one_problem_has_are_named() -> None:
+    def compared(left: str, right: str) -> tuple[str, ...]:
+        problems = (
+            parse_problem(f"(define (problem x) (:domain d) (:objects {names}) (:init) (:goal (p a)))")
+            for names in (left, right)
+        )
+        result = compare_problems(MERGED, *problems)
+        return (result.reason, *result.only_left, *result.only_right)
+
+    reason = "the numbers of objects differ: 2 and 3"
+    assert compared("a b", "a b c") == (reason, "c - object")
+    assert compared("a c", "a b d") == (reason, "c - object", "b - object", "d - object")
+    assert compared("a b", "c d a") == (reason, "b - object", "c - object", "d - object")
+    assert compared("a b c", "a d e f") == ("the numbers of objects differ: 3 and 4",)
+
+
+def test_actions_with_one_head_and_other_bodies_are_not_called_missing() -> None:
+    left, right = (
+        parse_domain(
+            "(define (domain d) (:predicates (p ?x)) (:action same :parameters (?x) :effect (p ?x)) (:action new "
+            f":parameters (?x{more}) :effect (p ?x)) (:action other :parameters (?x) :effect {effect}))"
+        )
+        for more, effect in (("", "(p ?x)"), (" ?y", "(not (p ?x))"))
+    )
+    result = compare_domains(left, right)
+    assert (result.only_left, result.only_right) == (("(new ?x)",), ("(new ?x ?y)",))
+    assert result.note == "written differently: (other ?x)"
+
+
 def test_numbers_are_compared_by_their_value() -> None:
     from tests.planning.test_costs import ROADS, trip
 
