@@ -56,8 +56,6 @@ def explain_journals(place: Path, which: EpisodeFilter, wanted: ResultFilter) ->
     for warning in changed_journals(folder, chosen.values()):
         Console(stderr=True).print(warning, style="yellow", soft_wrap=True)
     if not chosen:
-        kinds = dict.fromkeys(share.kind for shares in causes.shares.values() for share in shares)
-        reason = f"It has {count(len(results), 'finished episode')}, but none with these values."
-        reason += f" The causes are: {', '.join(kinds)}." if wanted.cause and kinds else ""
+        reason = f"It has {count(len(results), 'finished episode')}, but none with these values.{wanted.hint(causes)}"
         raise UsageError(f"{place} has no such episode", reason, "Leave an option out, or see all with 'pddlego show'.")
     return chosen, causes

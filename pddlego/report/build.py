@@ -231,7 +231,7 @@ def build_report(
     results = [result for result in finished if wanted.matches(result, causes)]
     if not results:
         damaged = next((warning for _, _, warnings in folders for warning in warnings), "")
-        raise _nothing_to_report(paths, finished, damaged)
+        raise _nothing_to_report(paths, finished, damaged, wanted.hint(causes))
     ledgers = [_requests(path) for path in paths]
     entries = [entry for entries_of_run, _ in ledgers for entry in entries_of_run]
     recorded = {name: price for path in paths for name, price in read_recorded_prices(path).items()}
@@ -292,13 +292,13 @@ def _in_order(results: Iterable[Summary], paths: Iterable[Path]) -> list[Summary
     return sorted(played, key=lambda result: (configurations.index(result.cell.configuration), places[result.cell]))
 
 
-def _nothing_to_report(paths: Sequence[Path], finished: Sequence[Summary], damaged: str) -> UsageError:
-    """The error for run folders of which no episode is reported."""
+def _nothing_to_report(paths: Sequence[Path], finished: Sequence[Summary], damaged: str, hint: str) -> UsageError:
+    """The error for run folders of which no episode is reported. `hint` lists the causes of losses."""
     what, names = "There is nothing to report", ", ".join(map(str, paths))
     if finished:
         games = {result.cell.setting for result in finished}
         modes, models = ({getattr(result.cell, name) for result in finished} for name in ("mode", "model"))
-        reason = f"No episode has all of the chosen values; the games are: {', '.join(sorted(games))}."
+        reason = f"No episode has all of the chosen values; the games are: {', '.join(sorted(games))}.{hint}"
         others = f"The modes are: {', '.join(sorted(modes))}. The models are: {', '.join(sorted(models))}."
         return UsageError(what, reason, f"Choose other values. {others}")
     if damaged:
