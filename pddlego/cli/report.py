@@ -12,7 +12,7 @@ import typer
 from pddlego.cli import options
 from pddlego.errors import UsageError
 from pddlego.evaluation.config import LimitOptions
-from pddlego.util.files import cannot_write, write_whole
+from pddlego.util.files import cannot_write, check_writable, write_whole
 from pddlego.util.text import count, suggestion
 
 if TYPE_CHECKING:
@@ -58,8 +58,11 @@ def command(
     from pddlego.report.build import build_report, is_reportable
     from pddlego.report.figures import find_optima
     from pddlego.report.formats import FORMATS, html, latex, one_table, print_report
+    from pddlego.runs.store import check_output
 
     chosen = _choose_format(format_name, output)
+    if output is not None:
+        check_writable(check_output(Path(output)))
     folders = [options.place_named(run, runs_root, is_reportable) for run in runs]
     report = build_report(
         folders,
@@ -76,7 +79,7 @@ def command(
         _write(one_table(report.table(table), chosen, report.games), output)
         return
     if chosen == "html":
-        _write(html(report, pages, optima), output)
+        _write(html(report, pages, optima, check_progress("Writing the pages of", "")), output)
     elif chosen == "latex":
         _write(latex(report, _seen_from(output, paths)), output)
     elif output is not None or chosen != "text":
@@ -94,12 +97,11 @@ def _seen_from(output: str | None, paths: Mapping[Path, str]) -> dict[str, str]:
 def _write(text: str, output: str | None) -> None:
     """Write a report to a file, or to standard output."""
     from pddlego.display.console import Console
-    from pddlego.runs.store import check_output
 
     if output is None:
         Console().out(text, end="")
         return
-    write_whole(check_output(Path(output)), text)
+    write_whole(Path(output), text)
     Console().print(f"The report is in {output}", style="dim", soft_wrap=True)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -243,6 +244,9 @@ def build_report(
     all_rows.sort(key=lambda row: (row.setting, method_order((row.model, row.mode))))
     elsewhere = "" if prices or wanted != EVERY_RESULT else spent_elsewhere(all_rows, entries)
     damage = [elsewhere] if elsewhere else []
+    played_in = Counter(result.cell for last, _, _ in folders for result in last if wanted.has(result.cell))
+    if several := sum(number > 1 for number in played_in.values()):
+        damage.append(f"In several runs: {count(several, 'episode')}. The result of the last run counts.")
     for path, (_, summaries, damaged_lines), (_, damaged_ledger) in zip(paths, folders, ledgers, strict=True):
         damage += [*damaged_lines, *changed_journals(path, summaries), *damaged_ledger]
     ordered = sorted(results, key=lambda result: (configuration_order((result.cell.configuration, 0)), result.cell))
